@@ -47,8 +47,8 @@ $(CONFORMANCE)/node_modules/.package-lock.json: $(CONFORMANCE)/package-lock.json
 postgres-server: ## PostgreSQL for the tests of universes, where it can be had
 	@tools/postgres_server
 
-bench: $(VENV)/dev.stamp ## every performance claim, against its peer in the same run
-	@for file in bench/bench_*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+bench: $(VENV)/dev.stamp ## every performance claim, against its peer in the same run and against bench/ratios.json
+	@$(BIN)/python bench/run.py $(ARGS)
 
 docs: $(VENV)/dev.stamp ## regenerate the generated pages
 	@$(BIN)/python -m tests.requirements.ledger --write

@@ -13,6 +13,7 @@ from time import process_time
 from typing import Any
 
 from rapidfuzz import fuzz, process
+from ratios import record_ratio
 
 from paper_search.dedup import merge_duplicates
 from paper_search.models import Author, RawPaper, SourceRecord
@@ -176,9 +177,11 @@ def report_quality() -> None:
     papers, true = dblp_acm(folder)
     found = found_pairs(merge_duplicates(papers), across_sources=True)
     print(f"DBLP-ACM pairwise F1 {f1(found, true):.4f}  (target >= 0.97)")
+    record_ratio("DBLP-ACM pairwise F1", f1(found, true))
     papers, true = cora(folder)
     found = found_pairs(merge_duplicates(papers), across_sources=False)
     exact = f1(exact_pairs(papers), true)
+    record_ratio("Cora pairwise F1", f1(found, true))
     print(f"Cora     pairwise F1 {f1(found, true):.4f}  (target >= 0.82; exact matching gives {exact:.4f})")
 
 
@@ -198,6 +201,8 @@ def report_speed(papers: list[RawPaper], sampled_rows: int = 40) -> None:
         f" scaled to the number of pairs; processor time, best of three)"
     )
     print(f"speed-up over the pairwise loop  {loop / ours:.0f}x  (target >= 50x)")
+    record_ratio("pairwise loop to ours", loop / ours)
+    record_ratio("pairwise cdist to ours", batch / ours)
     print(f"speed-up over pairwise cdist     {batch / ours:.0f}x  (titles only, one core; no target)")
 
 
@@ -208,6 +213,7 @@ def report_growth(sizes: tuple[int, ...] = (1_000, 10_000, 100_000)) -> None:
         gc.collect()
         times[size] = seconds(lambda papers=papers: merge_duplicates(papers)) / size
         growth = times[size] / times[sizes[0]]
+        record_ratio(f"time per record at {size:,}", growth)
         print(f"{size:>7,} records: {times[size] * 1e6:.0f} us a record, {growth:.2f}x of that at {sizes[0]:,}")
 
 

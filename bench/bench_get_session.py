@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from typing import Final
 
 from bench_server_start import OURS, PEER, StdioServer
+from ratios import record_ratio
 
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -44,7 +45,7 @@ def main() -> None:
         )
         for session_id in (reviewed, complete, complete):
             decided = json.loads(ours.call("decide", {"session_id": session_id, "action": "approve"}))
-            assert decided["is_complete"] or decided["checkpoint_payload"]["shown"] == 20, decided
+            assert decided["is_complete"] or decided["checkpoint"]["payload"]["shown"] == 20, decided
 
         calls: list[tuple[str, StdioServer, str, dict[str, str]]] = [
             ("echo, quiet FastMCP", quiet, "echo", {"text": proposed}),
@@ -64,6 +65,7 @@ def main() -> None:
     for number, ((name, *_), size) in enumerate(zip(calls, sizes, strict=True)):
         cost = statistics.median(measured[number] for measured in rounds)
         ratio = statistics.median(measured[number] / measured[0] for measured in rounds)
+        record_ratio(f"{name} to a quiet FastMCP server", ratio)
         print(f"  {name:<26} {cost * 1000:6.3f} ms  {ratio:5.2f}x  {size:6,} bytes of text")
 
 

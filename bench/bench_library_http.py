@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_mcp_http import CALLS, CONNECTIONS, ROUNDS, WARM_UP, HttpServer, cpu_per_call, serve
+from ratios import record_ratio
 from shelves import CORPUS, need_data, workshop
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.library import Library
 
@@ -86,6 +87,8 @@ def main() -> None:
     more = statistics.median(measured["sdk"] / measured["ours"] for measured in rounds)
     bare = statistics.median(measured["ours"] / measured["bare"] for measured in rounds)
     print(f"  the SDK's transport costs {more:.1f}x of ours (claim: at least 12x)")
+    record_ratio("the SDK's transport to ours", more)
+    record_ratio("ours to the bare route", bare)
     print(f"  ours costs {bare:.2f}x of the bare route (claim: at most 2x)")
 
 

@@ -13,13 +13,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
+from ratios import record_ratio
 from shelves import DATA, collection, corpus, corpus_shelf, need_data, workshop
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.limits import QUERY_CHARS
 from paper_library.mcp_server import make_mcp_server
-from paper_library.offloading import Threads
+from paper_library.worker_threads import Threads
 
 TARGETS: Final = {"cranfield": 0.441, "cacm": 0.512, "scifact": 0.695}
 RECALL_TARGET: Final = 0.47
@@ -38,10 +39,12 @@ def main() -> None:
         dropped = _dropped(name)
         ours, plain = (_mean_ndcg(rank, queries, judged, dropped) for rank in (_tool(shelf), _bm25(documents)))
         print(f"  {name:<12} nDCG@10 {ours:.3f} (claim {target}); plain BM25 {plain:.3f}; {ours / plain:.2f}x")
+        record_ratio(f"{name} nDCG@10 to plain BM25", ours / plain)
     _, queries, judged = collection("autoscholar_acl")
     papers = list(corpus())
     ours, plain = (_mean_recall(rank, queries, judged) for rank in (_tool(corpus_shelf()[0]), _bm25(papers)))
     print(f"  {'acl':<12} Recall@100 {ours:.3f} (claim {RECALL_TARGET}); plain BM25 {plain:.3f}; {ours / plain:.2f}x")
+    record_ratio("acl Recall@100 to plain BM25", ours / plain)
 
 
 def _tool(shelf: Path) -> Rank:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import tantivy
+from ratios import record_ratio
 from shelves import collection, corpus, corpus_shelf, need_data, p50, timed, workshop
 
 from paper_library.library import Library
-from uraniborg.kernel.text import STOP_WORDS, words
+from uraniborg.kernel.words import STOP_WORDS, split_words
 
 ROUNDS: Final = 3
 LIMIT: Final = 10
@@ -28,7 +29,7 @@ def main() -> None:
     library = Library.open(corpus_shelf()[0])
     ours = library.search
     raw, fts = _tantivy(), _fts5()
-    counted = Counter(word for paper in corpus() for word in set(words(f"{paper['title']} {paper['abstract']}")))
+    counted = Counter(word for paper in corpus() for word in set(split_words(f"{paper['title']} {paper['abstract']}")))
     common = [word for word, _ in counted.most_common(50)]
     content = [word for word, _ in counted.most_common(200) if word not in STOP_WORDS][:50]
     questions = [query["text"] for query in collection("autoscholar_acl")[1]]
@@ -57,9 +58,11 @@ def _compare(name: str, queries: list[str], ours: Search, raw: Search, fts: Sear
                 times["fts"].append(timed(lambda query=query: fts(query)))
     mine, theirs = p50(times["ours"]) * 1e3, p50(times["raw"]) * 1e3
     line = f"  {name:<26} {mine:7.2f} {theirs:10.2f} {mine / theirs:5.2f}x"
+    record_ratio(f"{name}: ours to tantivy", mine / theirs)
     if fts:
         slow = p50(times["fts"]) * 1e3
         line += f" {slow:8.1f} {slow / mine:6.1f}x"
+        record_ratio(f"{name}: FTS5 to ours", slow / mine)
     print(line)
 
 
@@ -120,7 +123,7 @@ def _fts5() -> Search:
     database.commit()
 
     def search(text: str) -> list[Any]:
-        query = " OR ".join(f'"{word}"' for word in words(text))
+        query = " OR ".join(f'"{word}"' for word in split_words(text))
         asked = (
             "SELECT paper.*, snippet(fts, -1, '**', '**', '…', 30), bm25(fts, 5, 1) AS score FROM fts "
             "JOIN paper ON paper.no = fts.rowid WHERE fts MATCH ? ORDER BY score LIMIT ?"

@@ -7,6 +7,7 @@ with its twin at most 16 times.
 from typing import Final
 
 from nbody_cases import YEAR, Start, best_of, ias15, installed, line, read_truth
+from ratios import record_ratio
 
 from universe.nbody.integration import integrate
 from universe.nbody.runs import run
@@ -33,6 +34,7 @@ def main() -> None:
         )
         for what, name, target in (("one pass", "pass", ONE_PASS), ("a run with its twin", "run", WITH_TWIN)):
             ratio = best[name] / best["ias15"]
+            record_ratio(f"{case}: {what} to IAS15 in C", ratio)
             claim = f"{case}, {len(start.ids)} bodies, 1 yr: {what}"
             line(claim, f"{ratio:.1f}x IAS15 in C", f"<= {target}x", passed=ratio <= target)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pflow_peer import alternating, chain, cpu_of, fan, markdown_chain, peer
+from ratios import record_ratio
 
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
@@ -65,6 +66,7 @@ def main() -> None:
         print(f"  the least of {ROUNDS} rounds each:")
         print(f"  chain of 100: {bare:.0f} us a node without the log (claim 100), {logged:.0f} us with it (claim 300)")
         print(f"  1,000 side by side, with the log: {wide:.0f} us a node (claim 100)")
+        record_ratio("a node in a chain of 10,000 to one of 1,000", longer / long)
         print(f"  chain of 1,000: {long:.0f} us a node; of 10,000: {longer:.0f} us, {longer / long:.2f}x (claim flat)")
         env = {**os.environ, "HOME": name, "PFLOW_HOME": str(home)}
         for nodes in (10, 100):
@@ -78,6 +80,7 @@ def main() -> None:
             lambda: more_nodes([theirs], folder / "chain10.pflow.md", folder / "chain100.pflow.md", env),
         )
         share = others / ours
+        record_ratio("a further node: pflow-cli to ours", share)
         print(f"  each further node of a run: {ours:.0f} us; pflow-cli {others:.0f} us: {share:.0f}x less (claim 20x)")
 
 

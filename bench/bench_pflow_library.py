@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter, sleep
 
 import orjson
+from ratios import record_ratio
 
 from pflow.library.listing import INDEX, LIBRARY, list_workflows, matching
 from pflow.library.lookup import find
@@ -112,6 +113,7 @@ def main() -> None:
         ("listing, warm, fresh process", fresh),
     ):
         print(f"{name:<30} {taken * 1000:7.1f} ms  {taken / reading:5.2f}x")
+        record_ratio(f"{name} to orjson.loads", taken / reading)
     print("target: warm under 50 ms, also in a fresh process")
     print(f"finding one by its name        {found * 1e6:7.0f} µs")
     print(f"saving one, synced to disk     {saved * 1e6:7.0f} µs")

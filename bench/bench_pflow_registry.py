@@ -13,6 +13,7 @@ from pathlib import Path
 from time import process_time
 
 import orjson
+from ratios import record_ratio
 
 from pflow.registry.cache import FILE
 from pflow.registry.mcp_tools import tool_interface
@@ -123,6 +124,8 @@ def time_loading(home: Path, files: list[Path]) -> None:
     print(f"orjson.loads of all of it       {base * 1e3:7.2f} ms")
     print(f"cold: everything looked for     {min(cold) * 1e3:7.2f} ms  {min(cold) / base:5.2f}x  (limit 50 ms)")
     print(f"warm: from the cache            {min(warm) * 1e3:7.2f} ms  {min(warm) / base:5.2f}x  (limit 5 ms)")
+    record_ratio("cold to orjson.loads", min(cold) / base)
+    record_ratio("warm to orjson.loads", min(warm) / base)
     firsts = [min(fresh(home, cold=cold) for _ in range(FRESH_ROUNDS)) for cold in (True, False)]
     print(f"first load of a process, cold   {firsts[0] * 1e3:7.2f} ms  with what it imports  (limit 50 ms)")
     print(f"first load of a process, warm   {firsts[1] * 1e3:7.2f} ms")

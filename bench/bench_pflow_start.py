@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from bench_server_start import StdioServer
 from pflow_peer import alternating, chain, cpu_of, markdown_chain, peer
+from ratios import record_ratio
 
 ROUNDS: Final = 7
 OURS: Final = Path(sys.executable).parent / "pflow"
@@ -77,6 +78,8 @@ def main() -> None:
                 f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.1f}x less (claim {claim}x)" if rest else ""
             )
             print(f"  {what}: {ours * 1000:.0f} ms of processor time{compared}")
+            if rest:
+                record_ratio(f"{what}: pflow-cli to ours", rest[0] / ours)
         serve, bare = [OURS, "mcp", "serve"], [sys.executable, "-c", BARE]
         servers: list[list[Any]] = [serve, bare, *([[theirs, "mcp", "serve"]] if theirs else [])]
         for what, tools, claim in (("initialize", False, " (claim 1.25x)"), ("its list of tools", True, "")):
@@ -85,8 +88,10 @@ def main() -> None:
             compared = f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.2f}x less" if rest else ""
             ratio = f"{ours / plain:.2f}x of a bare server{claim}{compared}"
             print(f"  server to {what}: {ours * 1000:.0f} ms of processor time, {ratio}")
+            record_ratio(f"server to {what}: ours to a bare server", ours / plain)
         ours, plain = alternating(3, lambda: resident(serve, env), lambda: resident(bare, env))
         print(f"  memory when idle: {ours:.0f} MB, {ours / plain:.2f}x of a bare server (claim 1.15x)")
+        record_ratio("idle memory to a bare server", ours / plain)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ratios import record_ratio
+
 ROUNDS: Final = 9
 WARM_UP: Final = 1
 OURS: Final = [sys.executable, "-m", "paper_search.mcp_server"]
@@ -107,6 +109,7 @@ def main() -> None:
     print(f"bare FastMCP server      {peer * 1000:6.1f} ms of CPU  (median of {ROUNDS}, alternating)")
     print(f"paper-search-mcp         {ours * 1000:6.1f} ms of CPU")
     print(f"ratio                    {ratio:6.2f}x  (target: at most 1.25x)")
+    record_ratio("paper-search-mcp to a bare FastMCP server", ratio)
 
 
 if __name__ == "__main__":

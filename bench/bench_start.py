@@ -6,6 +6,8 @@ import subprocess
 import sys
 from time import perf_counter
 
+from ratios import record_ratio
+
 ROUNDS = 25
 PEER = [sys.executable, "-c", "pass"]
 OURS = [sys.executable, "-m", "paper_search"]
@@ -23,6 +25,7 @@ def main() -> None:
     print(f"python -c pass           {peer * 1000:6.1f} ms  (median of {ROUNDS}, alternating)")
     print(f"python -m paper_search   {ours * 1000:6.1f} ms")
     print(f"ratio                    {ours / peer:6.2f}x  (target: at most 3x)")
+    record_ratio("python -m paper_search to python -c pass", ours / peer)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from ratios import record_ratio
 
 from universe.orbits.anomaly import Floats
 from universe.orbits.kepler import Elements
@@ -123,6 +124,7 @@ def report(numba: Any) -> None:
     for name, seconds in best.items():
         print(f"{seconds * 1e3:6.0f} ms  {name} (error {error_of(outs[name], orbits):.1e} of the axis)")
     ours = best.pop("numpy alone")
+    record_ratio("numpy alone to numba on one thread", ours / min(best.values()))
     print(
         f"positions of {ORBITS:,} Kepler orbits: numpy alone takes {ours / min(best.values()):.2f}x the time of the"
         f" faster numba on one thread  (target <= {TARGET}x; best of {ROUNDS} rounds, compile time left out)"

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Final
 
 import uvloop
+from ratios import record_ratio
 from universes import change, folder, state
 
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.running import settle
+from uraniborg.kernel.http_server import tune_garbage_collection
 
 BODIES: Final = 100
 CLIENTS: Final = 64
@@ -140,7 +141,7 @@ async def measured(path: Path) -> Times:
 
 
 def main() -> None:
-    settle()  # as the server does when it starts
+    tune_garbage_collection()  # as the server does when it starts
     shares: list[tuple[float, float, float]] = []
     for number in range(1, ROUNDS + 1):
         with folder() as path:
@@ -157,6 +158,8 @@ def main() -> None:
     print(f"  one client: {one:.2f} of raw single appends (claim 0.33)")
     print(f"  {CLIENTS} clients: {many:.2f} of raw group commits by {CLIENTS} clients (claim 0.25)")
     print(f"  {CLIENTS} clients: {bare:.2f} of a bare loop of group commits")
+    record_ratio("one client to raw single appends", one)
+    record_ratio(f"{CLIENTS} clients to raw group commits", many)
 
 
 if __name__ == "__main__":

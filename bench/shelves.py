@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.build.report import Report
 
 DATA: Final = Path(__file__).parents[2] / "shared" / "data"

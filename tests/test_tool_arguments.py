@@ -11,10 +11,10 @@ import pytest
 
 from paper_library.library import Library
 from paper_library.mcp_server import make_mcp_server as library_server
-from paper_library.offloading import Threads
 from paper_library.sample import sample_shelf
 from paper_library.store.assets import Assets
-from paper_library.store.live import LiveShelf
+from paper_library.store.live_shelf import LiveShelf
+from paper_library.worker_threads import Threads
 from paper_search.mcp_server import mcp as paper_search
 from pflow.mcp_server import make as pflow_server
 from universe.mcp_server import make_mcp_server as universe_server

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paper_library.build.building import build_shelf
+    from paper_library.build.builder import build_shelf
     from paper_library.library import Library
     from paper_library.sample import sample_shelf
 
@@ -18,7 +18,7 @@ __all__ = ["Library", "build_shelf", "sample_shelf"]
 
 _HOMES = {
     "Library": "paper_library.library",
-    "build_shelf": "paper_library.build.building",
+    "build_shelf": "paper_library.build.builder",
     "sample_shelf": "paper_library.sample",
 }
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
 
 app = typer.Typer(
@@ -43,8 +43,8 @@ def build(
     quiet: Quiet = False,
 ) -> int | None:
     """Make a shelf of everything in the inputs. What belongs together becomes one paper."""
-    from paper_library.build.building import build_shelf
-    from paper_library.reporting import progress_bar, tell_build
+    from paper_library.build.builder import build_shelf
+    from paper_library.terminal_output import progress_bar, tell_build
 
     with progress_bar(quiet=quiet) as progress:
         report = build_shelf(inputs, output, summaries=summaries, update=update, prune=prune, progress=progress)
@@ -66,7 +66,7 @@ def search(
 ) -> None:
     """Search a shelf."""
     from paper_library.library import Library
-    from paper_library.reporting import tell_results
+    from paper_library.terminal_output import tell_results
 
     found = Library.open(shelf).search(" ".join(query), limit=limit, offset=offset, sort=sort)
     _print_json(found) if json else tell_results(found)
@@ -86,7 +86,7 @@ def show(
 ) -> None:
     """Show what a shelf has of one paper."""
     from paper_library.library import Library
-    from paper_library.reporting import tell_paper
+    from paper_library.terminal_output import tell_paper
 
     library = Library.open(shelf)
     wanted = [name for name, asked in (("--source", source), ("--summary", summary), ("--bibtex", bibtex)) if asked]
@@ -143,7 +143,7 @@ def export(
 def stats(shelf: ShelfArgument, json: Json = False) -> None:
     """Tell what a shelf holds, and what is missing where."""
     from paper_library.library import Library
-    from paper_library.reporting import tell_stats
+    from paper_library.terminal_output import tell_stats
 
     said = Library.open(shelf).stats()
     _print_json(said) if json else tell_stats(said)
@@ -153,8 +153,8 @@ def stats(shelf: ShelfArgument, json: Json = False) -> None:
 def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
     """Read every file of a shelf and tell whether it is as it was built. Exits with 4 if not."""
     from paper_library.errors import ShelfDamaged
-    from paper_library.reporting import progress_bar, tell_verdict
-    from paper_library.store.checking import verify as check
+    from paper_library.store.verification import verify as check
+    from paper_library.terminal_output import progress_bar, tell_verdict
 
     with progress_bar(quiet=quiet) as progress:
         verdict = check(shelf, lambda done: progress("verify", done, 0))
@@ -169,8 +169,8 @@ def diff(
     json: Json = False,
 ) -> None:
     """Tell which papers one shelf has that another has not, and which have changed."""
-    from paper_library.reporting import tell_difference
-    from paper_library.store.comparing import compare
+    from paper_library.store.difference import compare
+    from paper_library.terminal_output import tell_difference
 
     difference = compare(old, new)
     _print_json(difference.as_dict()) if json else tell_difference(difference)
@@ -239,7 +239,7 @@ def serve(
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    run_app(app, arguments, name="paper-library")
+    run_typer_app(app, arguments, name="paper-library")
 
 
 def _print(text: str) -> None:

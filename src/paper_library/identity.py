@@ -1,6 +1,8 @@
-"""Which paper a paper is: one spelling for each identifier, keys by strength, and the id that follows from them.
+"""The identity of a paper on a shelf: its keys by strength, and the paper id computed from the strongest.
 
-The scheme is versioned and never changes: an id given out once names the same paper on every shelf built later.
+The scheme of ids is versioned and never changes: a paper id given out once names the same paper on every shelf built
+later. `spell_doi_for_id` and `spell_arxiv_for_id` are part of the scheme; look-up and matching also use the canonical
+spellings of `uraniborg.kernel.bibliography.identifiers`.
 """
 
 import hashlib
@@ -11,207 +13,177 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
-from urllib.parse import unquote
 
 import orjson
 
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.bibliography.identifiers import (
+    extract_doi,
+    find_dois_in_url,
+    normalise_arxiv,
+    normalise_bibcode,
+    normalise_doi,
+    normalise_pmcid,
+    normalise_pmid,
+    parse_arxiv,
+    unwrap_text,
+)
+from uraniborg.kernel.text import replace_surrogates
 
-_DOI_LINK: Final = re.compile(r"(?:https?://)?(?:www\.|dx\.)?doi\.org/+(?:doi:\s*)?", re.IGNORECASE)
-_DOI_PREFIX: Final = re.compile(rf"{_DOI_LINK.pattern}|(?:urn:|info:)?doi\s*[:/]?\s*(?=10\.)", re.IGNORECASE)
-_DOI: Final = re.compile(r"10\.\d{4,9}(?:\.\d+)*/[^\s\x00-\x1f\"]+")
-_LINK: Final = re.compile(r"https?://", re.IGNORECASE)
-_PAGE_OF_ARTICLE: Final = re.compile(
-    r"(?:\.(?:pdf|html?|xml|full)|/(?:full|pdf|epdf|abstract|html|fulltext|meta|summary|pdfdirect))+$"
-)
-"""What publishers' sites put behind the DOI in the address of an article."""
-_ARXIV_PREFIX: Final = re.compile(
-    r"(?:(?:https?://)?(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html|ps|format)/|arxiv\s*:\s*)", re.IGNORECASE
-)
-_ARXIV_DOI: Final = "10.48550/arxiv."
-_ARXIV: Final = re.compile(
-    r"(\d{4}\.\d{4,5}|[a-z][a-z-]*(?:\.[a-z]{2})?/\d{7})(?:v\d+)?(?:\s*\[[a-z.-]+\])?", re.IGNORECASE
-)
-_SUBJECT_CLASS: Final = re.compile(r"\.[a-z]{2}(?=/)")
-_PMID: Final = re.compile(
-    r"(?P<said>pmid\s*:?\s*|(?:https?://)?(?:pubmed\.ncbi\.nlm\.nih\.gov|(?:www\.)?ncbi\.nlm\.nih\.gov/pubmed)/)?"
-    r"0*(?P<id>[1-9]\d{0,8})/?",
-    re.IGNORECASE | re.ASCII,
-)
-_PMCID: Final = re.compile(
-    r"(?:https?://\S+/articles/|pmcid\s*:?\s*)?pmc\s*:?\s*0*(?P<id>[1-9]\d{0,9})(?:\.\d+)?/?", re.IGNORECASE | re.ASCII
-)
-_WRAPPINGS: Final = ("<>", '""', "''", "“”", "‘’", "[]", "()", "{}")
-_LONGEST: Final = 1_000
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What identifies a paper, strongest first; a title is always there to make the last one of."""
+    """The keys of a paper, strongest first. Every paper has at least `meta`."""
 
     doi: str | None
+    """As `spell_doi_for_id` spells it."""
     arxiv: str | None
+    """As `spell_arxiv_for_id` spells it."""
     bibkey: str | None
     meta: str
     """The fingerprint of title, authors, year and venue."""
     title: str = ""
-    """The normalised title, which is no key but often all there is to compare."""
+    """The normalised title, which is not a key."""
     others: Sequence[str] = ()
-    """Further keys with their schemes, which lead to the paper and never decide its id: `pmid:…`, `pmcid:…`."""
+    """Further keys with their schemes, used for look-up and matching and never for the id: `pmid:…`, `pmcid:…`."""
 
-    def all(self) -> list[str]:
-        """Return every key of this paper, strongest first."""
-        # A closing bracket at the end of a DOI never counted for the id, be it the DOI's own or the sentence's.
-        doi = self.doi.rstrip(".,;)") if self.doi else None
-        named = (("doi", doi), ("arxiv", self.arxiv), ("bib", self.bibkey), ("meta", self.meta))
+    @property
+    def canonical_doi(self) -> str | None:
+        """The DOI in the spelling that is compared with other DOIs."""
+        return normalise_doi(self.doi)
+
+    @property
+    def canonical_arxiv(self) -> str | None:
+        """The arXiv id in the spelling that is compared with other arXiv ids."""
+        return normalise_arxiv(self.arxiv) or self.arxiv
+
+    def list_keys(self) -> list[str]:
+        """Return every key of this paper with its scheme, strongest first."""
+        named = (
+            ("doi", _strip_for_key(self.doi) if self.doi else None),
+            ("arxiv", self.arxiv),
+            ("bib", self.bibkey),
+            ("meta", self.meta),
+        )
         return [*(f"{scheme}:{value}" for scheme, value in named if value), *self.others]
 
 
-def other_keys(identifiers: Mapping[str, str], arxiv: str | None) -> list[str]:
-    """Return the keys beside DOI, arXiv id and BibTeX key; an old arXiv id leads to its paper without its class too."""
-    bare = without_subject_class(arxiv) if arxiv else None
-    named = (
-        ("arxiv", bare if bare != arxiv else None),
-        ("pmid", normalised_pmid(identifiers.get("pmid"))),
-        ("pmcid", normalised_pmcid(identifiers.get("pmcid"))),
-    )
+def list_other_keys(identifiers: Mapping[str, str], doi: str | None, arxiv: str | None) -> list[str]:
+    """Return the keys that never decide the id: other spellings of the DOI and the arXiv id, the PMID and the PMCID."""
+    named = [("pmid", normalise_pmid(identifiers.get("pmid"))), ("pmcid", normalise_pmcid(identifiers.get("pmcid")))]
+    if arxiv and (canonical := normalise_arxiv(arxiv)) != arxiv:
+        named.insert(0, ("arxiv", canonical))
+    if doi and (canonical := normalise_doi(doi)) != doi:
+        named.insert(0, ("doi", canonical))
     return [f"{scheme}:{value}" for scheme, value in named if value]
 
 
-def lookup_keys(text: str) -> list[str]:
-    """Return the keys that a person may have meant by `text`, the most likely first.
+def list_search_terms(identifiers: Mapping[str, str]) -> list[str]:
+    """Return the identifiers to index: each as it is stored, DOI and arXiv id in their canonical spellings too.
 
-    A DOI, arXiv id, PMID or PMCID in any spelling, as a link or with what a site adds behind it, or a BibTeX key.
+    A number alone is left out because it has too many meanings.
     """
-    bare = _unwrapped(text)
-    keys = [key for written in _spellings(bare) for key in Keys(normalised_doi(written), None, None, "").all()]
-    arxiv = normalised_arxiv(bare)
-    numbered = _PMID.fullmatch(bare)
-    keys += [f"arxiv:{known}" for known in (arxiv, without_subject_class(arxiv)) if known] if arxiv else []
-    keys += [f"pmid:{numbered['id']}"] if numbered and numbered["said"] else []
-    keys += [f"pmcid:{pmcid}"] if (pmcid := normalised_pmcid(bare)) else []
+    canonical = (normalise_doi(identifiers.get("doi")), normalise_arxiv(identifiers.get("arxiv")))
+    return list(dict.fromkeys(term for term in (*identifiers.values(), *canonical) if term and not term.isdecimal()))
+
+
+def list_lookup_keys(text: str) -> list[str]:
+    """Return the keys of the papers that a reader can mean by `text`, the most likely first.
+
+    The text is a DOI, arXiv id, PMID or PMCID in any spelling, the URL of an article, or a BibTeX key.
+    """
+    bare = unwrap_text(text)
+    keys: list[str] = []
+    for doi in filter(None, (spell_doi_for_id(bare), *_find_more_dois(bare))):
+        keys += [f"doi:{_strip_for_key(doi)}", *list_other_keys({}, doi, None)]
+    if arxiv := spell_arxiv_for_id(bare):
+        keys += [f"arxiv:{arxiv}", *list_other_keys({}, None, arxiv)]
+    pmid, is_number = normalise_pmid(bare), bare.rstrip("/").isdecimal()
+    keys += [f"pmid:{pmid}"] if pmid and not is_number else []
+    if "pmc" in bare.lower() and (pmcid := normalise_pmcid(bare)):
+        keys.append(f"pmcid:{pmcid}")
     bibkey = bare.removeprefix("bib:")
     keys += [f"bib:{bibkey}", f"bib:{bibkey.lower()}"] if bibkey else []
-    # A number by itself is a BibTeX key before it is a PMID.
-    keys += [f"pmid:{numbered['id']}"] if numbered else []
+    # ADS uses its bibcodes as BibTeX keys.
+    keys += [f"bib:{bibcode}"] if (bibcode := normalise_bibcode(bare)) else []
+    # A number alone is a BibTeX key before it is a PMID.
+    keys += [f"pmid:{pmid}"] if pmid else []
     return list(dict.fromkeys(keys))
 
 
-def _spellings(text: str) -> list[str]:
-    """Return `text`, and what is left of it without what a site or a mailer puts around a DOI."""
-    written = [text, re.split(r"[?#]", text, maxsplit=1)[0]]
-    if _LINK.match(text) and not _DOI_LINK.match(text) and (inside := _DOI.search(_decoded(written[1]))):
-        written += [inside[0], _PAGE_OF_ARTICLE.sub("", inside[0].lower())]
-    return list(dict.fromkeys(written))
+def _find_more_dois(text: str) -> list[str]:
+    """Return the DOI without what a website or a mail program appended to it, and the DOI inside a URL."""
+    without_query = spell_doi_for_id(re.split(r"[?#]", text, maxsplit=1)[0])
+    in_url = find_dois_in_url(text) if text.lower().startswith(("http://", "https://")) else []
+    return [doi for doi in (without_query, *in_url) if doi]
 
 
-def paper_id(paper_key: str) -> str:
-    """The id of the paper whose strongest key this is."""
+def make_paper_id(paper_key: str) -> str:
+    """Return the id of the paper whose strongest key this is."""
     return hashlib.sha256(f"v1|{paper_key}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def is_paper_id(text: str) -> bool:
+    """Return True for 32 lower-case hexadecimal digits."""
     return _PAPER_ID.fullmatch(text) is not None
 
 
-def normalised_doi(text: str | None) -> str | None:
-    """Return `https://doi.org/10.1000%2FXYZ.` as `10.1000/xyz`; None for what is no DOI."""
-    if not text or len(text) > _LONGEST:
-        return None
-    bare = _unwrapped(text)
-    if _DOI_LINK.match(bare):
-        bare = re.split(r"[?#]", bare, maxsplit=1)[0]
-    bare = _decoded(bare)
-    if prefix := _DOI_PREFIX.match(bare):
-        bare = bare[prefix.end() :]
-    found = _DOI.match(bare)
-    doi = _without_stray_end(found.group().lower()) if found else ""
-    return doi if _DOI.fullmatch(doi) else None
+def spell_doi_for_id(text: str | None) -> str | None:
+    """Return the DOI in the spelling that paper ids are computed from: `10.1000/xyz` for `doi:10.1000%2FXYZ.`"""
+    doi = (extract_doi(text) or "").lower()
+    while doi and (doi[-1] in ".,;/" or (doi[-1] == ")" and doi.count(")") > doi.count("("))):
+        doi = doi[:-1]
+    return extract_doi(doi)
 
 
-def normalised_arxiv(text: str | None) -> str | None:
-    """Return `https://arxiv.org/abs/2301.00001v3` as `2301.00001`; or None if the text is not an arXiv id."""
-    if not text or len(text) > _LONGEST:
-        return None
-    bare = _unwrapped(text)
-    if (doi := normalised_doi(bare)) and doi.startswith(_ARXIV_DOI):
-        bare = doi.removeprefix(_ARXIV_DOI)
-    elif prefix := _ARXIV_PREFIX.match(bare):
-        bare = re.split(r"[?#]", bare[prefix.end() :], maxsplit=1)[0].rstrip("/").removesuffix(".pdf")
-    found = _ARXIV.fullmatch(bare.rstrip("/"))
-    return found[1].lower() if found else None
+def spell_arxiv_for_id(text: str | None) -> str | None:
+    """Return the arXiv id in the spelling that paper ids are computed from, with the subject class of an old id."""
+    found = parse_arxiv(text)
+    if found is None or not found.subject_class:
+        return found.canonical if found else None
+    return f"{found.archive}.{found.subject_class}/{found.number}"
 
 
-def without_subject_class(arxiv: str) -> str:
-    """Return `math.gt/0309136` as `math/0309136`: both name one paper."""
-    return _SUBJECT_CLASS.sub("", arxiv, count=1)
+def _strip_for_key(doi: str) -> str:
+    # A closing bracket at the end of a DOI never counted for the id, whether it belongs to the DOI or not.
+    return doi.rstrip(".,;)")
 
 
-def normalised_pmid(text: str | None) -> str | None:
-    """Return the digits of a PubMed id; or None if the text is not one."""
-    found = _PMID.fullmatch(text.strip()) if text and len(text) <= _LONGEST else None
-    return found["id"] if found else None
-
-
-def normalised_pmcid(text: str | None) -> str | None:
-    """Return `https://…/articles/pmc123/` as `PMC123`; None for what is no PubMed Central id."""
-    found = _PMCID.fullmatch(text.strip()) if text and len(text) <= _LONGEST else None
-    return f"PMC{found['id']}" if found else None
-
-
-def meta_key(title: str, authors: Sequence[str], year: int | None, venue: str) -> str:
-    """The fingerprint of a paper that has no identifier, from its normalised title, authors, year and venue."""
+def make_meta_key(title: str, authors: Sequence[str], year: int | None, venue: str) -> str:
+    """Return the fingerprint of title, authors, year and venue that identifies a paper without identifiers."""
     facts = {
-        "authors": sorted(map(_normalised_name, authors)),
+        "authors": sorted(map(_normalise_name, authors)),
         "title": title,
-        "venue": _normalised(venue),
+        "venue": _normalise_text(venue),
         "year": str(year) if year else "unknown",
     }
     try:
         written = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
-    except TypeError:  # half characters
-        written = whole_text(json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))).encode()
+    except TypeError:  # lone surrogates
+        written = replace_surrogates(
+            json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        ).encode()
     return hashlib.sha256(written).hexdigest()
 
 
-def normalised_title(title: str) -> str:
-    """A title without case, punctuation and symbols."""
-    lowered = _normalised(title)
+def normalise_title(title: str) -> str:
+    """Return a title without case, punctuation and symbols."""
+    lowered = _normalise_text(title)
     if lowered.isascii():
         return " ".join(_ASCII_WORDS.findall(lowered))
-    kept = (" " if unicodedata.category(char)[0] in "PS" else char for char in lowered)
-    return " ".join("".join(kept).split())
+    characters = (" " if unicodedata.category(char)[0] in "PS" else char for char in lowered)
+    return " ".join("".join(characters).split())
 
 
 _ASCII_WORDS: Final = re.compile(r"[a-z0-9]+")
 
 
-def _normalised(text: str) -> str:
+def _normalise_text(text: str) -> str:
     return " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).lower().split())
 
 
 @lru_cache(maxsize=1 << 17)
-def _normalised_name(name: str) -> str:
-    """Remembered: people write more than one paper."""
-    return _normalised(name)
-
-
-def _decoded(text: str) -> str:
-    """Without percent signs, however often it was encoded."""
-    while "%" in text and (plain := unquote(text)) != text:
-        text = plain
-    return text
-
-
-def _unwrapped(text: str) -> str:
-    """Return the text without blanks, and without the quotation marks or brackets that stand around all of it."""
-    bare = text.strip()
-    return bare[1:-1].strip() if len(bare) > 2 and bare[0] + bare[-1] in _WRAPPINGS else bare
-
-
-def _without_stray_end(doi: str) -> str:
-    """Without the punctuation or slash of what it stood in; a bracket that the DOI itself opened is its own."""
-    while doi and (doi[-1] in ".,;/" or (doi[-1] == ")" and doi.count(")") > doi.count("("))):
-        doi = doi[:-1]
-    return doi
+def _normalise_name(name: str) -> str:
+    """Return a name in lower case, cached because authors have several papers."""
+    return _normalise_text(name)

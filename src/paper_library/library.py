@@ -24,19 +24,20 @@ from paper_library.errors import (
 from paper_library.export import export_papers
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
 from paper_library.search import engine
-from paper_library.search.compiling import Compiled
+from paper_library.search.compiler import Compiled
 from paper_library.search.engine import Page
 from paper_library.search.hits import make_hits
 from paper_library.search.query import SORTS, Sort
 from paper_library.search.suggestions import suggest_keywords
 from paper_library.store.assets import Assets
-from paper_library.store.layout import DEFAULT_TEMPLATE, FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
-from paper_library.store.live import LiveShelf
+from paper_library.store.layout import FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
+from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
-from paper_library.summary import default_summary
 from paper_library.text.citations import FORMATS, bibtex_entry, write_citations
-from paper_library.text.sections import read_section
-from uraniborg.kernel.text import fold, whole_text
+from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
+from paper_library.text.excerpts import read_section
+from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.words import fold_text
 
 T = TypeVar("T")
 
@@ -102,7 +103,7 @@ class Library:
         """Papers that have `keyword` among their keywords or tags, whole and whatever its case; newest first."""
         engine.check_page(limit, offset)
         _check_value("keyword", keyword)
-        value = fold(whole_text(" ".join(keyword.split())))
+        value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
         def found(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.facet_id(kind, value)) is not None]
@@ -244,7 +245,7 @@ class Library:
         if ref is not None:
             return self._assets.read(shelf.folder, ref, said["paper_id"])
         assert name == DEFAULT_TEMPLATE, "only this one is not always stored"
-        return orjson.dumps(default_summary(said)).decode()
+        return orjson.dumps(make_default_summary(said)).decode()
 
     def _on_shelf(self, ask: Callable[[Shelf], T]) -> T:
         """The answer of the shelf of now; of the new one if the old was cleared away in the midst of it."""

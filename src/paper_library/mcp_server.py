@@ -17,12 +17,12 @@ from paper_library.limits import (
     RESOURCES_LISTED,
     VALUE_CHARS,
 )
-from paper_library.offloading import Threads
-from paper_library.reading_tools import TextOffset, add_extra_tools, add_reading_tools
-from paper_library.replies import FacetReply, SearchReply
+from paper_library.mcp_reading_tools import TextOffset, add_extra_tools, add_reading_tools
+from paper_library.mcp_schemas import FacetReply, SearchReply
 from paper_library.search import engine
 from paper_library.text.bylines import byline
-from paper_library.text.cutting import piece
+from paper_library.text.excerpts import cut_with_marker
+from paper_library.worker_threads import Threads
 from uraniborg.kernel.mcp import Listed, Server, list_pages, make_server, resource, tool
 from uraniborg.kernel.version import version
 
@@ -130,27 +130,27 @@ def _add_resources(server: Server, library: Library, threads: Threads) -> None:
     @resource(server, "paper://{paper_id}/metadata{?offset}", title="Metadata", mime_type="application/json")
     async def paper_metadata(paper_id: str, offset: TextOffset = 0) -> str:
         """The metadata of a paper, as JSON."""
-        return piece(library.metadata_json(paper_id).decode(), offset, RESOURCE_CHARS)
+        return cut_with_marker(library.metadata_json(paper_id).decode(), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/summary{?offset}", title="Preferred summary", mime_type="application/json")
     async def paper_summary(paper_id: str, offset: TextOffset = 0) -> str:
         """The preferred summary of a paper, as JSON."""
-        return piece(await threads.fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
+        return cut_with_marker(await threads.fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/summary/{template}{?offset}", title="Summary", mime_type="application/json")
     async def paper_summary_of_template(paper_id: str, template: str, offset: TextOffset = 0) -> str:
         """The summary of a paper by one template, as JSON."""
-        return piece(await threads.fetch(lambda: library.summary(paper_id, template)), offset, RESOURCE_CHARS)
+        return cut_with_marker(await threads.fetch(lambda: library.summary(paper_id, template)), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/source{?offset}", title="Source text", mime_type="text/markdown")
     async def paper_source(paper_id: str, offset: TextOffset = 0) -> str:
         """The text of a paper, as markdown."""
-        return piece(await threads.fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
+        return cut_with_marker(await threads.fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/translation/{lang}{?offset}", title="Translation", mime_type="text/markdown")
     async def paper_translation(paper_id: str, lang: str, offset: TextOffset = 0) -> str:
         """The text of a paper in another language, as markdown."""
-        return piece(await threads.fetch(lambda: library.translation(paper_id, lang)), offset, RESOURCE_CHARS)
+        return cut_with_marker(await threads.fetch(lambda: library.translation(paper_id, lang)), offset, RESOURCE_CHARS)
 
 
 def _list_papers(server: Server, library: Library, threads: Threads) -> None:

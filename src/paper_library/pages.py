@@ -11,14 +11,14 @@ from starlette.routing import BaseRoute, Route
 
 from paper_library.library import Library
 from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS
-from paper_library.offloading import Threads
 from paper_library.page_frame import BROWSED, HEADERS, link, make_page, paper_address, search_address, value_links
 from paper_library.paper_page import make_paper_page
 from paper_library.store.layout import FACET_KINDS
 from paper_library.text.bylines import byline
-from paper_library.text.markdown import safe_html, unescaped
+from paper_library.text.markdown import render_safe_html, unescape_markdown
+from paper_library.worker_threads import Threads
 from uraniborg.kernel.errors import UraniborgError, as_error
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _PART: Final = re.compile(r'[^\s"]*"[^"]*"|\S+')
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
@@ -96,8 +96,8 @@ def _result(hit: dict[str, Any]) -> str:
 
 
 def _passage(hit: dict[str, Any]) -> str:
-    shown = safe_html(hit["snippet_markdown"])
-    return "" if hit["title"] == unescaped(hit["snippet_markdown"].replace("**", "")) else shown
+    shown = render_safe_html(hit["snippet_markdown"])
+    return "" if hit["title"] == unescape_markdown(hit["snippet_markdown"].replace("**", "")) else shown
 
 
 def _help(library: Library, query: str, filters: dict[str, str]) -> str:
@@ -143,7 +143,7 @@ def _values(library: Library, kind: str, offset: int) -> str:
     empty = f"<p>No paper of this shelf has {label.lower()}.</p>"
     return make_page(
         label,
-        f'<h1>{label}</h1><p class="facts">{counted(found["total"], "value")}, the most frequent first</p>'
+        f'<h1>{label}</h1><p class="facts">{plural(found["total"], "value")}, the most frequent first</p>'
         f'{values if found["result"] else empty}{more}<p class="more">{anchors}</p>'
         f'<nav class="contents" aria-label="Browse">{others}</nav>',
     )

@@ -13,7 +13,7 @@ from paper_library.retraction import RETRACTIONS
 from paper_library.text.bibtex import citation_key
 from paper_library.text.bylines import byline
 from paper_library.text.citations import FORMATS
-from paper_library.text.markdown import safe_html
+from paper_library.text.markdown import render_safe_html
 
 _AUTHORS_SHOWN: Final = 12
 _SIMILAR_SHOWN: Final = 5
@@ -140,7 +140,7 @@ def _text(library: Library, known: dict[str, Any], offset: int) -> dict[str, str
         text = library.source(known["paper_id"])
     except SourceNotAvailable:
         summary = _running_text(json.loads(library.summary(known["paper_id"])))
-        return {"Summary": f'<div class="text">{safe_html(summary)}</div>'} if summary else {}
+        return {"Summary": f'<div class="text">{render_safe_html(summary)}</div>'} if summary else {}
     start = min(offset, len(text))
     end = start + HTML_CHARS
     if end < len(text) and (blank := text.rfind("\n\n", start + HTML_CHARS // 2, end)) > 0:
@@ -149,7 +149,7 @@ def _text(library: Library, known: dict[str, Any], offset: int) -> dict[str, str
     steps = [link(f"{here}?offset={max(0, start - HTML_CHARS)}#text", "Earlier in the text")] if start else []
     steps += [link(f"{here}?offset={end}#text", "Read on")] if end < len(text) else []
     more = f'<p class="more">{" · ".join(steps)}</p>' if steps else ""
-    return {"Text": f'<div class="text">{safe_html(text[start:end])}</div>{more}'}
+    return {"Text": f'<div class="text">{render_safe_html(text[start:end])}</div>{more}'}
 
 
 def _running_text(summary: Any) -> str:

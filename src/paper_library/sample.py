@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Final
 
 from paper_library.config import sample_shelf_path
-from paper_library.store.checking import verify
+from paper_library.store.verification import verify
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import locked, make_folder
 
@@ -17,7 +17,7 @@ def sample_shelf(target: Path | None = None) -> Path:
     """Where the sample shelf is, in the data folder unless told otherwise. Builds it if it is not there."""
     path = target or sample_shelf_path()
     if not _is_there(path):
-        from paper_library.build.building import build_shelf  # most calls find it built
+        from paper_library.build.builder import build_shelf  # most calls find it built
 
         make_folder(path.parent)
         with locked(path.parent / f".{path.name}.sample", timeout_s=60):

@@ -16,10 +16,10 @@ from paper_library.config import load_config
 from paper_library.errors import OutOfBounds, ShelfNotFound, ShelfUnwritable
 from paper_library.limits import DEFAULT_PAGE_SIZE
 from paper_library.store.layout import MANIFEST
-from paper_library.text.tables import table_rows
+from paper_library.text.tables import find_table_rows
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import locked, make_folder, shown
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 _PARTS: Final = ("metadata", "summary", "source", "bibtex")
 _PATIENCE_S: Final = 60.0
@@ -67,7 +67,7 @@ def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
     limit = params.get("limit", DEFAULT_ROWS)
     if not 1 <= limit <= MOST_ROWS:
         raise OutOfBounds("limit", f"from 1 to {MOST_ROWS}")
-    wanted = set(words(params.get("containing") or ""))
+    wanted = set(split_words(params.get("containing") or ""))
     with _opened(params, context) as library:
         text = library.source(params["paper_id"])
     found = [
@@ -78,8 +78,8 @@ def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
             "row": list(one.cells),
             "offset": one.offset,
         }
-        for one in table_rows(text)
-        if wanted <= set(words(" ".join((one.section, one.caption, *one.header, *one.cells))))
+        for one in find_table_rows(text)
+        if wanted <= set(split_words(" ".join((one.section, one.caption, *one.header, *one.cells))))
     ]
     return {"rows": found[:limit], "total": len(found)}
 
@@ -130,7 +130,7 @@ def _written(papers: list[Any], folder: Path) -> list[Path]:
 
 
 def _added(shelf: Path, inputs: list[Path], *, with_sample: bool) -> dict[str, Any]:
-    from paper_library.build.building import build_shelf
+    from paper_library.build.builder import build_shelf
     from paper_library.sample import SAMPLE_INPUTS
 
     before = shelf if (shelf / MANIFEST).is_file() else None

@@ -8,8 +8,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from paper_search.identifiers import arxiv_of_doi, normalise_arxiv, normalise_doi, normalise_pmcid, normalise_pmid
 from paper_search.models import SearchQuery, Work
+from uraniborg.kernel.bibliography.identifiers import (
+    doi_to_arxiv,
+    normalise_arxiv,
+    normalise_doi,
+    normalise_pmcid,
+    normalise_pmid,
+)
 
 MOST_IDENTIFIERS = 200
 _LONGEST = 10_000
@@ -99,7 +105,7 @@ def carries(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
     """Return those of the identifiers that the work has."""
     held = {(scheme.removeprefix("preprint_"), value.casefold()) for scheme, value in work.identifiers.items()}
     dois = [value for scheme, value in held if scheme == "doi"] + ([work.doi.casefold()] if work.doi else [])
-    held |= {("doi", doi) for doi in dois} | {("arxiv", arxiv) for doi in dois if (arxiv := arxiv_of_doi(doi))}
+    held |= {("doi", doi) for doi in dois} | {("arxiv", arxiv) for doi in dois if (arxiv := doi_to_arxiv(doi))}
     return [identifier for identifier in identifiers if (identifier.scheme, identifier.value.casefold()) in held]
 
 
@@ -124,4 +130,4 @@ def _named_by(match: re.Match[str]) -> list[Identifier]:
     doi = normalise_doi(match["doi"])
     if doi is None:
         return []
-    return [Identifier("arxiv", arxiv)] if (arxiv := arxiv_of_doi(doi)) else [Identifier("doi", doi)]
+    return [Identifier("arxiv", arxiv)] if (arxiv := doi_to_arxiv(doi)) else [Identifier("doi", doi)]

@@ -193,6 +193,12 @@ class ScoredPaper(BaseModel):
     relevance_reason: str
     tags: list[PaperTag] = Field(default_factory=list[PaperTag])
 
+    @property
+    def sort_key(self) -> tuple[float, int, int, str, str]:
+        """The key that sorts the most relevant papers first, always in the same order."""
+        paper = self.paper
+        return -self.relevance_score, -paper.citation_count, -(paper.year or 0), paper.title, paper.id
+
 
 class Paper(Work):
     model_config = ConfigDict(extra="ignore")
@@ -211,6 +217,20 @@ class Paper(Work):
     """Ids that the paper had before records were merged into it."""
     citation_key: str | None = None
     """The key in every export, unique in its collection; the engine sets it."""
+
+    @classmethod
+    def from_scored(cls, scored: ScoredPaper) -> "Paper":
+        """Return the paper of a result for a scored record."""
+        shared = {name: getattr(scored.paper, name) for name in Work.model_fields}
+        sources = {record.source for record in scored.paper.records} or {scored.paper.source}
+        return cls(
+            **shared,
+            id=scored.paper.id,
+            relevance_score=scored.relevance_score,
+            relevance_reason=scored.relevance_reason,
+            tags=scored.tags,
+            sources=sorted(sources),
+        )
 
     @computed_field
     @property

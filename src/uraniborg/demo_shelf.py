@@ -8,10 +8,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from paper_library.reporting import marked
 from paper_library.sample import SAMPLE_INPUTS, SAMPLE_PAPERS
+from paper_library.terminal_output import marked
 
 _QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.errors import (
     AssetFetchFailed,
     AssetInvalid,
@@ -23,7 +23,7 @@ from paper_library.errors import (
 from paper_library.library import Library
 from paper_library.search.query import SORTS
 from paper_library.store.layout import FACET_KINDS
-from tests.paper_library.search.shelves import titles
+from tests.paper_library.search.libraries import titles
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 

@@ -10,11 +10,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from paper_library.app import make_app
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetInvalid
 from paper_library.library import Library
-from paper_library.search.compiling import Compiled
+from paper_library.search.compiler import Compiled
 from paper_library.search.hits import make_hits
 from paper_library.store.assets import Assets
 from paper_library.store.shelf import AssetRef, Row, Shelf, StoredText

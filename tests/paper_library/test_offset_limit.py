@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.speaking import Caller, served
-from tests.paper_library.operations.commands import command
+from tests.paper_library.mcp.http_client import Caller, served
+from tests.paper_library.operations.command_runs import command
 from tests.paper_library.operations.shelves import shelve
 
 WAY_OUT = "year:2019..2023"

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from paper_library.build.building import build_shelf
-from tests.paper_library.operations.commands import serving
+from paper_library.build.builder import build_shelf
+from tests.paper_library.operations.command_runs import serving
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;"
 AUTHORS = [f"Ada Name{n}" for n in range(40)]

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.paper_library.operations.commands import eventually, serving
+from tests.paper_library.operations.command_runs import eventually, serving
 from tests.paper_library.operations.rest_shelf import MARKDOWN, paper, rest_of
 from tests.paper_library.operations.shelves import shelve
 from tests.requirements import requirement

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.build.report import Report
 from paper_library.library import Library
 from paper_library.sample import SAMPLE_INPUTS, SAMPLE_PAPERS, sample_shelf

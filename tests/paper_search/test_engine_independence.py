@@ -99,7 +99,7 @@ def test_the_same_suite_of_the_engine_passes_without_server_command_line_and_exp
     """With them it passes as part of all tests: nothing of the engine depends on whether they are there."""
     # The property of the log runs with all tests; a second time it would only cost its examples again.
     suites = [f"tests/paper_search/{part}" for part in ENGINE]
-    suites.append("--ignore=tests/paper_search/workflow/test_log_properties.py")
+    suites.append("--ignore=tests/paper_search/workflow/test_round_log_properties.py")
     code = ALONE.format(outside=(*OUTSIDE, "paper_search.sessions"), suites=suites)
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = [sys.executable, "-c", code]

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import pytest
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from pflow.config import Settings
 from pflow.engine.results import RunResult
 from pflow.service import Service
 from tests.requirements import requirement
 from universe.claims import status_of
 from universe.orbits.units import EARTH_MASS
-from universe.shelf_texts import shelf_texts
+from universe.provenance.shelf_texts import make_text_reader
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -266,7 +266,7 @@ def test_claim_refuses_a_mass_that_no_row_states_and_sets_the_one_that_a_row_sta
     assert body["mass"] == pytest.approx(0.692 * EARTH_MASS)
     source = next(one for one in body["sources"] if "mass" in one["fields"])
     assert (source["title"], source["doi"]) == (outputs["paper"], "10.3847/psj/abd022")
-    status = status_of(source, "mass", body["mass"], body=body, text_of=shelf_texts(folder / "claim-shelf"))
+    status = status_of(source, "mass", body["mass"], body=body, text_of=make_text_reader(folder / "claim-shelf"))
     assert (status.status, status.checked) == ("supported", True)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from paper_library.build.merging import Paper
+from paper_library.build.merge import Paper
 from uraniborg.kernel.bibliography.citation_keys import make_citation_key, suffixed_key
 
 

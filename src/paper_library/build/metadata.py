@@ -8,12 +8,12 @@ from typing import Any, Final
 import orjson
 
 from paper_library.build.entry import Entry
-from paper_library.build.merging import Paper
+from paper_library.build.merge import Paper
 from paper_library.limits import OUTLINE_SHOWN
 from paper_library.retraction import find_retraction
-from paper_library.store.layout import DEFAULT_TEMPLATE, SOURCE, SUMMARY, TRANSLATION
-from paper_library.summary import default_summary
-from paper_library.text.markdown import outline, plain_text, plain_text_of
+from paper_library.store.layout import SOURCE, SUMMARY, TRANSLATION
+from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
+from paper_library.text.markdown import extract_json_text, extract_plain_text, find_headings
 
 _PREFERRED: Final = ("simple",)
 _NOT_IN_A_NAME: Final = re.compile(r"[^\w-]+")
@@ -96,7 +96,7 @@ def described(paper: Paper, *, sparing: bool) -> Described:
     assets: list[Asset] = []
     if not sparing or given or entry.source or translations:
         if DEFAULT_TEMPLATE not in given:
-            derived = orjson.dumps(default_summary(metadata, entry.source)).decode()
+            derived = orjson.dumps(make_default_summary(metadata, entry.source)).decode()
             assets.append(_asset(SUMMARY, DEFAULT_TEMPLATE, derived, is_derived=True))
         assets += [
             _asset(SUMMARY, name, orjson.dumps(value).decode(), is_added=name in added)
@@ -104,8 +104,8 @@ def described(paper: Paper, *, sparing: bool) -> Described:
         ]
         assets += [_asset(SOURCE, "", entry.source)] if entry.source else []
         assets += [_asset(TRANSLATION, name, text) for name, text in translations.items()]
-    texts = [plain_text_of(value) for _, value in given.values()]
-    texts += [plain_text(text) for text in (entry.source, *translations.values()) if text]
+    texts = [extract_json_text(value) for _, value in given.values()]
+    texts += [extract_plain_text(text) for text in (entry.source, *translations.values()) if text]
     return Described(paper, orjson.dumps(metadata), assets, texts)
 
 
@@ -126,7 +126,7 @@ def _named(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
 
 
 def _outline(source: str) -> list[dict[str, Any]]:
-    headings = outline(source)[:OUTLINE_SHOWN] if source else []
+    headings = find_headings(source)[:OUTLINE_SHOWN] if source else []
     return [{"level": one.level, "title": one.title, "offset": one.offset} for one in headings]
 
 

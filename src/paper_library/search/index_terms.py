@@ -9,7 +9,7 @@ from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.limits import PREFIX_TERMS
-from paper_library.search import fields
+from paper_library.store import index as fields
 
 _LAST_YEAR: Final = 1 << 32
 

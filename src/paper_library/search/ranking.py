@@ -8,11 +8,11 @@ import tantivy
 from tantivy import Occur
 from tantivy import Query as IndexQuery
 
-from paper_library.search import fields
-from paper_library.search.compiling import Compiled
+from paper_library.search.compiler import Compiled
 from paper_library.search.hits import FULL_TEXT, Hit, make_hits
 from paper_library.search.index_terms import any_of, count_of
 from paper_library.search.query import Sort
+from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
 
 Ranked = tuple[Any, Any]

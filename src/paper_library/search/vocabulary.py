@@ -1,13 +1,17 @@
-"""Names that people use for the fields and the orders of the query language."""
+"""Synonyms of field names and sort orders, and other spellings of words such as `müller` and `mueller`.
+
+Folding already makes `é` and `e`, `ß` and `ss`, `ü` and `u` the same.
+"""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import Final
 
 from rapidfuzz.distance import OSA
 
 from paper_library.search.query import FIELDS, Sort
-from uraniborg.kernel.text import STOP_WORDS, fold
+from uraniborg.kernel.words import STOP_WORDS, fold_text, split_words
 
 SORT_FIELD: Final = "sort"
 _NAMES: Final = {
@@ -43,11 +47,27 @@ _NAMED: Final = re.compile(
 )
 _SIGN: Final = re.compile("[:<>=]")
 _YEARS: Final = re.compile(r"[<>]?=?(?=\S*\d{4})(?:\d{4})?(?:\.\.|[-–])?(?:\d{4})?[,;.)]?")
+_UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe"}
+_RING: Final = {"å": "aa"}
+_TABLES: Final = [
+    str.maketrans(table | {sign.upper(): text for sign, text in table.items()})
+    for table in (_UMLAUTS, _UMLAUTS | _RING)
+]
+_CONSONANT: Final = "b-df-hj-np-tv-xz"
+_INNER: Final = re.compile(rf"(?<=[{_CONSONANT}])(?<![xq])(?:ae|oe|ue)(?=[{_CONSONANT}])(?!s$)(?<!ue(?=n$))")
+_FIRST: Final = re.compile(rf"^(?:ae|oe|ue)(?=[{_CONSONANT}])")
+_DOUBLE_A: Final = re.compile(r"(?<=g)aa(?=rd)|^aa(?=rhus|lborg|ngstr|ge$|se$)|(?<=h)aa(?=k[ao]n)")
+_MAYBE: Final = re.compile("[aou]e|aa")
+_SHORTEST_SPELLING: Final = 5
+_NOT_UMLAUTS: Final = frozenset(
+    ["michael", "michaels", "rafael", "raphael", "israel", "samuel", "manuel", "emanuel", "miguel", "roeland"]
+) | {"guest", "guests", "poems", "poets"}
+"""Words in which these letters stand for themselves, beside another word that lacks one of them."""
 
 
 def sort_of(name: str) -> Sort | None:
     """Return the order that a person calls `name`, or None."""
-    return _SORT_OF.get(fold(name).strip("\"'"))
+    return _SORT_OF.get(fold_text(name).strip("\"'"))
 
 
 def rename_fields(text: str, note: Callable[[str], None]) -> str:
@@ -59,7 +79,7 @@ def rename_fields(text: str, note: Callable[[str], None]) -> str:
     def rename(found: re.Match[str]) -> str:
         if found["name"] is None:
             return found[0]
-        name, is_filter = fold(found["name"]), found["sign"] == ":"
+        name, is_filter = fold_text(found["name"]), found["sign"] == ":"
         field = _FIELD_OF.get(name)
         if field is None and ":" in found["sign"] and (field := _nearest_field(name)):
             note(f"{found['name']}: is not a field; it was read as {field}:.")
@@ -89,3 +109,25 @@ def _is_meant(field: str, sign: str, value: str) -> bool:
     if field == SORT_FIELD:
         return sort_of(value) is not None
     return sign in (":", "=", "==") and value.casefold() not in STOP_WORDS
+
+
+def spell_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the words of `text` as `split_words` does, each with its other spellings."""
+    plain = split_words(text)
+    longer: list[list[str]] = []
+    if not text.isascii():
+        composed = unicodedata.normalize("NFC", text)
+        longer = [found for table in _TABLES if len(found := split_words(composed.translate(table))) == len(plain)]
+    spelled: list[tuple[str, tuple[str, ...]]] = []
+    for at, word in enumerate(plain):
+        others = dict.fromkeys((*(other[at] for other in longer), _shorten(word)))
+        spelled.append((word, tuple(other for other in others if other != word)))
+    return spelled
+
+
+def _shorten(word: str) -> str:
+    """Return `mueller` as `muller`, which is how `müller` is indexed."""
+    if len(word) < _SHORTEST_SPELLING or not word.isascii() or not _MAYBE.search(word) or word in _NOT_UMLAUTS:
+        return word
+    shorter = _DOUBLE_A.sub("a", _INNER.sub(lambda found: found[0][0], word))
+    return _FIRST.sub(lambda found: found[0][0], shorter) if shorter != word else word

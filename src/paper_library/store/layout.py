@@ -14,7 +14,6 @@ FACET_KINDS: Final = ("author", "venue", "keyword", "institution", "tag", "year"
 SOURCE: Final = "source"
 SUMMARY: Final = "summary"
 TRANSLATION: Final = "translation"
-DEFAULT_TEMPLATE: Final = "default"
 
 TABLES: Final = """
 CREATE TABLE paper (

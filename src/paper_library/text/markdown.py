@@ -39,11 +39,11 @@ class Heading:
     """Where the text below it begins."""
 
 
-def outline(markdown: str) -> list[Heading]:
+def find_headings(markdown: str) -> list[Heading]:
     """The headings of both kinds, in order. What is fenced as code holds none."""
     found: list[Heading] = []
     fence, offset = "", 0
-    lines = _without_comments(markdown).splitlines(keepends=True)
+    lines = _blank_comments(markdown).splitlines(keepends=True)
     for at, line in enumerate(lines):
         text = line.rstrip("\r\n")
         after = offset + len(line)
@@ -55,52 +55,54 @@ def outline(markdown: str) -> list[Heading]:
                 fence = ""
         elif not fence:
             if atx := _HEADING.fullmatch(text):
-                found.append(Heading(len(atx[1]), _title(_unclosed(atx[2] or "")), offset, after))
-            elif under := _underline(lines, at):
-                found.append(Heading(1 if under == "=" else 2, _title(text), offset, after + len(lines[at + 1])))
+                found.append(Heading(len(atx[1]), _clean_heading(_strip_closing_marks(atx[2] or "")), offset, after))
+            elif under := _find_underline(lines, at):
+                found.append(
+                    Heading(1 if under == "=" else 2, _clean_heading(text), offset, after + len(lines[at + 1]))
+                )
         offset = after
     return [heading for heading in found if heading.title]
 
 
-def _without_comments(markdown: str) -> str:
+def _blank_comments(markdown: str) -> str:
     """With blanks for comments, so that every place stays what it is."""
     if "<!--" not in markdown:
         return markdown
     return _COMMENT.sub(lambda found: re.sub(r"[^\n\r]", " ", found[0]), markdown)
 
 
-def title_of(markdown: str) -> str:
+def find_title(markdown: str) -> str:
     """The first heading of level 1, or nothing."""
-    return next((heading.title for heading in outline(markdown) if heading.level == 1), "")
+    return next((heading.title for heading in find_headings(markdown) if heading.level == 1), "")
 
 
-def section(markdown: str, *names: str) -> str:
+def find_section_text(markdown: str, *names: str) -> str:
     """The text below the first heading of one of these names (`abstract`, `1. Abstract`), to the next; or nothing."""
-    headings = outline(markdown)
+    headings = find_headings(markdown)
     for at, heading in enumerate(headings):
-        if bare_title(heading.title).lower() in names:
+        if strip_heading_number(heading.title).lower() in names:
             end = headings[at + 1].offset if at + 1 < len(headings) else len(markdown)
             return markdown[heading.end : end].strip()
     return ""
 
 
-def bare_title(title: str) -> str:
+def strip_heading_number(title: str) -> str:
     """Return a heading's title without its number and closing mark: `Results` for `3. Results:`."""
     return _NUMBERED.sub("", title).rstrip(".:")
 
 
-def _unclosed(text: str) -> str:
+def _strip_closing_marks(text: str) -> str:
     """A heading without the marks that may also stand behind it."""
     text = text.strip()
     bare = text.rstrip("#")
     return bare if not bare or bare[-1] in " \t" else text
 
 
-def _title(text: str) -> str:
-    return inline_text(_ATTRIBUTES.sub("", text.strip()))
+def _clean_heading(text: str) -> str:
+    return strip_inline_markup(_ATTRIBUTES.sub("", text.strip()))
 
 
-def _underline(lines: list[str], at: int) -> str:
+def _find_underline(lines: list[str], at: int) -> str:
     """What the text of this line is underlined with; one of several lines is taken for a paragraph."""
     if at + 1 >= len(lines) or _NO_SETEXT_TEXT.match(lines[at]) or (at > 0 and lines[at - 1].strip()):
         return ""
@@ -108,31 +110,31 @@ def _underline(lines: list[str], at: int) -> str:
     return under[1][0] if under else ""
 
 
-def plain_text(markdown: str) -> str:
+def extract_plain_text(markdown: str) -> str:
     """The words of `markdown` without its marks; code and tables keep their contents."""
-    text = _LINE_MARKS.sub("", _unruled(markdown))
-    return inline_text(text)
+    text = _LINE_MARKS.sub("", _strip_block_markup(markdown))
+    return strip_inline_markup(text)
 
 
-def plain_text_of(value: Any) -> str:
+def extract_json_text(value: Any) -> str:
     """Return every text in a JSON value without its Markdown, joined by single spaces."""
     if isinstance(value, str):
-        return plain_text(value)
+        return extract_plain_text(value)
     if isinstance(value, dict):
-        return plain_text_of(list(cast("dict[str, Any]", value).values()))
+        return extract_json_text(list(cast("dict[str, Any]", value).values()))
     if not isinstance(value, list):
         return ""
-    return " ".join(filter(None, map(plain_text_of, cast("list[Any]", value))))
+    return " ".join(filter(None, map(extract_json_text, cast("list[Any]", value))))
 
 
-def _unruled(text: str) -> str:
+def _strip_block_markup(text: str) -> str:
     """Without what headings and tables are drawn with."""
     if "#" in text:
         text = _HEADING_LINE.sub(r"\1.", text)
     return _TABLE_RULE.sub("", text).replace("|", " ") if "|" in text else text
 
 
-def inline_text(text: str) -> str:
+def strip_inline_markup(text: str) -> str:
     """The words of a line of markdown without its marks."""
     if "<" in text:
         text = _TAG.sub(" ", text)
@@ -146,22 +148,22 @@ def inline_text(text: str) -> str:
     return " ".join(text.split())
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """`text`, in the midst of a line, as markdown that shows exactly it."""
     return text.translate(_SPECIAL)
 
 
-def unescaped(text: str) -> str:
-    """What `escaped` was given."""
+def unescape_markdown(text: str) -> str:
+    """What `escape_markdown` was given."""
     return _ESCAPED.sub(r"\1", text)
 
 
-def escaped_line(line: str) -> str:
+def escape_line_start(line: str) -> str:
     """The same for markdown that begins a line, where more characters mean something."""
     return _LINE_START.sub(r"\1\\\2", line)
 
 
-def safe_html(markdown: str) -> str:
+def render_safe_html(markdown: str) -> str:
     """`markdown` as HTML with everything taken out that could act: scripts, styles, handlers, foreign frames."""
     import nh3
     from markdown_it import MarkdownIt

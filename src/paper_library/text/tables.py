@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from paper_library.text.markdown import inline_text, outline
+from paper_library.text.markdown import find_headings, strip_inline_markup
 
 _RULE: Final = re.compile(r"[ \t|:-]*-[ \t|:-]*")
 _BAR: Final = re.compile(r"(?<!\\)\|")
@@ -28,9 +28,9 @@ class TableRow:
     """Where the line of the row begins, in characters."""
 
 
-def table_rows(markdown: str) -> Iterator[TableRow]:
+def find_table_rows(markdown: str) -> Iterator[TableRow]:
     """Yield the rows of all markdown tables of a text, without headers and rules."""
-    headings = outline(markdown)
+    headings = find_headings(markdown)
     lines = markdown.splitlines(keepends=True)
     offsets = [0]
     for line in lines:
@@ -40,12 +40,14 @@ def table_rows(markdown: str) -> Iterator[TableRow]:
         if not (_is_row(lines[at]) and _is_rule(lines[at + 1])):
             at += 1
             continue
-        header, first = _cells(lines[at]), at + 2
+        header, first = _split_cells(lines[at]), at + 2
         end = next((after for after in range(first, len(lines)) if not _is_row(lines[after])), len(lines))
         section = next((one.title for one in reversed(headings) if one.offset < offsets[at]), "")
-        caption = _caption(lines, at, end)
+        caption = _find_caption(lines, at, end)
         for number in range(first, end):
-            yield TableRow(section, caption, header, _fitted(_cells(lines[number]), len(header)), offsets[number])
+            yield TableRow(
+                section, caption, header, _fit_to_width(_split_cells(lines[number]), len(header)), offsets[number]
+            )
         at = end
 
 
@@ -57,19 +59,19 @@ def _is_rule(line: str) -> bool:
     return "|" in line and bool(_RULE.fullmatch(line.strip()))
 
 
-def _cells(line: str) -> tuple[str, ...]:
+def _split_cells(line: str) -> tuple[str, ...]:
     bare = line.strip().removeprefix("|")
     bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
     return tuple(cell.strip().replace("\\|", "|") for cell in _BAR.split(bare))
 
 
-def _fitted(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
+def _fit_to_width(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
     """Return as many cells as the header has: markdown readers fill and cut rows the same way."""
     return (*cells[:width], *[""] * (width - len(cells)))
 
 
-def _caption(lines: list[str], start: int, end: int) -> str:
+def _find_caption(lines: list[str], start: int, end: int) -> str:
     """Return the line near a table that begins with "Table", before others above it and then below it."""
     near = [*lines[max(0, start - _NEAR) : start][::-1], *lines[end : end + _NEAR]]
     found = next((line for line in near if _CAPTION.match(line)), "")
-    return _LABEL.sub("", " ".join(inline_text(found.strip()).split()))[:_MOST_CAPTION]
+    return _LABEL.sub("", " ".join(strip_inline_markup(found.strip()).split()))[:_MOST_CAPTION]

@@ -1,24 +1,25 @@
-"""The skill that leaves each paper once, without ever holding up the event loop."""
+"""The skill that merges the records of each paper."""
 
 import asyncio
 from collections.abc import Sequence
+from typing import Final
 
-from paper_search.dedup import Deduplication, deduplicate
+from paper_search.dedup import deduplicate
 from paper_search.models import RawPaper
+from paper_search.workflow.ports import DistinctPapers
 
-_AT_ONCE = 50
+_INLINE_RECORDS: Final = 50
+"""Up to this many records are compared in the event loop; more go to a thread."""
 
 
 class Deduplicator:
     """Recognises records of one paper by identifiers, titles, authors and years, and merges them with provenance."""
 
-    async def deduplicate(self, papers: Sequence[RawPaper]) -> list[RawPaper]:
-        """Every paper once, in the order of first appearance."""
-        return (await self.deduplicate_reported(papers)).papers
-
-    async def deduplicate_reported(self, papers: Sequence[RawPaper]) -> Deduplication:
-        """The same, with how many records were merged away for each reason."""
-        given = list(papers)
-        if len(given) <= _AT_ONCE:
-            return deduplicate(given)
-        return await asyncio.to_thread(deduplicate, given)
+    async def deduplicate(self, papers: Sequence[RawPaper]) -> DistinctPapers:
+        """Return every paper once, in the order of first appearance, with the reasons for what was merged."""
+        records = list(papers)
+        if len(records) <= _INLINE_RECORDS:
+            done = deduplicate(records)
+        else:
+            done = await asyncio.to_thread(deduplicate, records)
+        return DistinctPapers(done.papers, done.merged, done.members)

@@ -1,4 +1,4 @@
-"""The search workflow: rounds, checkpoints, decisions, and the memory of a run."""
+"""The search workflow: rounds, checkpoints, decisions and the journal of a search."""
 
 from paper_search.workflow.checkpoints import (
     Checkpoint,

@@ -1,4 +1,4 @@
-"""Where a search stops for a person, and what a person can answer."""
+"""Checkpoints at which a search waits for a person, and the decisions that a person can take."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -11,28 +11,36 @@ from paper_search.models import Paper, PaperCollection, ParsedIntent, SearchStra
 
 
 class CheckpointKind(StrEnum):
+    """The two kinds of checkpoints."""
+
     STRATEGY_CONFIRMATION = "strategy_confirmation"
     RESULT_REVIEW = "result_review"
 
 
 class DecisionAction(StrEnum):
+    """The three actions of a decision."""
+
     APPROVE = "approve"
     EDIT = "edit"
     REJECT = "reject"
 
 
 class StrategyPayload(BaseModel):
+    """The proposed strategy and the intent that it follows from."""
+
     intent: ParsedIntent
     strategy: SearchStrategy
 
 
 class ResultPayload(BaseModel):
+    """The papers found so far, and those of them with the status include."""
+
     collection: PaperCollection
     accumulated_papers: list[Paper] = Field(default_factory=list[Paper])
 
 
 class Checkpoint(BaseModel):
-    """A question to a person. `iteration` counts the decisions taken before it, `round` the searches made before it."""
+    """A question to a person. `iteration` counts the decisions before it, `round` the rounds before it."""
 
     kind: CheckpointKind
     payload: StrategyPayload | ResultPayload
@@ -43,19 +51,19 @@ class Checkpoint(BaseModel):
 
     @property
     def checkpoint_id(self) -> str:
+        """The id of the checkpoint, unique among all sessions."""
         return f"{self.run_id}:{self.iteration}:{self.kind.value}"
 
     @model_validator(mode="after")
-    def _payload_fits_kind(self) -> "Checkpoint":
-        about_strategy = self.kind is CheckpointKind.STRATEGY_CONFIRMATION
-        if about_strategy != isinstance(self.payload, StrategyPayload):
-            fitting = StrategyPayload if about_strategy else ResultPayload
-            raise ValueError(f"a {self.kind.value} checkpoint carries a {fitting.__name__}")
+    def _check_payload(self) -> "Checkpoint":
+        expected = StrategyPayload if self.kind is CheckpointKind.STRATEGY_CONFIRMATION else ResultPayload
+        if type(self.payload) is not expected:
+            raise ValueError(f"a {self.kind.value} checkpoint carries a {expected.__name__}")
         return self
 
 
 class Decision(BaseModel):
-    """A person's answer: the strategy or feedback that goes with an edit or reject, and a note in their own words."""
+    """A person's decision: an action, the strategy or feedback that belongs to it, and a note in their own words."""
 
     action: DecisionAction
     revised_data: Any = None
@@ -64,4 +72,8 @@ class Decision(BaseModel):
 
 @runtime_checkable
 class CheckpointHandler(Protocol):
-    async def handle(self, checkpoint: Checkpoint) -> Decision: ...
+    """Takes decisions for a search."""
+
+    async def handle(self, checkpoint: Checkpoint) -> Decision:
+        """Return the decision for the checkpoint; the search waits for it."""
+        ...

@@ -1,97 +1,202 @@
-"""Reading a decision: does what the person sent fit the checkpoint it answers?
+"""Decisions: checked once against their checkpoint, and read as the strategy or the feedback they stand for.
 
-Both doors use this: a server before it accepts a decision, so that a bad one leaves the checkpoint pending, and the
-engine before it acts on one.
+A server checks a decision before it accepts it, so that an invalid one leaves the checkpoint pending, and passes the
+`CheckedDecision` on. The engine checks what other checkpoint handlers return.
 """
 
+import inspect
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from paper_search.errors import InvalidDecision
 from paper_search.models import MAX_RESULTS_CAP, SearchStrategy, UserFeedback
 from paper_search.workflow.checkpoints import (
     Checkpoint,
+    CheckpointHandler,
+    CheckpointKind,
     Decision,
     DecisionAction,
     ResultPayload,
     StrategyPayload,
 )
+from paper_search.workflow.journal import Journal
+from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import invalid
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> SearchStrategy:
-    """The strategy to search with after an approve or edit at a strategy checkpoint.
+class CheckedDecision(Decision):
+    """A decision that fits the checkpoint with this id, with the strategy or the feedback that was read from it."""
 
-    The data of an edit is a SearchStrategy; fields and filters left out keep what was proposed.
-    Raises InvalidDecision when it does not fit.
+    checkpoint_id: str
+    strategy: SearchStrategy | None = None
+    """The strategy to search with: after approve and edit at a strategy checkpoint."""
+    feedback: UserFeedback = Field(default_factory=UserFeedback)
+    """The feedback on the strategy or on the papers: after reject, and at every result review."""
+    at: datetime | None = None
+    """The time of the decision; None if a version that did not store it wrote the journal."""
+
+
+class StoredDecision(Decision):
+    """A decision and its time, as the journal stores them; earlier versions did not store the time."""
+
+    at: datetime | None = None
+
+
+class StoredTime(BaseModel):
+    """The time at which a checkpoint was first shown, as the journal stores it."""
+
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointDialog:
+    """Shows checkpoints to a handler and takes its decisions, each once: both are in the journal."""
+
+    handler: CheckpointHandler
+    run_id: str
+    sources: list[str]
+    """The sources that an edited strategy may name."""
+    journal: Journal
+    clock: Clock
+
+    async def create_checkpoint(
+        self, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, number: int, round_number: int
+    ) -> Checkpoint:
+        """Return the checkpoint with this number and the time at which it was first shown."""
+        shown = await self.journal.get_or_run(f"asked-{number}", StoredTime, self._get_time)
+        return Checkpoint(
+            kind=kind,
+            payload=payload,
+            run_id=self.run_id,
+            iteration=number,
+            round=round_number,
+            timestamp=shown.at,
+        )
+
+    async def take_decision(self, checkpoint: Checkpoint) -> CheckedDecision:
+        """Return the decision from the journal, or else from the handler. Raise InvalidDecision if it does not fit."""
+        checked: CheckedDecision | None = None
+
+        async def ask() -> StoredDecision:
+            nonlocal checked
+            decision = await _call_handler(self.handler, checkpoint)
+            if isinstance(decision, CheckedDecision) and decision.checkpoint_id == checkpoint.checkpoint_id:
+                checked = decision
+            else:
+                checked = check_decision(checkpoint, decision, self.sources)
+            checked.at = self.clock.now()
+            return StoredDecision(
+                action=decision.action, revised_data=decision.revised_data, note=decision.note, at=checked.at
+            )
+
+        stored = await self.journal.get_or_run(f"decision-{checkpoint.iteration}", StoredDecision, ask)
+        if checked is None:
+            checked = check_decision(checkpoint, stored, self.sources)
+            checked.at = stored.at
+        return checked
+
+    async def _get_time(self) -> StoredTime:
+        return StoredTime(at=self.clock.now().isoformat())
+
+
+async def _call_handler(handler: CheckpointHandler, checkpoint: Checkpoint) -> Decision:
+    # Callers pass handlers of any kind, whatever the annotation says.
+    returned = cast("object", handler.handle(checkpoint))
+    decision = await returned if inspect.isawaitable(returned) else returned
+    if not isinstance(decision, Decision):
+        raise InvalidDecision(
+            f"The checkpoint handler returned {type(decision).__name__}, not a Decision.",
+            hint="Return Decision(action=DecisionAction.APPROVE), or another action.",
+        )
+    return decision
+
+
+def check_decision(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> CheckedDecision:
+    """Return the decision with the strategy or feedback read from it. Raise InvalidDecision if it does not fit."""
+    strategy, feedback = None, UserFeedback()
+    if isinstance(checkpoint.payload, StrategyPayload) and decision.action is not DecisionAction.REJECT:
+        strategy = read_strategy(checkpoint, decision, known_sources)
+    else:
+        feedback = read_feedback(checkpoint, decision)
+        if decision.action is DecisionAction.APPROVE and feedback.free_text_feedback:
+            raise InvalidDecision(
+                "An approve takes decisions about papers and no other feedback.",
+                hint="To search again with this feedback, send it with the action 'reject'.",
+            )
+    return CheckedDecision(
+        action=decision.action,
+        revised_data=decision.revised_data,
+        note=decision.note,
+        checkpoint_id=checkpoint.checkpoint_id,
+        strategy=strategy,
+        feedback=feedback,
+    )
+
+
+def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> SearchStrategy:
+    """Return the strategy to search with after an approve or edit at a strategy checkpoint.
+
+    The data of an edit is a SearchStrategy; fields and filters that it leaves out stay as proposed. Raise
+    InvalidDecision if the data does not fit.
     """
     assert isinstance(checkpoint.payload, StrategyPayload)
     proposed = checkpoint.payload.strategy
     if decision.action is DecisionAction.APPROVE:
         _refuse_data(decision, "To change the strategy, send it with the action 'edit'.")
         return proposed
-    fields = _fields(decision.revised_data, SearchStrategy, "strategy")
+    fields = _read_fields(decision.revised_data, SearchStrategy, "strategy")
     fields.pop("origins", None)  # written by the engine
     if not fields:
         raise InvalidDecision(
             "An edit of the strategy needs the revised strategy.",
-            hint=f"Send data with any of: {_names(SearchStrategy)}. Or send 'approve' or 'reject'.",
+            hint=f"Send data with any of: {_list_fields(SearchStrategy)}. Or send 'approve' or 'reject'.",
         )
     if isinstance(filters := fields.get("filters"), dict):
         fields["filters"] = {**proposed.filters.model_dump(), **cast("dict[str, Any]", filters)}
-    strategy = _validated(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
-    return _sane(strategy, list(known_sources))
+    strategy = _validate_fields(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
+    return _check_strategy(strategy, list(known_sources))
 
 
 def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
-    """Return what a decision says about papers and about the next round. It may say nothing at all.
+    """Return the feedback of a decision on papers and on the next round; it may be empty.
 
-    The note of the decision stays a text of its own. Raises InvalidDecision when the data is not feedback or names
-    papers that the session does not hold.
+    The note of the decision stays a separate text. Raise InvalidDecision if the data is not feedback or names papers
+    that are not in the session.
     """
-    fields = _fields(decision.revised_data, UserFeedback, "feedback")
+    fields = _read_fields(decision.revised_data, UserFeedback, "feedback")
     for name in ("marked_relevant", "marked_irrelevant"):
         if isinstance(fields.get(name), str):
             fields[name] = [fields[name]]
-    feedback = _validated(UserFeedback, fields, "feedback")
+    feedback = _validate_fields(UserFeedback, fields, "feedback")
     _refuse_unknown_papers(checkpoint, feedback)
     note = decision.note if decision.note and decision.note.strip() else None
     if note and feedback.note and feedback.note != note:
-        raise InvalidDecision("There are two notes, one in the data.", hint="Send one note, beside the data.")
+        raise InvalidDecision(
+            "The decision has two notes: one in the data, one beside it.", hint="Send one note, beside the data."
+        )
     reviewer = (feedback.reviewer or "").strip() or None
     return feedback.model_copy(update={"reviewer": reviewer, "note": note or feedback.note})
 
 
-def check_decision(checkpoint: Checkpoint, decision: Decision, known_sources: Iterable[str] = ()) -> None:
-    """Raises InvalidDecision unless `decision` is a valid answer to `checkpoint`."""
-    if isinstance(checkpoint.payload, StrategyPayload) and decision.action is not DecisionAction.REJECT:
-        read_strategy(checkpoint, decision, known_sources)
-        return
-    feedback = read_feedback(checkpoint, decision)
-    if decision.action is DecisionAction.APPROVE and feedback.free_text_feedback:
-        raise InvalidDecision(
-            "An approve takes decisions about papers and no other feedback.",
-            hint="To search again with this feedback, send it with the action 'reject'.",
-        )
-
-
-def with_reviewer(data: Any, reviewer: str) -> Any:
-    """Return the data with the name of its reviewer, if it decides about papers and does not name one."""
+def add_reviewer(data: Any, reviewer: str) -> Any:
+    """Return the data with the name of the reviewer, if it decides about papers and does not name one."""
     if isinstance(data, str):
         with suppress(ValueError):
             data = json.loads(data)
     if not isinstance(data, dict):
         return data
     fields = cast("dict[str, Any]", data)
-    decides = any(fields.get(name) for name in ("decisions", "marked_relevant", "marked_irrelevant"))
-    is_named = bool(str(fields.get("reviewer") or "").strip())
-    return {**fields, "reviewer": reviewer} if decides and not is_named else fields
+    has_decisions = any(fields.get(name) for name in ("decisions", "marked_relevant", "marked_irrelevant"))
+    has_reviewer = bool(str(fields.get("reviewer") or "").strip())
+    return {**fields, "reviewer": reviewer} if has_decisions and not has_reviewer else fields
 
 
 def _refuse_data(decision: Decision, hint: str) -> None:
@@ -99,37 +204,38 @@ def _refuse_data(decision: Decision, hint: str) -> None:
         raise InvalidDecision("An approve takes no data.", hint=hint)
 
 
-def _fields(data: Any, model: type[BaseModel], what: str) -> dict[str, Any]:
+def _read_fields(data: Any, model: type[BaseModel], what: str) -> dict[str, Any]:
+    """Return the fields of an object, of a model, or of JSON text; {} if there is no data."""
     if isinstance(data, model):
         return data.model_dump()
     if isinstance(data, str) and data.strip():
-        data = _parsed(data, what)
+        data = _parse_json(data, what)
     if not data:
         return {}
     if not isinstance(data, dict):
         raise InvalidDecision(
             f"The {what} must be an object, not {type(data).__name__}.",
-            hint=f"Its fields are: {_names(model)}.",
+            hint=f"Its fields are: {_list_fields(model)}.",
         )
     fields = cast("dict[str, Any]", data)
     if unknown := sorted(set(map(str, fields)) - set(model.model_fields)):
         raise InvalidDecision(
             f"Unknown {what} fields: {', '.join(unknown)}.",
-            hint=f"Allowed: {_names(model)}.",
+            hint=f"Allowed: {_list_fields(model)}.",
             unknown=unknown,
             allowed=sorted(model.model_fields),
         )
     return dict(fields)
 
 
-def _parsed(text: str, what: str) -> Any:
+def _parse_json(text: str, what: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
         raise InvalidDecision(f"The {what} is text that is not JSON.", hint="Send an object.") from None
 
 
-def _validated(model: type[M], fields: dict[str, Any], what: str) -> M:
+def _validate_fields(model: type[M], fields: dict[str, Any], what: str) -> M:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
@@ -137,7 +243,8 @@ def _validated(model: type[M], fields: dict[str, Any], what: str) -> M:
         raise InvalidDecision(problem.message, hint=problem.hint, **problem.ids) from None
 
 
-def _sane(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
+def _check_strategy(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
+    """Return the strategy with max_results capped. Raise InvalidDecision if it cannot be searched."""
     if not any(query.boolean_query.strip() for query in strategy.queries):
         raise InvalidDecision(
             "The strategy has no query.", hint="Give at least one query with a non-empty boolean_query."
@@ -151,11 +258,14 @@ def _sane(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
         )
     filters = strategy.filters
     if filters.max_results > MAX_RESULTS_CAP:
-        note = f"{filters.max_results:,} results were asked for; no search returns more than {MAX_RESULTS_CAP:,}."
+        note = f"max_results was {filters.max_results:,}; no search returns more than {MAX_RESULTS_CAP:,} papers."
         filters = filters.model_copy(update={"max_results": MAX_RESULTS_CAP})
         strategy = strategy.model_copy(update={"filters": filters, "notes": [*strategy.notes, note]})
     if filters.max_results < 1:
-        raise InvalidDecision("max_results must be at least 1.", hint=f"Ask for 1 to {MAX_RESULTS_CAP:,} papers.")
+        raise InvalidDecision(
+            f"max_results must be at least 1, got {filters.max_results}.",
+            hint=f"Ask for 1 to {MAX_RESULTS_CAP:,} papers.",
+        )
     if filters.year_from and filters.year_to and filters.year_from > filters.year_to:
         raise InvalidDecision(
             f"year_from ({filters.year_from}) is after year_to ({filters.year_to}).", hint="Swap them."
@@ -164,6 +274,7 @@ def _sane(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
 
 
 def _refuse_unknown_papers(checkpoint: Checkpoint, feedback: UserFeedback) -> None:
+    """Raise InvalidDecision if the feedback marks a paper twice or names one that is not in the session."""
     statuses = feedback.statuses
     if both := sorted(set(feedback.marked_relevant) & set(feedback.marked_irrelevant)):
         raise InvalidDecision(
@@ -178,7 +289,7 @@ def _refuse_unknown_papers(checkpoint: Checkpoint, feedback: UserFeedback) -> No
             hint="Give each paper one status: in decisions, or by a mark.",
             papers=two[:20],
         )
-    if unknown := sorted(statuses.keys() - _known_ids(checkpoint)):
+    if unknown := sorted(statuses.keys() - _collect_paper_ids(checkpoint)):
         raise InvalidDecision(
             f"No such papers in this review: {', '.join(unknown[:5])}.",
             hint="Use the ids of the papers the checkpoint lists.",
@@ -186,8 +297,8 @@ def _refuse_unknown_papers(checkpoint: Checkpoint, feedback: UserFeedback) -> No
         )
 
 
-def _known_ids(checkpoint: Checkpoint) -> set[str]:
-    """Return every id by which a paper of the session can be named, also of those that are not in the result."""
+def _collect_paper_ids(checkpoint: Checkpoint) -> set[str]:
+    """Return every present and former id of the papers of the session, also of those that are not in the result."""
     payload = checkpoint.payload
     if not isinstance(payload, ResultPayload):
         return set()
@@ -197,5 +308,5 @@ def _known_ids(checkpoint: Checkpoint) -> set[str]:
     return current.union(*(paper.other_ids for paper in listed), *(exclusion.other_ids for exclusion in excluded))
 
 
-def _names(model: type[BaseModel]) -> str:
+def _list_fields(model: type[BaseModel]) -> str:
     return ", ".join(model.model_fields)

@@ -1,4 +1,4 @@
-"""The search workflow: what it is made of and how it is started."""
+"""The search workflow: six skills, options, and the method that runs a search."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,16 +9,16 @@ from paper_search.models import MAX_RESULTS_CAP, PaperCollection
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.journal import Journal, NoJournal
 from paper_search.workflow.ports import (
-    Deduplicating,
-    IntentParsing,
-    Organizing,
+    DeduplicatorPort,
+    IntentParserPort,
     ProgressReporter,
-    QueryBuilding,
-    Scoring,
-    Searching,
+    QueryBuilderPort,
+    RelevanceScorerPort,
+    ResultOrganizerPort,
+    SearcherPort,
     Skills,
 )
-from paper_search.workflow.run import Run, RunOptions
+from paper_search.workflow.search_run import RunOptions, SearchRun
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.version import version
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 
 class SearchWorkflow:
-    """Runs searches. It keeps nothing between runs, so one workflow may run many searches, also side by side."""
+    """Runs searches. A workflow has no state, so it can run many searches, also concurrently."""
 
     def __init__(
         self,
-        intent_parser: IntentParsing,
-        query_builder: QueryBuilding,
-        searcher: Searching,
-        deduplicator: Deduplicating,
-        relevance_scorer: Scoring,
-        result_organizer: Organizing,
+        intent_parser: IntentParserPort,
+        query_builder: QueryBuilderPort,
+        searcher: SearcherPort,
+        deduplicator: DeduplicatorPort,
+        relevance_scorer: RelevanceScorerPort,
+        result_organizer: ResultOrganizerPort,
         checkpoint_handler: CheckpointHandler | None = None,
         max_iterations: int = 5,
         enable_strategy_checkpoint: bool = True,
@@ -74,11 +74,11 @@ class SearchWorkflow:
         progress_reporter: ProgressReporter | None = None,
         **options: Any,
     ) -> "SearchWorkflow":
-        """A workflow with the skills and sources that `config` asks for; `options` are those of `build_workflow`.
+        """Return a workflow with the skills and sources of `config`; `options` are those of `build_workflow`.
 
-        Raises UnknownDomain, UnknownSource or InvalidInput when the config asks for what does not exist.
+        Raise UnknownDomain, UnknownSource or InvalidInput if the config names something that does not exist.
         """
-        from paper_search.assembly import build_workflow  # the engine itself knows no source or model
+        from paper_search.assembly import build_workflow  # the engine itself imports no source and no model
 
         return build_workflow(
             config,
@@ -91,17 +91,17 @@ class SearchWorkflow:
 
     @property
     def available_sources(self) -> list[str]:
-        """The names of the sources a strategy may use."""
-        return self._skills.searcher.available
+        """The names of the sources that a strategy can use."""
+        return self._skills.available_sources
 
     async def run(self, user_input: str, *, run_id: str | None = None) -> PaperCollection:
-        """Searches until a person approves the result, or the rounds are used up.
+        """Search until a person approves the result, or the rounds are used up; return the result.
 
-        Without a checkpoint handler everything is approved. A run given the id and the journal of an earlier one
-        continues it. Raises InvalidQuery for a query that cannot be searched and InvalidDecision when the handler's
-        answer does not fit its checkpoint; failing sources and models are reported in the result, never raised.
+        Without a checkpoint handler everything is approved. With the run_id and the journal of an earlier run, that run
+        is continued. Raise InvalidQuery if the query cannot be searched, and InvalidDecision if a decision of the
+        handler does not fit its checkpoint. Failures of sources and models are reported in the result, never raised.
         """
-        run = Run(
+        run = SearchRun(
             query=checked_query(user_input),
             run_id=run_id or str(uuid4()),
             skills=self._skills,
@@ -111,11 +111,11 @@ class SearchWorkflow:
             journal=self._journal,
             clock=self._clock,
         )
-        finished = False
+        is_finished = False
         try:
-            result = await run.finish()
-            finished = True
+            result = await run.run_rounds()
+            is_finished = True
         finally:
             if self._release is not None:
-                await self._release(finished)
+                await self._release(is_finished)
         return result

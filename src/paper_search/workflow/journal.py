@@ -1,7 +1,7 @@
-"""The memory of a run: each stage's output is kept before the next stage begins.
+"""The journal of a search: the result of each step, stored before the next step starts.
 
-A run that is started again with the same journal takes what it finds there instead of doing the work again, and so
-comes back to where it was. A server that keeps its journal on disk survives its own death.
+A search that is started again with the same journal reads the stored results instead of repeating the steps, and so
+continues where it stopped. A session stores its journal on disk.
 """
 
 from collections.abc import Awaitable, Callable
@@ -13,27 +13,31 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Journal(Protocol):
-    async def remember(self, step: str, kind: type[M], make: Callable[[], Awaitable[M]]) -> M:
-        """What the journal holds for `step`, or else what `make` gives, kept before it is returned."""
+    """Results of steps by name, each stored once."""
+
+    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+        """Return the stored result of `step`; if there is none, run the step and store its result first."""
         ...
 
 
 class NoJournal:
-    """Remembers nothing: every run does its work anew."""
+    """A journal that stores nothing."""
 
-    async def remember(self, step: str, kind: type[M], make: Callable[[], Awaitable[M]]) -> M:
-        return await make()
+    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+        """Run the step."""
+        return await run()
 
 
 class MemoryJournal:
-    """Remembers in a dictionary, as text, so that nothing in it can be changed from outside."""
+    """A journal in memory. Results are stored as JSON text, so that later changes of a value do not reach it."""
 
     def __init__(self) -> None:
         self.entries: dict[str, str] = {}
 
-    async def remember(self, step: str, kind: type[M], make: Callable[[], Awaitable[M]]) -> M:
-        if (kept := self.entries.get(step)) is not None:
-            return kind.model_validate_json(kept)
-        made = await make()
-        self.entries[step] = made.model_dump_json()
-        return made
+    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+        """Return the stored result of `step`; if there is none, run the step and store its result first."""
+        if (stored := self.entries.get(step)) is not None:
+            return kind.model_validate_json(stored)
+        result = await run()
+        self.entries[step] = result.model_dump_json()
+        return result

@@ -1,4 +1,4 @@
-"""Where one run stands: rounds made, what was learned in them, papers found."""
+"""The state of a search: finished rounds with their feedback, and the papers found."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ class IterationRecord(BaseModel):
 
 
 class WorkflowState(BaseModel):
-    """`current_iteration` counts finished rounds, `decisions_taken` the answers a person has given."""
+    """The state of one search. `current_iteration` counts finished rounds, `decisions_taken` a person's decisions."""
 
     current_iteration: int = 0
     decisions_taken: int = 0
@@ -30,38 +30,41 @@ class WorkflowState(BaseModel):
     @property
     def accumulated_papers(self) -> list[Paper]:
         """The papers with the status include."""
-        return self.pool.with_status(ReviewStatus.INCLUDE)
+        return self.pool.select_by_status(ReviewStatus.INCLUDE)
 
     @property
     def rejected_papers(self) -> list[Paper]:
         """The papers with the status exclude."""
-        return self.pool.with_status(ReviewStatus.EXCLUDE)
+        return self.pool.select_by_status(ReviewStatus.EXCLUDE)
 
     @property
     def previous_strategies(self) -> list[SearchStrategy]:
+        """The strategies of all finished rounds."""
         return [record.strategy for record in self.history]
 
     @property
     def latest_feedback(self) -> UserFeedback | None:
+        """The feedback of the last finished round."""
         return self.history[-1].feedback if self.history else None
 
-    def feedback_texts(self, *, before_last: bool = False, since: int = 0) -> list[str]:
-        """Return what people wrote in all rounds from `since` on, with or without the last one."""
+    def collect_feedback_texts(self, *, before_last: bool = False, since: int = 0) -> list[str]:
+        """Return the texts of the feedback of all rounds from `since` on, with or without the last one."""
         records = self.history[since : -1 if before_last else None]
         return [text for record in records if record.feedback for text in record.feedback.texts]
 
     @property
     def hints(self) -> RelevanceHints:
-        """All that was learned so far, for the scorer."""
+        """The feedback of all rounds, for the scorer."""
         return RelevanceHints(
             relevant=list(self.accumulated_papers),
             irrelevant=list(self.rejected_papers),
-            free_text=self.feedback_texts(),
+            free_text=self.collect_feedback_texts(),
         )
 
     def record_iteration(
         self, strategy: SearchStrategy, result_count: int, feedback: UserFeedback | None = None
     ) -> None:
+        """Add a finished round to the history."""
         self.history.append(
             IterationRecord(
                 iteration=self.current_iteration,
@@ -72,6 +75,6 @@ class WorkflowState(BaseModel):
         )
         self.current_iteration += 1
 
-    def decide(self, feedback: UserFeedback, at: datetime | None) -> None:
-        """Store the decisions about papers that a feedback carries."""
-        self.pool.decide(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at)
+    def add_decisions(self, feedback: UserFeedback, at: datetime | None) -> None:
+        """Store the feedback's decisions about papers."""
+        self.pool.add_decisions(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at)

@@ -34,11 +34,11 @@ def as_json(outputs: Mapping[str, Any]) -> bytes:
         return orjson.dumps(outputs, default=_convert_value, option=_OPTIONS)
     except orjson.JSONEncodeError:
         pass
-    from uraniborg.kernel.text import whole_text
+    from uraniborg.kernel.text import replace_surrogates
 
     try:
         # The standard library handles integers beyond 64 bits and lone surrogates.
-        return whole_text(json.dumps(_simplify(outputs, 0), ensure_ascii=False)).encode()
+        return replace_surrogates(json.dumps(_simplify(outputs, 0), ensure_ascii=False)).encode()
     except Exception as exc:  # objects of a node may raise anything when they are converted
         raise NodeFailed(
             f"The node returned a value that has no JSON form: {exc}.",

@@ -29,7 +29,7 @@ from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.node import Outcome
 from pflow.templates.resolution import LONGEST
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _MAX_ACTION: Final = 100
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -218,7 +218,7 @@ async def attempt_call(executor: Executor, node: Node, call: Call) -> Outcome:
             raise
         if isinstance(exc, TimeoutError) and limit is not None and limit.expired():
             raise NodeTimedOut(
-                f"'{node.id}' did not end within {counted(seconds or 0, 'second')}.",
+                f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the node, or let it do less.",
                 node=node.id,
             ) from None
@@ -271,9 +271,9 @@ def _check_outcome(returned: Any, node: Node) -> Outcome:
 
 def _make_serializable(exc: UraniborgError) -> None:
     """Change the error of a node so that it can be stored as JSON."""
-    from uraniborg.kernel.text import whole_text
+    from uraniborg.kernel.text import replace_surrogates
 
-    exc.message, exc.hint = whole_text(str(exc.message)), whole_text(str(exc.hint))
+    exc.message, exc.hint = replace_surrogates(str(exc.message)), replace_surrogates(str(exc.hint))
     for name, value in exc.ids.items():
         try:
             exc.ids[name] = from_json(as_json({"it": value}))["it"]

@@ -36,7 +36,7 @@ from pflow.ir.template_uses import NESTED, resolvable
 from pflow.templates.scope import Scope
 from pflow.templates.syntax import references_in, strings_in, templates_in
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _NODES_PER_TURN: Final = 64
 """After how many nodes other tasks get a turn: nodes that wait for nothing would not let them."""
@@ -358,7 +358,7 @@ class WorkflowWalker:
                 await inner.walk()
         except TimeoutError:
             raise NodeTimedOut(
-                f"'{node.id}' did not end within {counted(seconds or 0, 'second')}.",
+                f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the node, or of the workflow that it runs.",
             ) from None
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from paper_library.build.entry import Entry
-from paper_library.build.matching import Matcher, keys_of
-from paper_library.build.merging import Paper, merged
+from paper_library.build.entry_matcher import Matcher, keys_of
+from paper_library.build.merge import Paper, merged
 
 
 def an_entry(origin: str = "refs.bib:1", title: str = "Deep Fish of the North", /, **facts: Any) -> Entry:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_search.citation_keys import with_citation_keys
 from paper_search.export import export_bibtex, export_json

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from tests.paper_library.operations.commands import command
+from tests.paper_library.operations.command_runs import command
 
 ABSTRACT = "Comets have long tails. They point away from the Sun, as is seen every time."
 FORMS = {

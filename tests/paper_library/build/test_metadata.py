@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from paper_library.build.entry import Entry
-from paper_library.build.matching import keys_of
-from paper_library.build.merging import merged
+from paper_library.build.entry_matcher import keys_of
+from paper_library.build.merge import merged
 from paper_library.build.metadata import Described, described, template_name
 from tests.paper_library.build.entries import an_entry
 

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from tests.paper_library.conformance.node_tools import run
-from tests.paper_library.mcp.processes import Process
+from tests.paper_library.mcp.server_process import Process
 from tests.requirements import requirement
 
 RELEASED: Final = "@modelcontextprotocol/conformance/dist/index.js"

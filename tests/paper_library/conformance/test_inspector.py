@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.paper_library.conformance.node_tools import run
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.processes import Process
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.server_process import Process
 from tests.requirements import requirement
 
 SCRIPT = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -41,9 +41,9 @@ def test_it_searches(process: Process, tmp_path: Path) -> None:
 
 @requirement("PL-15")
 def test_it_reads_a_piece_of_a_text(process: Process, tmp_path: Path) -> None:
-    arguments = ["--tool-name", "get_paper_source", "--tool-arg", f"paper_id={material.LONG}", "max_chars=100"]
+    arguments = ["--tool-name", "get_paper_source", "--tool-arg", f"paper_id={inputs.LONG}", "max_chars=100"]
     (block,) = inspect(process, tmp_path, "--method", "tools/call", *arguments)["content"]
-    assert block["text"].startswith(material.long_text()[:100] + "\n\n[truncated: ")
+    assert block["text"].startswith(inputs.long_text()[:100] + "\n\n[truncated: ")
 
 
 @requirement("PL-16")
@@ -59,7 +59,7 @@ def test_it_lists_and_reads_resources(process: Process, tmp_path: Path) -> None:
     assert len(templates) == 5
     uri = "paper://oztuerk2021attention/summary/deep_read"
     (content,) = inspect(process, tmp_path, "--method", "resources/read", "--uri", uri)["contents"]
-    assert json.loads(content["text"]) == material.DEEP_READ
+    assert json.loads(content["text"]) == inputs.DEEP_READ
     (rest,) = inspect(process, tmp_path, "--method", "resources/read", "--uri", f"{uri}?offset=9")["contents"]
     assert rest["text"] == content["text"][9:]
     listed = inspect(process, tmp_path, "--method", "resources/list")["resources"]

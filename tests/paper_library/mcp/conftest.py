@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller, served
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller, served
 
 
 @pytest.fixture(scope="session")
 def rich_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A shelf that tests read and never change; see `shelf_copy`."""
-    return material.build(tmp_path_factory.mktemp("rich"))
+    return inputs.build(tmp_path_factory.mktemp("rich"))
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller, request
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller, request
 from tests.requirements import requirement
 
 SEARCHES = [("search_papers", {"query": "gravel"}), ("search_papers_by_keyword", {"keyword": "gravel"})]
@@ -85,7 +85,7 @@ def test_facets_have_a_limit_too(library: Caller, limit: int) -> None:
 @pytest.mark.parametrize("tool", ["get_paper_source", "get_paper_summary"])
 @pytest.mark.parametrize("bad", [{"max_chars": 0}, {"max_chars": -1}, {"offset": -1}, {"max_chars": 1.5}])
 def test_pieces_have_a_size_and_a_place(library: Caller, tool: str, bad: dict[str, Any]) -> None:
-    error = library.failure(tool, paper_id=material.ATTENTION_DOI, **bad)
+    error = library.failure(tool, paper_id=inputs.ATTENTION_DOI, **bad)
     assert (error["code"], error["argument"]) == ("invalid_argument", next(iter(bad)))
 
 
@@ -110,7 +110,7 @@ def test_an_id_that_cannot_be_one_is_refused_without_repeating_it(library: Calle
 @pytest.mark.parametrize("template", [" ", "../default", "default/..", "\x00", "DEEP_READ", "x" * 400])
 @requirement("PL-16")
 def test_a_template_nobody_wrote_is_not_available(library: Caller, template: str) -> None:
-    error = library.failure("get_paper_summary", paper_id=material.ATTENTION_DOI, template=template)
+    error = library.failure("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template=template)
     assert error["code"] == "template_not_available"
     assert len(str(error)) < 1_500
 

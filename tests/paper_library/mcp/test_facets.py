@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller
 from tests.requirements import requirement
 
 
@@ -14,7 +14,7 @@ def test_the_top_authors_come_with_their_numbers_of_papers_most_first(library: C
     counts = [row["paper_count"] for row in reply["result"]]
     assert counts == sorted(counts, reverse=True)
     assert reply["result"][:2] == [
-        {"value": "Peter Stone", "paper_count": material.FILLERS},
+        {"value": "Peter Stone", "paper_count": inputs.FILLERS},
         {"value": "Ada Öztürk", "paper_count": 3},
     ]
 
@@ -23,9 +23,9 @@ def test_the_top_authors_come_with_their_numbers_of_papers_most_first(library: C
 @pytest.mark.parametrize(
     ("category", "value", "count"),
     [
-        ("venue", "Gravel Letters", material.FILLERS),
+        ("venue", "Gravel Letters", inputs.FILLERS),
         ("venue", "Annals of Small Bodies", 2),
-        ("keyword", "gravel", material.FILLERS),
+        ("keyword", "gravel", inputs.FILLERS),
         ("keyword", "C++", 1),
         ("institution", "University of Hven", 1),
         ("tag", "food", 1),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller
 from tests.requirements import requirement
 
 ROW = {"paper_id", "title", "year", "venue", "snippet_markdown", "authors"}
@@ -52,11 +52,16 @@ def test_keywords_of_any_script_are_found(library: Caller, keyword: str) -> None
 @requirement("PL-9", "PL-18")
 def test_ten_come_unless_told_otherwise_newest_first(library: Caller) -> None:
     page = library.answer("search_papers_by_keyword", keyword="gravel")
-    assert (len(page["results"]), page["limit"], page["total"], page["next_offset"]) == (10, 10, material.FILLERS, 10)
+    assert (len(page["results"]), page["limit"], page["total"], page["next_offset"]) == (
+        10,
+        10,
+        inputs.FILLERS,
+        10,
+    )
     years = [row["year"] for row in page["results"]]
     assert years == sorted(years, reverse=True)
     rest = library.answer("search_papers_by_keyword", keyword="gravel", offset=10, page_size=100)
-    assert len(rest["results"]) == material.FILLERS - 10
+    assert len(rest["results"]) == inputs.FILLERS - 10
     assert rest["next_offset"] is None
 
 

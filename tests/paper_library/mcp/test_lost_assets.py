@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller, served
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller, served
 from tests.requirements import requirement
 
-ATTENTION = material.ATTENTION_DOI
+ATTENTION = inputs.ATTENTION_DOI
 GARBAGE = [b"", b"garbage", b"\xff\xfe\x00"]
 
 
@@ -22,20 +22,20 @@ def holding(shelf: Path, text: str) -> Path:
 
 
 def deep_read_of(shelf: Path) -> Path:
-    return holding(shelf, material.DEEP_READ["question"])
+    return holding(shelf, inputs.DEEP_READ["question"])
 
 
 def source_of(shelf: Path) -> Path:
     return holding(shelf, "# Introduction\n\nRain moves.")
 
 
-def translation_of(shelf: Path) -> Path:
+def split_translation_name(shelf: Path) -> Path:
     return holding(shelf, "引言")
 
 
 @pytest.fixture
 def damaged(shelf_copy: Path) -> Path:
-    for lose in (deep_read_of, source_of, translation_of):
+    for lose in (deep_read_of, source_of, split_translation_name):
         lose(shelf_copy).unlink()
     return shelf_copy
 
@@ -73,8 +73,8 @@ def test_resources_of_missing_files_fail_in_the_same_words(damaged: Path) -> Non
 @requirement("PL-16")
 def test_what_is_not_lost_is_still_served(damaged: Path) -> None:
     with served(LibraryConfig(shelf=damaged)) as caller:
-        assert json.loads(caller.text("get_paper_summary", paper_id=ATTENTION, template="brief")) == material.BRIEF
-        assert caller.text("get_paper_source", paper_id=material.LONG, max_chars=1_000_000) == material.long_text()
+        assert json.loads(caller.text("get_paper_summary", paper_id=ATTENTION, template="brief")) == inputs.BRIEF
+        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
         assert caller.answer("search_papers", query="rain radar")["total"] == 2
 
 
@@ -133,7 +133,7 @@ def test_a_file_that_comes_back_is_served_again(shelf_copy: Path) -> None:
     with served(LibraryConfig(shelf=shelf_copy)) as caller:
         assert caller.failure("get_paper_source", paper_id=ATTENTION)["code"] == "asset_fetch_failed"
         path.write_bytes(content)
-        assert caller.text("get_paper_source", paper_id=ATTENTION) == material.body_of(material.ATTENTION)
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.body_of(inputs.ATTENTION)
 
 
 def test_callers_are_told_nothing_of_folders(damaged: Path) -> None:

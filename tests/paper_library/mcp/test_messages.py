@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.paper_library.mcp.speaking import Caller, initialize, request
+from tests.paper_library.mcp.http_client import Caller, initialize, request
 from tests.requirements import requirement
 
 

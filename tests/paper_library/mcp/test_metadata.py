@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller
 from tests.requirements import requirement
 
 KEYS = {
@@ -34,13 +34,13 @@ def id_from(key: str) -> str:
 
 @requirement("PL-10")
 def test_everything_known_is_told_in_the_order_and_case_it_was_given(library: Caller) -> None:
-    said = library.answer("get_paper_metadata", paper_id=material.ATTENTION_DOI)
+    said = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
     assert said.keys() >= KEYS
     assert said["title"] == "Attention for Weather: Transformers on Rain Radar"
     assert said["authors"] == ["Ada Öztürk", "Thị Minh Nguyễn", "John Smith"]
     assert (said["year"], said["venue"]) == (2021, "Conference on Learned Weather")
     assert said["abstract"].startswith("A transformer reads rain radar")
-    assert said["identifiers"]["doi"] == material.ATTENTION_DOI
+    assert said["identifiers"]["doi"] == inputs.ATTENTION_DOI
     assert said["keywords"] == ["transformer", "rain radar"]
     assert said["tags"] == ["nowcasting", "Transformer"]
     assert said["institutions"] == ["Institute of Sky", "University of Hven"]
@@ -49,18 +49,18 @@ def test_everything_known_is_told_in_the_order_and_case_it_was_given(library: Ca
 
 @requirement("PL-10")
 def test_the_templates_are_listed_and_the_preferred_one_is_among_them(library: Caller) -> None:
-    rich = library.answer("get_paper_metadata", paper_id=material.ATTENTION_DOI)
+    rich = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
     assert set(rich["available_summary_templates"]) == {"default", "deep_read", "brief"}
     assert rich["preferred_summary_template"] in rich["available_summary_templates"]
-    poor = library.answer("get_paper_metadata", paper_id=material.SOURCELESS)
+    poor = library.answer("get_paper_metadata", paper_id=inputs.SOURCELESS)
     assert poor["available_summary_templates"] == ["default"]
     assert poor["preferred_summary_template"] == "default"
 
 
 @requirement("PL-10")
 def test_the_outline_says_where_in_the_source_each_section_begins(library: Caller) -> None:
-    said = library.answer("get_paper_metadata", paper_id=material.ATTENTION_DOI)
-    source = material.body_of(material.ATTENTION)
+    said = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
+    source = inputs.body_of(inputs.ATTENTION)
     assert [(one["level"], one["title"]) for one in said["outline"]] == [
         (1, "Introduction"),
         (2, "Data"),
@@ -75,7 +75,7 @@ def test_the_outline_says_where_in_the_source_each_section_begins(library: Calle
 
 @requirement("PL-10")
 def test_a_paper_without_source_says_so(library: Caller) -> None:
-    said = library.answer("get_paper_metadata", paper_id=material.SOURCELESS)
+    said = library.answer("get_paper_metadata", paper_id=inputs.SOURCELESS)
     assert (said["has_source"], said["source_chars"], said["outline"], said["translations"]) == (False, 0, [], [])
 
 
@@ -153,6 +153,6 @@ def test_the_id_in_a_search_result_is_the_id_of_the_paper(library: Caller) -> No
 )
 def test_every_spelling_of_a_doi_is_understood_wherever_a_paper_is_named(library: Caller, spelled: str) -> None:
     said = library.answer("get_paper_metadata", paper_id=spelled)
-    assert said["identifiers"]["doi"] == material.ATTENTION_DOI
+    assert said["identifiers"]["doi"] == inputs.ATTENTION_DOI
     assert said["citation_key"]
     assert library.text("get_paper_source", paper_id=spelled, max_chars=50)

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from pydantic import AnyUrl
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, http_client_for, json_of, text_of
 
-ATTENTION = {"paper_id": material.ATTENTION_DOI}
+ATTENTION = {"paper_id": inputs.ATTENTION_DOI}
 
 
 async def read(client: ClientSession, uri: str) -> tuple[str, str | None]:
@@ -66,13 +66,13 @@ async def test_metadata_includes_templates(library: Caller) -> None:
 async def test_summary_proxy_fetch(library: Caller) -> None:
     async with http_client_for(f"{library.url}/mcp") as client:
         result = await client.call_tool("get_paper_summary", {**ATTENTION, "template": "deep_read"})
-    assert json.loads(text_of(result)) == material.DEEP_READ
+    assert json.loads(text_of(result)) == inputs.DEEP_READ
 
 
 @requirement("PL-12")
 async def test_missing_source_content(library: Caller) -> None:
     async with http_client_for(f"{library.url}/mcp") as client:
-        result = await client.call_tool("get_paper_source", {"paper_id": material.SOURCELESS})
+        result = await client.call_tool("get_paper_source", {"paper_id": inputs.SOURCELESS})
     assert result.isError
     assert "not available" in json_of(result)["error"]["message"]
 
@@ -88,32 +88,32 @@ async def test_top_authors(library: Caller) -> None:
 
 @requirement("PL-14")
 async def test_read_summary_resource_with_template_and_translation_resource(library: Caller) -> None:
-    paper_id = library.id_of(material.ATTENTION_DOI)
+    paper_id = library.id_of(inputs.ATTENTION_DOI)
     async with http_client_for(f"{library.url}/mcp") as client:
         summary, summary_type = await read(client, f"paper://{paper_id}/summary/deep_read")
         translation, translation_type = await read(client, f"paper://{paper_id}/translation/zh")
         templates = (await client.list_resource_templates()).resourceTemplates
-    assert (json.loads(summary), summary_type) == (material.DEEP_READ, "application/json")
-    assert (translation, translation_type) == (material.ATTENTION_ZH.strip(), "text/markdown")
+    assert (json.loads(summary), summary_type) == (inputs.DEEP_READ, "application/json")
+    assert (translation, translation_type) == (inputs.ATTENTION_ZH.strip(), "text/markdown")
     assert len(templates) == 5
 
 
 @requirement("PL-15")
 async def test_tool_and_resource_truncate_large_content(library: Caller) -> None:
-    whole = material.long_text()
+    whole = inputs.long_text()
     async with http_client_for(f"{library.url}/mcp") as client:
-        result = await client.call_tool("get_paper_source", {"paper_id": material.LONG, "max_chars": 10_000})
-        resource, _ = await read(client, f"paper://{material.LONG}/source")
+        result = await client.call_tool("get_paper_source", {"paper_id": inputs.LONG, "max_chars": 10_000})
+        resource, _ = await read(client, f"paper://{inputs.LONG}/source")
     assert text_of(result).startswith(whole[:10_000] + "\n\n[truncated: ")
     assert resource.startswith(whole[:50_000] + "\n\n[truncated: ")
 
 
 @requirement("PL-15")
 async def test_a_long_resource_is_read_on_page_by_page(library: Caller) -> None:
-    whole, pieces, offset = material.long_text(), [""], 0
+    whole, pieces, offset = inputs.long_text(), [""], 0
     async with http_client_for(f"{library.url}/mcp") as client:
         while "".join(pieces) != whole:
-            text, _ = await read(client, f"paper://{material.LONG}/source?offset={offset}")
+            text, _ = await read(client, f"paper://{inputs.LONG}/source?offset={offset}")
             piece, _, marker = text.partition("\n\n[truncated: ")
             pieces.append(piece)
             offset = int(marker.rpartition("offset=")[2].rstrip("]") or 0)
@@ -139,7 +139,7 @@ async def test_a_paper_is_found_read_by_section_and_cited(library: Caller) -> No
         translated = await client.call_tool("get_paper_source", {**paper, "lang": "zh"})
         cited = await client.call_tool("export_citations", {"paper_ids": [hit["paper_id"]], "format": "ris"})
     assert "drizzle" in text_of(section)
-    assert text_of(translated) == material.ATTENTION_ZH.strip()
+    assert text_of(translated) == inputs.ATTENTION_ZH.strip()
     assert text_of(cited).startswith("TY  - CPAPER")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.speaking import Caller, initialize, request, served
+from tests.paper_library.mcp.http_client import Caller, initialize, request, served
 from tests.requirements import requirement
 
 PING = request("ping")

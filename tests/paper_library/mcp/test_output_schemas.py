@@ -8,8 +8,8 @@ import pytest
 
 from paper_library.config import LibraryConfig
 from paper_library.search import engine
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller, served
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller, served
 from tests.paper_library.retractions import RETRACTION, retract
 
 STRUCTURED: dict[str, list[dict[str, Any]]] = {
@@ -22,12 +22,12 @@ STRUCTURED: dict[str, list[dict[str, Any]]] = {
     ],
     "search_papers_by_keyword": [{"keyword": "gravel"}, {"keyword": "no such keyword"}],
     "list_top_facets": [{"category": kind} for kind in ("author", "venue", "keyword", "institution", "tag")],
-    "get_paper_metadata": [{"paper_id": paper} for paper in (material.ATTENTION_DOI, material.SOURCELESS, "filler00")],
+    "get_paper_metadata": [{"paper_id": paper} for paper in (inputs.ATTENTION_DOI, inputs.SOURCELESS, "filler00")],
 }
 TEXTS = {
-    "get_paper_summary": {"paper_id": material.ATTENTION_DOI},
-    "get_paper_source": {"paper_id": material.ATTENTION_DOI},
-    "read_paper_section": {"paper_id": material.ATTENTION_DOI, "section": "Data"},
+    "get_paper_summary": {"paper_id": inputs.ATTENTION_DOI},
+    "get_paper_source": {"paper_id": inputs.ATTENTION_DOI},
+    "read_paper_section": {"paper_id": inputs.ATTENTION_DOI, "section": "Data"},
     "export_citations": {"paper_ids": ["silent1999"]},
 }
 FAILURES: list[tuple[str, dict[str, Any]]] = [
@@ -98,7 +98,7 @@ def test_what_the_search_says_of_a_match_reaches_the_client(library: Caller, mon
 
 
 def test_a_retracted_paper_is_marked_in_results_and_metadata(shelf_copy: Path, library: Caller) -> None:
-    paper_id = library.id_of(material.ATTENTION_DOI)
+    paper_id = library.id_of(inputs.ATTENTION_DOI)
     with served(LibraryConfig(shelf=retract(shelf_copy, paper_id))) as caller:
         metadata = caller.answer("get_paper_metadata", paper_id=paper_id)
         assert metadata["retraction"] == RETRACTION
@@ -115,7 +115,7 @@ def test_a_retracted_paper_is_marked_in_results_and_metadata(shelf_copy: Path, l
 
 
 def test_a_paper_that_was_looked_at_and_not_retracted_has_no_mark(shelf_copy: Path, library: Caller) -> None:
-    paper_id = library.id_of(material.ATTENTION_DOI)
+    paper_id = library.id_of(inputs.ATTENTION_DOI)
     with served(LibraryConfig(shelf=retract(shelf_copy, paper_id, None))) as caller:
         assert caller.answer("get_paper_metadata", paper_id=paper_id)["retraction"] is None
         assert "retracted" not in caller.answer("search_papers", query="rain radar")["results"][0]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.processes import COMMAND, Process, environment, serve
-from tests.paper_library.mcp.speaking import Caller, initialize, request
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller, initialize, request
+from tests.paper_library.mcp.server_process import COMMAND, Process, environment, serve
 from tests.paper_library.mcp.static_server import files_of, static_server, status
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, text_of
@@ -40,7 +40,7 @@ async def test_the_official_client_goes_from_search_to_source(process: Process) 
         summary = await client.call_tool("get_paper_summary", {"paper_id": paper_id, "template": "deep_read"})
         source = await client.call_tool("get_paper_source", {"paper_id": paper_id})
     assert said["source_chars"] == len(text_of(source))
-    assert json.loads(text_of(summary)) == material.DEEP_READ
+    assert json.loads(text_of(summary)) == inputs.DEEP_READ
 
 
 @requirement("PL-2", "PL-3", "PL-4")
@@ -67,11 +67,9 @@ def test_the_base_of_static_files_is_an_option(rich_shelf: Path, shelf_copy: Pat
         static_server(files_of(rich_shelf / "static")) as server,
         serve(shelf_copy, tmp_path, "--static-base-url", server.base) as process,
     ):
-        assert (
-            process.caller.text("get_paper_source", paper_id=material.LONG, max_chars=1_000_000) == material.long_text()
-        )
+        assert process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
         server.answer = status(404)
-        assert process.caller.failure("get_paper_source", paper_id=material.LONG)["code"] == "asset_fetch_failed"
+        assert process.caller.failure("get_paper_source", paper_id=inputs.LONG)["code"] == "asset_fetch_failed"
 
 
 @requirement("PL-4")

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.processes import serve
-from tests.paper_library.mcp.speaking import Caller
-from tests.paper_library.mcp.tours import tour
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.all_requests import tour
+from tests.paper_library.mcp.http_client import Caller
+from tests.paper_library.mcp.server_process import serve
 from tests.requirements import requirement
 
 _MOUNT_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
@@ -77,9 +77,7 @@ def test_a_shelf_that_cannot_be_written_is_served(shelf_copy: Path, tmp_path: Pa
     with protected(shelf_copy) as prefix, serve(shelf_copy, tmp_path, before=prefix) as process:
         take_the_tour(process.caller)
         assert process.caller.answer("search_papers", query="rain radar")["total"] == 2
-        assert (
-            process.caller.text("get_paper_source", paper_id=material.LONG, max_chars=1_000_000) == material.long_text()
-        )
+        assert process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
 
 
 @requirement("PL-17")

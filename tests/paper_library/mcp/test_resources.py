@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp import material
-from tests.paper_library.mcp.speaking import Caller, request, served
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller, request, served
 from tests.paper_library.operations.shelves import shelve
 from tests.requirements import requirement
 
@@ -23,7 +23,7 @@ DEFAULT_LIMIT = 50_000
 
 @pytest.fixture
 def attention(library: Caller) -> str:
-    return library.id_of(material.ATTENTION_DOI)
+    return library.id_of(inputs.ATTENTION_DOI)
 
 
 @requirement("PL-14")
@@ -84,7 +84,7 @@ def test_summary_is_the_preferred_one(library: Caller, attention: str) -> None:
 
 
 @requirement("PL-14")
-@pytest.mark.parametrize(("template", "value"), [("deep_read", material.DEEP_READ), ("brief", material.BRIEF)])
+@pytest.mark.parametrize(("template", "value"), [("deep_read", inputs.DEEP_READ), ("brief", inputs.BRIEF)])
 def test_a_summary_can_be_read_by_template(library: Caller, attention: str, template: str, value: object) -> None:
     content = library.resource(f"paper://{attention}/summary/{template}")
     assert content["mimeType"] == "application/json"
@@ -95,7 +95,7 @@ def test_a_summary_can_be_read_by_template(library: Caller, attention: str, temp
 def test_source_is_the_markdown(library: Caller, attention: str) -> None:
     content = library.resource(f"paper://{attention}/source")
     assert content["mimeType"] == "text/markdown"
-    assert content["text"] == material.body_of(material.ATTENTION)
+    assert content["text"] == inputs.body_of(inputs.ATTENTION)
 
 
 @requirement("PL-14")
@@ -103,7 +103,7 @@ def test_source_is_the_markdown(library: Caller, attention: str) -> None:
 def test_a_translation_is_its_markdown(library: Caller, attention: str, lang: str) -> None:
     content = library.resource(f"paper://{attention}/translation/{lang}")
     assert content["mimeType"] == "text/markdown"
-    assert content["text"] == material.ATTENTION_ZH.strip()
+    assert content["text"] == inputs.ATTENTION_ZH.strip()
 
 
 @requirement("PL-14")
@@ -115,16 +115,16 @@ def test_other_names_of_a_paper_serve_as_well_as_its_id(library: Caller, attenti
 
 @requirement("PL-15")
 def test_a_long_text_is_cut_at_the_default_limit_with_a_marker(library: Caller) -> None:
-    whole = material.long_text()
+    whole = inputs.long_text()
     assert len(whole) > DEFAULT_LIMIT
-    text = library.resource(f"paper://{material.LONG}/source")["text"]
+    text = library.resource(f"paper://{inputs.LONG}/source")["text"]
     assert text[:DEFAULT_LIMIT] == whole[:DEFAULT_LIMIT]
     left = len(whole) - DEFAULT_LIMIT
     marker = f"\n\n[truncated: {left} of {len(whole)} characters left; continue with offset={DEFAULT_LIMIT}]"
     assert text[DEFAULT_LIMIT:] == marker
-    rest = library.resource(f"paper://{material.LONG}/source?offset={DEFAULT_LIMIT}")
+    rest = library.resource(f"paper://{inputs.LONG}/source?offset={DEFAULT_LIMIT}")
     assert (rest["uri"], rest["mimeType"]) == (
-        f"paper://{material.LONG}/source?offset={DEFAULT_LIMIT}",
+        f"paper://{inputs.LONG}/source?offset={DEFAULT_LIMIT}",
         "text/markdown",
     )
     assert text[:DEFAULT_LIMIT] + rest["text"] == whole

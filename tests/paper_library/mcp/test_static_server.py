@@ -9,15 +9,15 @@ import pytest
 
 from paper_library.app import make_app
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp import material
+from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp import static_server as bad
-from tests.paper_library.mcp.processes import serve
-from tests.paper_library.mcp.speaking import request, served
+from tests.paper_library.mcp.http_client import request, served
+from tests.paper_library.mcp.server_process import serve
 from tests.paper_library.mcp.static_server import Answer, StaticServer, files_of, static_server
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
 
-ATTENTION = material.ATTENTION_DOI
+ATTENTION = inputs.ATTENTION_DOI
 
 
 @pytest.fixture
@@ -43,11 +43,11 @@ def test_assets_come_from_the_static_server_when_the_folder_lacks_them(rich_shel
         static_server(files_of(rich_shelf / "static")) as server,
         served(LibraryConfig(shelf=bare_shelf, static_base_url=server.base)) as caller,
     ):
-        assert caller.text("get_paper_source", paper_id=material.LONG, max_chars=1_000_000) == material.long_text()
+        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
         deep_read = caller.text("get_paper_summary", paper_id=ATTENTION, template="deep_read")
-        assert json.loads(deep_read) == material.DEEP_READ
+        assert json.loads(deep_read) == inputs.DEEP_READ
         translation = caller.resource("paper://oztuerk2021attention/translation/zh")
-        assert translation["text"] == material.ATTENTION_ZH.strip()
+        assert translation["text"] == inputs.ATTENTION_ZH.strip()
         assert len(server.asked) == 3
 
 
@@ -57,7 +57,7 @@ def test_what_the_folder_has_is_not_fetched(rich_shelf: Path) -> None:
         static_server(bad.status(500)) as server,
         served(LibraryConfig(shelf=rich_shelf, static_base_url=f"{server.base}/")) as caller,
     ):
-        assert caller.text("get_paper_source", paper_id=ATTENTION) == material.body_of(material.ATTENTION)
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.body_of(inputs.ATTENTION)
         assert server.asked == []
 
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_fetched_is_a_failed_fetch_with_its_reason(
 ) -> None:
     timeout_s = 0.4 if reason == "timeout" else 20
     with static_server(answer) as server, served(fetching(bare_shelf, server, timeout_s)) as caller:
-        source = caller.failure("get_paper_source", paper_id=material.LONG)
+        source = caller.failure("get_paper_source", paper_id=inputs.LONG)
         summary = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
         resource = caller.resource_failure("paper://longread/source")
         paper_id = caller.id_of(ATTENTION)
@@ -99,7 +99,7 @@ def test_a_static_server_that_drips_is_given_up_on_in_time(bare_shelf: Path) -> 
             shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=0.4, query_timeout_s=0.4, threads=1
         )
         with served(config) as caller:
-            error = caller.failure("get_paper_source", paper_id=material.LONG)
+            error = caller.failure("get_paper_source", paper_id=inputs.LONG)
             assert caller.answer("search_papers", query="rain radar")["total"] == 2
     assert (error["code"], error["reason"]) == ("asset_fetch_failed", "timeout")
 
@@ -158,7 +158,7 @@ def test_a_static_server_that_recovers_is_used_again(rich_shelf: Path, bare_shel
     with static_server(bad.status(503)) as server, served(fetching(bare_shelf, server)) as caller:
         assert caller.failure("get_paper_source", paper_id=ATTENTION)["reason"] == "http_503"
         server.answer = healthy
-        assert caller.text("get_paper_source", paper_id=ATTENTION) == material.body_of(material.ATTENTION)
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.body_of(inputs.ATTENTION)
 
 
 def test_a_silent_static_server_holds_up_nobody_else(bare_shelf: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.speaking import Caller, initialize, served
+from tests.paper_library.mcp.http_client import Caller, initialize, served
 from tests.requirements import requirement
 
 TOOLS = {

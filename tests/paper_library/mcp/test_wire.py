@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.speaking import NEWEST, SESSION, VERSION, Caller, initialize, request, served
+from tests.paper_library.mcp.http_client import NEWEST, SESSION, VERSION, Caller, initialize, request, served
 from tests.requirements import requirement
 
 PING = request("ping")

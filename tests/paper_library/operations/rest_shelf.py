@@ -6,8 +6,8 @@ from pathlib import Path
 
 import httpx
 
-from paper_library.build.building import build_shelf
-from tests.paper_library.operations.commands import serving
+from paper_library.build.builder import build_shelf
+from tests.paper_library.operations.command_runs import serving
 
 HOSTILE = """# Title <script>alert(1)</script>
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.build.report import Report
 
 Harm = Callable[[Path], None]

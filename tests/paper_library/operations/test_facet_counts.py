@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 
 AUTHORS = ["Tycho Brahe", "Sophie Brahe", "Émilie du Châtelet", "Ada Lovelace", "Wang Zhenyi"]

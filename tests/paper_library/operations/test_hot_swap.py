@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.paper_library.operations.commands import SOON, Served, eventually, serving, titles
+from tests.paper_library.operations.command_runs import SOON, Served, eventually, serving, titles
 from tests.paper_library.operations.shelves import flipped, shelve, shelve_readable
 
 OLD = ["Old comet", "Old moon", "Old star"]

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.build.input_files import find_files
 from paper_library.build.inputs import find_inputs
 from paper_library.build.report import Report
 from paper_library.errors import InputNotFound, ShelfUnwritable
 from paper_library.library import Library
 from tests.paper_library.build.readers.files import fail_to_open
-from tests.paper_library.operations.commands import process
+from tests.paper_library.operations.command_runs import process
 from tests.paper_library.operations.shelves import bibliography
 
 NOBODY = 65_534

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.building import build_shelf
-from paper_library.build.publishing import staged
-from paper_library.store.checking import verify
+from paper_library.build.builder import build_shelf
+from paper_library.build.staging import staged
 from paper_library.store.manifest import read_manifest
-from tests.paper_library.operations.commands import Done, command, process
-from tests.paper_library.operations.dying import build_and_die
+from paper_library.store.verification import verify
+from tests.paper_library.operations.command_runs import Done, command, process
+from tests.paper_library.operations.killed_build import build_and_die
 from tests.paper_library.operations.shelves import bibliography, files_of, shelve
 from uraniborg.kernel.files import Locked
 

@@ -5,7 +5,7 @@ import json
 import random
 from pathlib import Path
 
-from tests.paper_library.operations.commands import Served, eventually, serving
+from tests.paper_library.operations.command_runs import Served, eventually, serving
 from tests.paper_library.operations.shelves import shelve
 
 CALLERS = 1_000

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_search.export import export_bibtex, export_csl_json, export_json, export_ris
 from paper_search.models import Author, Paper, PaperCollection, SourceRecord, WorkType
-from tests.paper_library.operations.commands import command
+from tests.paper_library.operations.command_runs import command
 from tests.paper_search.export.samples import collection
 
 RETRACTION = {

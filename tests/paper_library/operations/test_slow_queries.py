@@ -17,7 +17,7 @@ from paper_library.config import LibraryConfig
 from paper_library.library import Library
 from paper_library.search import engine
 from paper_library.store.assets import Assets
-from paper_library.store.live import LiveShelf
+from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
 from tests.paper_library.operations.shelves import shelve_readable
 from uraniborg.kernel.errors import UraniborgError

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from paper_library.library import Library
-from tests.paper_library.search import sky as sky_papers
-from tests.paper_library.search.shelves import library_of
+from tests.paper_library.search import sky_papers
+from tests.paper_library.search.libraries import library_of
 
 PAPERS: list[dict[str, Any]] = [
     {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paper_library.library import Library
 from tests.paper_library.search.conftest import PAPERS
-from tests.paper_library.search.shelves import found, library_of, titles
+from tests.paper_library.search.libraries import found, library_of, titles
 from tests.requirements import requirement
 
 CODE = "Templates in C++ and generics in C#"

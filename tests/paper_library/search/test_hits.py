@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.search.hits import MATCHED_FIELDS, locate
-from paper_library.text.markdown import plain_text
-from tests.paper_library.search.shelves import library_of
+from paper_library.text.markdown import extract_plain_text
+from tests.paper_library.search.libraries import library_of
 
 ORBITS = """---
 title: Silent Orbits
@@ -164,13 +164,13 @@ PARAGRAPHS = st.lists(st.lists(WORDS, min_size=1, max_size=12).map(" ".join), mi
 @given(PARAGRAPHS, st.data())
 def test_a_passage_is_located_where_its_words_stand(paragraphs: list[str], data: st.DataObject) -> None:
     source = "# Heading\n\n" + "\n\n".join(paragraphs)
-    plain = plain_text(source)
+    plain = extract_plain_text(source)
     starts = [0, *(at + 1 for at, char in enumerate(plain) if char == " ")]
     start = data.draw(st.sampled_from(starts))
     passage = plain[start : start + 200]
     found = locate(source, passage, start)
     assert found is not None
-    assert plain_text(source[found:]).lstrip("*`_ ").startswith(passage.split()[0].rstrip(".")[:3])
+    assert extract_plain_text(source[found:]).lstrip("*`_ ").startswith(passage.split()[0].rstrip(".")[:3])
 
 
 @pytest.mark.parametrize("passage", ["", "...", "absent words here", "的"])

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from paper_library.library import Library
 from paper_library.search.parser import read_query
-from tests.paper_library.search.shelves import library_of, titles
-from uraniborg.kernel.text import terms
+from tests.paper_library.search.libraries import library_of, titles
+from uraniborg.kernel.words import extract_terms
 
 WORDS = ("apple", "berry", "cherry", "date", "elder")
 
 
 def texts(page: dict[str, Any]) -> list[set[str]]:
-    return [set(terms(hit["title"])) for hit in page["results"]]
+    return [set(extract_terms(hit["title"])) for hit in page["results"]]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def test_on_all_pages_together_complete_papers_come_first_and_none_twice(
     fruit: Library, words: set[str], limit: int
 ) -> None:
-    wanted = set(terms(" ".join(words)))
+    wanted = set(extract_terms(" ".join(words)))
     whole = fruit.search(" ".join(sorted(words)), limit=100)
     seen: list[set[str]] = []
     scores: list[float] = []
@@ -116,7 +116,7 @@ def test_words_of_the_full_text_and_of_names_count(tmp_path: Path) -> None:
     (tmp_path / "in" / "two.md").write_text(
         "---\ntitle: Apples, apples, apples\n---\n# Extra\n\nApples.\n", encoding="utf-8"
     )
-    from paper_library.build.building import build_shelf
+    from paper_library.build.builder import build_shelf
 
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")

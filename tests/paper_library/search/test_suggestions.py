@@ -6,7 +6,7 @@ import pytest
 
 from paper_library.library import Library
 from paper_library.search.suggestions import did_you_mean, suggest_keywords
-from tests.paper_library.search.shelves import library_of
+from tests.paper_library.search.libraries import library_of
 
 
 def suggested(library: Library, query: str, *missing: str) -> str | None:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.search.vocabulary import rename_fields, sort_of
+from paper_library.search.vocabulary import rename_fields, sort_of, spell_words
+from uraniborg.kernel.words import split_words
 
 
 def renamed(text: str) -> tuple[str, list[str]]:
@@ -101,3 +102,48 @@ def test_any_text_is_read(text: str) -> None:
 )
 def test_orders_go_by_several_names(name: str, order: str | None) -> None:
     assert sort_of(name) == order
+
+
+@pytest.mark.parametrize(
+    ("typed", "word", "others"),
+    [
+        ("Müller", "muller", ("mueller",)),
+        ("Mu\u0308ller", "muller", ("mueller",)),
+        ("MÜLLER", "muller", ("mueller",)),
+        ("Mueller", "mueller", ("muller",)),
+        ("Schröder", "schroder", ("schroeder",)),
+        ("Schroeder", "schroeder", ("schroder",)),
+        ("Jäger", "jager", ("jaeger",)),
+        ("Jaeger", "jaeger", ("jager",)),
+        ("Søren", "soren", ("soeren",)),
+        ("Öztürk", "ozturk", ("oeztuerk",)),
+        ("Oeztuerk", "oeztuerk", ("ozturk",)),
+        ("Ångström", "angstrom", ("angstroem", "aangstroem")),
+        ("Aangstroem", "aangstroem", ("angstrom",)),
+        ("Kierkegaard", "kierkegaard", ("kierkegard",)),
+        ("Århus", "arhus", ("aarhus",)),
+        ("Aarhus", "aarhus", ("arhus",)),
+        ("Straße", "strasse", ()),
+        ("Lefèvre", "lefevre", ()),
+    ],
+)
+def test_a_name_has_its_other_spellings(typed: str, word: str, others: tuple[str, ...]) -> None:
+    assert spell_words(typed) == [(word, others)]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("Michael", "Rafael", "Israel", "Samuel", "guest", "poets", "Bauer", "value", "blue", "issues", "venues"),
+        *("sequence", "Xuedong", "Chuen", "Aaron", "Haan", "Daan", "open", "Oepen", "queue", "toe", "neural", "C++"),
+    ],
+)
+def test_a_word_in_which_the_letters_stand_for_themselves_has_no_other(typed: str) -> None:
+    assert [others for _, others in spell_words(typed)] == [()]
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_its_words_and_spellings_that_differ(text: str) -> None:
+    spelled = spell_words(text)
+    assert [word for word, _ in spelled] == split_words(text)
+    assert all(other and other != word for word, others in spelled for other in others)

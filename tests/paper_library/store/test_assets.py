@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from paper_library.app import make_app
-from paper_library.build.building import build_shelf
+from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.assets import Assets

@@ -10,7 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from paper_library.text.markdown import escaped, escaped_line, outline, plain_text, safe_html
+from paper_library.text.markdown import (
+    escape_line_start,
+    escape_markdown,
+    extract_plain_text,
+    find_headings,
+    render_safe_html,
+)
 
 NAMES = st.lists(st.sampled_from(["Fish", "deep", "C#", "β", "鱼", "x1"]), min_size=1, max_size=3).map(" ".join)
 OTHER_BLOCKS = (
@@ -52,13 +58,13 @@ def _by_the_standard(document: str) -> list[tuple[int, str, str]]:
 @given(DOCUMENTS, st.sampled_from(["", "intro\n\n", "\n\n"]))
 def test_the_outline_has_the_headings_of_the_standard_at_their_places(document: str, before: str) -> None:
     text = before + document
-    found = [(one.level, one.title, text[one.offset :].split("\n")[0]) for one in outline(text)]
+    found = [(one.level, one.title, text[one.offset :].split("\n")[0]) for one in find_headings(text)]
     assert found == _by_the_standard(text)
 
 
 @given(st.text(st.sampled_from("#=-~`*_[]()<>!|\\ \t\r\n\x0c\u2028ab1.鱼"), max_size=80))
 def test_the_outline_of_anything_points_into_it(text: str) -> None:
-    for heading in outline(text):
+    for heading in find_headings(text):
         assert 0 <= heading.offset < len(text)
         assert 1 <= heading.level <= 6
         assert heading.title
@@ -67,7 +73,7 @@ def test_the_outline_of_anything_points_into_it(text: str) -> None:
 
 def test_windows_line_ends_do_not_move_headings() -> None:
     text = "a\r\n\r\n# One\r\n\r\nTwo\r\n---\r\n"
-    assert [(one.title, text[one.offset :][:3]) for one in outline(text)] == [("One", "# O"), ("Two", "Two")]
+    assert [(one.title, text[one.offset :][:3]) for one in find_headings(text)] == [("One", "# O"), ("Two", "Two")]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +86,7 @@ def test_windows_line_ends_do_not_move_headings() -> None:
     ],
 )
 def test_the_outline_is_that_of_the_standard_in_odd_corners_too(document: str) -> None:
-    found = [(one.level, one.title) for one in outline(document)]
+    found = [(one.level, one.title) for one in find_headings(document)]
     assert found == [(level, title) for level, title, _ in _by_the_standard(document)]
 
 
@@ -101,12 +107,12 @@ def test_the_outline_is_that_of_the_standard_in_odd_corners_too(document: str) -
     ],
 )
 def test_words_are_left_and_marks_are_gone(markdown: str, plain: str) -> None:
-    assert plain_text(markdown) == plain
+    assert extract_plain_text(markdown) == plain
 
 
 @given(st.text(max_size=200))
 def test_the_plain_text_of_anything_is_one_line_of_its_own_characters(text: str) -> None:
-    plain = plain_text(text)
+    plain = extract_plain_text(text)
     assert plain == " ".join(plain.split())
     assert set(plain) <= set(text) | {" ", "."}
 
@@ -115,7 +121,7 @@ def test_the_plain_text_of_anything_is_one_line_of_its_own_characters(text: str)
 def test_marks_that_are_never_closed_do_not_make_reading_slow(mark: str) -> None:
     def cost(text: str) -> float:
         start = time.process_time()
-        plain_text(text)
+        extract_plain_text(text)
         return time.process_time() - start
 
     # Ten times as much takes about ten times as long; by the square it would be a hundred times.
@@ -189,7 +195,7 @@ def test_the_check_for_harm_can_fail() -> None:
 @pytest.mark.parametrize("vector", VECTORS)
 def test_nothing_in_foreign_markdown_can_act(vector: str) -> None:
     for text in (vector, f"# Fish\n\n- {vector}\n", f"x {vector} y", vector.upper().replace("ALERT", "alert")):
-        assert_harmless(safe_html(text))
+        assert_harmless(render_safe_html(text))
 
 
 @given(
@@ -198,11 +204,11 @@ def test_nothing_in_foreign_markdown_can_act(vector: str) -> None:
     )
 )
 def test_no_mixture_of_dangerous_pieces_can_act(text: str) -> None:
-    assert_harmless(safe_html(text))
+    assert_harmless(render_safe_html(text))
 
 
 def test_what_is_harmless_is_shown() -> None:
-    html = safe_html(
+    html = render_safe_html(
         "# Fish\n\n*deep* [x](https://example.org) \n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\na < b\n```\n~~gone~~"
     )
     for part in ("<h1>Fish</h1>", "<em>deep</em>", 'href="https://example.org"', "noopener", "<td>1</td>", "a &lt; b"):
@@ -217,7 +223,7 @@ def test_what_is_harmless_is_shown() -> None:
 @example("# a")
 def test_escaped_text_shows_exactly_itself(text: str) -> None:
     line = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split())
-    shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(escaped_line(escaped(line)))
+    shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(escape_line_start(escape_markdown(line)))
     content = re.fullmatch(r"(?:<p>(.*)</p>\n)?", shown, re.DOTALL)
     assert content, shown
     unescaped = (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.text.tables import TableRow, table_rows
+from paper_library.text.tables import TableRow, find_table_rows
 
 TEXT = """# A paper
 
@@ -32,7 +32,7 @@ Table 3: below
 
 
 def test_rows_come_with_their_header_caption_section_and_offset() -> None:
-    first, second, third = table_rows(TEXT)
+    first, second, third = find_table_rows(TEXT)
     at = TEXT.index("| b |")
     assert first == TableRow("Results", "Table 2. Masses of planets", ("planet", "mass"), ("b", "1.374 ± 0.069"), at)
     assert second.cells == ("c", "1.308")
@@ -41,21 +41,21 @@ def test_rows_come_with_their_header_caption_section_and_offset() -> None:
 
 def test_rows_have_as_many_cells_as_the_header() -> None:
     text = "| a | b |\n|---|---|\n| 1 |\n| 1 | 2 | 3 |\n"
-    assert [row.cells for row in table_rows(text)] == [("1", ""), ("1", "2")]
+    assert [row.cells for row in find_table_rows(text)] == [("1", ""), ("1", "2")]
 
 
 def test_a_caption_may_stand_below_the_table_and_loses_a_label_without_a_number() -> None:
     text = "| a | b |\n|---|---|\n| 1 | 2 |\n\nTable: of numbers\n"
-    assert [row.caption for row in table_rows(text)] == ["of numbers"]
+    assert [row.caption for row in find_table_rows(text)] == ["of numbers"]
 
 
 @pytest.mark.parametrize("text", ["", "|", "|-|", "a|b", "|---|\n|---|", "| a |\n|---|"])
 def test_text_without_rows_has_none(text: str) -> None:
-    assert list(table_rows(text)) == []
+    assert list(find_table_rows(text)) == []
 
 
 @given(st.text(alphabet="|-: \n\\ab#", max_size=200))
 def test_any_text_is_read_and_offsets_lead_to_the_rows(text: str) -> None:
-    for row in table_rows(text):
+    for row in find_table_rows(text):
         assert len(row.cells) == len(row.header)
         assert "|" in text[row.offset :].splitlines()[0]

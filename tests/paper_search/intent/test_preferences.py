@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.planning import plan
+from paper_search.intent.intent_reader import read_query
 from paper_search.intent.preferences import read_preferences
-from paper_search.intent.reading import read_query
+from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import QueryBuilderInput
 
@@ -57,7 +57,7 @@ def test_a_preference_is_no_condition_of_any_query_and_the_notes_say_so() -> Non
     assert intent.preferences == ["JWST", "published in 2022 or later"]
     assert intent.constraints.year_from is None
     assert "“JWST” was read as a preference" in " ".join(intent.notes)
-    strategy = plan(QueryBuilderInput(intent=intent), VOCABULARY, ["arxiv"], TODAY)
+    strategy = plan_strategy(QueryBuilderInput(intent=intent), VOCABULARY, ["arxiv"], TODAY)
     assert strategy.queries
     assert strategy.filters.year_from is None
     assert not any("JWST" in f"{query.boolean_query} {query.keywords}" for query in strategy.queries)

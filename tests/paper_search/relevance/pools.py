@@ -1,7 +1,7 @@
 """Made-up papers and intents for the relevance tests."""
 
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
-from paper_search.relevance.judge import judge
+from paper_search.relevance.scores import score_papers
 
 THIS_YEAR = 2025
 
@@ -23,7 +23,7 @@ def intent(topic: str, *concepts: str, **fields: object) -> ParsedIntent:
 def judged(
     papers: list[RawPaper], wanted: ParsedIntent, hints: RelevanceHints | None = None, this_year: int = THIS_YEAR
 ) -> list[ScoredPaper]:
-    return judge(papers, wanted, hints or RelevanceHints(), this_year)
+    return score_papers(papers, wanted, hints or RelevanceHints(), this_year)
 
 
 def scores(papers: list[RawPaper], wanted: ParsedIntent, hints: RelevanceHints | None = None) -> list[float]:

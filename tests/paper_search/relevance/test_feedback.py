@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import Paper, RelevanceHints, Work
-from paper_search.relevance.feedback import STEP, lean, marks
+from paper_search.relevance.calibration import MARK_STEP, move_towards_marks
+from paper_search.relevance.feedback import read_marks
 from tests.paper_search.relevance.pools import by, intent, judged, paper, scores
 
 WANTED = intent("perovskite", "perovskite")
@@ -42,18 +43,18 @@ def test_marked_papers_stand_at_the_top_and_the_bottom_themselves() -> None:
 def test_a_marked_paper_is_known_again_after_it_was_stored_and_merged_with_another_record() -> None:
     stored = Work.model_validate(Paper(**LEAD_FREE.model_dump(exclude={"id"}), id="x").model_dump())
     merged = LEAD_FREE.model_copy(update={"identifiers": {"doi": "10.1000/lead"}, "doi": "10.1000/lead"})
-    assert marks([merged, TIN], RelevanceHints(relevant=[stored])) == [True, None]
+    assert read_marks([merged, TIN], RelevanceHints(relevant=[stored])) == [True, None]
 
 
 def test_papers_are_known_by_any_identifier_they_share() -> None:
     marked = paper("One title", identifiers={"arxiv": "2101.00001"})
     same = paper("Another title", identifiers={"arxiv": "2101.00001", "doi": "10.1000/a"})
-    assert marks([same], RelevanceHints(irrelevant=[marked])) == [False]
+    assert read_marks([same], RelevanceHints(irrelevant=[marked])) == [False]
 
 
 def test_editorials_of_different_people_are_not_one_paper() -> None:
     marked, other = (paper("Editorial", authors=by(name), year=2020) for name in ("Ann Lee", "Bo Chen"))
-    assert marks([other], RelevanceHints(relevant=[marked])) == [None]
+    assert read_marks([other], RelevanceHints(relevant=[marked])) == [None]
 
 
 def test_free_text_joins_the_query() -> None:
@@ -69,6 +70,6 @@ def test_what_was_marked_both_ways_alike_cancels_out() -> None:
 
 @given(st.floats(0, 1), st.floats(-1, 1))
 def test_leaning_is_bounded_and_stays_between_nought_and_one(score: float, leaning: float) -> None:
-    moved = lean(score, leaning)
+    moved = move_towards_marks(score, leaning)
     assert 0 <= moved <= 1
-    assert abs(moved - score) <= STEP
+    assert abs(moved - score) <= MARK_STEP

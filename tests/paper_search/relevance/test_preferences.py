@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import RawPaper
-from paper_search.relevance.calibrate import FAIR
-from paper_search.relevance.preferences import raise_score
+from paper_search.relevance.calibration import FAIR, raise_for_preferences
 from tests.paper_search.relevance.pools import by, intent, judged, paper, scores
 
 PLAIN = paper("Sea ice in winter", "We measure sea ice.", year=2012)
@@ -59,9 +58,9 @@ def test_no_paper_falls_because_others_are_preferred() -> None:
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(0, 3))
 def test_raising_keeps_bounds_order_and_the_threshold(one: float, other: float, met: int) -> None:
     low, high = sorted((one, other))
-    assert low <= raise_score(low, met, 3) <= 1
-    assert raise_score(low, met, 3) <= raise_score(high, met, 3) + 1e-9
-    assert (raise_score(low, met, 3) >= FAIR) == (low >= FAIR)
+    assert low <= raise_for_preferences(low, met, 3) <= 1
+    assert raise_for_preferences(low, met, 3) <= raise_for_preferences(high, met, 3) + 1e-9
+    assert (raise_for_preferences(low, met, 3) >= FAIR) == (low >= FAIR)
 
 
 def test_a_paper_asked_for_by_its_identifier_scores_1() -> None:

@@ -25,9 +25,9 @@ async def test_duplicates_are_merged() -> None:
 
 
 async def test_the_report_says_how_many_records_were_merged_for_which_reason() -> None:
-    found = await Deduplicator().deduplicate_reported([record(1), record(1, "b"), record(2)])
+    found = await Deduplicator().deduplicate([record(1), record(1, "b"), record(2)])
     assert found.merged == {"title, authors and year match": 1}
-    assert len(found.papers) == 2
+    assert len(found) == 2
 
 
 async def test_nothing_gives_nothing() -> None:

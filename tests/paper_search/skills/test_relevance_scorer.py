@@ -76,11 +76,11 @@ async def by_rule(papers: list[RawPaper] | None = None) -> list[float]:
 
 
 async def test_papers_come_back_in_the_order_given_with_scores_reasons_and_no_notes() -> None:
-    outcome = await RelevanceScorer(clock=CLOCK).score_with_notes(PAPERS, INTENT)
-    assert [one.paper.id for one in outcome.papers] == ["p1", "p2", "p3"]
-    assert outcome.papers[0].relevance_score > 0.5
-    assert outcome.papers[0].relevance_reason == "title: amber, trade"
-    assert outcome.papers[1].relevance_score < 0.3
+    outcome = await RelevanceScorer(clock=CLOCK).score(PAPERS, INTENT)
+    assert [one.paper.id for one in outcome] == ["p1", "p2", "p3"]
+    assert outcome[0].relevance_score > 0.5
+    assert outcome[0].relevance_reason == "title: amber, trade"
+    assert outcome[1].relevance_score < 0.3
     assert outcome.notes == []
 
 
@@ -100,13 +100,13 @@ async def test_recency_is_measured_by_the_clock_handed_over() -> None:
 
 async def test_a_large_pool_is_scored_outside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    rules = relevance_scorer.judge
+    rules = relevance_scorer.score_papers
 
     def watched(*args: Any) -> Any:
         seen.append(threading.get_ident())
         return rules(*args)
 
-    monkeypatch.setattr(relevance_scorer, "judge", watched)
+    monkeypatch.setattr(relevance_scorer, "score_papers", watched)
     assert len(await RelevanceScorer(clock=CLOCK).score(many(300), INTENT)) == 300
     assert seen != [threading.get_ident()]
     assert len(seen) == 1
@@ -118,8 +118,8 @@ async def test_the_same_search_gives_the_same_scores_twice() -> None:
 
 async def test_a_model_s_verdict_replaces_the_rule_s() -> None:
     answer: dict[str, object] = {"results": [verdict("p2", 0.9, tags=["review", "nonsense", "review"])]}
-    outcome = await RelevanceScorer(ScriptedModel(lambda _: answer), clock=CLOCK).score_with_notes(PAPERS, INTENT)
-    whales = outcome.papers[1]
+    outcome = await RelevanceScorer(ScriptedModel(lambda _: answer), clock=CLOCK).score(PAPERS, INTENT)
+    whales = outcome[1]
     assert (whales.relevance_score, whales.relevance_reason, whales.tags) == (
         0.9,
         "The model likes it.",
@@ -129,9 +129,9 @@ async def test_a_model_s_verdict_replaces_the_rule_s() -> None:
 
 async def test_what_the_model_leaves_out_keeps_its_score_by_rule_and_a_note_says_so() -> None:
     model = ScriptedModel(lambda _: {"results": [verdict("p2", 0.9)]})
-    outcome = await RelevanceScorer(model, clock=CLOCK).score_with_notes(PAPERS, INTENT)
+    outcome = await RelevanceScorer(model, clock=CLOCK).score(PAPERS, INTENT)
     rules = await by_rule()
-    assert [one.relevance_score for one in outcome.papers] == [rules[0], 0.9, rules[2]]
+    assert [one.relevance_score for one in outcome] == [rules[0], 0.9, rules[2]]
     assert outcome.notes == [
         "For 1 of 1 batches of papers the model left papers out, so those papers were scored by rule."
     ]
@@ -156,8 +156,8 @@ ODD_ANSWERS: list[object] = [
 
 @pytest.mark.parametrize("answer", ODD_ANSWERS)
 async def test_an_odd_answer_neither_crashes_nor_zeroes_anything(answer: object) -> None:
-    outcome = await RelevanceScorer(ScriptedModel(lambda _: answer), clock=CLOCK).score_with_notes(PAPERS, INTENT)
-    assert [one.relevance_score for one in outcome.papers] == await by_rule()
+    outcome = await RelevanceScorer(ScriptedModel(lambda _: answer), clock=CLOCK).score(PAPERS, INTENT)
+    assert [one.relevance_score for one in outcome] == await by_rule()
     assert len(outcome.notes) == 1
 
 
@@ -183,8 +183,8 @@ async def test_a_long_reason_becomes_one_short_line() -> None:
 
 
 async def test_a_failing_model_leaves_every_score_by_rule_and_says_which_failure() -> None:
-    outcome = await RelevanceScorer(ScriptedModel(refuse), clock=CLOCK).score_with_notes(PAPERS, INTENT)
-    assert [one.relevance_score for one in outcome.papers] == await by_rule()
+    outcome = await RelevanceScorer(ScriptedModel(refuse), clock=CLOCK).score(PAPERS, INTENT)
+    assert [one.relevance_score for one in outcome] == await by_rule()
     assert outcome.notes == [
         "For 1 of 1 batches of papers the model failed (llm_rate_limited), so those papers were scored by rule."
     ]
@@ -198,10 +198,10 @@ async def test_one_failing_batch_does_not_touch_the_others() -> None:
 
     papers = many(6)
     model = ScriptedModel(second_fails)
-    outcome = await RelevanceScorer(model, batch_size=2, clock=CLOCK).score_with_notes(papers, INTENT)
+    outcome = await RelevanceScorer(model, batch_size=2, clock=CLOCK).score(papers, INTENT)
     rules = await by_rule(papers)
-    assert [one.paper.id for one in outcome.papers] == [one.id for one in papers]
-    assert [one.relevance_score for one in outcome.papers] == [0.77, 0.77, rules[2], rules[3], 0.77, 0.77]
+    assert [one.paper.id for one in outcome] == [one.id for one in papers]
+    assert [one.relevance_score for one in outcome] == [0.77, 0.77, rules[2], rules[3], 0.77, 0.77]
     assert outcome.notes == [
         "For 1 of 3 batches of papers the model failed (llm_failed), so those papers were scored by rule."
     ]

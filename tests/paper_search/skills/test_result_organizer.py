@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paper_search.facets import count_facets
 from paper_search.models import (
     Author,
     PaperTag,
@@ -17,7 +18,7 @@ from paper_search.models import (
     SearchStrategy,
     SourceRecord,
 )
-from paper_search.skills.result_organizer import ResultOrganizer, facets_of
+from paper_search.skills.result_organizer import ResultOrganizer
 from uraniborg.kernel.clock import FrozenClock
 
 AT = datetime(2025, 6, 1, 12, tzinfo=UTC)
@@ -97,7 +98,7 @@ async def test_no_papers_make_an_empty_collection() -> None:
     collection = await ResultOrganizer().organize([], strategy(), "q")
     assert collection.papers == []
     assert collection.metadata.total_found == 0
-    assert collection.facets == facets_of([])
+    assert collection.facets == count_facets([])
 
 
 async def facets(*papers: ScoredPaper) -> Any:

@@ -18,9 +18,10 @@ from paper_search.models import (
     SourceReport,
     SourceStatus,
 )
-from paper_search.skills.searcher import Searcher, SearchOutcome
-from paper_search.sources.base import SearchSource, SourceResult
+from paper_search.skills.searcher import Searcher
+from paper_search.sources.interfaces import SearchSource, SourceResult
 from paper_search.testing import FakeSource
+from paper_search.workflow.ports import FoundPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -38,11 +39,11 @@ def asking(*sources: str, queries: int = 1) -> SearchStrategy:
     )
 
 
-def titles(outcome: SearchOutcome) -> list[str]:
-    return [found.title for found in outcome.papers]
+def titles(outcome: FoundPapers) -> list[str]:
+    return [found.title for found in outcome]
 
 
-def statuses(outcome: SearchOutcome) -> dict[str, SourceStatus]:
+def statuses(outcome: FoundPapers) -> dict[str, SourceStatus]:
     return {report.name: report.status for report in outcome.reports}
 
 
@@ -56,16 +57,15 @@ async def until(happened: Callable[[], object]) -> None:
 
 async def test_the_papers_of_all_sources_are_given_with_a_report_for_each() -> None:
     searcher = Searcher([FakeSource("one", [paper("A"), paper("B")]), FakeSource("two", [paper("C")])])
-    outcome = await searcher.run(asking())
+    outcome = await searcher.search(asking())
     assert titles(outcome) == ["A", "B", "C"]
     assert [(report.name, report.returned) for report in outcome.reports] == [("one", 2), ("two", 1)]
-    assert await searcher.search(asking()) == outcome.papers
 
 
 async def test_sources_work_side_by_side() -> None:
     gate = asyncio.Event()
     sources = [FakeSource(name, [paper(name)], gate=gate) for name in ("one", "two", "three")]
-    task = asyncio.create_task(Searcher(sources).run(asking()))
+    task = asyncio.create_task(Searcher(sources).search(asking()))
     await until(lambda: all(source.asked for source in sources))
     gate.set()
     assert titles(await task) == ["one", "two", "three"]
@@ -77,7 +77,7 @@ async def test_the_outcome_does_not_depend_on_who_finishes_first(finishing: tupl
     sources = [FakeSource(name, [paper(name)], gate=gates[name]) for name in ("one", "two", "three")]
     arrived: list[str] = []
     task = asyncio.create_task(
-        Searcher(sources).run(asking("three", "one", "two"), lambda result: arrived.append(result.report.name))
+        Searcher(sources).search(asking("three", "one", "two"), lambda report: arrived.append(report.name))
     )
     for count, name in enumerate(finishing, start=1):
         gates[name].set()
@@ -91,7 +91,7 @@ async def test_the_outcome_does_not_depend_on_who_finishes_first(finishing: tupl
 async def test_results_stream_in_before_the_slowest_source_has_finished() -> None:
     gate = asyncio.Event()
     searcher = Searcher([FakeSource("slow", [paper("S")], gate=gate), FakeSource("fast", [paper("F")])])
-    async with aclosing(searcher.stream(asking())) as stream:
+    async with aclosing(searcher.stream_results(asking())) as stream:
         assert (await anext(stream)).report.name == "fast"
         gate.set()
         assert (await anext(stream)).report.name == "slow"
@@ -101,8 +101,8 @@ async def test_results_stream_in_before_the_slowest_source_has_finished() -> Non
 
 async def test_without_queries_every_source_is_skipped_and_none_is_asked() -> None:
     sources = [FakeSource("one", [paper("A")]), FakeSource("two")]
-    outcome = await Searcher(sources).run(asking(queries=0))
-    assert outcome.papers == []
+    outcome = await Searcher(sources).search(asking(queries=0))
+    assert outcome == []
     assert statuses(outcome) == {"one": SourceStatus.SKIPPED, "two": SourceStatus.SKIPPED}
     assert all(report.reason == "The strategy has no query." for report in outcome.reports)
     assert [source.asked for source in sources] == [[], []]
@@ -110,7 +110,7 @@ async def test_without_queries_every_source_is_skipped_and_none_is_asked() -> No
 
 async def test_only_the_sources_named_are_asked() -> None:
     one, two = FakeSource("one", [paper("A")]), FakeSource("two", [paper("B")])
-    outcome = await Searcher([one, two]).run(asking("two", "two"))
+    outcome = await Searcher([one, two]).search(asking("two", "two"))
     assert titles(outcome) == ["B"]
     assert statuses(outcome) == {"two": SourceStatus.OK}
     assert one.asked == []
@@ -118,8 +118,8 @@ async def test_only_the_sources_named_are_asked() -> None:
 
 async def test_a_source_that_is_not_there_is_skipped_and_never_replaced() -> None:
     one = FakeSource("one", [paper("A")])
-    outcome = await Searcher([one]).run(asking("scopus"))
-    assert outcome.papers == []
+    outcome = await Searcher([one]).search(asking("scopus"))
+    assert outcome == []
     (report,) = outcome.reports
     assert (report.name, report.status) == ("scopus", SourceStatus.SKIPPED)
     assert "one" in (report.reason or "")
@@ -127,13 +127,14 @@ async def test_a_source_that_is_not_there_is_skipped_and_never_replaced() -> Non
 
 
 async def test_without_any_source_the_outcome_is_empty() -> None:
-    assert await Searcher([]).run(asking()) == SearchOutcome()
-    assert "none" in ((await Searcher([]).run(asking("one"))).reports[0].reason or "")
+    outcome = await Searcher([]).search(asking())
+    assert SearchOutcome.from_papers(outcome) == SearchOutcome()
+    assert "none" in ((await Searcher([]).search(asking("one"))).reports[0].reason or "")
 
 
 async def test_one_failing_source_does_not_cost_the_others() -> None:
     sources = [FakeSource("bad", error=NonRetryableError("refused")), FakeSource("good", [paper("A")])]
-    outcome = await Searcher(sources).run(asking())
+    outcome = await Searcher(sources).search(asking())
     assert titles(outcome) == ["A"]
     assert statuses(outcome) == {"bad": SourceStatus.FAILED, "good": SourceStatus.OK}
 
@@ -149,13 +150,13 @@ async def test_one_failing_source_does_not_cost_the_others() -> None:
     ],
 )
 async def test_a_failure_is_reported_with_its_reason(error: Exception, status: SourceStatus, reason: str) -> None:
-    (report,) = (await Searcher([FakeSource("bad", error=error)]).run(asking())).reports
+    (report,) = (await Searcher([FakeSource("bad", error=error)]).search(asking())).reports
     assert (report.status, report.reason, report.returned) == (status, reason, 0)
     assert report.retry_at == getattr(error, "retry_at", None)
 
 
 async def test_a_source_without_matches_is_empty_and_not_failed() -> None:
-    (report,) = (await Searcher([FakeSource("one")]).run(asking())).reports
+    (report,) = (await Searcher([FakeSource("one")]).search(asking())).reports
     assert (report.status, report.reason) == (SourceStatus.EMPTY, None)
 
 
@@ -178,14 +179,14 @@ class Odd(SearchSource):
 
 @pytest.mark.parametrize("answer", [None, 7, ["a title"], [None], asyncio.CancelledError()])
 async def test_a_source_that_misbehaves_fails_alone(answer: Any) -> None:
-    outcome = await Searcher([Odd(answer), FakeSource("good", [paper("A")])]).run(asking())
+    outcome = await Searcher([Odd(answer), FakeSource("good", [paper("A")])]).search(asking())
     assert titles(outcome) == ["A"]
     assert statuses(outcome) == {"odd": SourceStatus.FAILED, "good": SourceStatus.OK}
 
 
 async def test_a_source_cannot_change_what_the_others_are_asked() -> None:
     given, good = asking(), FakeSource("good")
-    await Searcher([Odd([]), good]).run(given)
+    await Searcher([Odd([]), good]).search(given)
     assert good.asked == [asking()]
     assert given == asking()
 
@@ -199,12 +200,12 @@ class Reporting(FakeSource):
 
 
 async def test_a_source_that_reports_on_itself_is_believed_save_for_its_name() -> None:
-    (report,) = (await Searcher([Reporting("one", [paper("A")])]).run(asking())).reports
+    (report,) = (await Searcher([Reporting("one", [paper("A")])]).search(asking())).reports
     assert (report.name, report.found, report.calls, report.partial) == ("one", 99, 3, True)
 
 
 async def test_the_papers_of_a_source_are_counted_whatever_its_own_report_counts() -> None:
-    (report,) = (await Searcher([Reporting("one", [paper("A"), paper("B")])]).run(asking())).reports
+    (report,) = (await Searcher([Reporting("one", [paper("A"), paper("B")])]).search(asking())).reports
     assert (report.returned, report.received) == (2, 2)
 
 
@@ -216,7 +217,7 @@ async def test_records_removed_from_a_plain_source_are_counted_by_reason() -> No
     strategy.filters = SearchConstraints(year_from=2000, language="en", max_results=10)
     strategy.queries[0].boolean_query = "graphene NOT oxide"
     records = [old, french, paper(" "), paper("Graphene oxide"), *named]
-    (report,) = (await Searcher([FakeSource("one", records)]).run(strategy)).reports
+    (report,) = (await Searcher([FakeSource("one", records)]).search(strategy)).reports
     assert (report.received, report.returned) == (16, 10)
     assert report.removed == {"year": 1, "language": 1, "no_title": 1, "excluded_words": 1, "over_source_limit": 2}
 
@@ -250,7 +251,7 @@ class Watched(FakeSource):
 
 async def test_cancelling_a_search_ends_every_source() -> None:
     sources = [Watched("one"), Watched("two")]
-    task = asyncio.create_task(Searcher(sources).run(asking()))
+    task = asyncio.create_task(Searcher(sources).search(asking()))
     await until(lambda: all(source.asked for source in sources))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -260,7 +261,9 @@ async def test_cancelling_a_search_ends_every_source() -> None:
 
 async def test_leaving_the_stream_early_ends_the_sources_still_at_work() -> None:
     slow = Watched("slow")
-    async with aclosing(Searcher([FakeSource("fast"), slow]).stream(asking("absent", "fast", "slow"))) as stream:
+    async with aclosing(
+        Searcher([FakeSource("fast"), slow]).stream_results(asking("absent", "fast", "slow"))
+    ) as stream:
         assert (await anext(stream)).report.status is SourceStatus.SKIPPED
         await until(lambda: slow.asked)
     assert slow.ended == "cancelled"
@@ -269,11 +272,11 @@ async def test_leaving_the_stream_early_ends_the_sources_still_at_work() -> None
 async def test_a_listener_that_raises_stops_the_search_and_its_sources() -> None:
     slow = Watched("slow")
 
-    def listen(_result: SourceResult) -> None:
+    def listen(_report: SourceReport) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await Searcher([FakeSource("fast"), slow]).run(asking(), listen)
+        await Searcher([FakeSource("fast"), slow]).search(asking(), listen)
     assert slow.ended == "cancelled"
 
 
@@ -284,15 +287,16 @@ async def test_closing_closes_the_sources_that_can_be_closed() -> None:
 
 
 async def test_an_outcome_survives_being_written_down() -> None:
-    outcome = await Searcher([FakeSource("one", [paper("Ω\u2028")]), FakeSource("two")]).run(asking())
-    assert SearchOutcome.model_validate_json(outcome.model_dump_json()) == outcome
+    outcome = await Searcher([FakeSource("one", [paper("Ω\u2028")]), FakeSource("two")]).search(asking())
+    stored = SearchOutcome.from_papers(outcome)
+    assert SearchOutcome.model_validate_json(stored.model_dump_json()) == stored
 
 
 async def test_a_hundred_sources_at_once_are_no_trouble() -> None:
     names = [f"source {i}" for i in range(100)]
-    outcome = await Searcher([FakeSource(name, [paper(name)] * 10) for name in names]).run(asking())
+    outcome = await Searcher([FakeSource(name, [paper(name)] * 10) for name in names]).search(asking())
     assert [report.name for report in outcome.reports] == names
-    assert len(outcome.papers) == 1000
+    assert len(outcome) == 1000
 
 
 def test_the_skill_loads_neither_http_nor_a_server() -> None:

@@ -14,7 +14,7 @@ from paper_search.sources import (
     semantic_scholar,
     serpapi_scholar,
 )
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 
 DEFINITIONS: dict[str, SourceDefinition] = {
     module.NAME: module.definition
@@ -32,7 +32,7 @@ def answer(body: bytes | str | dict[str, Any] | list[Any], status: int = 200, **
 
 
 def asking(source: str, limit: int = 10, query: SearchQuery = QUERY, **filters: Any) -> Request:
-    return DEFINITIONS[source].requests(query, SearchConstraints(**filters), limit)[0]
+    return DEFINITIONS[source].build_requests(query, SearchConstraints(**filters), limit)[0]
 
 
 def params(source: str, limit: int = 10, query: SearchQuery = QUERY, **filters: Any) -> dict[str, str]:
@@ -40,7 +40,7 @@ def params(source: str, limit: int = 10, query: SearchQuery = QUERY, **filters: 
 
 
 def read(source: str, body: bytes | str | dict[str, Any] | list[Any], limit: int = 10) -> Page:
-    return DEFINITIONS[source].read(asking(source, limit), answer(body), limit)
+    return DEFINITIONS[source].read_response(asking(source, limit), answer(body), limit)
 
 
 OPENALEX: dict[str, Any] = {

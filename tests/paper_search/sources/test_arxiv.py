@@ -52,12 +52,12 @@ def test_the_next_page_is_asked_for_until_enough_came() -> None:
 def test_an_error_feed_is_an_error_whatever_its_status() -> None:
     with pytest.raises(NonRetryableError, match="start must be an integer"):
         read(SOURCE, ARXIV_ERROR)
-    assert "start must be an integer" in str(definition.failure(answer(ARXIV_ERROR, 400)))
+    assert "start must be an integer" in str(definition.read_failure(answer(ARXIV_ERROR, 400)))
 
 
 def test_refusals_that_are_no_feed_are_left_to_their_status() -> None:
-    assert definition.failure(answer("Rate exceeded.", 429)) is None
-    assert definition.failure(answer("<html>busy</html>", 503)) is None
+    assert definition.read_failure(answer("Rate exceeded.", 429)) is None
+    assert definition.read_failure(answer("<html>busy</html>", 503)) is None
 
 
 def test_a_feed_without_entries_is_empty() -> None:
@@ -67,7 +67,7 @@ def test_a_feed_without_entries_is_empty() -> None:
 
 def test_a_page_without_the_entries_it_counts_is_a_passing_failure_and_no_empty_result() -> None:
     before, _, rest = ARXIV.partition("<entry>")
-    with pytest.raises(RetryableError, match="left out"):
+    with pytest.raises(RetryableError, match="empty page"):
         read(SOURCE, before + rest.rpartition("</entry>")[2])
 
 

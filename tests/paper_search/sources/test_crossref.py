@@ -5,7 +5,7 @@ import pytest
 from paper_search.errors import NonRetryableError
 from paper_search.models import Author, WorkType
 from paper_search.sources.crossref import definition
-from paper_search.sources.parsing import next_page
+from paper_search.sources.response_bodies import build_next_request
 from tests.paper_search.sources.answers import CROSSREF, answer, asking, params, read
 
 SOURCE = "crossref"
@@ -53,14 +53,14 @@ def test_the_next_page_is_asked_for_until_enough_came() -> None:
     page = read(SOURCE, full, limit=5)
     assert page.found == 900
     assert page.follow == (), "four of ten rows came, so there are no more"
-    page = definition.read(_asking(rows="4"), answer(full), 5)
+    page = definition.read_response(_asking(rows="4"), answer(full), 5)
     assert dict(page.follow[0].params)["offset"] == "4"
-    assert definition.read(_asking(rows="4"), answer(full), 4).follow == ()
-    assert definition.read(_asking(rows="4", offset="896"), answer(full), 5).follow == ()
+    assert definition.read_response(_asking(rows="4"), answer(full), 4).follow == ()
+    assert definition.read_response(_asking(rows="4", offset="896"), answer(full), 5).follow == ()
 
 
 def _asking(**changes: str) -> Any:
-    return next_page(asking(SOURCE, 5), **changes)
+    return build_next_request(asking(SOURCE, 5), **changes)
 
 
 @pytest.mark.parametrize("title", [[], [""], None, "", [None], {"x": 1}])
@@ -187,9 +187,9 @@ def test_a_failure_inside_a_200_is_an_error_in_its_own_words() -> None:
     failed = {"status": "failed", "message-type": "validation-failure", "message": [{"message": "no such filter"}]}
     with pytest.raises(NonRetryableError, match="no such filter"):
         read(SOURCE, failed)
-    assert "no such filter" in str(definition.failure(answer(failed, 400)))
+    assert "no such filter" in str(definition.read_failure(answer(failed, 400)))
 
 
 def test_refusals_without_words_are_left_to_their_status() -> None:
-    assert definition.failure(answer("Resource not found.", 404)) is None
-    assert definition.failure(answer("<html>504</html>", 504)) is None
+    assert definition.read_failure(answer("Resource not found.", 404)) is None
+    assert definition.read_failure(answer("<html>504</html>", 504)) is None

@@ -96,4 +96,4 @@ def test_a_search_without_hits_is_empty() -> None:
 
 
 def test_refusals_are_left_to_their_status() -> None:
-    assert definition.failure(answer("", 500)) is None
+    assert definition.read_failure(answer("", 500)) is None

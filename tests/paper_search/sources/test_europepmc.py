@@ -97,4 +97,4 @@ def test_errors_inside_a_200_are_told_and_passing_ones_may_be_tried_again() -> N
         read(SOURCE, {"errCode": 404, "errMsg": "bad cursor"})
     with pytest.raises(RetryableError, match="out of order"):
         read(SOURCE, {"errCode": 500, "errMsg": "out of order"})
-    assert "bad cursor" in str(definition.failure(answer({"errMsg": "bad cursor"}, 400)))
+    assert "bad cursor" in str(definition.read_failure(answer({"errMsg": "bad cursor"}, 400)))

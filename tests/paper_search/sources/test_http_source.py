@@ -15,8 +15,8 @@ from paper_search.errors import (
     SearchSourceError,
 )
 from paper_search.models import SearchQuery, SourceReport, SourceStatus
-from paper_search.sources.base import Page, ReportingSource, Request, Response
 from paper_search.sources.http_source import MOST_REQUESTS_PER_QUERY, HttpSource
+from paper_search.sources.interfaces import Page, ReportingSource, Request, Response
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
 
@@ -85,8 +85,8 @@ async def test_the_limit_asked_for_is_the_limit_kept() -> None:
 class Generous(Tiny):
     """Sends more than it is asked for."""
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        return super().read(request, response, 1_000)
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        return super().read_response(request, response, 1_000)
 
 
 async def test_records_over_the_limit_out_of_range_and_sent_twice_are_counted() -> None:
@@ -232,7 +232,7 @@ async def test_a_limit_inside_an_answer_is_not_asked_again() -> None:
 class Remembering(FakeTransport):
     forgotten: Sequence[Request] = ()
 
-    async def forget(self, request: Request) -> None:
+    async def forget_answer(self, request: Request) -> None:
         self.forgotten = [*self.forgotten, request]
 
 
@@ -261,7 +261,7 @@ async def test_papers_that_all_fail_the_filters_leave_an_explained_emptiness() -
     _, report = await titles_and_report({"": page({"title": "Old", "year": 1999})}, "a", year_from=2010)
     assert report.status is SourceStatus.EMPTY
     assert report.reason is not None
-    assert "1 papers" in report.reason
+    assert "Received 1 paper;" in report.reason
 
 
 async def test_filtered_papers_do_not_use_up_the_limit() -> None:
@@ -368,12 +368,12 @@ async def test_closing_the_source_closes_its_transport() -> None:
 class Growing(Tiny):
     """Asks for two pages at once."""
 
-    def requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
+    def build_requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
         return [Request(self.name, f"{URL}/{n}") for n in (1, 2)]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
         assert limit > 0
-        return super().read(request, response, limit)
+        return super().read_response(request, response, limit)
 
 
 async def test_each_answer_is_read_with_what_is_still_wanted() -> None:

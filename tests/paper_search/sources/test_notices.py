@@ -9,7 +9,7 @@ import pytest
 
 from paper_search.dedup import merge_duplicates
 from paper_search.models import RawPaper
-from paper_search.sources.notices import medline_notices
+from paper_search.sources.notices import read_medline_notices
 from tests.paper_search.sources.answers import CROSSREF, DEFINITIONS, EFETCH, EUROPEPMC, OPENALEX, params, read
 from tests.paper_search.sources.test_recorded_answers import ALL, recorded
 
@@ -223,7 +223,7 @@ def test_the_notice_itself_is_no_retracted_paper(type_name: str) -> None:
 def test_date_and_doi_of_a_notice_are_read_from_its_reference(
     reference: str, date: str | None, doi: str | None
 ) -> None:
-    (notice,) = medline_notices("pubmed", [], [("RetractionIn", reference, "")])
+    (notice,) = read_medline_notices("pubmed", [], [("RetractionIn", reference, "")])
     assert (notice.date, notice.notice_doi) == (date, doi)
 
 
@@ -298,7 +298,7 @@ WAKEFIELD = "10.1016/s0140-6736(97)11096-0"
 def papers_of(shared_data: Path, source: str, *files: str) -> Iterator[RawPaper]:
     for file, request, response in recorded(shared_data, source):
         if file.rpartition("/")[2] in files:
-            yield from DEFINITIONS[source].read(request, response, ALL).papers
+            yield from DEFINITIONS[source].read_response(request, response, ALL).papers
 
 
 def test_a_recorded_retraction_is_found_by_every_source_and_merged_with_its_disagreements(shared_data: Path) -> None:
@@ -344,7 +344,7 @@ def test_no_other_recorded_paper_is_retracted(shared_data: Path) -> None:
     for source in DEFINITIONS:
         for _, request, response in recorded(shared_data, source):
             if response.status == 200 and b"etract" in response.body:
-                page = DEFINITIONS[source].read(request, response, ALL)
+                page = DEFINITIONS[source].read_response(request, response, ALL)
                 found |= {
                     paper.doi or f"{paper.source}:{paper.records[0].record_id}"
                     for paper in page.papers

@@ -117,7 +117,7 @@ def test_an_error_inside_a_200_is_an_error() -> None:
     ],
 )
 def test_used_up_credits_are_not_a_reason_to_try_again(refusal: Any) -> None:
-    error = definition.failure(refusal)
+    error = definition.read_failure(refusal)
     assert isinstance(error, CreditsExhaustedError)
     assert "midnight" in error.hint
 
@@ -132,17 +132,17 @@ def test_used_up_credits_are_not_a_reason_to_try_again(refusal: Any) -> None:
     ],
 )
 def test_a_call_to_slow_down_may_be_tried_again(refusal: Any) -> None:
-    error = definition.failure(refusal)
+    error = definition.read_failure(refusal)
     assert isinstance(error, RetryableError)
     assert error.rate_limited
 
 
 def test_other_refusals_are_told_in_its_own_words_or_left_to_their_status() -> None:
-    assert "no such filter" in str(definition.failure(answer({"error": "x", "message": "no such filter"}, 400)))
-    assert definition.failure(answer("<html>404</html>", 404)) is None
-    assert definition.failure(answer({"message": "down"}, 503)) is None
+    assert "no such filter" in str(definition.read_failure(answer({"error": "x", "message": "no such filter"}, 400)))
+    assert definition.read_failure(answer("<html>404</html>", 404)) is None
+    assert definition.read_failure(answer({"message": "down"}, 503)) is None
 
 
 def test_a_query_that_wants_nothing_is_not_sent() -> None:
-    assert definition.requests(SearchQuery(keywords=[], boolean_query="NOT x"), SearchConstraints(), 10) == []
+    assert definition.build_requests(SearchQuery(keywords=[], boolean_query="NOT x"), SearchConstraints(), 10) == []
     assert asking(SOURCE).method == "GET"

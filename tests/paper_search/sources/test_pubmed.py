@@ -112,9 +112,9 @@ def test_a_passing_failure_inside_a_200_may_be_tried_again(body: dict[str, str] 
 def test_a_lasting_failure_inside_a_200_is_told() -> None:
     with pytest.raises(NonRetryableError, match="Invalid db name"):
         read(SOURCE, {"esearchresult": {"ERROR": "Invalid db name specified: x"}})
-    assert "bad id" in str(definition.failure(answer({"error": "bad id"}, 400)))
+    assert "bad id" in str(definition.read_failure(answer({"error": "bad id"}, 400)))
 
 
 def test_the_sample_search_asks_for_what_it_found() -> None:
-    page = definition.read(asking(SOURCE), answer(ESEARCH), 1)
+    page = definition.read_response(asking(SOURCE), answer(ESEARCH), 1)
     assert [dict(request.form)["id"] for request in page.follow] == ["123"]

@@ -11,14 +11,14 @@ from pydantic import SecretStr
 
 from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRecordedError, RetryableError
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Request, Response, Transport
+from paper_search.sources.answer_store import DamagedEntry
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response, Transport
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedOptions, Recording
-from paper_search.sources.store import DamagedEntry
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FakeTransport, FrozenClock
+from paper_search.workflow.ports import SearchOutcome
 from tests.paper_search.sources.loopback import loopback, reply
 from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
 from uraniborg.kernel.errors import InvalidInput
@@ -125,8 +125,8 @@ async def outcome_twice(
 
 async def rounds(searcher: Searcher) -> str:
     """Two rounds, the second with a query of the first."""
-    first = await searcher.run(strategy("a", "b", year_from=2000, max_results=30))
-    second = await searcher.run(strategy("b", "c"))
+    first = SearchOutcome.from_papers(await searcher.search(strategy("a", "b", year_from=2000, max_results=30)))
+    second = SearchOutcome.from_papers(await searcher.search(strategy("b", "c")))
     return first.model_dump_json() + second.model_dump_json()
 
 
@@ -162,7 +162,7 @@ class Silent(FakeTransport):
 
 async def test_a_search_that_met_its_deadline_meets_it_again(tmp_path: Path) -> None:
     async def run(searcher: Searcher) -> str:
-        return (await searcher.run(strategy("a"))).model_dump_json()
+        return SearchOutcome.from_papers(await searcher.search(strategy("a"))).model_dump_json()
 
     live, again = await outcome_twice(tmp_path, Silent({}), run, deadline_s=0.1)
     assert live == again
@@ -206,7 +206,10 @@ async def test_two_recordings_of_the_same_answers_are_the_same_files(tmp_path: P
         ('{"format": 2, "recorded_at": "2026-01-01T00:00:00Z", "query": "x"}', "format"),
         ('{"format": 1, "recorded_at": "yesterday", "query": "x"}', "recorded_at"),
         ('{"format": 1, "recorded_at": "2026-01-01T00:00:00", "query": "x"}', "timezone"),
-        ('{"format": 1, "recorded_at": "2026-01-01T00:00:00Z", "query": "x", "complete": false}', "never finished"),
+        (
+            '{"format": 1, "recorded_at": "2026-01-01T00:00:00Z", "query": "x", "complete": false}',
+            "unfinished recording",
+        ),
     ],
 )
 def test_a_folder_that_is_no_recording_is_refused_in_words(tmp_path: Path, manifest: str | None, says: str) -> None:
@@ -238,7 +241,7 @@ async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: 
 async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
     transport = start(tmp_path).record(FakeTransport({URL: page("A")}))
     await transport.send(REQUEST)
-    with pytest.raises(InvalidRecording, match="never finished"):
+    with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
     await transport.aclose()
     assert Recording.open(tmp_path).outcomes
@@ -248,11 +251,11 @@ def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine", encoding="utf-8")
     with pytest.raises(InvalidRecording, match="not empty"):
         start(tmp_path)
-    with pytest.raises(InvalidRecording, match="cannot be recorded into"):
+    with pytest.raises(InvalidRecording, match="cannot be written"):
         start(tmp_path / "thesis.tex")
 
 
-@pytest.mark.parametrize("writer", ["store", "recording"])
+@pytest.mark.parametrize("writer", ["answer_store", "recording"])
 async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,7 +269,7 @@ async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_inc
     assert (await transport.send(REQUEST)).status == 200
     await transport.aclose()
     assert inner.closed
-    with pytest.raises(InvalidRecording, match="never finished"):
+    with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
 
 

@@ -118,5 +118,5 @@ def test_the_type_of_a_record_is_understood(changes: dict[str, Any], kind: WorkT
 def test_errors_are_told_in_its_own_words() -> None:
     with pytest.raises(NonRetryableError, match="bad query"):
         read(SOURCE, {"error": "bad query"})
-    assert "bad fields" in str(definition.failure(answer({"error": "bad fields"}, 400)))
-    assert definition.failure(answer({"message": "Too Many Requests", "code": "429"}, 429)) is None
+    assert "bad fields" in str(definition.read_failure(answer({"error": "bad fields"}, 400)))
+    assert definition.read_failure(answer({"message": "Too Many Requests", "code": "429"}, 429)) is None

@@ -126,11 +126,11 @@ def test_other_errors_are_errors() -> None:
 
 def test_refusals_are_told_unless_they_only_ask_to_slow_down() -> None:
     assert "no searches left" in str(
-        definition.failure(answer({"error": "Your account has run out of searches."}, 429))
+        definition.read_failure(answer({"error": "Your account has run out of searches."}, 429))
     )
-    assert definition.failure(answer({"error": "You are exceeding the hourly throughput limit."}, 429)) is None
-    assert "refused the key" in str(definition.failure(answer({"error": "Invalid API key."}, 401)))
-    assert definition.failure(answer({"error": "Internal error"}, 500)) is None
+    assert definition.read_failure(answer({"error": "You are exceeding the hourly throughput limit."}, 429)) is None
+    assert "refused the key" in str(definition.read_failure(answer({"error": "Invalid API key."}, 401)))
+    assert definition.read_failure(answer({"error": "Internal error"}, 500)) is None
 
 
 def test_a_result_without_a_title_is_skipped_and_the_others_stay() -> None:

@@ -24,9 +24,8 @@ from paper_search.errors import (
     SearchSourceError,
 )
 from paper_search.sources import transport as transport_module
-from paper_search.sources.base import Request, Response
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.transport import HttpTransport, Network
 from tests.paper_search.sources.loopback import DRIP, HANG, RESET, loopback, reply
 from uraniborg.kernel.clock import FrozenClock
@@ -159,7 +158,7 @@ async def test_used_up_credits_are_reported_until_midnight_and_never_retried() -
     def read(response: Response) -> Exception | None:
         return CreditsExhaustedError("no credits") if b"credits" in response.body else None
 
-    policy = quick(failure=read)
+    policy = quick(read_failure=read)
     async with loopback(reply(429, b"out of credits", {"Retry-After": "1"})) as site, opened(policy) as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, CreditsExhaustedError)
@@ -171,7 +170,7 @@ async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
     seen: list[Response] = []
     async with (
         loopback(reply(400, headers={"X-Api-Pool": "polite"})) as site,
-        opened(quick(failure=seen.append)) as transport,
+        opened(quick(read_failure=seen.append)) as transport,
     ):
         await failure(transport, ask(site.url))
     assert seen[0].headers["x-api-pool"] == "polite"
@@ -353,7 +352,7 @@ async def test_a_key_that_the_source_repeats_is_taken_out_of_the_answer_and_of_e
     def read(response: Response) -> Exception:
         return NonRetryableError(response.body.decode())
 
-    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)), failure=read)
+    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)), read_failure=read)
     async with loopback(reply(200, said), reply(400, said)) as site, opened(policy) as transport:
         response = await transport.send(ask(site.url))
         error = await failure(transport, ask(site.url))
@@ -447,12 +446,12 @@ async def test_searches_that_share_a_network_share_one_client_which_none_of_them
     async with loopback(reply()) as site:
         async with opened(network=network) as one, opened(network=network) as other:
             await asyncio.gather(*(transport.send(ask(site.url)) for transport in (one, other) * 3))
-            client = await network.client()
-        assert await network.client() is client
+            client = await network.get_client()
+        assert await network.get_client() is client
         assert not client.is_closed
         async with opened(network=network) as later:
             assert (await later.send(ask(site.url))).status == 200
-        assert await network.client() is client
+        assert await network.get_client() is client
     await network.aclose()
     assert client.is_closed
 
@@ -461,11 +460,11 @@ async def test_a_network_that_was_closed_opens_another_client_when_it_is_used() 
     network = Network()
     async with loopback(reply()) as site, opened(network=network) as transport:
         await transport.send(ask(site.url))
-        first = await network.client()
+        first = await network.get_client()
         await network.aclose()
         await network.aclose()
         assert (await transport.send(ask(site.url))).status == 200
-        assert await network.client() is not first
+        assert await network.get_client() is not first
     await network.aclose()
 
 
@@ -474,7 +473,7 @@ async def test_a_client_handed_to_a_network_stays_open() -> None:
         network = Network(client)
         async with opened(network=network) as transport:
             await transport.send(ask("https://source.example/"))
-        assert await network.client() is client
+        assert await network.get_client() is client
         await network.aclose()
         assert not client.is_closed
 
@@ -558,8 +557,8 @@ def test_retries_print_nothing() -> None:
     program = """
 import asyncio, httpx
 from paper_search.errors import SearchSourceError
-from paper_search.sources.base import Request
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request
+from paper_search.sources.policies import SourcePolicy
 from paper_search.sources.transport import HttpTransport, Network
 
 async def main():

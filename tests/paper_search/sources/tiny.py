@@ -5,7 +5,7 @@ from typing import Any
 
 from paper_search.errors import RetryableError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.sources.base import Page, Request, Response
+from paper_search.sources.interfaces import Page, Request, Response
 
 URL = "https://tiny.example/works"
 
@@ -15,12 +15,12 @@ class Tiny:
         self.name = name
         self.capabilities = capabilities
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
         if not query.boolean_query:
             return []
         return [Request(self.name, f"{URL}/{query.boolean_query.split()[0]}", (("rows", str(limit)),))]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
         body = json.loads(response.body)
         if "busy" in body:
             raise RetryableError("tiny is busy", rate_limited=body["busy"] == "limit")
@@ -28,7 +28,7 @@ class Tiny:
         follow = tuple(Request(self.name, url) for url in body.get("follow", ()))
         return Page(papers[:limit], follow, body.get("total"))
 
-    def failure(self, response: Response) -> Exception | None:
+    def read_failure(self, response: Response) -> Exception | None:
         return None
 
 

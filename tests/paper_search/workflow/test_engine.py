@@ -427,7 +427,7 @@ async def test_a_handler_that_answers_with_something_else_is_told_what_to_return
         async def handle(self, checkpoint: Checkpoint) -> object:
             return answer
 
-    with pytest.raises(InvalidDecision, match="not with a Decision"):
+    with pytest.raises(InvalidDecision, match="not a Decision"):
         await workflow(Odd()).run(QUERY)
 
 

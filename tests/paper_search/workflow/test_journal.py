@@ -1,4 +1,4 @@
-"""What a run remembers."""
+"""The journals of a search: each step runs once."""
 
 import pytest
 
@@ -17,24 +17,24 @@ class Counter:
 
 async def test_what_was_made_once_is_not_made_again() -> None:
     journal, counter = MemoryJournal(), Counter()
-    first = await journal.remember("step", SearchConstraints, counter.make)
-    second = await journal.remember("step", SearchConstraints, counter.make)
+    first = await journal.get_or_run("step", SearchConstraints, counter.make)
+    second = await journal.get_or_run("step", SearchConstraints, counter.make)
     assert first == second
     assert counter.made == 1
 
 
-async def test_steps_are_remembered_apart() -> None:
+async def test_steps_are_stored_apart() -> None:
     journal, counter = MemoryJournal(), Counter()
-    first = await journal.remember("a", SearchConstraints, counter.make)
-    second = await journal.remember("b", SearchConstraints, counter.make)
+    first = await journal.get_or_run("a", SearchConstraints, counter.make)
+    second = await journal.get_or_run("b", SearchConstraints, counter.make)
     assert first != second
 
 
 async def test_changing_what_was_returned_does_not_change_the_memory() -> None:
     journal, counter = MemoryJournal(), Counter()
-    first = await journal.remember("step", SearchConstraints, counter.make)
+    first = await journal.get_or_run("step", SearchConstraints, counter.make)
     first.max_results = 99
-    assert (await journal.remember("step", SearchConstraints, counter.make)).max_results == 1
+    assert (await journal.get_or_run("step", SearchConstraints, counter.make)).max_results == 1
 
 
 async def test_a_step_that_failed_is_tried_again() -> None:
@@ -44,12 +44,12 @@ async def test_a_step_that_failed_is_tried_again() -> None:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await journal.remember("step", SearchConstraints, broken)
-    assert (await journal.remember("step", SearchConstraints, counter.make)).max_results == 1
+        await journal.get_or_run("step", SearchConstraints, broken)
+    assert (await journal.get_or_run("step", SearchConstraints, counter.make)).max_results == 1
 
 
 async def test_without_a_journal_everything_is_made_anew() -> None:
     journal, counter = NoJournal(), Counter()
-    await journal.remember("step", SearchConstraints, counter.make)
-    await journal.remember("step", SearchConstraints, counter.make)
+    await journal.get_or_run("step", SearchConstraints, counter.make)
+    await journal.get_or_run("step", SearchConstraints, counter.make)
     assert counter.made == 2

@@ -7,7 +7,7 @@ import pytest
 from paper_search.dedup import deduplicate
 from paper_search.models import RawPaper, ScoredPaper
 from paper_search.review import ExclusionReason, PaperDecision, ReviewStatus
-from paper_search.workflow.pool import Additions, Pool, trace_members
+from paper_search.workflow.pool import Pool, RoundAdditions, find_members
 from tests.paper_search.workflow.samples import raw
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -18,13 +18,13 @@ JOURNAL = "Tidal heating of the icy moon Europa"
 PREPRINT = "On the heating of Europa by tides"
 
 
-def add(pool: Pool, found: list[RawPaper], number: int) -> Additions:
+def add(pool: Pool, found: list[RawPaper], number: int) -> RoundAdditions:
     done = deduplicate([*found, *(entry.scored.paper for entry in pool.entries)])
-    return pool.add(done.papers, done.members, len(found), number)
+    return pool.add_papers(done.papers, done.members, len(found), number)
 
 
 def score(pool: Pool, **scores: float) -> None:
-    pool.rescore(
+    pool.update_scores(
         ScoredPaper(paper=entry.scored.paper, relevance_score=scores[entry.scored.paper.title], relevance_reason="")
         for entry in list(pool.entries)
     )
@@ -33,15 +33,15 @@ def score(pool: Pool, **scores: float) -> None:
 def admit(pool: Pool, limit: int, threshold: float | None = 0.5) -> None:
     papers = [entry.paper for entry in pool.entries if not entry.admitted]
     relevant = [paper for paper in papers if paper.relevance_score >= (threshold or 0.5)]
-    pool.admit(sorted(relevant, key=lambda paper: -paper.relevance_score)[:limit], limit, threshold)
+    pool.admit_papers(sorted(relevant, key=lambda paper: -paper.relevance_score)[:limit], limit, threshold)
 
 
 def decide(pool: Pool, paper_id: str, status: ReviewStatus, reviewer: str = "mira", at: datetime = AT) -> None:
-    pool.decide({paper_id: PaperDecision(status=status, reason="because")}, reviewer, at)
+    pool.add_decisions({paper_id: PaperDecision(status=status, reason="because")}, reviewer, at)
 
 
 def reasons(pool: Pool) -> dict[str, ExclusionReason]:
-    return {exclusion.title: exclusion.reason for exclusion in pool.exclusions(0.5)}
+    return {exclusion.title: exclusion.reason for exclusion in pool.list_exclusions(0.5)}
 
 
 def two_that_are_one(rounds: tuple[int, int] = (0, 0)) -> tuple[Pool, RawPaper]:
@@ -55,8 +55,8 @@ def two_that_are_one(rounds: tuple[int, int] = (0, 0)) -> tuple[Pool, RawPaper]:
 
 def test_a_paper_found_again_is_a_duplicate_of_an_earlier_round_and_keeps_its_round() -> None:
     pool = Pool()
-    assert add(pool, [raw("Io"), raw("Io"), raw("Europa")], 0) == Additions(2, 1, 0)
-    assert add(pool, [raw("Io"), raw("Io"), raw("Titan")], 1) == Additions(1, 0, 2)
+    assert add(pool, [raw("Io"), raw("Io"), raw("Europa")], 0) == RoundAdditions(2, 1, 0)
+    assert add(pool, [raw("Io"), raw("Io"), raw("Titan")], 1) == RoundAdditions(1, 0, 2)
     found_in = {entry.paper.title: entry.paper.found_in_round for entry in pool.entries}
     assert found_in == {"Io": 0, "Europa": 0, "Titan": 1}
 
@@ -67,7 +67,7 @@ def test_a_paper_below_the_threshold_is_excluded_with_its_score_and_comes_in_whe
     score(pool, Io=0.9, Europa=0.2)
     admit(pool, 10)
     assert [paper.title for paper in pool.result] == ["Io"]
-    (low,) = pool.exclusions(0.5)
+    (low,) = pool.list_exclusions(0.5)
     assert (low.title, low.reason, low.score, low.threshold) == ("Europa", ExclusionReason.BELOW_THRESHOLD, 0.2, 0.5)
     score(pool, Io=0.9, Europa=0.6)
     admit(pool, 10)
@@ -90,7 +90,7 @@ def test_what_a_round_could_not_add_for_its_limit_is_told_from_what_is_not_relev
     add(pool, [raw("Io"), raw("Europa"), raw("Titan")], 0)
     score(pool, Io=0.9, Europa=0.9, Titan=0.1)
     admit(pool, 1, threshold)
-    left = {exclusion.reason for exclusion in pool.exclusions(threshold)}
+    left = {exclusion.reason for exclusion in pool.list_exclusions(threshold)}
     assert left == {ExclusionReason.OVER_LIMIT, ExclusionReason.BELOW_THRESHOLD}
     admit(pool, 1, threshold)
     assert {paper.title for paper in pool.result} == {"Io", "Europa"}
@@ -103,7 +103,7 @@ def test_a_person_excludes_with_a_reason_and_may_change_their_mind() -> None:
     admit(pool, 10)
     decide(pool, pool.entries[0].id, EXCLUDE)
     assert pool.result == []
-    (gone,) = pool.exclusions(0.5)
+    (gone,) = pool.list_exclusions(0.5)
     said = (gone.reason, gone.reviewer, gone.at, gone.detail)
     assert said == (ExclusionReason.BY_PERSON, "mira", AT, "because")
     decide(pool, pool.entries[0].id, UNDECIDED)
@@ -116,7 +116,7 @@ def test_a_paper_over_the_limit_that_is_no_longer_excluded_by_a_person_is_over_t
     score(pool, Io=0.9, Europa=0.8)
     admit(pool, 1)
     decide(pool, pool.entries[1].id, EXCLUDE)
-    pool.admit([], 1, 0.5)
+    pool.admit_papers([], 1, 0.5)
     decide(pool, pool.entries[1].id, UNDECIDED)
     assert reasons(pool) == {"Europa": ExclusionReason.OVER_LIMIT}
 
@@ -155,11 +155,11 @@ def test_two_papers_that_a_new_record_shows_to_be_one_are_one_with_both_ids(roun
     preprint, journal = pool.entries
     former = {preprint.id, journal.id}
     admit(pool, 10)
-    assert add(pool, [telling], 2) == Additions(0, 0, 1)
+    assert add(pool, [telling], 2) == RoundAdditions(0, 0, 1)
     (one,) = pool.entries
     assert {one.id, *one.other_ids} >= former
     assert one.found_in_round == 0
-    (gone,) = (exclusion for exclusion in pool.exclusions(0.5) if exclusion.reason is ExclusionReason.MERGED)
+    (gone,) = (exclusion for exclusion in pool.list_exclusions(0.5) if exclusion.reason is ExclusionReason.MERGED)
     assert (gone.round, gone.detail) == (rounds[1], one.id)
     assert gone.paper_id != one.id
     for former_id in former:
@@ -194,12 +194,12 @@ def test_an_admitted_paper_that_is_one_with_one_below_the_threshold_stays_admitt
 def test_entries_that_a_merge_does_not_cover_stay() -> None:
     pool = Pool()
     add(pool, [raw("Io"), raw("Europa")], 0)
-    pool.add([raw("Titan")], [[0]], 1, 1)
+    pool.add_papers([raw("Titan")], [[0]], 1, 1)
     assert [entry.scored.paper.title for entry in pool.entries] == ["Io", "Europa", "Titan"]
 
 
 def test_members_are_traced_where_they_were_not_reported() -> None:
     records = [raw("Io"), raw("Io", source="beta"), raw("Europa", doi="10.1/e", records=[]), raw("Titan")]
     done = deduplicate(records)
-    assert trace_members(records, done.papers) == done.members
-    assert trace_members([raw("Rhea")], done.papers) == [[], [], []]
+    assert find_members(records, done.papers) == done.members
+    assert find_members([raw("Rhea")], done.papers) == [[], [], []]

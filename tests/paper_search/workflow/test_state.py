@@ -38,7 +38,7 @@ def test_only_the_last_rounds_feedback_is_the_latest() -> None:
 def test_papers_are_grouped_by_what_was_decided_about_them() -> None:
     state = state_with("Io", "Europa", "Sirius")
     io, _, sirius = (entry.id for entry in state.pool.entries)
-    state.decide(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
+    state.add_decisions(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
     assert [paper.title for paper in state.accumulated_papers] == ["Io"]
     assert [paper.title for paper in state.rejected_papers] == ["Sirius"]
 
@@ -46,10 +46,10 @@ def test_papers_are_grouped_by_what_was_decided_about_them() -> None:
 def test_a_reviewers_later_decision_replaces_the_earlier_one() -> None:
     state = state_with("Io")
     (io,) = (entry.id for entry in state.pool.entries)
-    state.decide(UserFeedback(marked_relevant=[io]), AT)
-    state.decide(UserFeedback(marked_irrelevant=[io]), AT)
+    state.add_decisions(UserFeedback(marked_relevant=[io]), AT)
+    state.add_decisions(UserFeedback(marked_irrelevant=[io]), AT)
     assert (state.accumulated_papers, [paper.title for paper in state.rejected_papers]) == ([], ["Io"])
-    state.decide(UserFeedback(decisions={io: PaperDecision(status=ReviewStatus.INCLUDE, reason="tides")}), AT)
+    state.add_decisions(UserFeedback(decisions={io: PaperDecision(status=ReviewStatus.INCLUDE, reason="tides")}), AT)
     (kept,) = state.accumulated_papers
     assert state.rejected_papers == []
     assert [(said.reviewer, said.at, said.reason) for said in kept.decisions] == [("reviewer", AT, "tides")]
@@ -61,7 +61,7 @@ def test_hints_gather_papers_and_words_of_all_rounds() -> None:
     state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="more moons", note="in orbit"))
     state.record_iteration(strategy(), 1, UserFeedback())
     state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="fewer stars"))
-    state.decide(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
+    state.add_decisions(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
     hints = state.hints
     assert [w.title for w in hints.relevant] == ["Io"]
     assert [w.title for w in hints.irrelevant] == ["Sirius"]
@@ -71,7 +71,7 @@ def test_hints_gather_papers_and_words_of_all_rounds() -> None:
 def test_state_survives_a_trip_through_json() -> None:
     state = state_with("Io")
     state.record_iteration(strategy(), 1, UserFeedback(marked_relevant=["x"]))
-    state.decide(UserFeedback(marked_relevant=[state.pool.entries[0].id]), AT)
+    state.add_decisions(UserFeedback(marked_relevant=[state.pool.entries[0].id]), AT)
     assert WorkflowState.model_validate_json(state.model_dump_json()) == state
 
 
@@ -83,5 +83,5 @@ def test_two_states_share_nothing() -> None:
 
 def state_with(*titles: str) -> WorkflowState:
     state = WorkflowState()
-    state.pool.add([raw(title) for title in titles], [[n] for n in range(len(titles))], len(titles), 0)
+    state.pool.add_papers([raw(title) for title in titles], [[n] for n in range(len(titles))], len(titles), 0)
     return state

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from paper_library.offloading import Threads
+from paper_library.worker_threads import Threads
 from tests.uraniborg.kernel.mcp import sample_server as sample
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
 from uraniborg.kernel.logging import configure_logging, get_logger

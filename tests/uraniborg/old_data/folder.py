@@ -11,7 +11,7 @@ from tests.fixtures import observatory
 from tests.fixtures.data import unpack
 from tests.fixtures.workflow_data import FOLDER
 from tests.forking import template
-from tests.paper_library.operations import commands as library_commands
+from tests.paper_library.operations import command_runs as library_commands
 from tests.paper_search.sessions.processes import Server, serving
 from tests.pflow.mcp import agents as workflow_agents
 from tests.universe.rest import processes as universe_processes

@@ -1,0 +1,112 @@
+"""Storage of entries: in a temporary file while a build groups them, and as rows of a finished shelf."""
+
+import os
+from array import array
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from paper_library.build.entry import Entry
+from paper_library.build.entry_matcher import keys_of
+from paper_library.identity import Keys
+from uraniborg.kernel.text import replace_surrogates
+
+_BUFFER_BYTES: Final = 1 << 20
+_TEXT_FIELDS: Final = ("translations", "summaries")
+_ROW_FIELDS: Final = tuple(one.name for one in fields(Entry) if one.name not in ("origin", "was"))
+
+
+class EntrySpool:
+    """A temporary file of entries and their keys, read by number, so that memory does not grow with their texts."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w+b", buffering=_BUFFER_BYTES)
+        self._starts = array("Q", [0])
+
+    def append(self, entry: Entry) -> tuple[Entry, Keys]:
+        """Write an entry and return it as stored, with its keys. Raise TypeError for values without a JSON form."""
+        try:
+            keys = keys_of(entry)
+            line = orjson.dumps((entry, keys))
+        except TypeError:  # lone surrogates, which readers should have replaced
+            entry = _replace_surrogates(entry)
+            keys = keys_of(entry)
+            line = orjson.dumps((entry, keys))
+        self._file.write(line)
+        self._starts.append(self._starts[-1] + len(line))
+        return entry, keys
+
+    def flush(self) -> None:
+        """Write buffered entries. Call it after the last `append` and before the first `read`."""
+        self._file.flush()
+
+    def read(self, numbers: Iterable[int]) -> list[tuple[Entry, Keys]]:
+        """Return the entries with these numbers, and their keys."""
+        found: list[tuple[Entry, Keys]] = []
+        for number in numbers:
+            start = self._starts[number]
+            entry, keys = orjson.loads(os.pread(self._file.fileno(), self._starts[number + 1] - start, start))
+            found.append((Entry(**entry), Keys(**keys)))
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def dump_entry(entry: Entry, paper: Entry) -> bytes:
+    """Return the row of one entry of a paper that has several; `paper` is their merged entry.
+
+    Fields that equal those of `paper` are stored by name only. An update replaces each row separately. A paper with a
+    single entry needs no row.
+    """
+    row: dict[str, Any] = {"origin": entry.origin}
+    same: list[str] = []
+    for name in _ROW_FIELDS:
+        value, merged = getattr(entry, name), getattr(paper, name)
+        if not value:
+            continue
+        if value == merged:
+            same.append(name)
+        elif name in _TEXT_FIELDS:
+            row[name] = {key: None if merged.get(key) == text else text for key, text in value.items()}
+        else:
+            row[name] = value
+    return orjson.dumps({**row, "same": same})
+
+
+def load_entry(row: bytes, paper: Entry) -> Entry:
+    """Return the entry that `dump_entry` stored in `row`; `paper` is the merged entry of its paper."""
+    stored: dict[str, Any] = orjson.loads(row)
+    entry = Entry(was=paper.was)
+    for name in stored.pop("same"):
+        setattr(entry, name, getattr(paper, name))
+    for name, value in stored.items():
+        if name in _TEXT_FIELDS:
+            merged = getattr(paper, name)
+            texts = {key: merged.get(key) if text is None else text for key, text in value.items()}
+            setattr(entry, name, {key: text for key, text in texts.items() if text is not None})
+        else:
+            setattr(entry, name, value)
+    return entry
+
+
+def _replace_surrogates(entry: Entry) -> Entry:
+    """Return the entry without lone surrogates. Raise TypeError if it is nested too deeply."""
+    try:
+        return Entry(**_replace_surrogates_in(asdict(entry)))
+    except RecursionError:
+        raise TypeError("nested too deeply") from None
+
+
+def _replace_surrogates_in(value: Any) -> Any:
+    if isinstance(value, str):
+        return replace_surrogates(value)
+    if isinstance(value, list):
+        return [_replace_surrogates_in(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {_replace_surrogates_in(name): _replace_surrogates_in(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value

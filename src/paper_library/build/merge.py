@@ -1,0 +1,145 @@
+"""One paper from all that its entries say of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+from paper_library.build.entry import Entry, origin_file
+from paper_library.build.entry_matcher import keys_of
+from paper_library.identity import Keys, is_paper_id, make_paper_id
+from paper_library.retraction import merge_notices
+from uraniborg.kernel.words import fold_text
+
+_BEST_FIRST: Final = (
+    *(".bib", ".bibtex", ".biblatex", ".ris", ".json", ".csljson", ".jsonl", ".ndjson", ".gz"),
+    *(".nxml", ".jats", ".xml", ".md", ".markdown"),
+)
+"""Whose word counts where entries differ: what a person curated before what was written for print or found in it."""
+
+
+_FIRST_GIVEN: Final = (
+    *("authors", "year", "venue", "abstract"),
+    *("kind", "work_type", "language", "bibtex", "source"),
+)
+_OF_THE_YEAR: Final = ("month", "volume", "issue", "pages", "publisher")
+
+
+@dataclass(slots=True)
+class Paper:
+    """A paper of the shelf: everything known of it, and by which keys."""
+
+    paper_id: str
+    keys: list[str]
+    entry: Entry
+    origins: list[str]
+    entries: list[Entry]
+    """What each input says of it, whose word counts most first."""
+    citation_key: str = ""
+    added_summaries: set[str] = field(default_factory=set[str])
+    """The templates of summaries that came with no entry."""
+
+
+def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
+    """The paper that all entries describe, each of which comes with its keys. Their order does not matter."""
+    if len(found) == 1:
+        ((entry, keys),) = found
+        return _paper(entry, [keys], [entry])
+    ordered = sorted(found, key=lambda pair: precedence(pair[0]))
+    entries = [entry for entry, _ in ordered]
+    entry = _joined(entries)
+    return _paper(entry, [*(keys for _, keys in ordered), keys_of(entry)], entries)
+
+
+def _paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) -> Paper:
+    keys = _keys(all_keys) if len(all_keys) > 1 else all_keys[0].list_keys()
+    given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
+    _spell_identifiers(entry, all_keys)
+    keys += [key for each in entries for key in each.keys if key not in keys]
+    origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
+    return Paper(given or make_paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins), entries)
+
+
+def precedence(entry: Entry) -> tuple[int, bool, str, str]:
+    """The lower, the more the entry's word counts: of one kind of file, what was read now before what a shelf had."""
+    name = origin_file(entry.origin)
+    rank = next((at for at, suffix in enumerate(_BEST_FIRST) if name.lower().endswith(suffix)), len(_BEST_FIRST))
+    return (rank, bool(entry.was), entry.origin, entry.title)
+
+
+def _joined(entries: Sequence[Entry]) -> Entry:
+    first = replace(
+        entries[0],
+        identifiers=dict(entries[0].identifiers),
+        translations=dict(entries[0].translations),
+        summaries=dict(entries[0].summaries),
+    )
+    for other in entries[1:]:
+        if other.title and (not first.title or first.title_is_derived > other.title_is_derived):
+            first.title, first.title_is_derived = other.title, other.title_is_derived
+        for name in _FIRST_GIVEN:
+            if not getattr(first, name):
+                setattr(first, name, getattr(other, name))
+        # A month, a volume or a page only means something in the year it was given with.
+        for name in _OF_THE_YEAR if other.year == first.year else ():
+            if not getattr(first, name):
+                setattr(first, name, getattr(other, name))
+        first.preferred_summary = first.preferred_summary or other.preferred_summary
+        for name in ("identifiers", "translations", "summaries"):
+            setattr(first, name, {**getattr(other, name), **getattr(first, name)})
+    for name in ("keywords", "tags", "institutions"):
+        setattr(first, name, unique(value for entry in entries for value in getattr(entry, name)))
+    first.notices = merge_notices(notice for entry in entries for notice in entry.notices)
+    first.search = _search(first, entries)
+    return first
+
+
+def _search(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return what all searches recorded; of the source of a value nothing is left where another value won."""
+    joined: dict[str, Any] = {}
+    for entry in entries:
+        for name, value in entry.search.items():
+            if name in ("sources", "records", "other_ids") and isinstance(value, list):
+                known = joined.setdefault(name, [])
+                known += [item for item in cast("list[Any]", value) if item not in known]
+            elif name == "provenance" and isinstance(value, dict):
+                sources = cast("dict[str, Any]", value).items()
+                true = {field: source for field, source in sources if _value(paper, field) == _value(entry, field)}
+                joined[name] = {**true, **joined.get(name, {})}
+            else:
+                joined.setdefault(name, value)
+    return {name: value for name, value in joined.items() if value or value == 0}
+
+
+def _value(entry: Entry, field: str) -> Any:
+    return getattr(entry, field, None) or entry.identifiers.get("url" if field == "full_text_url" else field)
+
+
+def unique(values: Iterable[str]) -> list[str]:
+    """Each value once, as first written, whatever its case and accents."""
+    kept: dict[str, str] = {}
+    for value in values:
+        kept.setdefault(fold_text(value), value)
+    return list(kept.values())
+
+
+def _keys(all_keys: Sequence[Keys]) -> list[str]:
+    """Every key of every entry, strongest first."""
+    by_scheme: dict[str, list[str]] = {scheme: [] for scheme in ("doi", "arxiv", "bib", "meta", "pmid", "pmcid")}
+    for keys in all_keys:
+        for key in keys.list_keys():
+            known = by_scheme[key.partition(":")[0]]
+            if key not in known:
+                known.append(key)
+    return [key for known in by_scheme.values() for key in known]
+
+
+def _spell_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
+    doi = next((keys.doi for keys in all_keys if keys.doi), None)
+    arxiv = next((keys.arxiv for keys in all_keys if keys.arxiv), None)
+    known = {name: value for name, value in entry.identifiers.items() if name not in _INTERNAL and value}
+    known.pop("doi", None)
+    known.pop("arxiv", None)
+    entry.identifiers = {**({"doi": doi} if doi else {}), **({"arxiv": arxiv} if arxiv else {}), **known}
+
+
+_INTERNAL: Final = frozenset({"paper_id", "stem"})

@@ -1,0 +1,219 @@
+"""Writing a shelf's files into a folder that nobody reads yet."""
+
+import hashlib
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, cast
+from uuid import UUID
+
+import orjson
+import tantivy
+
+from paper_library.build.entry import Entry
+from paper_library.build.entry_storage import dump_entry
+from paper_library.build.metadata import Asset, Described
+from paper_library.identity import list_search_terms
+from paper_library.retraction import find_retraction
+from paper_library.store.index import create_index, document
+from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
+from paper_library.store.manifest import file_digest
+from uraniborg.kernel.files import make_folder, make_private, open_private
+from uraniborg.kernel.words import fold_text
+
+# The package's types leave the dictionary's open.
+_document = cast("Callable[[dict[str, Any], tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
+_INDEX_MEMORY: Final = 256 * 1024 * 1024
+_BATCH: Final = 2_000
+_META: Final = "meta.json"
+_MANAGED: Final = ".managed.json"
+_LISTS: Final = ("author", "keyword", "institution", "tag")
+_WORTH_HAVING: Final = ("abstract", "authors", "year", "venue", "doi", "keywords", "source", "bibtex")
+_INSERTS: Final = {
+    "paper": "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    # Of papers that claim the same key (two entries of one BibTeX file, say) the first keeps it.
+    "alias": "INSERT OR IGNORE INTO alias VALUES (?, ?)",
+    "asset": "INSERT INTO asset VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "entry": "INSERT INTO entry VALUES (?, ?, ?)",
+    "put_facet": "INSERT INTO put_facet VALUES (?, ?)",
+}
+
+
+class ShelfWriter:
+    """Takes papers in the order of the shelf; `finish` leaves a complete shelf but for its manifest."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        make_folder(folder / INDEX)
+        self._static = folder / STATIC
+        make_folder(self._static)
+        self._made: set[Path] = set()
+        os.close(open_private(folder / DATABASE, os.O_WRONLY | os.O_CREAT))
+        self._database = sqlite3.connect(folder / DATABASE, isolation_level=None, check_same_thread=False)
+        self._database.executescript(
+            "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=8192; PRAGMA temp_store=FILE;"
+            + TABLES
+            + "CREATE TEMP TABLE put_facet (facet INTEGER, no INTEGER); BEGIN;"
+        )
+        self._index = create_index(folder / INDEX)
+        self._schema = self._index.schema
+        self._documents = self._index.writer(_INDEX_MEMORY, 1)
+        self._facets: dict[tuple[str, str], list[Any]] = {}
+        self._content: list[bytes] = []
+        self._missing = Counter[str](dict.fromkeys(_WORTH_HAVING, 0))
+        self._rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _INSERTS}
+        self._later: list[tuple[str, int]] = []
+        """BibTeX keys that lead to papers which the shelf calls by other keys, unless another paper has them."""
+        self.papers = 0
+
+    def add(self, described: Described) -> None:
+        """The next paper. Raises OSError when the disk refuses."""
+        no = self.papers
+        paper, entry = described.paper, described.paper.entry
+        for asset in described.assets:
+            self._write_asset(asset)
+        lists = {
+            "author": entry.authors,
+            "keyword": entry.keywords,
+            "institution": entry.institutions,
+            "tag": entry.tags,
+        }
+        facets = {kind: self._counted(kind, lists[kind]) for kind in _LISTS}
+        facets["venue"] = self._counted("venue", [entry.venue] if entry.venue else [])
+        year = self._counted("year", [str(entry.year)] if entry.year else [])
+        rows = self._rows
+        rows["paper"].append(
+            (
+                no,
+                paper.paper_id,
+                fold_text(" ".join(entry.title.split())),
+                entry.year,
+                described.metadata,
+                entry.bibtex,
+                orjson.dumps(paper.keys).decode(),
+                orjson.dumps(paper.origins).decode(),
+                described.digest,
+            )
+        )
+        rows["asset"] += [(no, a.kind, a.name, a.sha256, len(a.content), a.chars, a.is_added) for a in described.assets]
+        if len(paper.entries) > 1:
+            rows["entry"] += [(no, place, dump_entry(one, entry)) for place, one in enumerate(paper.entries)]
+        own = f"bib:{paper.citation_key}"
+        rows["alias"] += [(key, no) for key in (own, *paper.keys) if key == own or not key.startswith("bib:")]
+        self._later += [(key, no) for key in paper.keys if key != own and key.startswith("bib:")]
+        rows["put_facet"] += [(facet, no) for ids in (*facets.values(), year) for facet in ids]
+        fields = document(
+            no=no,
+            title=entry.title,
+            abstract=entry.abstract,
+            year=entry.year,
+            venue=entry.venue,
+            lists=lists,
+            identifiers=[*list_search_terms(entry.identifiers), paper.paper_id],
+            texts=described.texts,
+            facets=facets,
+            flags=["retracted"] if find_retraction(entry.notices) else [],
+        )
+        self._documents.add_document(_document(fields, self._schema))
+        self._missing.update(_lacks(entry))
+        self._content.append(f"{paper.paper_id}{described.digest}".encode())
+        self.papers += 1
+        if self.papers % _BATCH == 0:
+            self._flush()
+
+    def finish(self) -> str:
+        """Complete the files and make them last; the build id."""
+        self._documents.commit()
+        self._documents.wait_merging_threads()
+        self._flush()
+        self._database.executemany(_INSERTS["alias"], self._later)
+        counted = ((entry[0], kind, key, entry[1], entry[2]) for (kind, key), entry in self._facets.items())
+        self._database.executemany("INSERT INTO facet VALUES (?, ?, ?, ?, ?)", counted)
+        self._database.executemany("INSERT INTO missing VALUES (?, ?)", self._missing.items())
+        self._database.execute("INSERT INTO paper_facet SELECT facet, no FROM put_facet ORDER BY facet, no")
+        self._database.execute("COMMIT")
+        self._database.executescript(INDEXES)
+        self._database.close()
+        for path in (self._folder / INDEX).iterdir():
+            if path.name.endswith(".lock"):
+                path.unlink()
+            else:
+                make_private(path)
+        content = hashlib.sha256(b"shelf-1\n")
+        for line in sorted(self._content):
+            content.update(line)
+        build_id = content.hexdigest()[:32]
+        rename_segments(self._folder / INDEX, build_id)
+        os.sync()
+        return build_id
+
+    def abandon(self) -> None:
+        """Let go of the files, which are of no use any more."""
+        self._database.close()
+
+    def files(self) -> dict[str, str]:
+        """Return the digests of the finished database and index."""
+        names = [DATABASE, *sorted(f"{INDEX}/{path.name}" for path in (self._folder / INDEX).iterdir())]
+        return {name: file_digest(self._folder / name) for name in names}
+
+    def _counted(self, kind: str, values: Sequence[str]) -> list[int]:
+        """The ids of a paper's values, each counted once however often and however written."""
+        ids: dict[int, None] = {}
+        for value in values:
+            key = _facet_key(value)
+            if not key:
+                continue
+            entry = self._facets.get((kind, key))
+            if entry is None:
+                entry = self._facets[kind, key] = [len(self._facets) + 1, " ".join(value.split()), 0]
+            if entry[0] not in ids:
+                ids[entry[0]] = None
+                entry[2] += 1
+        return list(ids)
+
+    def _write_asset(self, asset: Asset) -> None:
+        path = self._static / asset_path(asset.kind, asset.sha256)
+        if path.parent not in self._made:
+            make_folder(path.parent)
+            self._made.add(path.parent)
+        descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        try:
+            rest = memoryview(asset.content)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+        finally:
+            os.close(descriptor)
+
+    def _flush(self) -> None:
+        for table, rows in self._rows.items():
+            self._database.executemany(_INSERTS[table], rows)
+            rows.clear()
+
+
+@lru_cache(maxsize=1 << 17)
+def _facet_key(value: str) -> str:
+    """Remembered: names and keywords come again and again."""
+    return fold_text(" ".join(value.split()))
+
+
+def _lacks(entry: Entry) -> Iterator[str]:
+    has = (entry.abstract, entry.authors, entry.year, entry.venue, entry.identifiers.get("doi"))
+    has += (entry.keywords, entry.source, entry.bibtex)
+    return (name for name, value in zip(_WORTH_HAVING, has, strict=True) if not value)
+
+
+def rename_segments(folder: Path, build_id: str) -> None:
+    """Rename the segments of the finished index in `folder`, which nothing may have open."""
+    meta: dict[str, Any] = orjson.loads((folder / _META).read_bytes())
+    for place, segment in enumerate(meta["segments"]):
+        old = UUID(segment["segment_id"])
+        new = UUID(hashlib.sha256(f"{build_id} {place}".encode()).hexdigest()[:32])
+        segment["segment_id"] = str(new)
+        for path in folder.glob(f"{old.hex}.*"):
+            path.rename(folder / f"{new.hex}{path.suffix}")
+    (folder / _META).write_bytes(orjson.dumps(meta, option=orjson.OPT_INDENT_2))
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    (folder / _MANAGED).write_bytes(orjson.dumps(names))

@@ -1,0 +1,58 @@
+"""Excerpts of a paper's text: a range of characters, or the section under a heading."""
+
+from typing import Final, NamedTuple
+
+from paper_library.errors import OutOfBounds
+from paper_library.text.markdown import find_headings, strip_heading_number
+from uraniborg.kernel.words import fold_text
+
+_HEADINGS_LISTED: Final = 20
+
+
+class Excerpt(NamedTuple):
+    """A range of characters of a text."""
+
+    text: str
+    next_offset: int | None
+    """The offset of the rest of the text, or None at its end."""
+
+
+def cut_excerpt(text: str, offset: int = 0, max_chars: int | None = None) -> Excerpt:
+    """Return at most `max_chars` characters of `text` from `offset` on. Raise OutOfBounds."""
+    if max_chars is not None and max_chars < 1:
+        raise OutOfBounds("max_chars", "at least 1", hint="Leave max_chars out to get the whole text.")
+    if not 0 <= offset <= len(text):
+        raise OutOfBounds("offset", f"from 0 to {len(text)}", hint=f"The text has {len(text)} characters.")
+    end = len(text) if max_chars is None else min(len(text), offset + max_chars)
+    return Excerpt(text[offset:end], end if end < len(text) else None)
+
+
+def cut_with_marker(text: str, offset: int = 0, max_chars: int | None = None) -> str:
+    """Return the same excerpt, followed by a marker with the next offset if text is left. Raise OutOfBounds."""
+    excerpt = cut_excerpt(text, offset, max_chars)
+    if (end := excerpt.next_offset) is None:
+        return excerpt.text
+    marker = f"[truncated: {len(text) - end} of {len(text)} characters left; continue with offset={end}]"
+    return f"{excerpt.text}\n\n{marker}"
+
+
+def read_section(text: str, wanted: str) -> str:
+    """Return the section of `text` under the heading `wanted`, with its subsections.
+
+    An equal heading, with or without its number, comes before a heading that contains `wanted`. Raise OutOfBounds with
+    the list of headings if no heading matches.
+    """
+    headings = find_headings(text)
+    name = fold_text(" ".join(wanted.split()))
+    titles = [fold_text(heading.title) for heading in headings]
+    unnumbered = [fold_text(strip_heading_number(heading.title)) for heading in headings]
+    found = next((index for names in (titles, unnumbered) for index, title in enumerate(names) if title == name), None)
+    if found is None and name:
+        found = next((index for index, title in enumerate(titles) if name in title), None)
+    if found is None:
+        listed = ", ".join(heading.title for heading in headings[:_HEADINGS_LISTED])
+        more = " and others" if len(headings) > _HEADINGS_LISTED else ""
+        raise OutOfBounds("section", "a heading of the text", hint=f"The headings are: {listed or 'none'}{more}.")
+    start = headings[found]
+    later = (heading.offset for heading in headings[found + 1 :] if heading.level <= start.level)
+    return text[start.offset : next(later, len(text))].rstrip()

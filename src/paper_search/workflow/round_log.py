@@ -1,0 +1,69 @@
+"""The search log: each round in the counts of PRISMA 2020, and the counts of the stages derived from them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from paper_search.models import Paper, RoundLog, SearchStrategy, StageCount
+from paper_search.review import Exclusion, ExclusionReason
+from paper_search.workflow.pool import RoundAdditions
+from paper_search.workflow.ports import SearchOutcome
+
+
+def build_round_log(
+    number: int,
+    strategy: SearchStrategy,
+    outcome: SearchOutcome,
+    added: RoundAdditions,
+    merge_reasons: dict[str, int],
+) -> RoundLog:
+    """Return the log of a round that has searched. `add_outcomes` adds the numbers of included and excluded papers."""
+    removed: Counter[str] = Counter()
+    for report in outcome.reports:
+        removed.update(report.removed)
+    identified = len(outcome.papers) + removed.total()
+    repeated = removed.pop(ExclusionReason.DUPLICATE.value, 0)
+    return RoundLog(
+        round=number,
+        strategy=strategy,
+        sources=outcome.reports,
+        identified=identified,
+        removed_before_screening=dict(removed),
+        duplicates_within_round=repeated + added.duplicates_within_round,
+        duplicates_of_earlier_rounds=added.duplicates_of_earlier_rounds,
+        merge_reasons=merge_reasons,
+        screened=added.screened,
+    )
+
+
+def add_outcomes(logs: Iterable[RoundLog], papers: Iterable[Paper], exclusions: Iterable[Exclusion]) -> list[RoundLog]:
+    """Return the logs with the numbers of included and excluded papers of those that each round screened."""
+    included = Counter(paper.found_in_round for paper in papers)
+    excluded = Counter((exclusion.round, exclusion.reason.value) for exclusion in exclusions)
+    return [
+        log.model_copy(
+            update={
+                "included": included[log.round],
+                "excluded": {reason: count for (found_in, reason), count in excluded.items() if found_in == log.round},
+            }
+        )
+        for log in logs
+    ]
+
+
+def count_stages(logs: Sequence[RoundLog]) -> list[StageCount]:
+    """Return the numbers of records and papers that went into and out of each stage of each round."""
+    return [stage for log in logs for stage in _count_round_stages(log)]
+
+
+def _count_round_stages(log: RoundLog) -> list[StageCount]:
+    records = log.screened + log.duplicates_of_earlier_rounds + log.duplicates_within_round
+    by_source = {report.name: report.returned for report in log.sources}
+    stages = [
+        ("search", log.identified, records, by_source),
+        ("dedup", records, log.screened, log.merge_reasons),
+        ("relevance", log.screened, log.included, log.excluded),
+    ]
+    return [
+        StageCount(round=log.round, stage=name, count_in=count_in, count_out=count_out, detail=detail)
+        for name, count_in, count_out, detail in stages
+    ]

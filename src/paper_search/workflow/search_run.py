@@ -1,0 +1,297 @@
+"""One search from query to collection: rounds of query building, search, merging, scoring and review."""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from paper_search.citation_keys import with_citation_keys
+from paper_search.facets import count_facets
+from paper_search.models import (
+    PaperCollection,
+    ParsedIntent,
+    QueryBuilderInput,
+    RoundLog,
+    SearchMetadata,
+    SearchStrategy,
+    SourceReport,
+    SourceStatus,
+    UserFeedback,
+    any_source_answered,
+)
+from paper_search.review import ReviewStatus
+from paper_search.workflow.checkpoints import (
+    Checkpoint,
+    CheckpointHandler,
+    CheckpointKind,
+    DecisionAction,
+    ResultPayload,
+    StrategyPayload,
+)
+from paper_search.workflow.decisions import CheckedDecision, CheckpointDialog
+from paper_search.workflow.journal import Journal
+from paper_search.workflow.pool import find_members
+from paper_search.workflow.ports import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
+from paper_search.workflow.round_log import add_outcomes, build_round_log, count_stages
+from paper_search.workflow.state import WorkflowState
+from paper_search.workflow.strategy_origins import inherit_parts, record_edit, record_origins, select_person_queries
+from uraniborg.kernel.clock import Clock
+from uraniborg.kernel.logging import get_logger
+
+MAX_ROUNDS: Final = "max_rounds"
+"""The reason in a result that ended with the last round and not with an approval."""
+_INLINE_PAPERS: Final = 50
+"""Up to this many papers are collected in the event loop; more go to a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of one search."""
+
+    max_rounds: int
+    max_results: int
+    domain: str
+    ask_about_strategy: bool
+    notes: tuple[str, ...]
+    software: str
+
+
+class SearchRun:
+    """One search with its state. `run_rounds` runs it, once."""
+
+    def __init__(
+        self,
+        *,
+        query: str,
+        run_id: str,
+        skills: Skills,
+        options: RunOptions,
+        handler: CheckpointHandler | None,
+        progress: ProgressReporter | None,
+        journal: Journal,
+        clock: Clock,
+    ) -> None:
+        self._query = query
+        self._skills = skills
+        self._options = options
+        self._dialog = (
+            CheckpointDialog(handler, run_id, skills.available_sources, journal, clock) if handler is not None else None
+        )
+        self._progress = progress
+        self._journal = journal
+        self._clock = clock
+        self._state = WorkflowState()
+        self._logs: list[RoundLog] = []
+        self._notes: list[str] = []
+        self._queries_edited_in = 0
+        """The last round in which a person set the queries: they already include or replace earlier feedback."""
+
+    async def run_rounds(self) -> PaperCollection:
+        """Search in rounds until a person approves the result or the rounds are used up; return the result."""
+        self._report_progress("intent_parsing")
+        intent = await self._journal.get_or_run("intent", ParsedIntent, self._parse_intent)
+        latest: SearchMetadata | None = None
+        while self._state.current_iteration < self._options.max_rounds:
+            strategy, feedback = await self._choose_strategy(intent)
+            if feedback is not None:
+                self._close_round(strategy, 0, feedback)
+                continue
+            latest = await self._search(intent, strategy)
+            is_approved, feedback = await self._review_result(latest)
+            result_count = len(self._state.pool.included)
+            if is_approved:
+                self._state.record_iteration(strategy, result_count, feedback)
+                return await self._complete(latest, reason=None)
+            self._close_round(strategy, result_count, feedback)
+        return await self._complete(latest or self._build_empty_metadata(intent), reason=MAX_ROUNDS)
+
+    async def _parse_intent(self) -> ParsedIntent:
+        """Return the intent of the query, with max_results at most as in the options."""
+        intent = await self._skills.intent_parser.parse(self._query)
+        constraints = intent.constraints
+        is_stated = "max_results" in constraints.model_fields_set
+        wanted = constraints.max_results if is_stated else self._options.max_results
+        limited = constraints.model_copy(update={"max_results": max(1, min(wanted, self._options.max_results))})
+        notes = [*self._options.notes, *intent.notes]
+        return intent.model_copy(update={"constraints": limited, "notes": list(dict.fromkeys(notes))})
+
+    async def _choose_strategy(self, intent: ParsedIntent) -> tuple[SearchStrategy, UserFeedback | None]:
+        """Return the strategy to search with; or a rejected strategy with the person's feedback."""
+        self._report_progress("query_building", iteration=self._round)
+        last = self._state.previous_strategies[-1] if self._state.history else None
+
+        async def propose() -> SearchStrategy:
+            return inherit_parts(last, await self._skills.query_builder.build(self._build_input(intent, last)))
+
+        proposed = await self._journal.get_or_run(self._name_step("strategy"), SearchStrategy, propose)
+        if not proposed.origins:  # written by a version that did not store them
+            proposed = record_origins(last, proposed)
+        if self._dialog is None or not self._options.ask_about_strategy:
+            return proposed, None
+        payload = StrategyPayload(intent=intent, strategy=proposed)
+        _, decision = await self._ask(self._dialog, CheckpointKind.STRATEGY_CONFIRMATION, payload)
+        strategy = decision.strategy
+        if strategy is None:
+            return proposed, decision.feedback
+        if decision.action is DecisionAction.EDIT:
+            if strategy.queries != proposed.queries:
+                self._queries_edited_in = self._round
+            strategy = record_edit(proposed, strategy, self._round)
+        return strategy, None
+
+    def _build_input(self, intent: ParsedIntent, last: SearchStrategy | None) -> QueryBuilderInput:
+        return QueryBuilderInput(
+            intent=intent,
+            previous_strategies=self._state.previous_strategies,
+            user_feedback=self._state.latest_feedback,
+            earlier_texts=self._state.collect_feedback_texts(before_last=True, since=self._queries_edited_in),
+            person_queries=select_person_queries(last),
+            relevant_titles=[paper.title for paper in self._state.accumulated_papers],
+            irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
+        )
+
+    async def _search(self, intent: ParsedIntent, strategy: SearchStrategy) -> SearchMetadata:
+        """Search, and add the papers to the pool. If no source answers, the result stays as it is."""
+        self._report_progress("searching", iteration=self._round, sources=strategy.sources)
+        outcome = await self._journal.get_or_run(
+            self._name_step("search"), SearchOutcome, lambda: self._skills.search(strategy, self._report_source)
+        )
+        await self._merge_papers(strategy, outcome)
+        is_answered = bool(outcome.papers) or not outcome.reports or any_source_answered(outcome.reports)
+        scoring = await self._score_papers(intent) if is_answered else ScoringOutcome(papers=[])
+        not_admitted = {entry.id for entry in self._state.pool.entries if not entry.admitted}
+        candidates = [scored for scored in scoring.papers if scored.paper.id in not_admitted]
+        self._report_progress("organizing", iteration=self._round, scored_count=len(scoring.papers))
+        added = await self._journal.get_or_run(
+            self._name_step("organize"),
+            PaperCollection,
+            lambda: self._skills.result_organizer.organize(candidates, strategy, self._query),
+        )
+        if is_answered:
+            self._state.pool.admit_papers(added.papers, strategy.filters.max_results, self._skills.min_relevance)
+        else:
+            self._notes.append(_describe_silence(self._round, bool(self._state.pool.entries)))
+        notes = [*self._options.notes, *intent.notes, *self._notes, *strategy.notes, *scoring.notes]
+        return added.metadata.model_copy(update={"sources": outcome.reports, "notes": list(dict.fromkeys(notes))})
+
+    async def _merge_papers(self, strategy: SearchStrategy, outcome: SearchOutcome) -> None:
+        """Merge the new records with the pool, and log the round."""
+        pool = self._state.pool
+        records = [*outcome.papers, *(entry.scored.paper for entry in pool.entries)]
+        self._report_progress("deduplicating", iteration=self._round, raw_count=len(records))
+        merged = await self._journal.get_or_run(
+            self._name_step("dedup"), MergeOutcome, lambda: self._skills.deduplicate(records)
+        )
+        members = merged.members or find_members(records, merged.papers)
+        added = pool.add_papers(merged.papers, members, len(outcome.papers), self._round)
+        self._logs.append(build_round_log(self._round, strategy, outcome, added, merged.merged))
+
+    async def _score_papers(self, intent: ParsedIntent) -> ScoringOutcome:
+        """Score every paper that no person has excluded: feedback changes the scores of earlier rounds too."""
+        pool = self._state.pool
+        papers = [entry.scored.paper for entry in pool.entries if entry.status is not ReviewStatus.EXCLUDE]
+        self._report_progress("scoring", iteration=self._round, candidate_count=len(papers))
+        scoring = await self._journal.get_or_run(
+            self._name_step("score"), ScoringOutcome, lambda: self._skills.score(papers, intent, self._state.hints)
+        )
+        pool.update_scores(scoring.papers)
+        return scoring
+
+    async def _collect_papers(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
+        """Return the present result of all rounds with the search log, built in a thread if it is large."""
+        if len(self._state.pool.entries) <= _INLINE_PAPERS:
+            return self._build_collection(latest, rounds)
+        return await asyncio.to_thread(self._build_collection, latest, rounds)
+
+    def _build_collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
+        papers = with_citation_keys(self._state.pool.result)
+        exclusions = self._state.pool.list_exclusions(self._skills.min_relevance)
+        logs = add_outcomes(self._logs, papers, exclusions)
+        metadata = latest.model_copy(
+            update={
+                "total_found": len(self._state.pool.entries),
+                "domain": self._options.domain,
+                "software": self._options.software,
+                "rounds": rounds,
+                "stage_counts": count_stages(logs),
+                "round_logs": logs,
+                "exclusions": exclusions,
+                "partial": any(_is_incomplete(report) for log in logs for report in log.sources),
+            }
+        )
+        return PaperCollection(metadata=metadata, papers=papers, facets=count_facets(papers))
+
+    async def _review_result(self, latest: SearchMetadata) -> tuple[bool, UserFeedback]:
+        """Ask about the result; return whether it is approved, and the feedback. Without a handler it is approved."""
+        if self._dialog is None:
+            return True, UserFeedback()
+        collection = await self._collect_papers(latest, self._round + 1)
+        payload = ResultPayload(collection=collection, accumulated_papers=self._state.accumulated_papers)
+        checkpoint, decision = await self._ask(
+            self._dialog, CheckpointKind.RESULT_REVIEW, payload, paper_count=len(collection.papers)
+        )
+        decided_at = decision.at or datetime.fromisoformat(checkpoint.timestamp)
+        self._state.add_decisions(decision.feedback, decided_at)
+        return decision.action is DecisionAction.APPROVE, decision.feedback
+
+    async def _ask(
+        self, dialog: CheckpointDialog, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any
+    ) -> tuple[Checkpoint, CheckedDecision]:
+        """Show a checkpoint and return it with its decision."""
+        checkpoint = await dialog.create_checkpoint(kind, payload, self._state.decisions_taken, self._round)
+        self._report_progress("waiting_checkpoint", checkpoint_kind=kind.value, iteration=self._round, **facts)
+        decision = await dialog.take_decision(checkpoint)
+        self._state.decisions_taken += 1
+        return checkpoint, decision
+
+    def _close_round(self, strategy: SearchStrategy, result_count: int, feedback: UserFeedback) -> None:
+        self._state.record_iteration(strategy, result_count, feedback)
+        self._report_progress("iterating", next_iteration=self._round)
+
+    def _build_empty_metadata(self, intent: ParsedIntent) -> SearchMetadata:
+        """Return the metadata of a run in which every strategy was rejected."""
+        return SearchMetadata(
+            query=self._query,
+            search_strategy=self._state.previous_strategies[-1],
+            total_found=0,
+            timestamp=self._clock.now().isoformat(),
+            notes=list(intent.notes),
+        )
+
+    async def _complete(self, latest: SearchMetadata, reason: str | None) -> PaperCollection:
+        """Return the result: all admitted papers that are not excluded, both on approval and after the last round."""
+        self._state.is_complete = True
+        metadata = latest.model_copy(update={"reason": reason})
+        collection = await self._collect_papers(metadata, self._state.current_iteration)
+        facts = {"reason": reason} if reason else {}
+        self._report_progress("completed", iteration=self._round, paper_count=len(collection.papers), **facts)
+        return collection
+
+    @property
+    def _round(self) -> int:
+        """The number of the present round, counted from 0."""
+        return self._state.current_iteration
+
+    def _name_step(self, name: str) -> str:
+        return f"round-{self._round}/{name}"
+
+    def _report_source(self, report: SourceReport) -> None:
+        self._report_progress("source_finished", iteration=self._round, report=report.model_dump(mode="json"))
+
+    def _report_progress(self, phase: str, **facts: Any) -> None:
+        if self._progress is None:
+            return
+        try:
+            self._progress(phase, facts)
+        except Exception:
+            get_logger(__name__).exception("progress reporter failed", phase=phase)
+
+
+def _describe_silence(round_number: int, has_papers: bool) -> str:
+    """Return the note for a round in which no source answered."""
+    earlier = "; the papers are those of the earlier rounds" if has_papers else ""
+    return f"No source answered in round {round_number + 1}{earlier}."
+
+
+def _is_incomplete(report: SourceReport) -> bool:
+    return report.partial or report.status in (SourceStatus.FAILED, SourceStatus.RATE_LIMITED)

@@ -1,0 +1,143 @@
+"""A shelf that is added to keeps what it had."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_library.build.builder import build_shelf
+from paper_library.build.entry import Entry, Problem
+from paper_library.build.old_shelf import OldShelf
+from paper_library.errors import ShelfNotFound
+from paper_library.library import Library
+
+BIB = """
+@article{fish2019, title={Deep Fish of the North}, author={Lovelace, Ada and Gödel, Kurt}, year={2019}, month=may,
+  journal={Sea}, doi={10.1000/XYZ}, keywords={fish, cold}, abstract={About fish.}}
+"""
+BIRD = "@book{bird2020, title={High Birds of the South}, author={Noether, Emmy}, year={2020}}\n"
+
+
+def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
+    """Give every entry of every paper of the shelf in `folder`."""
+    shelf = OldShelf(folder)
+    try:
+        for no in range(shelf.papers):
+            yield from shelf.entries(no)
+    finally:
+        shelf.close()
+
+
+def put(folder: Path, name: str, content: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    put(tmp_path / "in", "refs.bib", BIB)
+    put(tmp_path / "in", "fish2019.md", "# Fish\n\nThey swim.\n")
+    put(tmp_path / "in", "fish2019.zh.md", "它们游泳。")
+    put(tmp_path / "sums", "deep/fish2019.json", '{"text": "In depth."}')
+    build_shelf([tmp_path / "in"], tmp_path / "shelf", summaries=tmp_path / "sums")
+    return tmp_path / "shelf"
+
+
+def updated(shelf: Path, *inputs: Path) -> Library:
+    target = shelf.parent / "updated"
+    build_shelf(inputs, target, update=shelf)
+    return Library.open(target)
+
+
+def test_each_entry_of_a_paper_comes_back_as_its_input_gave_it(shelf: Path) -> None:
+    bib, markdown = (entry for entry in entries_of_shelf(shelf) if isinstance(entry, Entry))
+    said = Library.open(shelf).metadata("fish2019")
+    assert (bib.origin, markdown.origin) == ("refs.bib:2", "fish2019.md")
+    assert bib.was == markdown.was == said["paper_id"]
+    for name in ("title", "authors", "year", "month", "venue", "abstract", "keywords"):
+        assert getattr(bib, name) == said[name], name
+    assert bib.bibtex.startswith("@article{fish2019")
+    assert (bib.source, bib.translations, bib.summaries) == ("", {}, {})
+    assert (markdown.title, markdown.authors, markdown.identifiers) == ("Fish", [], {"stem": "fish2019"})
+    assert markdown.source.startswith("# Fish")
+    assert markdown.translations == {"zh": "它们游泳。"}
+
+
+def test_the_only_entry_of_a_paper_comes_back_without_what_was_added_to_it(tmp_path: Path) -> None:
+    text = "---\ntitle: High Birds\nkeywords: [air]\n---\nThey fly.\n"
+    put(tmp_path / "in", "notes/bird.md", text)
+    put(tmp_path / "sums", "deep/bird.json", '{"text": "In depth."}')
+    build_shelf([tmp_path / "in"], tmp_path / "shelf", summaries=tmp_path / "sums")
+    (entry,) = entries_of_shelf(tmp_path / "shelf")
+    assert isinstance(entry, Entry)
+    assert (entry.origin, entry.origins, entry.identifiers) == ("notes/bird.md", [], {"stem": "bird"})
+    assert (entry.title, entry.keywords, entry.source) == ("High Birds", ["air"], "They fly.")
+    assert entry.summaries == {}
+
+
+def test_a_shelf_updated_with_nothing_is_the_same_shelf(shelf: Path) -> None:
+    library = updated(shelf)
+    assert library.build_id == Library.open(shelf).build_id
+    assert library.metadata("fish2019") == Library.open(shelf).metadata("fish2019")
+
+
+def test_what_is_new_is_added_and_the_old_shelf_stays_as_it_was(shelf: Path) -> None:
+    before = Library.open(shelf).build_id
+    library = updated(shelf, put(shelf.parent, "more.bib", BIRD))
+    assert library.search("")["total"] == 2
+    assert library.summary("fish2019", "deep") == '{"text":"In depth."}'
+    assert library.translation("fish2019", "zh") == "它们游泳。"
+    assert Library.open(shelf).build_id == before
+
+
+def test_a_paper_keeps_its_id_when_a_stronger_key_is_learned(tmp_path: Path) -> None:
+    build_shelf([put(tmp_path, "a.bib", BIRD)], tmp_path / "shelf")
+    before = Library.open(tmp_path / "shelf").metadata("bird2020")["paper_id"]
+    library = updated(tmp_path / "shelf", put(tmp_path, "b.bib", BIRD.replace("year=", "doi={10.1000/bird}, year=")))
+    assert library.metadata("10.1000/bird")["paper_id"] == before
+    assert library.search("")["total"] == 1
+
+
+def test_a_shelf_can_be_updated_in_its_own_place(shelf: Path) -> None:
+    build_shelf([put(shelf.parent, "more.bib", BIRD)], shelf, update=shelf)
+    assert Library.open(shelf).search("")["total"] == 2
+
+
+def test_every_bibtex_key_of_a_paper_still_leads_to_it_after_an_update(tmp_path: Path) -> None:
+    put(tmp_path / "in", "a.bib", BIRD)
+    put(tmp_path / "in", "b.bib", BIRD.replace("bird2020", "noether:birds"))
+    build_shelf([tmp_path / "in"], tmp_path / "shelf")
+    identity = Library.open(tmp_path / "shelf").metadata("noether:birds")["paper_id"]
+    library = updated(tmp_path / "shelf")
+    assert [library.metadata(key)["paper_id"] for key in ("bird2020", "noether:birds")] == [identity, identity]
+
+
+def test_the_origins_of_a_paper_are_the_same_after_an_update(shelf: Path) -> None:
+    def origins(library: Library) -> list[str]:
+        return library.live.current().origins(0)
+
+    assert origins(updated(shelf)) == origins(Library.open(shelf))
+
+
+def test_a_summary_that_a_person_called_default_survives_an_update(tmp_path: Path) -> None:
+    put(tmp_path / "sums", "default/bird2020.json", '{"text": "Own words."}')
+    build_shelf([put(tmp_path, "a.bib", BIRD)], tmp_path / "shelf", summaries=tmp_path / "sums")
+    assert "Own words." in Library.open(tmp_path / "shelf").summary("bird2020")
+    assert "Own words." in updated(tmp_path / "shelf").summary("bird2020")
+
+
+def test_an_asset_that_was_lost_or_changed_is_told_of_and_the_rest_is_kept(shelf: Path) -> None:
+    for path in (shelf / "static" / "source").rglob("*.md"):
+        path.write_text("# Changed")
+    problem, _, entry = list[Any](entries_of_shelf(shelf))
+    assert isinstance(problem, Problem)
+    assert (problem.origin, problem.kind) == ("Deep Fish of the North", "broken")
+    assert (entry.origin, entry.source, entry.translations) == ("fish2019.md", "", {"zh": "它们游泳。"})
+
+
+def test_what_is_no_shelf_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ShelfNotFound):
+        list(entries_of_shelf(tmp_path / "nowhere"))

@@ -1,0 +1,72 @@
+"""The real server: the command as a person starts it, in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.paper_library.mcp.http_client import Caller
+
+COMMAND = str(Path(sys.executable).with_name("paper-library"))
+_PATIENCE_S = 40
+_POLL_S = 0.05
+
+
+@dataclass
+class Process:
+    caller: Caller
+    announced: dict[str, Any]
+    pid: int
+
+
+def environment(home: Path) -> dict[str, str]:
+    """A minimal one: nobody's settings decide how the server behaves."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@contextmanager
+def serve(shelf: Path, home: Path, *options: str, before: Sequence[str] = ()) -> Generator[Process]:
+    """`paper-library serve` on a free port; `before` is put in front of the command."""
+    command = [*before, COMMAND, "serve", str(shelf), "--port", "0", "--json", *options]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home, env=environment(home)
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            _, stderr = process.communicate(timeout=_PATIENCE_S)
+            raise AssertionError(f"the server did not start: {stderr}")
+        announced = json.loads(line)
+        _wait_for(announced["url"])
+        caller = Caller(announced["url"])
+        with caller.http:
+            yield Process(caller, announced, process.pid)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=_PATIENCE_S)
+        assert "Traceback" not in stderr, stderr
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate(timeout=_PATIENCE_S)
+
+
+def _wait_for(url: str) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            if httpx.get(f"{url}/healthz", timeout=_PATIENCE_S).status_code == 200:
+                return
+        except httpx.ConnectError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(_POLL_S)

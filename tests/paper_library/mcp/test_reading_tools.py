@@ -1,0 +1,186 @@
+"""`get_paper_summary` and `get_paper_source`: the content itself, whole or in pieces."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from paper_library.build.builder import build_shelf
+from paper_library.config import LibraryConfig
+from tests.paper_library.mcp import inputs
+from tests.paper_library.mcp.http_client import Caller, served
+from tests.requirements import requirement
+
+MARKER = re.compile(r"\n\n\[truncated: (\d+) of (\d+) characters left; continue with offset=(\d+)\]\Z")
+
+
+def cut(text: str, total: int) -> tuple[str, int]:
+    """A cut text without its marker, and the offset the marker names; the marker must add up."""
+    found = MARKER.search(text)
+    assert found, text[-200:]
+    left, whole, offset = map(int, found.groups())
+    assert whole == total
+    assert offset + left == total
+    return text[: found.start()], offset
+
+
+@requirement("PL-11")
+@pytest.mark.parametrize(("template", "value"), [("deep_read", inputs.DEEP_READ), ("brief", inputs.BRIEF)])
+def test_a_summary_is_the_whole_json_of_its_template(library: Caller, template: str, value: object) -> None:
+    text = library.text("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template=template)
+    assert json.loads(text) == value
+
+
+@requirement("PL-11")
+def test_without_a_template_the_preferred_summary_is_read(library: Caller) -> None:
+    preferred = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)["preferred_summary_template"]
+    unnamed = library.text("get_paper_summary", paper_id=inputs.ATTENTION_DOI)
+    assert unnamed == library.text("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template=preferred)
+    assert unnamed != library.text("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template="default")
+
+
+@requirement("PL-11")
+@pytest.mark.parametrize("paper", [inputs.ATTENTION_DOI, inputs.SOURCELESS, inputs.LONG, "filler00"])
+def test_every_paper_has_a_default_summary_with_abstract_outline_and_sentences(library: Caller, paper: str) -> None:
+    said = library.answer("get_paper_metadata", paper_id=paper)
+    summary = json.loads(library.text("get_paper_summary", paper_id=paper, template="default"))
+    assert summary["abstract"] == said["abstract"]
+    assert summary["outline"] == [one["title"] for one in said["outline"]]
+    assert isinstance(summary["key_sentences"], list)
+
+
+@requirement("PL-12")
+@pytest.mark.parametrize(
+    ("paper", "file"),
+    [
+        (inputs.ATTENTION_DOI, inputs.ATTENTION),
+        ("10.5555/bcarotene.9", inputs.CAROTENE),
+    ],
+)
+def test_a_source_is_the_markdown_character_for_character(library: Caller, paper: str, file: str) -> None:
+    assert library.text("get_paper_source", paper_id=paper) == inputs.body_of(file)
+
+
+@requirement("PL-12", "PL-15")
+@pytest.mark.parametrize("arguments", [{}, {"max_chars": None}])
+def test_a_long_source_is_cut_at_20000_characters_unless_max_chars_says_otherwise(
+    library: Caller, arguments: dict[str, None]
+) -> None:
+    whole = inputs.long_text()
+    text, offset = cut(library.text("get_paper_source", paper_id=inputs.LONG, **arguments), len(whole))
+    assert (text, offset) == (whole[:20_000], 20_000)
+    assert library.text("get_paper_source", paper_id=inputs.LONG, max_chars=len(whole)) == whole
+
+
+@requirement("PL-11", "PL-15")
+def test_a_long_summary_comes_whole_unless_it_is_limited(tmp_path: Path) -> None:
+    inputs.write_inputs(tmp_path)
+    summary = {"text": "rain " * 30_000}
+    (tmp_path / "summaries" / "brief" / "oztuerk2021attention.json").write_text(json.dumps(summary))
+    build_shelf([tmp_path / "papers"], tmp_path / "shelf", summaries=tmp_path / "summaries")
+    with served(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
+        arguments = {"paper_id": inputs.ATTENTION_DOI, "template": "brief"}
+        assert json.loads(caller.text("get_paper_summary", **arguments)) == summary
+        cut(
+            caller.text("get_paper_summary", **arguments, max_chars=500),
+            len(json.dumps(summary, separators=(",", ":"))),
+        )
+
+
+@requirement("PL-12")
+@pytest.mark.parametrize("lang", ["zh", "ZH"])
+def test_the_text_is_read_in_another_language_with_lang(library: Caller, lang: str) -> None:
+    text = library.text("get_paper_source", paper_id=inputs.ATTENTION_DOI, lang=lang)
+    assert text == inputs.ATTENTION_ZH.strip()
+    cut_text, offset = cut(
+        library.text("get_paper_source", paper_id=inputs.ATTENTION_DOI, lang=lang, max_chars=9), len(text)
+    )
+    assert (cut_text, offset) == (text[:9], 9)
+
+
+@requirement("PL-12", "PL-16")
+def test_a_language_that_is_not_there_is_answered_with_those_that_are(library: Caller) -> None:
+    error = library.failure("get_paper_source", paper_id=inputs.ATTENTION_DOI, lang="tlh")
+    assert error["code"] == "translation_not_available"
+    assert (error["lang"], error["available_translations"]) == ("tlh", ["zh"])
+
+
+@requirement("PL-12", "PL-16")
+def test_a_paper_without_source_is_explicitly_not_available(library: Caller) -> None:
+    error = library.failure("get_paper_source", paper_id=inputs.SOURCELESS)
+    assert error["code"] == "source_not_available"
+    assert "not available" in error["message"]
+    assert error["paper_id"] == library.id_of(inputs.SOURCELESS)
+
+
+@requirement("PL-15")
+@pytest.mark.parametrize("size", [1, 10, 9_999, 10_000, 64_000])
+def test_exactly_as_many_characters_come_as_were_asked_for_and_then_the_marker(library: Caller, size: int) -> None:
+    whole = inputs.long_text()
+    text, offset = cut(library.text("get_paper_source", paper_id=inputs.LONG, max_chars=size), len(whole))
+    assert text == whole[:size]
+    assert offset == size
+
+
+@requirement("PL-15")
+def test_a_text_that_fits_has_no_marker(library: Caller) -> None:
+    whole = inputs.body_of(inputs.ATTENTION)
+    for size in (len(whole), len(whole) + 1, 10_000_000):
+        assert library.text("get_paper_source", paper_id=inputs.ATTENTION_DOI, max_chars=size) == whole
+
+
+@requirement("PL-15")
+@pytest.mark.parametrize("size", [6_000, 25_000])
+def test_reading_on_from_each_marker_gives_the_text_back(library: Caller, size: int) -> None:
+    whole, offset = inputs.long_text(), 0
+    pieces: list[str] = []
+    while offset + size < len(whole):
+        answer = library.text("get_paper_source", paper_id=inputs.LONG, max_chars=size, offset=offset)
+        piece, offset = cut(answer, len(whole))
+        pieces.append(piece)
+    pieces.append(library.text("get_paper_source", paper_id=inputs.LONG, max_chars=size, offset=offset))
+    assert "".join(pieces) == whole
+
+
+@requirement("PL-15")
+def test_a_summary_is_read_in_pieces_as_well(library: Caller) -> None:
+    whole = library.text("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template="deep_read")
+    pieces: list[str] = []
+    offset = 0
+    while offset + 40 < len(whole):
+        arguments = {
+            "paper_id": inputs.ATTENTION_DOI,
+            "template": "deep_read",
+            "max_chars": 40,
+            "offset": offset,
+        }
+        piece, offset = cut(library.text("get_paper_summary", **arguments), len(whole))
+        assert len(piece) == 40
+        pieces.append(piece)
+    rest = library.text("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template="deep_read", offset=offset)
+    assert "".join(pieces) + rest == whole
+
+
+@requirement("PL-15")
+def test_the_end_of_a_text_can_be_asked_for_and_what_is_beyond_it_cannot(library: Caller) -> None:
+    whole = inputs.body_of(inputs.ATTENTION)
+    assert library.text("get_paper_source", paper_id=inputs.ATTENTION_DOI, offset=len(whole) - 3) == whole[-3:]
+    error = library.failure("get_paper_source", paper_id=inputs.ATTENTION_DOI, offset=len(whole) + 1)
+    assert (error["code"], error["argument"]) == ("invalid_argument", "offset")
+    assert str(len(whole)) in error["allowed"] + error["hint"]
+
+
+@requirement("PL-11", "PL-16")
+def test_an_unknown_template_is_answered_with_those_there_are(library: Caller) -> None:
+    error = library.failure("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template="haiku")
+    assert error["code"] == "template_not_available"
+    assert error["template"] == "haiku"
+    assert error["paper_id"] == library.id_of(inputs.ATTENTION_DOI)
+    assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
+
+
+def test_reading_tools_answer_text_and_nothing_beside_it_that_differs(library: Caller) -> None:
+    result = library.call("get_paper_source", paper_id=inputs.ATTENTION_DOI)
+    (block,) = result["content"]
+    assert result.get("structuredContent", {"result": block["text"]}) == {"result": block["text"]}

@@ -1,0 +1,181 @@
+"""The command as people run it: in this process where that is enough, and as one of its own where it serves."""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from paper_library.cli import run
+from tests.forking import Forked, template
+
+COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
+LOADED: Final = (
+    *("paper_library.cli", "paper_library.serving", "paper_library.app", "paper_library.text.default_summary"),
+    *(
+        "paper_library.text.excerpts",
+        "paper_library.store.live_shelf",
+        "uraniborg.kernel.http_app",
+        "uvicorn.loops.uvloop",
+    ),
+    *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
+    *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
+)
+"""What a server comes to load sooner or later."""
+SOON: Final = 25.0
+"""How long anything may take before it counts as never happening."""
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        """The error that was told as JSON, and nothing else with it."""
+        said = self.json
+        assert said.keys() == {"error"}
+        assert {"code", "message", "hint"} <= said["error"].keys()
+        return said["error"]
+
+
+def command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Done:
+    """What the command answers to these arguments, run in this process."""
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as ended:
+        run([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    code = ended.value.code
+    return Done(code if isinstance(code, int) else 0, said.out, said.err)
+
+
+def clean_environment(home: Path, **more: str) -> dict[str, str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
+    return {**env, "URANIBORG_HOME": str(home), "COLUMNS": "200", **more}
+
+
+def process(*arguments: str | Path, cwd: Path, before: Callable[[], None] | None = None, **env: str) -> Done:
+    """What the command answers to these arguments, run as a process."""
+    done = subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        timeout=50,
+        check=False,
+        cwd=cwd,
+        env=clean_environment(cwd / "home", **env),
+        preexec_fn=before,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+class Served:
+    """A server as a process of its own."""
+
+    def __init__(self, child: subprocess.Popen[bytes] | Forked, url: str, errors: Path) -> None:
+        self.child = child
+        self.url = url
+        self._errors = errors
+        self.client = httpx.Client(base_url=url, timeout=SOON)
+
+    @property
+    def stderr(self) -> str:
+        return self._errors.read_text()
+
+    @property
+    def memory_mb(self) -> float:
+        status = Path(f"/proc/{self.child.pid}/status").read_text()
+        return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
+
+    def workers(self) -> list[int]:
+        """The processes that answer, where there are several."""
+        listed = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
+        return [int(pid) for pid in listed if b"spawn_main" in _command_line(pid)]
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        self.child.send_signal(how)
+        return self.child.wait(SOON)
+
+
+def _command_line(pid: str) -> bytes:
+    """How a process was started; nothing if it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str | Path, from_the_start: bool = False, **env: str) -> Generator[Served]:
+    """`paper-library serve` with these arguments on a free port, answering.
+
+    The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
+    """
+    errors = folder / "serve.stderr"
+    options = ["serve", *map(str, arguments), "--port", "0", "--json"]
+    given = clean_environment(folder / "home", **env)
+    child: subprocess.Popen[bytes] | Forked
+    with errors.open("w") as stderr:
+        if from_the_start:
+            child = subprocess.Popen([COMMAND, *options], stdout=subprocess.PIPE, stderr=stderr, cwd=folder, env=given)
+        else:
+            loaded = template("paper_library.__main__:main", *LOADED)
+            child = loaded.start(*options, env=given, cwd=folder, stderr=stderr.fileno())
+    with child:
+        try:
+            said = json.loads(_first_line(child, errors))
+            served = Served(child, said["url"].replace("0.0.0.0", "127.0.0.1"), errors)
+            with served.client:
+                eventually(lambda: _answers(served.client))
+                yield served
+        finally:
+            child.kill()
+
+
+def _first_line(child: subprocess.Popen[bytes] | Forked, errors: Path) -> bytes:
+    assert child.stdout is not None
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(child.stdout, selectors.EVENT_READ)
+        assert waiting.select(SOON), "the server said nothing"
+    line = child.stdout.readline()
+    assert line, errors.read_text()
+    return line
+
+
+def _answers(client: httpx.Client) -> bool:
+    try:
+        return client.get("/healthz").status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+def eventually(holds: Callable[[], bool], within: float = SOON) -> None:
+    """Wait until it holds, for a bounded time."""
+    import threading
+
+    end = time.monotonic() + within
+    pause = threading.Event()
+    while not holds():
+        assert time.monotonic() < end, "it never came to be"
+        pause.wait(0.02)
+
+
+def titles(found: dict[str, Any]) -> list[str]:
+    return [hit["title"] for hit in found["results"]]

@@ -1,0 +1,304 @@
+"""Builds of hostile, broken, odd and large inputs: nothing stops them, and the report says what was left out."""
+
+import json
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from paper_library.build.builder import build_shelf
+from paper_library.build.report import Report
+from paper_library.library import Library
+from paper_library.store.verification import verify
+from tests.paper_library.operations.command_runs import Done, command, process
+from tests.paper_library.operations.shelves import bibliography, files_of, shelve
+
+NOBODY = 65_534
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    (tmp_path / "inputs").mkdir()
+    return tmp_path / "inputs"
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "shelf"
+
+
+def all_titles(shelf: Path) -> set[str]:
+    library = Library.open(shelf)
+    try:
+        return {hit["title"] for hit in library.search("", limit=100)["results"]}
+    finally:
+        library.close()
+
+
+def broken(report: Report) -> dict[str, str]:
+    return {problem.origin: problem.reason for problem in report.problems if problem.kind == "broken"}
+
+
+def test_a_target_that_is_no_shelf_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
+    source = bibliography(inputs / "papers.bib", "Star")
+    target.mkdir()
+    (target / "thesis.tex").write_text("years of work")
+    done = command(capsys, "build", source, "-o", target, "--json")
+    assert (done.code, done.error["code"]) == (4, "shelf_exists")
+    assert done.error["hint"]
+    assert (target / "thesis.tex").read_text() == "years of work"
+    assert sorted(path.name for path in target.parent.iterdir()) == ["inputs", "shelf"]
+
+
+def test_a_target_that_is_a_file_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
+    target.write_text("years of work")
+    done = command(capsys, "build", bibliography(inputs / "papers.bib", "Star"), "-o", target, "--json")
+    assert (done.code, done.error["code"]) == (4, "shelf_exists")
+    assert target.read_text() == "years of work"
+
+
+def test_a_target_below_a_file_is_refused_and_told_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
+    target.write_text("a file")
+    done = command(capsys, "build", bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json")
+    assert done.code != 0
+    assert target.read_text() == "a file"
+
+
+def test_a_target_below_a_file_is_told_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
+    target.write_text("a file")
+    done = command(capsys, "build", bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json")
+    assert done.error["code"] != "internal_error"
+
+
+def test_an_empty_folder_becomes_a_shelf(inputs: Path, target: Path) -> None:
+    target.mkdir()
+    build_shelf([bibliography(inputs / "papers.bib", "Star")], target)
+    assert all_titles(target) == {"Star"}
+
+
+def test_a_shelf_is_made_where_no_folders_are_yet(inputs: Path, target: Path) -> None:
+    build_shelf([bibliography(inputs / "papers.bib", "Star")], target / "a" / "b")
+    assert all_titles(target / "a" / "b") == {"Star"}
+
+
+def test_no_inputs_and_missing_ones_are_refused(capsys: Capture, inputs: Path, target: Path) -> None:
+    nothing = command(capsys, "build", "-o", target, "--json")
+    missing = command(capsys, "build", inputs / "lost.bib", "-o", target, "--json")
+    assert (nothing.code, nothing.error["code"]) == (2, "usage")
+    assert (missing.code, missing.error["code"]) == (3, "input_not_found")
+    assert "lost.bib" in missing.error["message"]
+    assert not target.exists()
+
+
+def test_inputs_that_make_no_paper_are_refused_and_leave_the_old_shelf(
+    capsys: Capture, inputs: Path, target: Path
+) -> None:
+    shelve(target, "Star")
+    before = files_of(target)
+    done = command(capsys, "build", inputs, "-o", target, "--json")
+    assert (done.code, done.error["code"]) == (2, "nothing_to_shelve")
+    assert files_of(target) == before
+
+
+def test_missing_inputs_leave_the_old_shelf_as_it_was(capsys: Capture, inputs: Path, target: Path) -> None:
+    shelve(target, "Star")
+    before = files_of(target)
+    assert command(capsys, "build", inputs / "lost.bib", "-o", target).code == 3
+    assert files_of(target) == before
+
+
+def test_broken_files_are_told_with_reasons_and_the_others_are_shelved(inputs: Path, target: Path) -> None:
+    bibliography(inputs / "good.bib", "Star")
+    (inputs / "unbalanced.bib").write_text("@article{a, title={Open {brace}, year=1600}\n@book{b, title={After it}}\n")
+    (inputs / "latin.bib").write_bytes("@book{c, title={Über die Säule}, author={Müller, Jörg}}".encode("latin-1"))
+    (inputs / "cut.json").write_text('[{"title": "cut off')
+    (inputs / "bad.pdf").write_bytes(b"%PDF-1.7 nothing")
+    (inputs / "bad.xml").write_text("<article><front>")
+    (inputs / "deep.json").write_text("[" * 100_000)
+    (inputs / "noise.md").write_bytes(bytes(random.Random(1).randbytes(5_000)))
+    entities = "".join(f'<!ENTITY b{n} "{f"&b{n - 1};" * 10}">' for n in range(1, 10))
+    (inputs / "bomb.xml").write_text(f'<!DOCTYPE a [<!ENTITY b0 "b">{entities}]><article>&b9;</article>')
+    report = build_shelf([inputs], target)
+    assert {"Star", "After it", "Über die Säule"} <= all_titles(target)
+    assert {"cut.json", "bad.pdf", "bad.xml", "deep.json", "bomb.xml"} <= broken(report).keys()
+    assert any(origin.startswith("unbalanced.bib") for origin in broken(report))
+    assert all(reason.strip() for reason in broken(report).values())
+    assert Library.open(target).search("author:Müller")["total"] == 1
+    assert verify(target).is_whole
+
+
+def test_a_file_that_is_a_pipe_is_told_and_does_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
+    os.mkfifo(inputs / "pipe.bib")
+    report = build_shelf([inputs / "pipe.bib", bibliography(inputs / "good.bib", "Star")], target)
+    assert [(problem.origin, problem.kind) for problem in report.problems] == [("pipe.bib", "skipped")]
+    assert report.papers == 1
+
+
+def test_a_link_that_leads_nowhere_is_told(inputs: Path, target: Path) -> None:
+    bibliography(inputs / "good.bib", "Star")
+    (inputs / "gone.bib").symlink_to(inputs / "nowhere.bib")
+    report = build_shelf([inputs], target)
+    assert [problem.origin for problem in report.problems] == ["gone.bib"]
+
+
+@pytest.fixture
+def unprivileged(tmp_path: Path) -> Generator[Path]:
+    """A folder in which this process is no longer root, so that there are things it may not read."""
+    if os.geteuid() != 0:
+        yield tmp_path
+        return
+    folder = Path(tempfile.mkdtemp())
+    build_shelf([bibliography(folder / "first.bib", "Star")], folder / "first")  # imports what root alone may read
+    os.chown(folder, NOBODY, NOBODY)
+    os.seteuid(NOBODY)
+    try:
+        yield folder
+    finally:
+        os.seteuid(0)
+        shutil.rmtree(folder)
+
+
+def test_an_unreadable_file_is_told_and_the_others_are_shelved(unprivileged: Path) -> None:
+    inputs = unprivileged / "inputs"
+    inputs.mkdir()
+    bibliography(inputs / "good.bib", "Star")
+    bibliography(inputs / "locked.bib", "Comet").chmod(0)
+    report = build_shelf([inputs], unprivileged / "shelf")
+    assert broken(report).keys() == {"locked.bib"}
+    assert all_titles(unprivileged / "shelf") == {"Star"}
+
+
+def test_an_unreadable_folder_is_told_and_the_others_are_shelved(unprivileged: Path) -> None:
+    inputs = unprivileged / "inputs"
+    inputs.mkdir()
+    bibliography(inputs / "good.bib", "Star")
+    (inputs / "closed").mkdir(mode=0)
+    report = build_shelf([inputs], unprivileged / "shelf")
+    assert [problem.origin for problem in report.problems] == ["closed"]
+    assert report.papers == 1
+
+
+def test_links_in_a_circle_do_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
+    (inputs / "round").symlink_to(inputs)
+    (inputs / "itself.bib").symlink_to("itself.bib")
+    bibliography(inputs / "good.bib", "Star")
+    assert build_shelf([inputs], target).papers == 1
+
+
+HOSTILE_NAMES = [b"bad\xff.bib", b"new\nline.bib", b"esc\x1b[31m.bib", b"-rf.bib", b"[bold].bib", b" .bib", b"%00.bib"]
+
+
+def hostile(inputs: Path) -> None:
+    for number, name in enumerate(HOSTILE_NAMES):
+        bibliography(inputs / "papers.bib", f"Star number {number}").rename(inputs / os.fsdecode(name))
+
+
+def test_hostile_file_names_are_read_like_others(inputs: Path, target: Path) -> None:
+    hostile(inputs)
+    report = build_shelf([inputs], target)
+    assert (report.papers, report.problems) == (len(HOSTILE_NAMES), [])
+    assert verify(target).is_whole
+    library = Library.open(target)
+    for hit in library.search("", limit=100)["results"]:
+        assert json.dumps(library.metadata(hit["paper_id"]))
+
+
+def test_a_skipped_file_whose_name_is_no_text_is_told_in_json(inputs: Path, target: Path) -> None:
+    bibliography(inputs / "good.bib", "Star")
+    (inputs / os.fsdecode(b"bad\xff.exe")).write_text("x")
+    done = process("build", inputs, "-o", target, "--json", cwd=inputs.parent)
+    assert done.code == 0
+    assert done.json["skipped"] == 1
+
+
+def test_a_shelf_among_its_inputs_is_no_input_of_the_next_build(inputs: Path) -> None:
+    bibliography(inputs / "papers.bib", "Star")
+    (inputs / "comet.md").write_text("---\ntitle: Comet\n---\nA comet has a tail.\n")
+    first = build_shelf([inputs], inputs / "shelf")
+    again = build_shelf([inputs], inputs / "shelf")
+    assert (again.build_id, again.entries, again.problems) == (first.build_id, first.entries, [])
+
+
+@pytest.mark.timeout(180)
+def test_a_bibliography_of_40_000_entries_that_repeat_1_000_keys_is_read_whole(inputs: Path, target: Path) -> None:
+    entry = "@misc{{k{0}, title={{Lattice study {1}}}, doi={{10.1000/{0}}}}}\n"
+    text = "".join(entry.format(number % 1_000, number) for number in range(40_000))
+    (inputs / "large.bib").write_text(text)
+    report = build_shelf([inputs / "large.bib"], target)
+    assert (report.entries, report.papers, report.merged, report.broken) == (40_000, 1_000, 39_000, 0)
+    assert len(report.merges) <= 1_000
+    assert Library.open(target).metadata("k999")["identifiers"]["doi"] == "10.1000/999"
+
+
+def test_a_thousand_papers_of_one_title_without_authors_stay_as_many_as_they_are(inputs: Path, target: Path) -> None:
+    text = "".join(f"@misc{{k{number}, title={{Introduction}}}}\n" for number in range(1_000))
+    (inputs / "same.bib").write_text(text)
+    report = build_shelf([inputs / "same.bib"], target)
+    assert report.papers == 1_000
+    assert Library.open(target).metadata("k999")["title"] == "Introduction"
+
+
+def test_entries_of_one_key_that_are_two_papers_both_stay(inputs: Path, target: Path) -> None:
+    text = "@book{k, title={On stars}, author={Ada Lovelace}}\n@book{k, title={On bread}, author={Bo Baker}}\n"
+    (inputs / "keys.bib").write_text(text)
+    report = build_shelf([inputs / "keys.bib"], target)
+    assert report.papers == 2
+    library = Library.open(target)
+    assert library.metadata("k")["title"] in {"On stars", "On bread"}
+    ids = {hit["paper_id"] for hit in library.search("")["results"]}
+    assert len(ids) == 2
+
+
+def test_the_order_of_inputs_changes_nothing(inputs: Path, tmp_path: Path) -> None:
+    bibliography(inputs / "a.bib", "On stars", "On comets", doi="10.1000/a")
+    bibliography(inputs / "b.bib", "On stars", "On moons", abstract="Moons go round.")
+    (inputs / "c.md").write_text("---\ntitle: On comets\nauthors: [Tycho Brahe, Sophie Brahe]\n---\nText.\n")
+    files = sorted(inputs.iterdir())
+    built: set[str] = set()
+    for seed in range(4):
+        random.Random(seed).shuffle(files)
+        shelf = tmp_path / f"shelf{seed}"
+        report = build_shelf(files, shelf)
+        built.add(json.dumps([report.build_id, *sorted(_ids(shelf).items())]))
+    assert len(built) == 1
+
+
+def _ids(shelf: Path) -> dict[str, str]:
+    found = Library.open(shelf).search("", limit=100)["results"]
+    return {hit["paper_id"]: hit["title"] for hit in found}
+
+
+def test_the_same_inputs_under_another_folder_give_the_same_build_id(inputs: Path, tmp_path: Path) -> None:
+    bibliography(inputs / "a.bib", "On stars")
+    other = tmp_path / "elsewhere" / "deep"
+    other.mkdir(parents=True)
+    bibliography(other / "renamed.bib", "On stars")
+    assert build_shelf([inputs], tmp_path / "one").build_id == build_shelf([other], tmp_path / "two").build_id
+
+
+def test_summaries_that_fit_no_paper_or_are_no_json_are_told(capsys: Capture, inputs: Path, target: Path) -> None:
+    source = bibliography(inputs / "papers.bib", "Star", "Comet")
+    summaries = inputs / "summaries" / "deep_read"
+    summaries.mkdir(parents=True)
+    (summaries / "Star.json").write_text('{"summary": "It shines."}')
+    (summaries / "Comet.json").write_text('{"summary": "cut')
+    (summaries / "Planet.json").write_text("{}")
+    done: Done = command(capsys, "build", source, "-o", target, "--summaries", summaries.parent, "--json")
+    told = {one["origin"]: one["kind"] for one in done.json["problems"]}
+    assert told == {"deep_read/Comet.json": "broken", "deep_read/Planet.json": "skipped"}
+    library = Library.open(target)
+    assert json.loads(library.summary("Star", "deep_read")) == {"summary": "It shines."}
+    assert library.metadata("Comet")["available_summary_templates"] == ["default"]
+    assert library.stats()["summaries"] == {"deep_read": 1, "default": 2}
+
+
+def test_a_folder_of_summaries_that_is_not_there_is_refused(capsys: Capture, inputs: Path, target: Path) -> None:
+    source = bibliography(inputs / "papers.bib", "Star")
+    done = command(capsys, "build", source, "-o", target, "--summaries", inputs / "none", "--json")
+    assert (done.code, done.error["code"]) == (3, "input_not_found")
+    assert not target.exists()

@@ -1,0 +1,322 @@
+"""`paper-library serve` as a process: how it starts, whom it lets in, and how it ends."""
+
+import json
+import os
+import re
+import signal
+import socket
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from paper_library.build.builder import build_shelf
+from tests.paper_library.operations.command_runs import SOON, command, eventually, serving, titles
+from tests.paper_library.operations.shelves import files_of, shelve, shelve_readable
+from tests.requirements import requirement
+
+Capture = pytest.CaptureFixture[str]
+CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "search_papers", "arguments": {"query": "star"}},
+}
+LONG = 8_000_000
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    shelve_readable(tmp_path / "shelf")
+    return tmp_path / "shelf"
+
+
+@pytest.fixture
+def not_listening(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
+    """What a server would have been run with, had it come to that."""
+    runs: list[dict[str, Any]] = []
+
+    def run(app: object, **options: Any) -> None:
+        runs.append({"app": app, **options})
+
+    monkeypatch.setattr("uraniborg.kernel.http_server.run_server", run)
+    monkeypatch.setattr("paper_library.serving.configure_logging", lambda: None)
+    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+    return runs
+
+
+def test_an_address_that_others_can_reach_needs_a_token(
+    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
+) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1"):
+        done = command(capsys, "serve", shelf, "--host", host, "--port", "0", "--json")
+        assert (done.code, done.error["code"]) == (4, "insecure_bind")
+        assert "--token" in done.error["hint"]
+        assert "--insecure" in done.error["hint"]
+    assert not_listening == []
+
+
+def test_insecure_lets_others_reach_it_and_says_so(
+    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
+) -> None:
+    done = command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure")
+    assert done.code == 0
+    assert "No token is needed: everyone who can reach this address can read the shelf." in done.err
+    assert [run["host"] for run in not_listening] == ["0.0.0.0"]
+
+
+def test_insecure_is_said_out_loud_beside_json_too(
+    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
+) -> None:
+    done = command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure", "--json")
+    assert not_listening
+    assert "No token is needed" in done.err
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_an_address_of_this_machine_needs_no_token(
+    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], host: str
+) -> None:
+    assert command(capsys, "serve", shelf, "--host", host, "--port", "0").code == 0
+    assert len(not_listening) == 1
+
+
+def test_a_port_that_is_taken_is_told(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = command(capsys, "serve", shelf, "--port", str(port), "--json")
+    assert (done.code, done.error["code"], done.error["port"]) == (5, "port_taken", port)
+    assert "--port" in done.error["hint"]
+    assert not_listening == []
+
+
+def test_a_host_that_is_none_is_told(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
+    done = command(capsys, "serve", shelf, "--host", "no.such.host.invalid", "--insecure", "--port", "0", "--json")
+    assert (done.code, done.error["code"]) == (5, "port_taken")
+    assert not_listening == []
+
+
+BASES = ["ftp://x.example", "https://", "static", "https://me:secret@x.example", "http://x.example/?q=1", "http://[::1"]
+
+
+NO_PORT = "http://x:99999999/"
+
+
+@pytest.mark.parametrize("base", [*BASES, NO_PORT])
+def test_a_static_base_that_is_no_address_is_told(
+    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], base: str
+) -> None:
+    done = command(capsys, "serve", shelf, "--static-base-url", base, "--port", "0", "--json")
+    assert (done.code, done.error["code"]) == (2, "invalid_argument")
+    assert "secret" not in done.out + done.err
+    assert not_listening == []
+
+
+OPTIONS = [["--workers", "0"], ["--workers", "65"], ["--port", "65536"], ["--port", "-1"]]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+def test_an_option_out_of_bounds_is_told(
+    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], options: list[str]
+) -> None:
+    done = command(capsys, "serve", shelf, "--json", *options)
+    assert (done.code, done.error["code"]) == (2, "invalid_argument")
+    assert options[0].removeprefix("--") in done.error["message"]
+    assert not_listening == []
+
+
+def test_settings_come_from_the_environment_and_options_go_before(
+    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
+        ports = [one.getsockname()[1], two.getsockname()[1]]
+    monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
+    monkeypatch.setenv("URANIBORG_LIBRARY__PORT", str(ports[0]))
+    monkeypatch.setenv("URANIBORG_LIBRARY__TOKEN", "a-secret-of-ours")
+    assert command(capsys, "serve", "--json").json["papers"] == 3
+    assert command(capsys, "serve", "--json", "--port", str(ports[1])).json["url"].endswith(f":{ports[1]}")
+    assert [run["port"] for run in not_listening] == ports
+
+
+@pytest.mark.parametrize(("name", "value"), [("PORT", "x"), ("COLOUR", "blue"), ("QUERY_TIMEOUT_S", "0")])
+def test_a_setting_that_is_wrong_is_named(
+    capsys: Capture,
+    shelf: Path,
+    not_listening: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: str,
+) -> None:
+    monkeypatch.setenv(f"URANIBORG_LIBRARY__{name}", value)
+    done = command(capsys, "serve", shelf, "--json")
+    assert (done.code, done.error["code"]) == (2, "invalid_config")
+    assert name in done.error["message"]
+    assert not_listening == []
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
+    """A client of a server whose token is in its environment."""
+    folder = tmp_path_factory.mktemp("guarded")
+    shelve(folder / "shelf", "Star")
+    with serving(folder, folder / "shelf", URANIBORG_LIBRARY__TOKEN="t0ken-of-ours") as served:
+        yield served.client
+
+
+PATHS = ["/", "/mcp", "/papers/x", "/api/v1/search", "/api/v1/openapi.json", "/nothing", "/healthz/", "//healthz"]
+WRONG = ["Bearer wrong", "Bearer t0ken-of-our", "Bearer t0ken-of-ours ours", "Basic t0ken-of-ours", "t0ken-of-ours", ""]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_the_token_nothing_but_the_health_is_told(guarded: httpx.Client, path: str) -> None:
+    for sent in ({}, *({"Authorization": value} for value in WRONG)):
+        refused = guarded.get(path, headers=sent)
+        assert refused.status_code == 401
+        assert refused.headers["WWW-Authenticate"] == "Bearer"
+        assert refused.json()["error"]["code"] == "not_authorized"
+        assert "t0ken" not in refused.text
+
+
+def test_the_health_is_open_to_all(guarded: httpx.Client) -> None:
+    assert guarded.get("/healthz").json()["status"] == "ok"
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        "Bearer",
+        "bearer",
+    ],
+)
+def test_with_the_token_everything_is_answered(guarded: httpx.Client, scheme: str) -> None:
+    sent = {"Authorization": f"{scheme} t0ken-of-ours"}
+    assert guarded.get("/api/v1/search", headers=sent).json()["total"] == 1
+    assert guarded.get("/", headers=sent).status_code == 200
+    assert guarded.post("/mcp", json=CALL, headers=sent).json()["result"]["structuredContent"]["total"] == 1
+
+
+def test_a_name_that_is_not_of_this_machine_is_refused(guarded: httpx.Client) -> None:
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", ""):
+        refused = guarded.get("/healthz", headers={"Host": host})
+        assert refused.status_code == 421
+        assert refused.json()["error"]["code"] == "host_not_allowed"
+
+
+@requirement("PL-17")
+def test_serving_writes_nothing_into_the_shelf_and_leaves_nothing_behind(shelf: Path, tmp_path: Path) -> None:
+    before = files_of(shelf)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with serving(tmp_path, shelf, TMPDIR=str(temporary)) as served:
+        for path in ("/", "/api/v1/search?q=comets&facets=author", "/api/v1/stats", "/healthz"):
+            assert served.client.get(path).status_code == 200
+        assert served.client.post("/mcp", json=CALL).status_code == 200
+        assert served.stop() in (0, -signal.SIGTERM)
+        assert served.stderr == ""
+    assert files_of(shelf) == before
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.fixture
+def long_paper(tmp_path: Path) -> Path:
+    """A shelf of one paper whose text takes a while to send."""
+    source = tmp_path / "long.md"
+    source.write_text("---\ntitle: A long paper\n---\n" + "word " * (LONG // 5))
+    build_shelf([source], tmp_path / "shelf")
+    return tmp_path / "shelf"
+
+
+def test_asked_to_end_it_finishes_what_is_under_way_and_takes_nothing_new(long_paper: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, long_paper) as served:
+        paper = served.client.get("/api/v1/search").json()["results"][0]["paper_id"]
+        with served.client.stream("GET", f"/api/v1/papers/{paper}/source") as download:
+            pieces = download.iter_raw(65_536)
+            size = len(next(pieces))
+            served.child.send_signal(signal.SIGTERM)
+            eventually(lambda: _refuses_connections(served.url))
+            size += sum(map(len, pieces))
+        assert size == int(download.headers["Content-Length"]) > LONG - 10
+        assert served.child.wait(SOON) in (0, -signal.SIGTERM)
+        assert "Traceback" not in served.stderr
+
+
+def _refuses_connections(url: str) -> bool:
+    try:
+        httpx.get(f"{url}/healthz", timeout=SOON)
+    except httpx.TransportError as exc:
+        # A connection that was taken in the moment before may be closed without an answer.
+        return isinstance(exc, httpx.ConnectError)
+    return False
+
+
+def test_an_interrupt_ends_it_without_a_traceback(shelf: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, shelf, from_the_start=True) as served:
+        assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
+        assert "Traceback" not in served.stderr
+
+
+def test_two_workers_serve_and_survive_that_one_is_killed(shelf: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
+        eventually(lambda: len(served.workers()) == 2)
+        before = served.workers()
+        os.kill(before[0], signal.SIGKILL)
+        eventually(lambda: len(served.workers()) == 2 and before[0] not in served.workers())
+        eventually(lambda: _found(served.url))
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(_found, [served.url] * 40))
+        assert served.stop() in (0, -signal.SIGTERM)
+
+
+def _found(url: str) -> bool:
+    try:
+        return titles(httpx.get(f"{url}/api/v1/search?q=star", timeout=SOON).json()) == ["On the new star"]
+    except httpx.TransportError:
+        return False
+
+
+def test_what_it_prints_is_one_line_of_json(shelf: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, shelf, from_the_start=True) as served:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", served.url)
+        served.stop()
+        assert served.child.stdout is not None
+        assert served.child.stdout.read() == b""
+
+
+def test_requests_that_are_no_http_do_no_harm(shelf: Path, tmp_path: Path) -> None:
+    with serving(tmp_path, shelf) as served:
+        address = ("127.0.0.1", int(served.url.rpartition(":")[2]))
+        for raw in (
+            b"\x16\x03\x01\x02\x00\x01",
+            b"GET\r\n\r\n",
+            b"\x00" * 10_000,
+            b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000,
+        ):
+            with socket.create_connection(address, SOON) as caller:
+                caller.sendall(raw)
+                caller.shutdown(socket.SHUT_WR)
+                assert b"200 OK" not in caller.recv(1_000)
+        waiting = [socket.create_connection(address, SOON) for _ in range(50)]
+        for caller in waiting:
+            caller.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+        assert served.client.get("/healthz").json()["status"] == "ok"
+        for caller in waiting:
+            caller.close()
+        assert served.client.get("/healthz").json()["status"] == "ok"
+        assert "Traceback" not in served.stderr
+
+
+def test_json_of_the_health_names_build_and_papers(shelf: Path, tmp_path: Path) -> None:
+    build_id = json.loads((shelf / "manifest.json").read_bytes())["build_id"]
+    with serving(tmp_path, shelf) as served:
+        assert served.client.get("/healthz").json() == {"status": "ok", "build_id": build_id, "papers": 3}
+
+
+def test_workers_do_not_outlive_the_process_that_started_them(tmp_path: Path, shelf: Path) -> None:
+    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
+        eventually(lambda: len(served.workers()) == 2)
+        workers = served.workers()
+        served.stop(signal.SIGKILL)
+        eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))

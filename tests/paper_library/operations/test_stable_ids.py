@@ -1,0 +1,389 @@
+"""A paper's id survives corrections, rebuilds, and the loss of the shelf or of the file that remembers it."""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_library.build import builder
+from paper_library.build.builder import build_shelf
+from paper_library.errors import RegisterTooNew, ShelfUnwritable
+from paper_library.library import Library
+from paper_library.store import index as fields
+from paper_library.store.manifest import file_digest
+from paper_library.store.shelf import Shelf
+from tests.paper_library.operations.command_runs import command, process
+from tests.paper_library.operations.killed_build import build_and_die
+
+LONG = "Comets move around the Sun on long orbits, and their tails point away from it for as long as they are seen."
+PLAIN = "@article{brahe, title={The new star}, author={Brahe, Tycho}, year=1573}\n"
+WITH_DOI = "@article{brahe, title={The new star}, author={Brahe, Tycho}, year=1573, doi={10.1000/star}}\n"
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def ids(shelf: Path) -> dict[str, str]:
+    """The ids of a shelf's papers by title; of those with one title, which are all the same, the second has a star."""
+    opened = Shelf.open(shelf)
+    try:
+        found: dict[str, str] = {}
+        for said in sorted(map(opened.described, range(opened.manifest.papers)), key=lambda said: said["paper_id"]):
+            found[f"{said['title']}*" if said["title"] in found else said["title"]] = said["paper_id"]
+        return found
+    finally:
+        opened.close()
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    """Every file of a shelf, without the time of the build."""
+    found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    manifest = json.loads(found.pop("manifest.json"))
+    return {**found, "manifest.json": json.dumps({**manifest, "built_at": ""}).encode()}
+
+
+def remembered(shelf: Path) -> dict[str, Any]:
+    return json.loads(shelf.with_name(f"{shelf.name}.ids.json").read_bytes())["papers"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path / "in" / "refs.bib", PLAIN)
+    write(tmp_path / "in" / "moon.md", f"---\ntitle: The face of teh moon\n---\n{LONG}\n")
+    write(tmp_path / "in" / "list.jsonl", '{"title": "On long-haired stars"}\n{"title": "Notes"}\n{"title": "Notes"}\n')
+    return tmp_path / "in"
+
+
+def correct(folder: Path) -> None:
+    """Find a DOI, and correct titles of papers with and without keys."""
+    write(folder / "refs.bib", WITH_DOI)
+    write(folder / "moon.md", f"---\ntitle: The face of the moon\n---\n{LONG}\n")
+    lines = '{"title": "Something new"}\n{"title": "On long-haired star"}\n{"title": "Notes"}\n{"title": "Notes"}\n'
+    write(folder / "list.jsonl", lines)
+
+
+def test_ids_survive_a_title_fix_and_a_new_doi_in_a_rebuild(folder: Path, tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    build_shelf([folder], shelf)
+    before = ids(shelf)
+    correct(folder)
+    build_shelf([folder], shelf)
+    after = ids(shelf)
+    assert after["The new star"] == before["The new star"] == Library.open(shelf).metadata("10.1000/star")["paper_id"]
+    assert after["The face of the moon"] == before["The face of teh moon"]
+    assert after["On long-haired star"] == before["On long-haired stars"]
+    assert after["Something new"] not in before.values()
+
+
+def test_ids_survive_the_loss_of_the_shelf(folder: Path, tmp_path: Path) -> None:
+    build_shelf([folder], tmp_path / "shelf")
+    before = ids(tmp_path / "shelf")
+    shutil.rmtree(tmp_path / "shelf")
+    correct(folder)
+    build_shelf([folder], tmp_path / "shelf")
+    assert set(ids(tmp_path / "shelf").values()) >= set(before.values())
+
+
+@pytest.mark.parametrize("harm", ["missing", "empty", "not JSON", "cut off", "a list", "of other things"])
+def test_ids_survive_the_loss_of_the_file_that_remembers_them(folder: Path, tmp_path: Path, harm: str) -> None:
+    shelf, file = tmp_path / "shelf", tmp_path / "shelf.ids.json"
+    build_shelf([folder], shelf)
+    before, content = ids(shelf), file.read_bytes()
+    file.unlink()
+    harmed = {
+        "empty": b"",
+        "not JSON": b"\x00\xff",
+        "cut off": content[:-30],
+        "a list": b"[]",
+        "of other things": b'{"paper_library_ids": 1, "papers": []}',
+    }
+    if harm in harmed:
+        file.write_bytes(harmed[harm])
+    correct(folder)
+    report = build_shelf([folder], shelf)
+    assert set(ids(shelf).values()) >= set(before.values())
+    assert set(remembered(shelf)) == set(ids(shelf).values())
+    if harm in harmed:
+        assert [(one.origin, one.kind) for one in report.problems] == [("shelf.ids.json", "broken")]
+        assert (tmp_path / "shelf.ids.json.damaged").read_bytes() == harmed[harm]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"title": 7},
+        {"keys": "doi:10.1000/x"},
+        {"keys": [7]},
+        {"year": "1573"},
+        {"year": True},
+        {"key": []},
+        "text",
+        None,
+    ],
+)
+def test_a_damaged_line_costs_itself_alone(folder: Path, tmp_path: Path, line: Any) -> None:
+    shelf, file = tmp_path / "shelf", tmp_path / "shelf.ids.json"
+    build_shelf([folder], shelf)
+    before = ids(shelf)
+    papers = remembered(shelf)
+    papers |= {"f" * 32: line, "no id": {"keys": ["bib:brahe"]}}
+    file.write_text(json.dumps({"paper_library_ids": 1, "papers": papers}))
+    report = build_shelf([folder], shelf)
+    assert ids(shelf) == before
+    assert [one.reason[:4] for one in report.problems] == ["2 of"]
+
+
+def test_a_file_of_a_later_version_is_left_alone(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = write(tmp_path / "shelf.ids.json", '{"paper_library_ids": 2, "papers": {}}')
+    with pytest.raises(RegisterTooNew):
+        build_shelf([folder], tmp_path / "shelf")
+    refused = command(capsys, "build", folder, "-o", tmp_path / "shelf", "--json")
+    assert (refused.code, refused.error["code"]) == (4, "register_too_new")
+    assert "2" in file.read_text()
+    assert not (tmp_path / "shelf").exists()
+
+
+def test_two_builds_from_the_same_inputs_and_the_same_file_are_byte_identical(folder: Path, tmp_path: Path) -> None:
+    build_shelf([folder], tmp_path / "first")
+    correct(folder)
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        shutil.copy(tmp_path / "first.ids.json", tmp_path / name / "shelf.ids.json")
+        build_shelf([folder], tmp_path / name / "shelf")
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert bytes_of(one / "shelf") == bytes_of(two / "shelf")
+    assert (one / "shelf.ids.json").read_bytes() == (two / "shelf.ids.json").read_bytes()
+    before = bytes_of(one / "shelf")
+    build_shelf([folder], one / "shelf")
+    assert bytes_of(one / "shelf") == before
+    assert (one / "shelf.ids.json").read_bytes() == (two / "shelf.ids.json").read_bytes()
+
+
+def test_builds_are_byte_identical_in_processes_of_their_own(folder: Path, tmp_path: Path) -> None:
+    for seed in ("1", "2"):
+        assert process("build", folder, "-o", f"shelf{seed}", cwd=tmp_path, PYTHONHASHSEED=seed).code == 0
+    assert bytes_of(tmp_path / "shelf1") == bytes_of(tmp_path / "shelf2")
+    assert (tmp_path / "shelf1.ids.json").read_bytes() == (tmp_path / "shelf2.ids.json").read_bytes()
+
+
+def test_a_build_killed_at_any_moment_loses_no_id(folder: Path, tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    build_shelf([folder], shelf)
+    before = ids(shelf)
+    correct(folder)
+    moment, died = 5, True
+    while died:
+        died = build_and_die([folder], shelf, moment)
+        assert set(remembered(shelf)) >= set(before.values()), f"killed before step {moment}"
+        moment += 13
+    assert set(ids(shelf).values()) >= set(before.values())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "shelf", "shelf.ids.json"]
+
+
+def test_a_shelf_that_cannot_be_put_in_place_has_given_out_no_other_ids(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf = tmp_path / "shelf"
+    build_shelf([folder], shelf)
+    before = ids(shelf)
+    correct(folder)
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("paper_library.build.staging._replace", fails)
+        with pytest.raises(ShelfUnwritable):
+            build_shelf([folder], shelf)
+    assert ids(shelf) == before
+    build_shelf([folder], shelf)
+    assert set(ids(shelf).values()) >= set(before.values())
+
+
+def test_a_full_disk_leaves_the_file_that_remembers_as_it_was(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build_shelf([folder], tmp_path / "shelf")
+    before = (tmp_path / "shelf.ids.json").read_bytes()
+    correct(folder)
+
+    def fails(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("paper_library.build.id_register.write_atomic", fails)
+    with pytest.raises(ShelfUnwritable):
+        build_shelf([folder], tmp_path / "shelf")
+    assert (tmp_path / "shelf.ids.json").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "shelf", "shelf.ids.json"]
+
+
+def test_an_update_elsewhere_takes_the_ids_along(folder: Path, tmp_path: Path) -> None:
+    build_shelf([folder], tmp_path / "old")
+    shutil.rmtree(folder)
+    build_shelf([write(tmp_path / "new.bib", WITH_DOI)], tmp_path / "new", update=tmp_path / "old")
+    assert ids(tmp_path / "new") == ids(tmp_path / "old")
+    assert remembered(tmp_path / "new").keys() == remembered(tmp_path / "old").keys()
+
+
+def test_a_damaged_file_of_another_shelf_is_left_where_it_is(folder: Path, tmp_path: Path) -> None:
+    build_shelf([folder], tmp_path / "old")
+    write(tmp_path / "old.ids.json", "{")
+    report = build_shelf([folder], tmp_path / "new", update=tmp_path / "old")
+    assert [one.origin for one in report.problems] == ["old.ids.json"]
+    assert (tmp_path / "old.ids.json").read_text() == "{"
+    assert ids(tmp_path / "new") == ids(tmp_path / "old")
+
+
+WORDS = st.sampled_from(["star", "comet", "new", "old", "moon"])
+
+
+@st.composite
+def records(draw: st.DrawFn) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "authors": draw(st.sampled_from([["Tycho Brahe"], ["Sophie Brahe"], ["Johannes Kepler", "Tycho Brahe"]])),
+        "year": draw(st.integers(1570, 1572)),
+        "doi": draw(st.sampled_from(["10.1000/a", "10.1000/b"])),
+        "bibkey": draw(st.sampled_from(["k", "brahe_1570_star", "l"])),
+        "id": draw(st.sampled_from(["1", "2", "3"])),
+        "abstract": draw(st.sampled_from(["Short.", LONG])),
+    }
+    chosen = draw(st.sets(st.sampled_from(sorted(facts))))
+    title = " ".join(draw(st.lists(WORDS, min_size=1, max_size=4)))
+    return {"title": title, **{name: facts[name] for name in chosen}}
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(records(), min_size=1, max_size=8), st.lists(records(), max_size=4))
+def test_any_inputs_give_the_same_shelf_again_by_rebuilding_and_by_updating(
+    tmp_path_factory: pytest.TempPathFactory, one: list[dict[str, Any]], two: list[dict[str, Any]]
+) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    shelf = folder / "shelf"
+    write(folder / "in" / "one.jsonl", "\n".join(map(json.dumps, one)))
+    write(folder / "in" / "two.json", json.dumps(two))
+    build_shelf([folder / "in"], shelf)
+    before, register, known = bytes_of(shelf), (folder / "shelf.ids.json").read_bytes(), all_ids(shelf)
+    for update in (None, shelf):
+        build_shelf([folder / "in"], shelf, update=update)
+        assert bytes_of(shelf) == before
+        assert (folder / "shelf.ids.json").read_bytes() == register
+    build_shelf([folder / "in" / "two.json"], shelf, update=shelf)
+    assert all_ids(shelf) == known
+
+
+def all_ids(shelf: Path) -> set[str]:
+    opened = Shelf.open(shelf)
+    try:
+        return {opened.described(no)["paper_id"] for no in range(opened.manifest.papers)}
+    finally:
+        opened.close()
+
+
+def test_the_files_that_remember_ids_are_no_inputs(folder: Path) -> None:
+    for _ in range(2):
+        report = build_shelf([folder], folder / "shelf")
+        assert report.problems == []
+    shutil.rmtree(folder / "shelf")
+    write(folder / "my.ids.json", '[{"title": "A paper of mine and nobody else"}]')
+    assert build_shelf([folder], folder / "other").problems == []
+    assert "A paper of mine and nobody else" in ids(folder / "other")
+
+
+def test_a_paper_never_gets_the_id_of_another_that_is_remembered(tmp_path: Path) -> None:
+    refs, shelf = tmp_path / "refs.bib", tmp_path / "shelf"
+    build_shelf([write(refs, "@misc{k, title={The new star}, doi={10.1000/wrong}}")], shelf)
+    star = ids(shelf)["The new star"]
+    both = "@misc{k, title={The new star}, doi={10.1000/right}}\n@misc{l, title={Of comets}, doi={10.1000/wrong}}"
+    build_shelf([write(refs, both)], shelf)
+    after = ids(shelf)
+    assert after["The new star"] == star
+    assert after["Of comets"] != star
+
+
+def older(shelf: Path) -> None:
+    """Make a shelf what schema 1 had: no entries, fewer fields, and nothing beside it."""
+    shelf.with_name(f"{shelf.name}.ids.json").unlink()
+    manifest = json.loads((shelf / "manifest.json").read_bytes())
+    database = sqlite3.connect(shelf / "shelf.db")
+    new = ("citation_key", "volume", "issue", "pages", "publisher", "retraction", "title_is_derived")
+    for no, metadata in database.execute("SELECT no, metadata FROM paper").fetchall():
+        said = {name: value for name, value in json.loads(metadata).items() if name not in new}
+        database.execute("UPDATE paper SET metadata = ?, digest = 'old' WHERE no = ?", (json.dumps(said).encode(), no))
+    database.executescript("DROP TABLE entry; ALTER TABLE asset DROP COLUMN is_added;")
+    database.close()
+    manifest |= {"schema_version": 1}
+    manifest["files"]["shelf.db"] = file_digest(shelf / "shelf.db")
+    (shelf / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.fixture
+def old_shelf(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write(folder / "brahe.md", f"# Star\n\n{LONG} And so on.\n")
+    write(tmp_path / "sums" / "deep" / "brahe.json", '{"text": "In depth."}')
+    with monkeypatch.context() as patched:
+        words = [name for name in fields._WORDS if name != fields.FLAG]  # pyright: ignore[reportPrivateUsage]
+        patched.setattr(fields, "_WORDS", words)
+        build_shelf([folder], tmp_path / "shelf", summaries=tmp_path / "sums")
+    older(tmp_path / "shelf")
+    return tmp_path / "shelf"
+
+
+def test_a_shelf_of_the_first_schema_is_read_as_it_is(old_shelf: Path) -> None:
+    library = Library.open(old_shelf)
+    assert library.metadata("brahe")["title"] == "The new star"
+    assert library.search("star")["total"] == 2
+    assert library.search("is:retracted")["total"] == 0
+    assert library.search("star -is:retracted")["total"] == 2
+    assert library.bibtex("brahe").startswith("@article{brahe,")
+    assert "unknown_nd_notes" in library.bibtex(ids(old_shelf)["Notes"])
+    assert library.complete("bra") == library.metadata("brahe")["paper_id"]
+    library.close()
+
+
+@pytest.mark.parametrize("update", [True, False], ids=["update", "rebuild"])
+def test_ids_of_a_shelf_of_the_first_schema_are_taken_over(
+    folder: Path, old_shelf: Path, tmp_path: Path, update: bool
+) -> None:
+    before = ids(old_shelf)
+    correct(folder)
+    report = build_shelf([folder], old_shelf, update=old_shelf if update else None)
+    after = ids(old_shelf)
+    assert set(after.values()) >= set(before.values())
+    assert after["The face of the moon"] == before["The face of teh moon"]
+    if update:
+        assert (report.added, report.pruned, report.unchanged, report.replaced) == (1, 0, 2, 3)
+        assert "In depth." in Library.open(old_shelf).summary("brahe", "deep")
+
+
+def test_an_update_of_a_shelf_of_the_first_schema_with_other_papers_keeps_all_it_had(
+    folder: Path, old_shelf: Path, tmp_path: Path
+) -> None:
+    before = ids(old_shelf)
+    more = write(tmp_path / "more.bib", "@misc{m, title={Of mountains on the moon}}")
+    report = build_shelf([more], tmp_path / "new", update=old_shelf)
+    after = ids(tmp_path / "new")
+    assert after.items() >= before.items()
+    assert (report.added, report.changed, report.replaced, report.unchanged) == (1, 0, 0, len(before))
+    library = Library.open(tmp_path / "new")
+    assert library.source("brahe").endswith("And so on.")
+    assert "In depth." in library.summary("brahe", "deep")
+
+
+def test_a_damaged_shelf_without_its_file_is_replaced_and_the_report_says_so(folder: Path, tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    build_shelf([folder], shelf)
+    (tmp_path / "shelf.ids.json").unlink()
+    (shelf / "shelf.db").write_bytes(b"")
+    report = build_shelf([folder], shelf)
+    assert report.papers == len(ids(shelf))
+    assert [one.origin for one in report.problems] == [builder.shown(shelf)]

@@ -1,0 +1,30 @@
+"""Shelves made on the spot of papers told in a few words."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from paper_library.build.builder import build_shelf
+from paper_library.library import Library
+
+
+def built(folder: Path, papers: Iterable[dict[str, Any]]) -> Path:
+    """The shelf of these papers, in `folder`."""
+    listing = folder / "papers.jsonl"
+    listing.write_text("\n".join(map(json.dumps, papers)), encoding="utf-8")
+    build_shelf([listing], folder / "shelf")
+    return folder / "shelf"
+
+
+def library_of(folder: Path, *papers: dict[str, Any]) -> Library:
+    return Library.open(built(folder, papers))
+
+
+def titles(page: dict[str, Any]) -> list[str]:
+    return [hit["title"] for hit in page["results"]]
+
+
+def found(library: Library, query: str, **options: Any) -> set[str]:
+    """The titles of what a query finds."""
+    return set(titles(library.search(query, limit=100, **options)))

@@ -1,0 +1,58 @@
+"""What diff says of two shelves is what is different between them."""
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_library.build.builder import build_shelf
+from paper_library.store.difference import Change, compare
+
+
+def shelve_keyed(folder: Path, name: str, papers: dict[int, str]) -> Path:
+    """A shelf of papers that are known by number and have a word for an abstract."""
+    source = folder / f"{name}.bib"
+    source.write_text(
+        "\n".join(
+            f"@article{{p{key}, title={{Paper {key} of {key}}}, doi={{10.1000/{key}}}, abstract={{{said}}}}}"
+            for key, said in papers.items()
+        )
+    )
+    build_shelf([source], folder / name)
+    return folder / name
+
+
+Papers = st.dictionaries(st.integers(0, 9), st.sampled_from(["angles", "lines", "arcs"]), min_size=1, max_size=8)
+
+
+@settings(max_examples=10)
+@given(old=Papers, new=Papers)
+def test_added_removed_and_changed_are_those_and_no_others(old: dict[int, str], new: dict[int, str]) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        before = shelve_keyed(Path(folder), "before", old)
+        after = shelve_keyed(Path(folder), "after", new)
+        difference = compare(before, after)
+    assert numbers(difference.added) == new.keys() - old.keys()
+    assert numbers(difference.removed) == old.keys() - new.keys()
+    both = new.keys() & old.keys()
+    assert numbers(difference.changed) == {key for key in both if old[key] != new[key]}
+    assert difference.unchanged == len(both) - len(difference.changed)
+    assert all(change.fields == ("abstract",) for change in difference.changed)
+
+
+def numbers(changes: list[Change]) -> set[int]:
+    return {int(change.title.split()[1]) for change in changes}
+
+
+def test_a_change_of_the_text_alone_is_told_with_what_it_changed(tmp_path: Path) -> None:
+    shelves: list[Path] = []
+    for name, text in (("before", "Angles."), ("after", "Arches.")):
+        source = tmp_path / f"{name}-texts"
+        source.mkdir()
+        (source / "star.md").write_text(f"---\ntitle: A star\n---\n{text}\n")
+        build_shelf([source], tmp_path / name)
+        shelves.append(tmp_path / name)
+    (change,) = compare(*shelves).changed
+    assert (change.title, change.fields) == ("A star", ("content",))

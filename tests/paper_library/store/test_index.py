@@ -1,0 +1,58 @@
+"""What of a paper goes into which field of the index."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paper_library.store import index as fields
+from paper_library.store.index import create_index, document, open_index
+
+LISTS: dict[str, list[str]] = {"author": ["Kurt Gödel"], "keyword": ["Deep Sea"], "institution": [], "tag": ["wet"]}
+
+
+def a_document(**changes: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "no": 3,
+        "title": "Fishes of C++",
+        "abstract": "They were swimming.",
+        "year": None,
+        "venue": "Sea",
+        "lists": LISTS,
+        "identifiers": ["10.1000/XYZ", "Smith 2020"],
+        "texts": [],
+        "facets": {"author": [1], "keyword": [], "institution": [], "tag": [2], "venue": [3]},
+    }
+    return document(**{**facts, **changes})
+
+
+def test_what_is_said_of_a_paper_is_there_stemmed_and_as_written() -> None:
+    said = a_document()
+    assert said[fields.TITLE] == "fish c++"
+    assert said[fields.ABOUT] == "fish c++ swim deep sea wet"
+    assert said[fields.EXACT] == "fishes of c++ they were swimming deep sea wet"
+    assert said[fields.AUTHOR] == ["kurt godel"]
+    assert said[fields.IDENTIFIER] == "10.1000/xyz smith2020"
+
+
+def test_a_paper_of_no_year_is_of_year_zero_and_without_a_text_has_no_full_text() -> None:
+    said = a_document()
+    assert said[fields.YEAR] == 0
+    assert fields.FULL not in said
+    assert a_document(texts=["Whole fishes."])[fields.FULL] == ["whole fish"]
+
+
+def test_empty_facets_are_left_out() -> None:
+    said = a_document()
+    assert (said[fields.FACETS["author"]], said[fields.FACETS["tag"]]) == ([1], [2])
+    assert fields.FACETS["keyword"] not in said
+
+
+def test_an_index_is_opened_as_it_was_created(tmp_path: Path) -> None:
+    create_index(tmp_path)
+    assert open_index(tmp_path).searcher().num_docs == 0
+
+
+def test_a_folder_without_an_index_is_none(tmp_path: Path) -> None:
+    with pytest.raises((ValueError, OSError)):
+        open_index(tmp_path)

@@ -1,0 +1,142 @@
+"""A shelf is replaced while it is being served: new requests get the new one, running ones finish on the old."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from paper_library.library import Library
+from paper_library.store.assets import Assets
+from paper_library.store.live_shelf import LiveShelf
+from tests.paper_library.operations.shelves import HARMS, flipped, shelve, shelve_readable
+
+SOON = 20.0
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    shelve(tmp_path / "shelf", "Old star", "Old comet")
+    return tmp_path / "shelf"
+
+
+def eventually(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + SOON
+    pause = threading.Event()
+    while not holds():
+        assert time.monotonic() < end, "it never came to be"
+        pause.wait(0.02)
+
+
+def titles(library: Library, query: str = "") -> list[str]:
+    return [hit["title"] for hit in library.search(query)["results"]]
+
+
+def in_new_thread(ask: Callable[[], list[str]]) -> list[str]:
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(ask).result(SOON)
+
+
+def test_a_replaced_shelf_is_seen_without_a_restart(shelf: Path) -> None:
+    library = Library.open(shelf)
+    old = library.build_id
+    shelve(shelf, "New star", "New comet")
+    eventually(lambda: library.build_id != old)
+    assert titles(library, "star") == ["New star"]
+    assert library.live.problem is None
+
+
+def test_whoever_holds_the_old_shelf_finishes_on_it(shelf: Path) -> None:
+    live = LiveShelf(shelf)
+    held = live.current()
+    shelve(shelf, "New star")
+    live.refresh()
+    assert [row.title for row in held.rows([0, 1])] == ["Old comet", "Old star"]
+    assert live.current().manifest.papers == 1
+
+
+def test_a_thread_new_to_the_old_shelf_reads_the_old_database_after_a_replacement(shelf: Path) -> None:
+    held = LiveShelf(shelf).current()
+    shelve(shelf, "New star", "New comet")
+    assert in_new_thread(lambda: [row.title for row in held.rows([0, 1])]) == ["Old comet", "Old star"]
+
+
+def test_a_damaged_replacement_is_not_read_by_threads_that_are_new(shelf: Path) -> None:
+    library = Library.open(shelf)
+    other = shelf.with_name("other")
+    shelve(other, "New star", "New comet")
+    flipped(other / "shelf.db", 70_000)
+    shutil.rmtree(shelf)
+    other.rename(shelf)
+    library.live.refresh()
+    assert library.live.problem is not None
+    assert in_new_thread(lambda: titles(library, "star")) == ["Old star"]
+
+
+@pytest.mark.parametrize(("harm", "code"), [HARMS[name] for name in ("missing", "newer schema", "without index")])
+def test_the_old_shelf_is_served_on_when_the_new_one_cannot_be_opened(shelf: Path, harm: object, code: str) -> None:
+    assert callable(harm)
+    library = Library.open(shelf)
+    assert titles(library, "star") == ["Old star"]
+    old = library.build_id
+    shelve(shelf, "New star")
+    harm(shelf)
+    library.live.refresh()
+    assert library.live.problem is not None
+    assert library.live.problem.code == code
+    assert library.build_id == old
+    assert titles(library, "star") == ["Old star"]
+
+
+def test_a_shelf_that_is_whole_again_is_taken_up(shelf: Path) -> None:
+    library = Library.open(shelf)
+    shelve(shelf, "New star")
+    (shelf / "manifest.json").unlink()
+    library.live.refresh()
+    assert library.live.problem is not None
+    shutil.rmtree(shelf)
+    shelve(shelf, "Newer star")
+    library.live.refresh()
+    assert library.live.problem is None
+    assert titles(library) == ["Newer star"]
+
+
+def test_a_shelf_whose_manifest_is_copied_first_is_taken_up_once_the_rest_has_come(shelf: Path) -> None:
+    library = Library.open(shelf)
+    other = shelf.with_name("other")
+    shelve(other, "New star")
+    shutil.rmtree(shelf)
+    shelf.mkdir()
+    shutil.copy2(other / "manifest.json", shelf)
+    library.live.refresh()
+    assert library.live.problem is not None
+    shutil.copytree(other, shelf, dirs_exist_ok=True, copy_function=_copied_unless_there)
+    library.live.refresh()
+    assert titles(library) == ["New star"]
+
+
+def _copied_unless_there(source: str, target: str) -> None:
+    if not Path(target).exists():
+        shutil.copy2(source, target)
+
+
+def test_an_asset_cleared_away_with_the_old_shelf_is_read_from_the_new_one(tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    shelve_readable(shelf)
+    library = Library(LiveShelf(shelf), Assets())
+    (paper,) = library.with_title("On comets")
+    held = library.live.current()
+    shelve_readable(shelf, "# Comets\n\nThey come back.\n")
+    assert library.source(paper) == "# Comets\n\nThey come back."
+    assert library.live.current() is not held
+
+
+def test_many_replacements_in_a_row_end_at_the_last(shelf: Path) -> None:
+    library = Library.open(shelf)
+    for number in range(5):
+        shelve(shelf, f"Star {number}")
+        titles(library)
+    eventually(lambda: titles(library) == ["Star 4"])

@@ -1,0 +1,148 @@
+"""A paper is found by every spelling of its identifiers, and `show` completes the beginning of an id or key."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paper_library.build.builder import build_shelf
+from paper_library.errors import PaperAmbiguous, PaperNotFound
+from paper_library.library import Library
+from tests.paper_library.operations.command_runs import command, process
+
+BIB = """
+@article{knots2003, title={Knots of the North}, author={Lovelace, Ada}, year={2003},
+  doi={10.1000/Knots.2003(1)}, eprint={math.GT/0309136}, archiveprefix={arXiv}, pmid={12345678}, pmcid={PMC7654321}}
+@article{knots2004, title={Braids of the South}, author={Noether, Emmy}, year={2004}, eprint={2301.00001v2},
+  archiveprefix={arXiv}}
+@article{braids2005, title={Links in between}, author={Brahe, Sophie}, year={2005}}
+"""
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("lookup")
+    (folder / "refs.bib").write_text(BIB, encoding="utf-8")
+    build_shelf([folder / "refs.bib"], folder / "shelf")
+    return folder / "shelf"
+
+
+@pytest.fixture(scope="module")
+def library(shelf: Path) -> Iterator[Library]:
+    opened = Library.open(shelf)
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "10.1000/knots.2003(1)",
+        "10.1000/KNOTS.2003(1)",
+        "doi.org/10.1000/knots.2003(1)",
+        "www.doi.org/10.1000/knots.2003(1)",
+        "https://doi.org/10.1000/knots.2003(1)?utm=1",
+        "https://dx.doi.org/10.1000/Knots.2003(1)/#abstract",
+        "HTTPS://DOI.ORG/10.1000/KNOTS.2003(1)",
+        "https://doi.org/doi:10.1000/knots.2003(1)",
+        "urn:doi:10.1000/knots.2003(1)",
+        "info:doi/10.1000/knots.2003(1)",
+        "10.1000/knots.2003(1)?utm=1",
+        "10.1000/knots.2003(1)/",
+        "<https://doi.org/10.1000/knots.2003(1)>",
+        " “10.1000/knots.2003(1)” ",
+        "https://onlinelibrary.example.org/doi/full/10.1000/knots.2003(1)/full?casa=1",
+        "https://www.example.org/doi/pdf/10.1000%2Fknots.2003(1).pdf",
+        "math.GT/0309136",
+        "math/0309136",
+        "MATH/0309136V3",
+        "arXiv:math/0309136v2",
+        "arxiv.org/abs/math.GT/0309136",
+        "https://arxiv.org/pdf/math/0309136v1.pdf?download=1",
+        "12345678",
+        "PMID: 12345678",
+        "pmid:012345678",
+        "https://pubmed.ncbi.nlm.nih.gov/12345678/",
+        "PMC7654321",
+        "pmcid: pmc7654321.2",
+        "https://www.ncbi.nlm.nih.gov/pmc/articles/PMC7654321/",
+        "https://pmc.ncbi.nlm.nih.gov/articles/PMC7654321",
+        "bib:knots2003",
+        "KNOTS2003",
+    ],
+)
+def test_every_spelling_of_an_identifier_leads_to_its_paper(library: Library, written: str) -> None:
+    assert library.metadata(written)["title"] == "Knots of the North"
+
+
+def test_a_paper_id_in_capitals_and_with_blanks_leads_to_its_paper(library: Library) -> None:
+    known = library.metadata("knots2003")["paper_id"]
+    assert library.metadata(f"  {known.upper()}\n")["paper_id"] == known
+
+
+@pytest.mark.parametrize("written", ["arXiv:2301.00001v7", "2301.00001 [math.GT]", "arXiv: 2301.00001", "<2301.00001>"])
+def test_every_version_of_an_arxiv_id_leads_to_its_paper(library: Library, written: str) -> None:
+    assert library.metadata(written)["title"] == "Braids of the South"
+
+
+def test_a_paper_known_without_its_subject_class_is_found_with_it(tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(BIB.replace("math.GT/", "math/"), encoding="utf-8")
+    build_shelf([tmp_path / "a.bib"], tmp_path / "shelf")
+    assert Library.open(tmp_path / "shelf").metadata("math.GT/0309136v1")["title"] == "Knots of the North"
+
+
+@pytest.mark.parametrize("written", ["arxiv:math.GT/0309136", "arxiv:math/0309136v2", "arxiv:MATH/0309136"])
+def test_an_old_arxiv_id_is_searched_for_with_and_without_its_subject_class(library: Library, written: str) -> None:
+    assert [hit["title"] for hit in library.search(written)["results"]] == ["Knots of the North"]
+
+
+def test_one_paper_under_both_spellings_of_an_old_arxiv_id_is_one_paper(tmp_path: Path) -> None:
+    for name, written in (("a", "math.GT/0309136"), ("b", "math/0309136")):
+        entry = f"@misc{{{name}, title={{Title {name}}}, eprint={{{written}}}, archiveprefix={{arXiv}}}}"
+        (tmp_path / f"{name}.bib").write_text(entry, encoding="utf-8")
+    assert build_shelf([tmp_path / "a.bib", tmp_path / "b.bib"], tmp_path / "shelf").papers == 1
+
+
+@pytest.mark.parametrize(
+    "written", ["", " ", "10.1000/", "nobody", "\0", "\ud800", "%", "x" * 10_000, "PMID:", "9" * 400]
+)
+def test_what_names_no_paper_is_not_found_whole_or_as_a_beginning(library: Library, written: str) -> None:
+    with pytest.raises(PaperNotFound):
+        library.metadata(written)
+    with pytest.raises(PaperNotFound):
+        library.complete(written)
+
+
+@pytest.mark.parametrize("begun", ["knots2003", "braids", "braids2", "bib:braids"])
+def test_a_unique_beginning_of_a_bibtex_key_is_completed(library: Library, begun: str) -> None:
+    assert library.complete(begun) == library.metadata("braids2005" if "braids" in begun else "knots2003")["paper_id"]
+
+
+def test_a_unique_beginning_of_an_id_is_completed(library: Library) -> None:
+    for key in ("knots2003", "knots2004", "braids2005"):
+        known = library.metadata(key)["paper_id"]
+        assert library.complete(known[:10].upper()) == known
+
+
+def test_a_beginning_that_several_papers_share_is_refused_with_their_names(library: Library) -> None:
+    with pytest.raises(PaperAmbiguous) as refused:
+        library.complete("knots")
+    candidates = ["knots2003 (Knots of the North)", "knots2004 (Braids of the South)"]
+    assert refused.value.ids["candidates"] == candidates
+
+
+def test_only_show_completes_a_beginning(library: Library) -> None:
+    with pytest.raises(PaperNotFound):
+        library.metadata("braids")
+
+
+def test_show_takes_a_beginning_in_a_process_of_its_own(shelf: Path, tmp_path: Path) -> None:
+    shown = process("show", shelf, "braids", cwd=tmp_path)
+    assert (shown.code, shown.out.splitlines()[0]) == (0, "Links in between")
+    assert process("show", shelf, "https://doi.org/10.1000/knots.2003(1)?utm=1", "--bibtex", cwd=tmp_path).code == 0
+
+
+def test_show_names_the_candidates_of_a_beginning(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    refused = command(capsys, "show", shelf, "knots", "--json")
+    assert (refused.code, refused.error["code"]) == (3, "paper_ambiguous")
+    assert "knots2004 (Braids of the South)" in refused.error["message"]

@@ -1,0 +1,309 @@
+"""A shelf that is not whole is not opened, and the error says why and what to do."""
+
+# pyright: reportPrivateUsage=false
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paper_library.build.builder import build_shelf
+from paper_library.library import Library
+from paper_library.store import shelf as shelf_module
+from paper_library.store.manifest import file_digest, read_manifest
+from paper_library.store.shelf import Shelf
+from paper_library.store.verification import verify
+from tests.paper_library.operations.shelves import (
+    HARMS,
+    Harm,
+    files_of,
+    flipped,
+    forget_database,
+    put,
+    rewrite_manifest,
+    shelve,
+    shelve_readable,
+)
+from tests.requirements import requirement
+from uraniborg.kernel.errors import UraniborgError
+
+CHECKOUT = Path(__file__).parents[3]
+AnyBit = st.tuples(st.integers(0, 1 << 20), st.integers(0, 7))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shelf = tmp_path_factory.mktemp("whole") / "shelf"
+    shelve_readable(shelf)
+    return shelf
+
+
+@pytest.fixture
+def shelf(whole: Path, tmp_path: Path) -> Path:
+    """A shelf that a test may harm."""
+    return shutil.copytree(whole, tmp_path / "shelf")
+
+
+def refusal(ask: Callable[[], Any]) -> UraniborgError:
+    with pytest.raises(UraniborgError) as caught:
+        ask()
+    return caught.value
+
+
+@pytest.mark.parametrize(("harm", "code"), HARMS.values(), ids=HARMS.keys())
+def test_a_harmed_shelf_is_refused_with_what_is_wrong_and_what_to_do(shelf: Path, harm: Harm, code: str) -> None:
+    harm(shelf)
+    error = refusal(lambda: Shelf.open(shelf))
+    assert error.code == code
+    assert "shelf" in error.message
+    assert error.hint
+    assert str(shelf.parent) not in error.message + error.hint
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"build_id": 7},
+        {"built_at": 7},
+        {"papers": True},
+        {"papers": "3"},
+        {"software": None},
+        {"files": {"shelf.db": 7}},
+    ],
+    ids=str,
+)
+def test_a_manifest_with_facts_of_the_wrong_kind_is_refused_or_does_no_harm(shelf: Path, facts: dict[str, Any]) -> None:
+    rewrite_manifest(**facts)(shelf)
+    assert kinds_told(shelf) in ("shelf_damaged", {"built_at": str, "build_id": str, "papers": int})
+
+
+def kinds_told(shelf: Path) -> str | dict[str, type]:
+    """Of what kinds the facts are that the manifest is asked for, or why there are none."""
+    try:
+        said = Library.open(shelf).stats()
+    except UraniborgError as error:
+        return error.code
+    return {name: type(said[name]) for name in ("built_at", "build_id", "papers")}
+
+
+def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_digests_are_right(shelf: Path) -> None:
+    outside = shelf.parent / "outside"
+    outside.write_text("not of this shelf")
+    files = {**read_manifest(shelf).files, f"../{outside.name}": file_digest(outside)}
+    rewrite_manifest(files=files)(shelf)
+    refused = refusal(lambda: Shelf.open(shelf))
+    assert refused.code == "shelf_damaged"
+    assert "is not what a build writes" in refused.message
+
+
+@settings(max_examples=60)
+@given(AnyBit)
+def test_one_flipped_bit_in_the_database_keeps_the_shelf_closed(whole: Path, at: tuple[int, int]) -> None:
+    database = whole / "shelf.db"
+    before = database.read_bytes()
+    flipped(database, *at)
+    try:
+        assert refusal(lambda: Shelf.open(whole)).code == "shelf_damaged"
+        assert verify(whole).problems == ["shelf.db is not as it was built"]
+    finally:
+        put(database, before)
+
+
+def test_one_flipped_bit_in_the_index_is_found_by_verify(shelf: Path) -> None:
+    outcomes = outcomes_of_flips("verify", shelf)
+    assert len(outcomes) > 80
+    assert set(outcomes) == {"found"}
+
+
+def test_one_flipped_bit_in_the_index_keeps_the_shelf_closed(shelf: Path) -> None:
+    outcomes = outcomes_of_flips("open", shelf)
+    assert len(outcomes) > 80
+    assert set(outcomes) == {"shelf_damaged"}
+
+
+def outcomes_of_flips(what: str, shelf: Path) -> list[str]:
+    """What was said to each of many flips, asked in another process because the index's library may end it."""
+    script = [sys.executable, "-m", "tests.paper_library.store.bit_flips", what, str(shelf)]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=50, check=False, cwd=CHECKOUT)
+    assert done.returncode == 0, done.stderr[-500:]
+    return done.stdout.split()
+
+
+def test_a_shelf_without_database_whose_manifest_names_none_is_damaged(shelf: Path) -> None:
+    forget_database(shelf)
+    assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
+
+
+@settings(max_examples=30)
+@given(st.randoms(use_true_random=False), AnyBit)
+def test_a_flipped_bit_in_a_static_file_spoils_that_file_alone(whole: Path, choose: Any, at: tuple[int, int]) -> None:
+    file = choose.choice(sorted(path for path in (whole / "static").rglob("*") if path.is_file()))
+    before = file.read_bytes()
+    flipped(file, *at)
+    try:
+        library = Library.open(whole)
+        codes = {_code_of(library, hit["paper_id"]) for hit in library.search("")["results"]}
+        assert codes == {"", "asset_invalid"}
+        assert verify(whole).problems == [f"{file.relative_to(whole).as_posix()} is not as it was built"]
+        library.close()
+    finally:
+        put(file, before)
+
+
+def _code_of(library: Library, paper: str) -> str:
+    try:
+        library.summary(paper)
+        if library.metadata(paper)["has_source"]:
+            library.source(paper)
+    except UraniborgError as error:
+        return error.code
+    return ""
+
+
+@pytest.mark.parametrize("change", [b"", b"x" * 100_000])
+def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) -> None:
+    (file,) = (shelf / "static" / "source").rglob("*.md")
+    file.write_bytes(change)
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    error = refusal(lambda: library.source(paper))
+    assert error.code == "asset_invalid"
+    assert error.ids == {"paper_id": paper}
+
+
+def test_a_lost_static_file_fails_for_its_paper_and_says_that_it_is_missing(shelf: Path) -> None:
+    shutil.rmtree(shelf / "static" / "source")
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    error = refusal(lambda: library.source(paper))
+    assert (error.code, error.ids) == ("asset_fetch_failed", {"reason": "missing", "paper_id": paper})
+    assert library.search("comets")["total"] == 1
+    assert [one for one in verify(shelf).problems if "source" in one and one.endswith("is missing")]
+
+
+def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) -> None:
+    secret = shelf.parent / "secret.txt"
+    (file,) = (shelf / "static" / "source").rglob("*.md")
+    shutil.move(file, secret)
+    file.symlink_to(secret)
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    with pytest.raises(UraniborgError):
+        library.source(paper)
+    secret.write_text("On comets: the word quokka is nowhere on the shelf.")
+    (found,) = library.search("comets")["results"]
+    assert "quokka" not in str(found)
+
+
+def test_a_pipe_in_the_place_of_a_text_keeps_nobody_waiting(shelf: Path) -> None:
+    (file,) = (shelf / "static" / "source").rglob("*.md")
+    file.unlink()
+    os.mkfifo(file)
+    library = Library.open(shelf)
+    (paper,) = library.with_title("On comets")
+    assert refusal(lambda: library.source(paper)).code == "asset_invalid"
+    assert library.search("comets")["total"] == 1
+    assert [one for one in verify(shelf).problems if "source" in one and "regular" in one]
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "shelf.db"])
+def test_a_pipe_in_the_place_of_a_file_of_the_shelf_is_damage(shelf: Path, name: str) -> None:
+    (shelf / name).unlink()
+    os.mkfifo(shelf / name)
+    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
+
+
+def test_a_shelf_whose_files_are_links_to_the_same_contents_opens(shelf: Path, tmp_path: Path) -> None:
+    for name in ("manifest.json", "shelf.db"):
+        shutil.move(shelf / name, tmp_path / name)
+        (shelf / name).symlink_to(tmp_path / name)
+    assert Library.open(shelf).search("comets")["total"] == 1
+    (tmp_path / "shelf.db").write_bytes(b"another file")
+    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
+
+
+@requirement("PL-17")
+def test_reading_writes_nothing_into_the_shelf(shelf: Path) -> None:
+    before = files_of(shelf)
+    library = Library.open(shelf)
+    library.search("comets", facets=["author"])
+    library.source(library.with_title("On comets")[0])
+    library.close()
+    assert verify(shelf).is_whole
+    assert files_of(shelf) == before
+
+
+@requirement("PL-17")
+def test_the_database_refuses_to_be_written_to(shelf: Path) -> None:
+    import sqlite3
+
+    opened = Shelf.open(shelf)
+    with pytest.raises(sqlite3.OperationalError, match=r"readonly|read-only|query_only"):
+        opened.connection().execute("DELETE FROM paper")
+    opened.close()
+
+
+def test_a_shelf_opens_though_its_folder_of_links_cannot_be_removed(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed = shutil.rmtree
+
+    def stubborn(path: Any, *args: Any, onerror: Any = None, **options: Any) -> None:
+        removed(path, *args, onerror=onerror, **options)
+        Path(path).mkdir()
+        (Path(path) / "late").touch()
+        try:
+            os.rmdir(path)
+        except OSError:
+            if not options.get("ignore_errors") and not onerror:
+                raise
+            if onerror:
+                onerror(os.rmdir, str(path), sys.exc_info())
+
+    monkeypatch.setattr(shutil, "rmtree", stubborn)
+    opened = Shelf.open(shelf)
+    assert opened.manifest.papers == 3
+    opened.close()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_a_shelf_is_for_its_owner_alone_under_any_umask(tmp_path: Path, umask: int) -> None:
+    (tmp_path / "a.bib").write_text("@article{a, title={A star}}")
+    shelf = tmp_path / "new" / "shelf"
+    before = os.umask(umask)
+    try:
+        build_shelf([tmp_path / "a.bib"], shelf)
+    finally:
+        os.umask(before)
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in (shelf.parent, *shelf.parent.rglob("*"))}
+    assert modes == {(True, 0o700), (False, 0o600)}
+
+
+def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    shelve(other, "Another star")
+    build_id = read_manifest(other).build_id
+    assert read_manifest(shelf).build_id != build_id
+    opened = shelf_module._opened_index
+
+    def replaced(*given: Any) -> Any:
+        index = opened(*given)
+        if other.exists():
+            shelf.rename(tmp_path / "old")
+            other.rename(shelf)
+        return index
+
+    monkeypatch.setattr(shelf_module, "_opened_index", replaced)
+    found = Shelf.open(shelf)
+    assert found.build_id == found.manifest.build_id == build_id
+    assert [row.title for row in found.rows([0])] == ["Another star"]

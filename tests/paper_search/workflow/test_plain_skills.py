@@ -1,0 +1,115 @@
+"""Skills with only the methods and parameters of the original engine work, as doubles in tests have them."""
+
+from typing import Any
+
+import pytest
+
+from paper_search.models import (
+    Paper,
+    PaperCollection,
+    ParsedIntent,
+    QueryBuilderInput,
+    RawPaper,
+    ScoredPaper,
+    SearchMetadata,
+    SearchStrategy,
+)
+from paper_search.testing import ScriptedDecisions
+from paper_search.workflow import SearchWorkflow
+from tests.paper_search.workflow.runs import APPROVE, edit_with, reject_with, titles
+from tests.paper_search.workflow.samples import intent, strategy
+
+RECORDS = [
+    RawPaper(id="r1", title="Tides of Io", source="plain", year=2020),
+    RawPaper(id="r2", title="Tides of Europa", source="plain", year=2021),
+]
+SCORED = [ScoredPaper(paper=record, relevance_score=0.9, relevance_reason="It fits.") for record in RECORDS]
+
+
+class PlainIntentParser:
+    async def parse(self, user_input: str) -> ParsedIntent:
+        return intent()
+
+
+class PlainQueryBuilder:
+    def __init__(self) -> None:
+        self.inputs: list[QueryBuilderInput] = []
+
+    async def build(self, input: QueryBuilderInput) -> SearchStrategy:  # noqa: A002 - the name users know
+        self.inputs.append(input)
+        return strategy()
+
+
+class PlainSearcher:
+    def __init__(self, records: list[RawPaper]) -> None:
+        self._records = records
+        self.strategies: list[SearchStrategy] = []
+
+    async def search(self, strategy: SearchStrategy) -> list[RawPaper]:
+        self.strategies.append(strategy)
+        return list(self._records)
+
+
+class PlainDeduplicator:
+    async def deduplicate(self, papers: list[RawPaper]) -> list[RawPaper]:
+        return papers
+
+
+class PlainScorer:
+    async def score(self, papers: list[RawPaper], intent: ParsedIntent) -> list[ScoredPaper]:
+        return SCORED[: len(papers)]
+
+
+class PlainOrganizer:
+    async def organize(
+        self, papers: list[ScoredPaper], strategy: SearchStrategy, original_query: str
+    ) -> PaperCollection:
+        listed = [Paper(id=record.id, title=record.title, source="plain", relevance_score=0.9) for record in RECORDS]
+        metadata = SearchMetadata(query=original_query, search_strategy=strategy, total_found=len(RECORDS))
+        return PaperCollection(metadata=metadata, papers=listed)
+
+
+def plain_workflow(
+    handler: ScriptedDecisions | None = None, records: list[RawPaper] = RECORDS, **skills: Any
+) -> SearchWorkflow:
+    given: dict[str, Any] = {
+        "intent_parser": PlainIntentParser(),
+        "query_builder": PlainQueryBuilder(),
+        "searcher": PlainSearcher(records),
+        "deduplicator": PlainDeduplicator(),
+        "relevance_scorer": PlainScorer(),
+        "result_organizer": PlainOrganizer(),
+        **skills,
+    }
+    return SearchWorkflow(**given, checkpoint_handler=handler, max_iterations=3)
+
+
+async def test_plain_skills_search_without_a_handler() -> None:
+    result = await plain_workflow().run("tidal heating")
+    assert sorted(titles(result)) == ["Tides of Europa", "Tides of Io"]
+    assert result.metadata.total_found == 2
+
+
+async def test_plain_skills_that_find_nothing_give_an_empty_result() -> None:
+    result = await plain_workflow(records=[]).run("tidal heating")
+    assert result.papers == []
+
+
+async def test_any_source_may_be_named_in_an_edit_if_the_searcher_names_none() -> None:
+    searcher = PlainSearcher(RECORDS)
+    handler = ScriptedDecisions([edit_with(sources=["elsewhere"]), APPROVE])
+    workflow = plain_workflow(handler, searcher=searcher)
+    assert workflow.available_sources == []
+    await workflow.run("tidal heating")
+    assert [strategy.sources for strategy in searcher.strategies] == [["elsewhere"]]
+
+
+@pytest.mark.parametrize("rejected", [reject_with(marked_relevant=["r1"]), reject_with(free_text_feedback="more")])
+async def test_a_second_round_of_plain_skills_repeats_no_paper(rejected: Any) -> None:
+    builder = PlainQueryBuilder()
+    handler = ScriptedDecisions([APPROVE, rejected, APPROVE, APPROVE])
+    result = await plain_workflow(handler, query_builder=builder).run("tidal heating")
+    assert sorted(titles(result)) == ["Tides of Europa", "Tides of Io"]
+    assert [len(given.previous_strategies) for given in builder.inputs] == [0, 1]
+    (first, second) = result.metadata.round_logs
+    assert (first.screened, second.screened, second.duplicates_of_earlier_rounds) == (2, 0, 2)
