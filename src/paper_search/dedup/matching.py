@@ -8,7 +8,7 @@ from functools import lru_cache
 from paper_search.dedup.names import Agreement, agreement, match_names
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
-from paper_search.text import STOP_WORDS, words
+from paper_search.text import STOP_WORDS, split_words
 
 _VENUE_WORDS = frozenset(
     ["acm", "annual", "ieee", "international", "intl", "proc", "proceedings", "series", "vol", "volume"]
@@ -42,7 +42,7 @@ def can_be_same_venue(left: str, right: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _read_venue(venue: str) -> tuple[str | None, tuple[str, ...]]:
     """Return the kind of a venue if its name states it, and the distinctive words of the name."""
-    found = words(html.unescape(venue[:_LONGEST]))
+    found = split_words(html.unescape(venue[:_LONGEST]))
     kinds = [kind for kind, pattern in _KINDS.items() if pattern.search(" ".join(found))]
     distinctive = (word for word in found if not word.isdigit() and word not in STOP_WORDS and word not in _VENUE_WORDS)
     return kinds[0] if len(kinds) == 1 else None, tuple(dict.fromkeys(distinctive))

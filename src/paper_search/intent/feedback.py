@@ -17,7 +17,7 @@ from paper_search.intent.vocabulary import Vocabulary, make_key
 from paper_search.intent.word_lists import CHATTER, FILLER
 from paper_search.intent.years import read_years
 from paper_search.models import SearchConstraints
-from paper_search.text import STOP_WORDS, terms, words
+from paper_search.text import STOP_WORDS, extract_terms, split_words
 
 MAX_LEARNED = 4
 MAX_AVOIDED = 3
@@ -146,7 +146,7 @@ def learn_terms(
     relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str], vocabulary: Vocabulary
 ) -> list[str]:
     """Return terms of relevant titles that the query does not have: shared terms first, else longer concepts."""
-    taken = {stem for text in (*known, *irrelevant) for stem in terms(text)}
+    taken = {stem for text in (*known, *irrelevant) for stem in extract_terms(text)}
     seen: Counter[tuple[str, ...]] = Counter()
     spelled: dict[tuple[str, ...], str] = {}
     for title in relevant:
@@ -154,7 +154,7 @@ def learn_terms(
         for concept in find_concepts(normalise_text(title), vocabulary):
             for candidate in _list_subphrases(concept.split()):
                 key = make_key(candidate)
-                if _is_informative(candidate) and not taken.issuperset(terms(candidate)):
+                if _is_informative(candidate) and not taken.issuperset(extract_terms(candidate)):
                     spelled.setdefault(key, candidate)
                     here.add(key)
         seen.update(here)
@@ -169,11 +169,13 @@ def learn_terms(
 
 def find_terms_to_avoid(relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str]) -> list[str]:
     """Return words that stand in most irrelevant titles, in no relevant title and not in the query."""
-    safe = {stem for text in (*known, *relevant) for stem in terms(text)}
+    safe = {stem for text in (*known, *relevant) for stem in extract_terms(text)}
     spelled: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for title in irrelevant:
-        here = {terms(word)[0]: word for word in words(title) if _is_informative(word) and terms(word)}
+        here = {
+            extract_terms(word)[0]: word for word in split_words(title) if _is_informative(word) and extract_terms(word)
+        }
         spelled = here | spelled
         seen.update(here.keys())
     marking = [stem for stem, count in seen.items() if count > 1 and count * 2 > len(irrelevant) and stem not in safe]

@@ -30,7 +30,7 @@ from paper_search.sources.interfaces import (
     forget_answer,
 )
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 MOST_REQUESTS_PER_QUERY: Final = 100
 _QUICKLY_READ: Final = 16_000
@@ -160,7 +160,7 @@ class _SearchProgress:
             return "This source cannot look up these identifiers."
         if not self.sent:
             return "The strategy has no query that this source can search."
-        return f"Received {counted(self.received, 'paper')}; none meets the filters." if self.received else None
+        return f"Received {plural(self.received, 'paper')}; none meets the filters." if self.received else None
 
 
 class _Search:
