@@ -82,7 +82,7 @@ async def execute(
     inputs: Annotated[dict[str, Any] | None, Field(description="Values for the workflow's inputs.")] = None,
 ) -> Any:
     """Run a workflow: a saved one, or else a draft. After a failure edit the draft and call again to resume."""
-    from pflow.engine.cancelling import Cancellation
+    from pflow.engine.cancellation import Cancellation
     from pflow.reporting import Reporter
     from uraniborg.kernel.mcp import ErrorReply, is_taken_back
 
@@ -179,7 +179,7 @@ async def _interrupted() -> None:
     """End what runs, its processes too; how far each run came is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from pflow.engine.cancelling import cancel_all
+    from pflow.engine.cancellation import cancel_all
     from pflow.nodes.processes import end_all
 
     _ending.set()

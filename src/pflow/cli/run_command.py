@@ -48,7 +48,7 @@ def _refused(error: UraniborgError, asked: RunArguments) -> int:
 def _ran(asked: RunArguments) -> int:
     from pflow.cli.run_command import stdout_for_result
     from pflow.cli.run_results import exit_code, tell_result
-    from pflow.engine.cancelling import Cancellation
+    from pflow.engine.cancellation import Cancellation
 
     service, source, inputs = _prepared(asked)
     cancellation = Cancellation()

@@ -1,4 +1,4 @@
-"""Taking back a run that is under way, from any thread."""
+"""The cancellation of runs, from any thread."""
 
 import asyncio
 import threading
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 class Cancellation:
-    """Whoever starts a run may keep one of these, and take the run back with it. It works once, before or during."""
+    """Cancels one run, before or while it runs."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -16,25 +16,26 @@ class Cancellation:
         self.is_asked = False
 
     def cancel(self) -> None:
+        """Cancel the run, or let it end as soon as it begins."""
         with self._lock:
             self.is_asked = True
             if self._stop is not None:
                 self._stop()
 
     def bind(self, loop: asyncio.AbstractEventLoop, task: "asyncio.Task[object]") -> None:
-        """From now on to cancel means to cancel this task."""
+        """Let `cancel` cancel this task from now on."""
 
-        def stop() -> None:
+        def cancel_task() -> None:
             with suppress(RuntimeError):  # the loop is closed: it has ended
                 loop.call_soon_threadsafe(task.cancel)
 
         with self._lock:
-            self._stop = stop
+            self._stop = cancel_task
             if self.is_asked:
-                stop()
+                cancel_task()
 
     def release(self) -> None:
-        """The run has ended: there is nothing left to cancel."""
+        """Record that the run has ended: there is nothing left to cancel."""
         with self._lock:
             self._stop = None
         self.ended.set()
@@ -44,19 +45,20 @@ _live: set[Cancellation] = set()
 _live_lock = threading.Lock()
 
 
-def add_live(cancellation: Cancellation) -> None:
+def register_run(cancellation: Cancellation) -> None:
+    """Let `cancel_all` cancel this run from now on."""
     with _live_lock:
         _live.add(cancellation)
 
 
-def drop_live(cancellation: Cancellation) -> None:
+def unregister_run(cancellation: Cancellation) -> None:
+    """Remove a run that has ended from those that `cancel_all` cancels."""
     with _live_lock:
         _live.discard(cancellation)
 
 
 def cancel_all(wait_s: float) -> None:
-    """Take back every run of this process, and wait a little for them: they end their processes and write down how far
-    they came."""
+    """Cancel every run of this process, and wait up to `wait_s` seconds for each to record its results."""
     with _live_lock:
         running = list(_live)
     for one in running:

@@ -1,4 +1,4 @@
-"""Values that are secrets because of where they go, which the workflow says before anything runs."""
+"""References to values that are secrets because a workflow passes them to a parameter such as `password`."""
 
 import re
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ from pflow.templates.syntax import Reference, references_in
 
 _BETWEEN: Final = re.compile(r"[.\[\]]+")
 
-Hidden = dict[str, list[Reference]]
-"""References, by the node or the input that gives what they refer to."""
+SecretReferences = dict[str, list[Reference]]
+"""References to secrets, by the node or the input that they refer to."""
 
 
-def hidden_in(workflow: Workflow) -> Hidden:
-    """What is put into parameters such as `password`, however it was called before."""
-    found: Hidden = {}
+def find_secret_references(workflow: Workflow) -> SecretReferences:
+    """Return the references in parameters such as `password`."""
+    found: SecretReferences = {}
     for use in uses_in(workflow):
         if use.node is not None and any(map(is_sensitive, _BETWEEN.split(use.place))):
             for template in use.templates:
@@ -29,11 +29,11 @@ def hidden_in(workflow: Workflow) -> Hidden:
     return found
 
 
-def values_of(references: Iterable[Reference], name: str, value: Any) -> list[Any]:
-    """What references to this name refer to, as far as it is there."""
+def resolve_secrets(references: Iterable[Reference], name: str, value: Any) -> list[Any]:
+    """Return the values that references to this name refer to, as far as they exist."""
     resolution = Resolution(Scope({name: value}))
     found: list[Any] = []
     for reference in references:
-        with suppress(NodeFailed):  # only the beginning of it was kept
+        with suppress(NodeFailed):  # only the beginning of the value was stored
             found.append(resolution.referred(reference))
     return found

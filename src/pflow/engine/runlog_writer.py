@@ -1,4 +1,4 @@
-"""What a run says of itself to the log of runs: gathered, and written some at a time."""
+"""The writer of one run in the log of runs: it collects rows and writes many at a time."""
 
 import time
 from collections.abc import Mapping
@@ -8,20 +8,20 @@ from typing import Any, Final
 from pflow.engine.output import NodeStatus
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import NodeRow, RunLog
-from pflow.engine.steps import Step
+from pflow.engine.steps import StepResult
 from pflow.errors import PflowError
 from pflow.ir.model import Node
 from pflow.redaction import Secrets
 from uraniborg.kernel.clock import iso
 from uraniborg.kernel.errors import UraniborgError
 
-_MANY: Final = 500
-_OFTEN_S: Final = 1.0
-_LONGEST: Final = 20_000
+_MAX_ROWS: Final = 500
+_FLUSH_S: Final = 1.0
+_MAX_BYTES: Final = 20_000
 
 
-class NodeLog:
-    """The rows of one run. A log that cannot be written is a warning, and no reason for a run to fail."""
+class RunLogWriter:
+    """Writes one run to the log. If the log cannot be written, that is a warning and the run goes on."""
 
     def __init__(self, log: RunLog | None, run_id: str, workflow: str, source: str) -> None:
         self._log = log
@@ -29,60 +29,62 @@ class NodeLog:
         self._workflow = workflow
         self._source = source
         self.notices: list[str] = []
-        """What whoever asked for the run should be told."""
+        """Warnings for the reply of the run."""
         self._rows: list[NodeRow] = []
         self._count = 0
         self._flushed_at = time.monotonic()
         self._began = False
         self._secrets = Secrets()
 
-    def begin(self, inputs: Mapping[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
-        """A run begins; nothing that is written of it from now on holds one of its secrets."""
+    def begin_run(self, inputs: Mapping[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
+        """Write that the run begins. Its secrets are masked in everything that is written from now on."""
         self._secrets = secrets
         if self._log is None:
             return
-        told = secrets.masked(inputs)
         try:
-            self._log.begin(self._run_id, self._workflow, self._source, _now(), told, resumed_from)
+            self._log.begin_run(
+                self._run_id, self._workflow, self._source, _format_now(), secrets.masked(inputs), resumed_from
+            )
             self._began = True
         except UraniborgError as exc:
-            self._give_up(exc)
+            self._stop_logging(exc)
 
-    def add(
+    def add_node(
         self,
         key: str,
         node: Node,
         status: NodeStatus,
-        step: Step | None,
-        took_ms: float,
+        step: StepResult | None,
+        duration_ms: float,
         error: PflowError | None,
     ) -> None:
+        """Add a row for a node that has ended."""
         if self._log is None:
             return
         self._count += 1
-        told = self._secrets.masked(error.body()["error"]) if error else None
-        note = self._secrets.masked(step.note) if step and step.note else None
+        body = self._secrets.masked(error.body()["error"]) if error else None
+        note = self._secrets.masked(step.not_reused_reason) if step and step.not_reused_reason else None
         action = step.action if step else "error"
-        began = iso(datetime.now(UTC) - timedelta(milliseconds=took_ms))
-        self._rows.append(NodeRow(self._count, key, node.type, status, action, began, took_ms, told, note))
-        if len(self._rows) >= _MANY or time.monotonic() - self._flushed_at > _OFTEN_S:
+        began = iso(datetime.now(UTC) - timedelta(milliseconds=duration_ms))
+        self._rows.append(NodeRow(self._count, key, node.type, status, action, began, duration_ms, body, note))
+        if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
             self._flush()
 
-    def finish(self, result: RunResult, *, is_waiting: bool) -> None:
-        """The run has ended. The log is let go of."""
+    def finish_run(self, result: RunResult, *, is_waiting: bool) -> None:
+        """Write that the run has ended, and close the log."""
         log = self._log
         if log is None:
             return
         try:
-            self._finish(log, result, is_waiting=is_waiting)
+            self._write_end(log, result, is_waiting=is_waiting)
         finally:
             if log.notice:
                 self.notices.append(log.notice)
             log.close()
 
-    def _finish(self, log: RunLog, result: RunResult, *, is_waiting: bool) -> None:
-        if not self._began:  # it failed before it began, which counts, too
-            self.begin({}, None, self._secrets)
+    def _write_end(self, log: RunLog, result: RunResult, *, is_waiting: bool) -> None:
+        if not self._began:  # it failed before it began, which is logged as well
+            self.begin_run({}, None, self._secrets)
         for name in result.progress.skipped:
             self._count += 1
             self._rows.append(NodeRow(self._count, name, "", "skipped"))
@@ -98,18 +100,18 @@ class NodeLog:
         )
         try:
             if self._began:
-                log.finish(
+                log.finish_run(
                     self._run_id,
                     status,
-                    _now(),
+                    _format_now(),
                     result.duration_ms,
                     result.failed_node,
                     result.error_body,
                     len(result.progress.reused),
-                    _preview(result.outputs),
+                    _select_small(result.outputs),
                 )
         except UraniborgError as exc:
-            self._give_up(exc)
+            self._stop_logging(exc)
 
     def _flush(self) -> None:
         rows, self._rows = self._rows, []
@@ -119,26 +121,26 @@ class NodeLog:
         try:
             self._log.add_nodes(self._run_id, rows)
         except UraniborgError as exc:
-            self._give_up(exc)
+            self._stop_logging(exc)
 
-    def _give_up(self, exc: UraniborgError) -> None:
+    def _stop_logging(self, exc: UraniborgError) -> None:
         self.notices.append(f"This run is not in the log of runs: {exc.message}")
         self._log = None
 
 
-def _preview(outputs: dict[str, Any]) -> dict[str, Any]:
-    """What is small enough to be kept."""
+def _select_small(outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the outputs, with the size instead of a value that is too large for the log."""
     import orjson
 
-    kept: dict[str, Any] = {}
+    small: dict[str, Any] = {}
     for name, value in outputs.items():
         try:
             size = len(orjson.dumps(value))
         except orjson.JSONEncodeError:
             continue
-        kept[name] = value if size <= _LONGEST else {"bytes": size}
-    return kept
+        small[name] = value if size <= _MAX_BYTES else {"bytes": size}
+    return small
 
 
-def _now() -> str:
+def _format_now() -> str:
     return iso(datetime.now(UTC))

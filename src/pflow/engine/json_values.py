@@ -1,4 +1,4 @@
-"""What nodes give, as JSON: the same whether it was just computed or read back from a checkpoint."""
+"""The outputs of nodes as JSON: the same whether just computed or read back from a journal. Fingerprints of values."""
 
 import base64
 import hashlib
@@ -16,38 +16,38 @@ from pflow.errors import NodeFailed
 
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
 _SORTED: Final = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
-_DEEPEST: Final = 200
+_MAX_DEPTH: Final = 200
 _KEYS: Final = (str, int, float, bool, type(None))
 _LONG_NUMBER: Final = re.compile(rb"(?<![\w.])\d{19}")
-"""What the fast reader would take for a fraction, if it is a whole number."""
+"""Integers that orjson would read as floats."""
 _DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 _MANY_DIGITS: Final = b"0" * 19
-"""To look for these takes a hundredth of the time."""
+"""A search for these digits takes a hundredth of the time of the regular expression."""
 
 
 def as_json(outputs: Mapping[str, Any]) -> bytes:
-    """The outputs of a node as JSON: tuples and sets as lists, times as ISO 8601, bytes as base64, NaN as null.
+    """Return outputs as JSON: tuples and sets as lists, times as ISO 8601, bytes as base64, NaN as null.
 
-    Raises NodeFailed for what has no such form.
+    Raise NodeFailed for a value without a JSON form.
     """
     try:
-        return orjson.dumps(outputs, default=_plain, option=_OPTIONS)
+        return orjson.dumps(outputs, default=_convert_value, option=_OPTIONS)
     except orjson.JSONEncodeError:
         pass
     from uraniborg.kernel.text import replace_surrogates
 
     try:
-        # Integers beyond 64 bits and half characters are left to the standard library.
-        return replace_surrogates(json.dumps(_simple(outputs, 0), ensure_ascii=False)).encode()
-    except Exception as exc:  # objects of a node's own may do anything when they are looked into
+        # The standard library handles integers beyond 64 bits and lone surrogates.
+        return replace_surrogates(json.dumps(_simplify(outputs, 0), ensure_ascii=False)).encode()
+    except Exception as exc:  # objects of a node may raise anything when they are converted
         raise NodeFailed(
-            f"The node gave a value that has no JSON form: {exc}.",
-            hint="Nodes give texts, numbers, booleans, lists and objects.",
+            f"The node returned a value that has no JSON form: {exc}.",
+            hint="Nodes return texts, numbers, booleans, lists and objects.",
         ) from None
 
 
 def from_json(text: bytes) -> Any:
-    """Raises ValueError."""
+    """Return the value of a JSON text. Raise ValueError."""
     if _MANY_DIGITS not in text.translate(_DIGITS) or not _LONG_NUMBER.search(text):
         try:
             return orjson.loads(text)
@@ -59,7 +59,8 @@ def from_json(text: bytes) -> Any:
         raise ValueError("nested too deep") from None
 
 
-def _plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
+def _convert_value(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
+    """Return a value of a type that JSON lacks as one that it has. Raise TypeError."""
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode()
     if isinstance(value, (set, frozenset)):
@@ -72,34 +73,35 @@ def _plain(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of valu
         return dict(cast("Mapping[Any, Any]", value))
     if isinstance(value, (list, tuple)):
         return list(cast("list[Any]", value))
-    for kind in (bool, int, float, str):  # what is derived from one of them
+    for kind in (bool, int, float, str):  # subclasses of these
         if isinstance(value, kind):
             return kind(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def _simple(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise ValueError(f"it is nested deeper than {_DEEPEST} levels")
+def _simplify(value: Any, depth: int) -> Any:
+    """Return the value with plain types only. Raise ValueError if it is nested too deep."""
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {_MAX_DEPTH} levels")
     if value is None or type(value) in (bool, int, str):
         return value
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
-        return {key if type(key) in _KEYS else str(key): _simple(item, depth + 1) for key, item in items}
+        return {key if type(key) in _KEYS else str(key): _simplify(item, depth + 1) for key, item in items}
     if isinstance(value, (list, tuple)):
-        return [_simple(item, depth + 1) for item in cast("list[Any]", value)]
-    return _simple(_plain(value), depth + 1)
+        return [_simplify(item, depth + 1) for item in cast("list[Any]", value)]
+    return _simplify(_convert_value(value), depth + 1)
 
 
 def fingerprint(*parts: Any) -> str:
-    """The same for the same parts, whatever the order of their keys. Raises NodeFailed for what has no such thing."""
+    """Return a digest of the parts, independent of the order of keys. Raise NodeFailed if they are nested too deep."""
     try:
-        text = orjson.dumps(parts, default=_plain, option=_SORTED)
+        text = orjson.dumps(parts, default=_convert_value, option=_SORTED)
     except orjson.JSONEncodeError:
         try:
             text = json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")
         except RecursionError:
-            raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
+            raise NodeFailed("A parameter is nested too deep.", hint="Pass it as a text of JSON.") from None
     return hashlib.blake2b(text, digest_size=16).hexdigest()
