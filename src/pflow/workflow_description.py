@@ -112,8 +112,8 @@ def _mask_default(one: Input) -> Any:
 
 def _summarize_runs(log: RunLog, name: str) -> dict[str, Any]:
     try:
-        failure = log.last_failure(name)
-        figures = log.statistics(name)
+        failure = log.find_last_failure(name)
+        figures = log.compute_statistics(name)
         summary: dict[str, Any] = {"statistics": {**figures, "other_endings": _count_other_endings(log, name, figures)}}
     except UraniborgError as exc:
         return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
@@ -128,5 +128,5 @@ def _count_other_endings(log: RunLog, name: str, figures: dict[str, Any]) -> dic
     count = figures["execution_count"] - figures["success_count"] - figures["failure_count"]
     if not count:
         return {}
-    statuses = (run["status"] for run in log.history(name, _LOOKED_AT))
+    statuses = (run["status"] for run in log.list_runs(name, _LOOKED_AT))
     return dict(Counter(status for status in statuses if status not in ("success", "failed")))

@@ -12,7 +12,7 @@ from pflow.cli.sources import locate_file
 from pflow.errors import InvalidWorkflow
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 MOST_PRINTED: Final = 50
 """How many diagnostics are printed; --json lists all."""
@@ -85,7 +85,7 @@ def read_source_text(service: Service, given: str) -> SourceText | None:
 def summarize_severities(diagnostics: Sequence[Plain]) -> str:
     """1 error and 2 warnings."""
     counts = [(sum(one["severity"] == kind for one in diagnostics), kind) for kind in _STYLES]
-    return " and ".join(counted(count, kind) for count, kind in counts if count)
+    return " and ".join(plural(count, kind) for count, kind in counts if count)
 
 
 def print_diagnostics(page: Page, diagnostics: Sequence[Plain], text: SourceText | None = None) -> None:

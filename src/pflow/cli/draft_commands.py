@@ -142,7 +142,7 @@ def show_examples(
     For example: pflow examples hello --as greet
     """
     from pflow.cli.draft_commands import list_examples, read_example
-    from uraniborg.kernel.commands import UsageError
+    from uraniborg.kernel.cli import UsageError
 
     if name is None:
         if draft is not None:

@@ -22,11 +22,11 @@ def list_runs(
     from pflow.cli.sources import make_run_name, split_logged_source
 
     service = open_service()
-    log = service.log()
+    log = service.open_log()
     try:
-        found = log.history(make_run_name(workflow) if workflow else None, limit)
+        found = log.list_runs(make_run_name(workflow) if workflow else None, limit)
         if workflow and not found:
-            _require_known_workflow(service, workflow, log.counts())
+            _require_known_workflow(service, workflow, log.count_runs())
     finally:
         log.close()
     runs: list[dict[str, Any]] = redact([split_logged_source(run) for run in found])
@@ -73,12 +73,12 @@ def show_run(
     from pflow.cli.sources import split_logged_source
     from pflow.errors import RunNotFound
 
-    log = open_service().log()
+    log = open_service().open_log()
     try:
-        last: list[dict[str, Any]] = log.history(limit=1) if run is None else []
+        last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
         if run is None and not last:
             raise RunNotFound("There are no runs yet.", hint="pflow run NAME")
-        found: dict[str, Any] = redact(split_logged_source(log.run(run or last[0]["id"])))
+        found: dict[str, Any] = redact(split_logged_source(log.get_run(run or last[0]["id"])))
     finally:
         log.close()
     print_json(found) if json else print_run(found)

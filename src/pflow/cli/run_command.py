@@ -11,13 +11,13 @@ from typing import Any, NoReturn, TextIO
 
 from pflow.cli.printing import flush_stderr, print_json
 from pflow.cli.run_arguments import HELP, RunArguments, parse_run_arguments
+from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.terminal import run, unwritten
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run(lambda: _handle_arguments(arguments), as_json="--json" in arguments)
+    run_command(lambda: _handle_arguments(arguments), as_json="--json" in arguments)
 
 
 def _handle_arguments(arguments: Sequence[str]) -> int:
@@ -48,7 +48,7 @@ def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
 def _run_workflow(parsed: RunArguments) -> int:
     from pflow.cli.run_command import reserve_stdout
     from pflow.cli.run_results import get_exit_code, print_result
-    from pflow.engine.cancelling import Cancellation
+    from pflow.engine.cancellation import Cancellation
 
     service, source, inputs = _prepare_run(parsed)
     cancellation = Cancellation()
@@ -191,7 +191,7 @@ def _flush_or_raise(stream: TextIO) -> None:
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise unwritten(exc) from None
+        raise make_output_error(exc) from None
 
 
 def _discard_stream(stream: TextIO) -> None:

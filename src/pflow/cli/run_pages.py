@@ -19,7 +19,7 @@ from pflow.cli.printing import (
     get_first_line,
 )
 from pflow.cli.sources import get_display_name
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _ID: Final = 12
 """Characters of a run's id that are enough to name it."""
@@ -155,7 +155,7 @@ def _draw_bar(took: float, longest: float, columns: int) -> str:
 def print_plan(steps: list[dict[str, Any]], name: str) -> None:
     page = Page()
     counts = Counter(step["will"] for step in steps)
-    would = f"{counted(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
+    would = f"{plural(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
     would += f", {counts['fail']:,} would fail" if counts["fail"] else ""
     would += f", {counts['skip']:,} would be skipped" if counts["skip"] else ""
     page.write_line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
@@ -169,7 +169,7 @@ def print_plan(steps: list[dict[str, Any]], name: str) -> None:
             continue
         _print_params(page, step["params"])
         if "items" in step:
-            items = f"{counted(step['items'], 'item')}, {step['items_reused']:,} would be reused"
+            items = f"{plural(step['items'], 'item')}, {step['items_reused']:,} would be reused"
             page.write_paragraph(items, indent=_INDENT, style=DIM)
         if waits_for := step["waits_for"]:
             page.write_paragraph(f"depends on {', '.join(waits_for)}", indent=_INDENT, style=DIM)

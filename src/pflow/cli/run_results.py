@@ -25,7 +25,7 @@ from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
 from pflow.service import Service
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _SHORT: Final = 72
 _NAME: Final = re.compile(r"[^\W\d][\w-]*")
@@ -89,7 +89,7 @@ def _choose_hint(error: UraniborgError, given: str) -> str:
 
 def _summarize_progress(result: RunResult) -> str:
     done = len(result.progress.completed)
-    summary = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
+    summary = f"{plural(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
     if not result.is_resumable:
         return f"{summary}; their results could not be stored."
     return f"{summary}. Run it again to resume, or with --fresh to start over."

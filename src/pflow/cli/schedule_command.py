@@ -55,7 +55,7 @@ def schedule_workflow(
 
     For example: pflow schedule report topic=transits --at "mon 07:00" --install
     """
-    from uraniborg.kernel.commands import UsageError
+    from uraniborg.kernel.cli import UsageError
 
     wanted = [option for option, is_given in (("--at", at), ("--remove", remove), ("--list", listed)) if is_given]
     if len(wanted) != 1 or (install and not at) or (name is None) != listed or (inputs and not at):
@@ -111,13 +111,13 @@ def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") 
     from pflow.cli.run_arguments import UsageError, parse_run_arguments
     from pflow.cli.sources import is_file_path
     from pflow.scheduling.job import Job, check_runnable
-    from pflow.service import sound
+    from pflow.service import require_valid
 
     if is_file_path(name):
         raise UsageError("A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save.")
     given = parse_run_arguments(["--", name, *inputs]).inputs
-    stored = service.find(name).stored
-    workflow = sound(service.check(stored.ir), name)
+    stored = service.find_workflow(name).stored
+    workflow = require_valid(service.check(stored.ir), name)
     secrets = check_runnable(workflow, given, parse_inputs(stored.ir, given, has_stdin=False))
     job = Job(
         workflow=name,

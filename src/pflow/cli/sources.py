@@ -63,7 +63,7 @@ def find_source(service: Service, given: str) -> Source:
     """Return the workflow that the command line names. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
     if is_file_path(given):
         return _read_file_source(given)
-    found = service.find(given)
+    found = service.find_workflow(given)
     return Source(given, found, found.stored.source)
 
 
@@ -150,7 +150,7 @@ def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any
         for one in place.list_all()
     ]
     drafts = [one for one in listing.workflows if one.source == "draft"]
-    counts = service.counts()
+    counts = service.count_runs()
     return {
         "library": service.list_library(pattern),
         "drafts": [

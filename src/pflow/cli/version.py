@@ -11,9 +11,9 @@ def print_version(*, as_json: bool) -> None:
     try:
         _write_and_flush(text)
     except (OSError, AttributeError):  # the reader is gone, the disk is full, or stdout is closed
-        from uraniborg.kernel.terminal import run
+        from uraniborg.kernel.cli import run_command
 
-        run(lambda: _write_and_flush(text))
+        run_command(lambda: _write_and_flush(text))
 
 
 def _write_and_flush(text: str) -> None:

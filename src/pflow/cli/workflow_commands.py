@@ -11,7 +11,7 @@ from pflow.cli.diagnostics import get_diagnostics, read_source_text
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, print_message, write_text
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 
 @app.command(name="check")
@@ -60,7 +60,7 @@ def _print_check(given: str, diagnostics: list[dict[str, Any]], summary: dict[st
     if any(one["severity"] == "error" for one in diagnostics):
         page.write_line(Painted(RED, "✗"), f" {given} is not valid: {summarize_severities(diagnostics)}.")
         return
-    about = ", ".join(counted(summary[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    about = ", ".join(plural(summary[f"{kind}s"], kind) for kind in ("node", "input", "output"))
     if diagnostics:
         page.write_line(
             Painted(YELLOW, "✓"),
@@ -82,12 +82,12 @@ def draw_graph(
     from pflow.cli.sources import find_source
     from pflow.ir.diagrams import draw_mermaid
     from pflow.ir.diagrams import draw_svg as drawn
-    from pflow.service import sound
+    from pflow.service import require_valid
 
     service = open_service(workflow)
     source = find_source(service, workflow)
     checked = service.check(source.found.stored.ir)
-    drawable = checked.workflow or sound(checked, workflow)
+    drawable = checked.workflow or require_valid(checked, workflow)
     if checked.errors:
         print_message("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` lists the errors.")
     if svg is None:
@@ -147,7 +147,7 @@ def describe_workflow(workflow: Workflow, json: Json = False) -> None:
     service = open_service(workflow)
     source = find_source(service, workflow)
     checked = service.check(source.found.stored.ir)
-    description = {**describe_workflow(source.found, checked, service.log(), in_full=True), "source": source.kind}
+    description = {**describe_workflow(source.found, checked, service.open_log(), in_full=True), "source": source.kind}
     print_json(description) if json else print_description(description, workflow)
 
 

@@ -18,7 +18,7 @@ from pflow.cli.printing import (
     to_json_text,
 )
 from pflow.cli.run_pages import get_error_message
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _MOST_NODES: Final = 60
 _ENDINGS: Final = {"waiting": "waited for a person", "running": "running now"}
@@ -47,7 +47,7 @@ def print_workflow_list(found: dict[str, Any], pattern: str | None) -> None:
 
 def _make_workflow_row(one: dict[str, Any]) -> list[Piece]:
     inputs = " ".join(f"{name}=" for name in one["inputs"])
-    runs = counted(one["execution_count"], "run") if one["execution_count"] else ""
+    runs = plural(one["execution_count"], "run") if one["execution_count"] else ""
     return [
         Painted(BOLD, one["name"]),
         Painted(DIM, runs),
@@ -130,7 +130,7 @@ def _print_statistics(page: Page, description: dict[str, Any]) -> None:
     average, last = figures["average_duration_ms"], figures["last_execution_timestamp"]
     counts = {"succeeded": figures["success_count"], "failed": figures["failure_count"], **figures["other_endings"]}
     parts = [
-        counted(figures["execution_count"], "run"),
+        plural(figures["execution_count"], "run"),
         *(f"{count} {_ENDINGS.get(ending, ending)}" for ending, count in counts.items() if count),
         f"{format_duration(average)} on average" if average is not None else "",
         f"the last at {format_minute(last)} UTC" if last else "",

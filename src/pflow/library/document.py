@@ -78,9 +78,9 @@ def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
 
 def validate_description(description: str) -> str:
     """Return the trimmed description. Raise InvalidInputs if it is too long."""
-    from uraniborg.kernel.text import whole_text  # slow to import, and not needed to read
+    from uraniborg.kernel.text import replace_surrogates  # slow to import, and not needed to read
 
-    trimmed = whole_text(description.strip())
+    trimmed = replace_surrogates(description.strip())
     if len(trimmed) > LONGEST_DESCRIPTION:
         raise InvalidInputs(
             f"A description has at most {LONGEST_DESCRIPTION} characters; this one has {len(trimmed):,}.",

@@ -17,7 +17,7 @@ from uraniborg.kernel.logging import printable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from uraniborg.kernel.mcp.client import Connection, ToolReply
+    from uraniborg.kernel.mcp.client import RemoteServer, ToolReply
 
 TARGET: Final = "__target__"
 """The parameter with the tool of a type such as `mcp-github-create_issue`; the engine sets it."""
@@ -47,10 +47,10 @@ class _ServerConnection:
     def __init__(self, home: "Path", server: str) -> None:
         self._home = home
         self._server = server
-        self._connection: Connection | None = None
+        self._connection: RemoteServer | None = None
         self._connecting = asyncio.Lock()
 
-    async def connect(self) -> "Connection":
+    async def connect(self) -> "RemoteServer":
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
                 await self.close()
@@ -95,7 +95,7 @@ async def _call_server_tool(
     return outputs
 
 
-async def _require_known_tool(connection: "Connection", tool: str, message: str) -> None:
+async def _require_known_tool(connection: "RemoteServer", tool: str, message: str) -> None:
     """Raise NodeFailed, with the message of the server, if the server does not list the tool."""
     try:
         known = [str(one["name"]) for one in await connection.list_tools(_LISTING_S)]

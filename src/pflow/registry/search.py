@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
 
-from uraniborg.kernel.text import fold, stem, words
+from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 _WEIGHTS: Final = (10.0, 4.0, 2.5, 1.5)
 """Of the fields in their order: name, description, parameters and outputs, tags."""
@@ -99,7 +99,7 @@ def make_document(
         _split_camel_case(" ".join(keys)),
         " ".join(tags),
     )
-    return Document(key, fold("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
+    return Document(key, fold_text("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
 
 
 def rank_documents(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
@@ -123,8 +123,8 @@ def rank_documents(query: str, documents: Sequence[Document], *, limit: int | No
 def _parse_query_terms(query: str) -> dict[str, str]:
     """Return the stems of the query, each with its word."""
     terms: dict[str, str] = {}
-    for word in words(_split_camel_case(query)):
-        if term := stem(word):
+    for word in split_words(_split_camel_case(query)):
+        if term := stem_word(word):
             terms.setdefault(term, word)
     content_terms = {term: word for term, word in terms.items() if word not in _ASKING}
     return dict(islice((content_terms or terms).items(), _MOST_WORDS))
@@ -175,7 +175,7 @@ def _rate_match(term: str, text: str, at: int, beginning: float) -> float:
     if at and text[at - 1].isalnum():
         return 0.0
     word = _WORD.match(text, at)
-    if word is None or stem(word[0]) == term:
+    if word is None or stem_word(word[0]) == term:
         return 1.0
     return beginning if text.startswith(term, at) else 0.0
 
@@ -192,7 +192,7 @@ def _score_misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, 
     for term, word in doubtful.items():
         for like, likeness, _ in process.extract(word, known, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=3):
             fits = meant.setdefault(term, {})
-            for place, weight in _score_stem(stem(like) or like, texts).items():
+            for place, weight in _score_stem(stem_word(like) or like, texts).items():
                 fits[place] = max(fits.get(place, 0.0), _NEARLY * weight * likeness / 100)
     return meant
 
@@ -228,7 +228,7 @@ def _compute_name_bonus(key: str, query_name: str, alike: Sequence[str]) -> floa
     """Return the bonus of a document whose full name is the query or a synonym: `shell` for `bash`."""
     if key == query_name:
         return _SAME_NAME
-    return _SAME_NAME * _SYNONYM if alike and stem(key) in alike else 0.0
+    return _SAME_NAME * _SYNONYM if alike and stem_word(key) in alike else 0.0
 
 
 def _rate_usage(uses: int) -> float:
@@ -245,7 +245,7 @@ def find_synonyms(term: str) -> tuple[str, ...]:
 def _build_synonym_table() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for line in _GROUPS.split("\n"):
-        group = [stem(word) for word in words(line)]
+        group = [stem_word(word) for word in split_words(line)]
         for term in group:
             found.setdefault(term, {}).update(dict.fromkeys(group))
     return {term: tuple(other for other in others if other != term) for term, others in found.items()}

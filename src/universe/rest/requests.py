@@ -7,13 +7,11 @@ from typing import Any, Final
 
 import orjson
 from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from starlette.responses import Response
 
-from universe.errors import BadNumber, MalformedRequest, TooLarge
+from universe.errors import BadNumber, MalformedRequest
 from universe.rest.schemas import LARGEST_VERSION
 from universe.service.validation import check_author
-from uraniborg.kernel.web import error_response
+from uraniborg.kernel.http_access import BodyTooLarge
 
 REST_CLIENT: Final = "REST client"
 """The author of changes by a client that does not name one."""
@@ -28,16 +26,16 @@ class BodyReader:
         self._or_nothing = or_nothing
 
     async def __call__(self, request: Request) -> Any:
-        """Raises TooLarge or MalformedRequest."""
+        """Raise BodyTooLarge or MalformedRequest."""
         length = request.headers.get("content-length", "0")
         if length.isdigit() and int(length[:20]) > self._limit:
-            raise self._too_large()
+            raise BodyTooLarge(self._limit)
         parts: list[bytes] = []
         size = 0
         async for part in request.stream():
             size += len(part)
             if size > self._limit:
-                raise self._too_large()
+                raise BodyTooLarge(self._limit)
             parts.append(part)
         if not size and self._or_nothing:
             return None
@@ -52,13 +50,6 @@ class BodyReader:
                 line=exc.lineno,
                 column=exc.colno,
             ) from None
-
-    def _too_large(self) -> TooLarge:
-        return TooLarge(
-            "The body is larger than this server takes.",
-            hint=f"Send at most {self._limit:,} bytes in one request.",
-            limit=self._limit,
-        )
 
 
 def _check_numbers(body: bytes) -> None:
@@ -162,13 +153,3 @@ async def check_parameters(request: Request) -> None:
                 argument=name[:80],
                 allowed=known,
             )
-
-
-async def answer_invalid_request(_request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, RequestValidationError)
-    first = exc.errors()[0]
-    argument = str(first["loc"][-1])
-    problem = first["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
-    return error_response(
-        MalformedRequest(f"{argument} {problem}.", hint="See /docs.", argument=argument, allowed=problem)
-    )

@@ -19,7 +19,7 @@ from pflow.engine.results import RunResult
 from pflow.ir.checker import check_workflow
 from pflow.ir.model import Workflow
 from pflow.registry.registry import Registry
-from pflow.service import Service, sound
+from pflow.service import Service, require_valid
 
 SOON_S = 20.0
 
@@ -185,10 +185,10 @@ class Home:
         registry = Registry(self.path)
 
         def child(params: Mapping[str, Any]) -> Workflow:
-            return sound(check_workflow(params["workflow_ir"], registry), "within")
+            return require_valid(check_workflow(params["workflow_ir"], registry), "within")
 
         engine = Engine(self.path, registry, child, folder=self.place, **more)
-        return engine.execute(sound(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh)
+        return engine.execute(require_valid(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh)
 
     def tell(self, *words: str, text: str = "") -> None:
         """`tell("fail-a")` has node `a` fail from now on, `tell("wait-a")` has it wait."""
