@@ -265,7 +265,7 @@ def test_as_many_nodes_as_can_be_drawn_are_drawn() -> None:
 @pytest.mark.parametrize("count", [MOST_NODES + 1, 10_000])
 def test_more_nodes_than_a_picture_can_hold_are_refused_with_a_way_out(count: int) -> None:
     ids = [f"n{number}" for number in range(count)]
-    with pytest.raises(TooLargeToDraw, match=f"{count} nodes, and {MOST_NODES} can be drawn") as caught:
+    with pytest.raises(TooLargeToDraw, match=f"{count} nodes; at most {MOST_NODES} can be drawn") as caught:
         draw_svg(workflow_of(ids, list(pairwise(ids))))
     assert "Mermaid" in caught.value.hint
 

@@ -71,11 +71,11 @@ class Types:
     def get(self, type: str, /) -> Interface | None:  # noqa: A002 - what it is called everywhere
         return self._interfaces.get(type)
 
-    def types(self) -> list[str]:
+    def list_types(self) -> list[str]:
         self.listed += 1
         return sorted(self._interfaces)
 
-    def similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
         self.searched += 1
         documents = [make_document(one.type, description=one.description) for one in self._interfaces.values()]
         return [hit.key for hit in rank_documents(type, documents) if hit.score > 0]

@@ -80,7 +80,7 @@ def test_endings_of_files_and_names_of_devices_are_refused(name: str) -> None:
 def test_the_refusal_shows_how_a_harmless_name_begins() -> None:
     assert refused("my workflow").message.startswith("'my…' is not a valid workflow name: character 3 is not allowed.")
     assert refused("x" * 60).message.startswith(f"'{'x' * 20}…' is not a valid workflow name: it has 60 characters.")
-    assert refused("greeter.json").message.startswith("'greeter.json' is no name")
+    assert refused("greeter.json").message.startswith("'greeter.json' is not a valid workflow name")
 
 
 @given(st.text(max_size=60) | st.text(alphabet=LETTERS + "-_./\\~", max_size=52))
