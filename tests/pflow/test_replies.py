@@ -102,5 +102,5 @@ def test_a_description_has_fifty_findings_and_a_graph_of_twenty_thousand_charact
         def drawn(_workflow: object, size: int = size) -> str:
             return "g" * size
 
-        monkeypatch.setattr("pflow.workflow_description.mermaid", drawn)
+        monkeypatch.setattr("pflow.workflow_description.draw_mermaid", drawn)
         assert bool(home.service.describe("short")["graph"]) is is_told

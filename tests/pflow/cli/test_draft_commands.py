@@ -63,14 +63,14 @@ def test_a_draft_is_saved_with_its_statistics_and_is_gone(ask: Ask, place: Place
 
 def test_saving_warns_of_what_never_ran_well(ask: Ask, place: Place) -> None:
     place.draft("greet", GREETER)
-    assert "warning: It has not run successfully yet." in ask("save", "greet", "one", "-d", "x").err
+    assert "warning: This workflow has not run successfully yet." in ask("save", "greet", "one", "-d", "x").err
     place.draft("greet", GREETER)
     said = ask("save", "greet", "two", "-d", "x", "--json").json
     assert said == {
         "success": True,
         "path": "workflows/two.json",
         "name": "two",
-        "warnings": ["It has not run successfully yet."],
+        "warnings": ["This workflow has not run successfully yet."],
     }
 
 

@@ -129,7 +129,7 @@ def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
 @pytest.mark.parametrize(
     ("run", "told"),
     [
-        ("gone.py:run", "there is no file gone.py beside it"),
+        ("gone.py:run", "there is no file gone.py in the same folder"),
         ("package.module:run", "`run` must be `file.py:function`"),
         ("../own.py:run", "`run` must be `file.py:function`"),
         ("/etc/own.py:run", "`run` must be `file.py:function`"),

@@ -28,7 +28,7 @@ def run(home: Path, kind: str) -> Any:
 def test_a_built_in_node_is_imported_when_it_is_needed(tmp_path: Path) -> None:
     registry = Registry(tmp_path)
     function = registry.load_function(interface(registry, "mcp"))
-    assert (function.__module__, function.__name__) == ("pflow.nodes.mcp", "call")
+    assert (function.__module__, function.__name__) == ("pflow.nodes.mcp", "call_named_tool")
 
 
 def test_a_users_node_runs_and_an_edit_is_taken_by_the_next_registry(tmp_path: Path) -> None:
