@@ -862,7 +862,7 @@ from paper_search.models import Author
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import Engine, moons
-mcp_server._made_manager = lambda: SessionManager(build=Engine(FakeSource("alpha", moons(), gate=asyncio.Event())))
+mcp_server._create_manager = lambda: SessionManager(build=Engine(FakeSource("alpha", moons(), gate=asyncio.Event())))
 mcp_server.main()
 """
 
