@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from paper_search.config import AppConfig, load_config
-from paper_search.limits import checked_query
+from paper_search.limits import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.options import Domain, MaxResults, OptionalQuery, Quiet, Record, Replay, Source
 from paper_search.workflow import SearchWorkflow
@@ -48,7 +48,7 @@ def search_command(
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
     config = configure(max_results, domain, record, replay)
-    text = checked_query(" ".join(query or []) or _read_recorded_query(replay))
+    text = check_query(" ".join(query or []) or _read_recorded_query(replay))
     search_and_print(text, config, source, chosen[0] if chosen else "markdown", quiet=quiet)
 
 

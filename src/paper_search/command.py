@@ -73,14 +73,14 @@ def run(
     - paper-search run --review --format bibtex -o papers.bib perovskite solar cells
     """
     from paper_search.cli import configure, search_and_print
-    from paper_search.limits import checked_query
+    from paper_search.limits import check_query
 
     chosen = choose_format(format_name, as_json=json)
     check_output(output)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
     config = configure(max_results, domain, record, replay)
-    text = checked_query(" ".join(query))
+    text = check_query(" ".join(query))
     if review:
         asyncio.run(review_new_session(text, _select_sources(config, source), reviewer, chosen, output))
     else:

@@ -103,12 +103,12 @@ async def search_papers(
     arXiv ids or PMIDs fetches exactly these works.
     """
     manager = await _get_manager()
-    from paper_search.api import with_arguments
+    from paper_search.api import apply_arguments
     from paper_search.config import load_config
-    from paper_search.limits import checked_max_results
+    from paper_search.limits import check_max_results
 
-    checked_max_results(max_results)
-    config = with_arguments(await asyncio.to_thread(load_config), max_results, domain)
+    check_max_results(max_results)
+    config = apply_arguments(await asyncio.to_thread(load_config), max_results, domain)
     return _write_json(await manager.start(query, config, on_progress=_report_progress))
 
 

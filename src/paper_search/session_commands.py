@@ -93,7 +93,7 @@ def resume(
         async with open_manager() as manager:
             session_id = await manager.resolve_id(session)
             is_complete = (await manager.get_state(session_id))["is_complete"]
-            if is_complete or await start_review(manager, reviewer).run(session_id):
+            if is_complete or await create_review(manager, reviewer).review_session(session_id):
                 await export_session(manager, session_id, chosen, output)
 
     asyncio.run(review_and_export())
@@ -142,7 +142,7 @@ async def open_manager() -> "AsyncGenerator[SessionManager]":
         await manager.aclose()
 
 
-def start_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
+def create_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
     """Return a review at this terminal. Raise InvalidInput if there is no terminal."""
     from paper_search.terminal.review import TerminalReview
     from paper_search.terminal.screen import TerminalScreen
@@ -155,9 +155,9 @@ async def review_new_session(
 ) -> None:
     """Open a session, review it at the terminal, and write its papers when it is complete."""
     async with open_manager() as manager:
-        review = start_review(manager, reviewer)
-        session_id = await review.open(query, config)
-        if await review.run(session_id):
+        review = create_review(manager, reviewer)
+        session_id = await review.open_session(query, config)
+        if await review.review_session(session_id):
             await export_session(manager, session_id, format_name, output)
 
 

@@ -196,7 +196,7 @@ def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Pa
             taken: list[str] = []
             for name, answer in zip(("one", "other"), answers, strict=True):
                 if answer.is_error and answer.error["code"] == "no_pending_checkpoint":
-                    answer.is_clear("no_pending_checkpoint", "the session is at work", "get_session")  # it came later
+                    answer.is_clear("no_pending_checkpoint", "the session is working", "get_session")  # it came later
                 elif was_taken(answer):
                     taken.append(name)
             steps = steps_in(journal_of(home, session_id))
