@@ -52,7 +52,7 @@ def test_asking_for_less_than_one_paper_is_refused(wanted: int) -> None:
     assert caught.value.ids["allowed"] == f"1..{MAX_RESULTS_CAP}"
 
 
-def test_asking_for_a_billion_papers_is_capped_and_said() -> None:
+def test_asking_for_a_billion_papers_is_capped_with_a_note() -> None:
     capped, notes = check_max_results(10**9)
     assert capped == MAX_RESULTS_CAP
     assert "1,000,000,000" in notes[0]

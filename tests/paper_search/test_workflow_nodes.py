@@ -84,7 +84,7 @@ async def test_a_replayed_search_gives_the_papers_of_the_library_as_plain_values
     assert (first["doi"], first["relevance_score"]) == (same.doi, same.relevance_score)
 
 
-async def test_how_it_goes_is_told_source_by_source(context: Context) -> None:
+async def test_progress_is_reported_source_by_source(context: Context) -> None:
     found = await replayed(context)
     assert context.said[0] == f"searching {', '.join(source['name'] for source in found['sources'])}"
     assert {line.partition(":")[0] for line in context.said[1:]} == {source["name"] for source in found["sources"]}
