@@ -49,14 +49,14 @@ def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> N
     module, _, name = told.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name))
     assert told.example.keys() <= told.params.keys()
-    assert "approved by the node itself" in told.description
+    assert "the node approves the strategy and the result itself" in told.description
     assert told.effect == "pure"
 
 
 def test_a_paper_says_whether_it_is_retracted() -> None:
     notice = {"status": "retracted", "source": "crossref", "date": "2010", "notice_doi": "10.1000/r"}
     retracted = Paper.model_validate({"id": "p", "title": "Cells", "source": "crossref", "notices": [notice]})
-    plain = workflow_nodes._plain(retracted)  # pyright: ignore[reportPrivateUsage]
+    plain = workflow_nodes._build_paper(retracted)  # pyright: ignore[reportPrivateUsage]
     assert plain["retraction"] == notice
     assert plain.keys() == INTERFACE["outputs"]["papers"]["structure"].keys()
 

@@ -324,9 +324,9 @@ async def test_a_model_without_concepts_is_helped_out_by_the_rules() -> None:
     [
         (LLMRateLimitError("slow down"), "llm_rate_limited"),
         (LLMResponseError("no JSON"), "llm_bad_response"),
-        ({"topic": "x"}, "unusable"),
-        ({"topic": None, "concepts": 3, "intent_type": "poem"}, "unusable"),
-        ({}, "unusable"),
+        ({"topic": "x"}, "was invalid"),
+        ({"topic": None, "concepts": 3, "intent_type": "poem"}, "was invalid"),
+        ({}, "was invalid"),
     ],
 )
 async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, said: str) -> None:

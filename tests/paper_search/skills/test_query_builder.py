@@ -508,8 +508,8 @@ async def test_limits_the_model_forgets_stay_and_sources_it_invents_become_all()
     ("answer", "said"),
     [
         (LLMAuthError("no"), "llm_auth_failed"),
-        ({"queries": "ice"}, "unusable"),
-        ({}, "unusable"),
+        ({"queries": "ice"}, "was invalid"),
+        ({}, "was invalid"),
         (proposal(), "no new query"),
         ({"queries": [{"keywords": ["?"], "boolean_query": "()"}], "sources": []}, "no new query"),
     ],

@@ -55,7 +55,7 @@ async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_mark
     async with house.open() as manager:
         screen = ScriptedScreen("ia")
         assert await sit(manager, session_id, marks, screen)
-        assert "1 marks of this review were stored" in screen.written
+        assert "1 mark of this review restored" in screen.written
         result = await manager.get_result(session_id)
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
 
@@ -129,7 +129,7 @@ async def test_marks_survive_a_decision_about_the_next_strategy(house: House, ma
         screen = ScriptedScreen("aa")
         assert await sit(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
-    assert "1 marks of this review were stored" in screen.written
+    assert "1 mark of this review restored" in screen.written
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
 
 
