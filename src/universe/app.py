@@ -35,7 +35,7 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         async with service.running():
-            tending = asyncio.create_task(streams.tend())
+            tending = asyncio.create_task(streams.run_heartbeats())
             yield
             tending.cancel()
 

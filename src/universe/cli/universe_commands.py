@@ -43,7 +43,6 @@ def serve(
     """Serve all universes: REST, event streams, and MCP at /mcp.
 
     Examples:
-
     - `universe serve`
     - `universe serve --port 8080 --db sqlite:///universes.db`
     - `universe serve --host 0.0.0.0 --token "$TOKEN"`
@@ -84,7 +83,6 @@ def new(
     """Create a universe: empty, from a real system, or generated from a seed.
 
     Examples:
-
     - `universe new --from trappist-1 --id t1`
     - `universe new --from solar-system --at 2026-11-15 --id sol`
     - `universe new --from seed:classic:42`
@@ -123,7 +121,6 @@ def import_universe(
     """Create a universe from a file.
 
     Examples:
-
     - `universe import saved.json --id copy`
     """
     from universe.service.replies import describe_record
@@ -152,7 +149,6 @@ def branch(
     """Create a universe with the state of another one, now or at a version.
 
     Examples:
-
     - `universe branch t1 --version 1 --name "What if"`
     """
     from universe.service.replies import describe_record
@@ -178,7 +174,6 @@ def delete(
     """Delete a universe and its whole log. This cannot be undone.
 
     Examples:
-
     - `universe delete t1 --yes`
     """
     from universe.service.universes import UniverseService
