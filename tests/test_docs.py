@@ -177,14 +177,14 @@ def test_every_error_code_is_documented() -> None:
     import universe.errors
     import universe.systems.catalogue
     import universe.universe_files
-    import uraniborg.kernel.connections
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
-    import uraniborg.kernel.gate
-    import uraniborg.kernel.hosts
+    import uraniborg.kernel.http_access
+    import uraniborg.kernel.http_app
+    import uraniborg.kernel.http_connections
     import uraniborg.kernel.mcp.client
-    import uraniborg.kernel.mcp.rules
-    import uraniborg.kernel.web
+    import uraniborg.kernel.mcp.request_checks
+    import uraniborg.kernel.serving
 
     page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
     codes = {
@@ -208,13 +208,13 @@ def test_every_error_code_is_documented() -> None:
             pflow.mcp_config,
             pflow.registry.loader,
             uraniborg.kernel.errors,
-            uraniborg.kernel.connections,
+            uraniborg.kernel.http_connections,
             uraniborg.kernel.files,
-            uraniborg.kernel.gate,
-            uraniborg.kernel.hosts,
+            uraniborg.kernel.http_access,
+            uraniborg.kernel.http_access,
             uraniborg.kernel.mcp.client,
-            uraniborg.kernel.mcp.rules,
-            uraniborg.kernel.web,
+            uraniborg.kernel.mcp.request_checks,
+            uraniborg.kernel.http_app,
         )
         for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, uraniborg.kernel.errors.UraniborgError)
@@ -223,7 +223,7 @@ def test_every_error_code_is_documented() -> None:
 
 
 def test_every_limit_of_http_connections_is_documented_with_its_value() -> None:
-    from uraniborg.kernel.connections import Limits
+    from uraniborg.kernel.http_connections import Limits
 
     page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     table = page.partition("| limit | value |")[2].partition("\n\n")[0]

@@ -36,7 +36,8 @@ from paper_library.store.shelf import Shelf
 from paper_library.text.citations import FORMATS, bibtex_entry, write_citations
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.excerpts import read_section
-from uraniborg.kernel.text import fold, whole_text
+from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.words import fold_text
 
 T = TypeVar("T")
 
@@ -102,7 +103,7 @@ class Library:
         """Papers that have `keyword` among their keywords or tags, whole and whatever its case; newest first."""
         engine.check_page(limit, offset)
         _check_value("keyword", keyword)
-        value = fold(whole_text(" ".join(keyword.split())))
+        value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
         def found(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.facet_id(kind, value)) is not None]

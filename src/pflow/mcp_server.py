@@ -17,10 +17,10 @@ from pydantic import Field
 
 from pflow.config import Settings, load
 from pflow.errors import RunCancelled
+from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.stdio import loading, require_client
-from uraniborg.kernel.terminal import fail
+from uraniborg.kernel.standard_streams import loading, require_client
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ async def guide() -> str:
 def main() -> None:
     """Serve one agent over stdin and stdout, until it leaves."""
     if find_spec("mcp") is None:
-        sys.exit(fail(MissingExtra("mcp", "The workflow server"), as_json=False))
+        sys.exit(print_error(MissingExtra("mcp", "The workflow server"), as_json=False))
     require_client()
     from uraniborg.kernel.logging import configure_logging
 

@@ -18,17 +18,15 @@ from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
 from universe.store.port import Store
-from uraniborg.kernel.hosts import LOOPBACK, names_of
+from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
 from uraniborg.kernel.mcp import stateful_app
-from uraniborg.kernel.web import EndsWithServer, answer_errors, protect
 
 HEALTH: Final = "/health"
-MCP_PATHS: Final = ("/mcp", "/mcp/")
 PAGES: Final = frozenset(("/", "/docs"))
 
 
 def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
-    """The app for `config`. Its lifespan opens the store and closes it."""
+    """Return the app for `config`. Its lifespan opens the store and closes it."""
     service = UniverseService(store or make_store(config.address), snapshot_every=config.snapshot_every)
     streams = EventStreams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
 
@@ -39,32 +37,21 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
             yield
             tending.cancel()
 
-    origins = [LOOPBACK, *config.allow_origins]
     app = stateful_app(
         make_mcp_server(service),
-        origins=origins,
+        origins=list_origins(config),
         body_limit=config.body_limit,
         idle_seconds=config.session_idle_s,
         max_sessions=config.max_sessions,
         heartbeat_s=config.heartbeat_s,
-        routes=_routes(service, streams, config),
+        routes=_make_routes(service, streams, config),
         lifespan=lifespan,
     )
-    answer_errors(app)
-    token = config.token.get_secret_value() if config.token else None
-    protected = protect(
-        app,
-        token=token,
-        hosts=names_of(config.host, config.allow_hosts),
-        origins=origins,
-        is_page=PAGES.__contains__,
-        open_paths=(HEALTH,),
-        own_head=MCP_PATHS,
-    )
-    return EndsWithServer(protected, streams.close)
+    secured = secure_app(app, config, is_page=PAGES.__contains__, open_paths=(HEALTH,))
+    return StoppableApp(secured, streams.close)
 
 
-def _routes(service: UniverseService, streams: EventStreams, config: UniverseConfig) -> list[BaseRoute]:
+def _make_routes(service: UniverseService, streams: EventStreams, config: UniverseConfig) -> list[BaseRoute]:
     api = make_rest_app(service, streams, Positions(), body_limit=config.body_limit)
     api.router.routes.extend(make_page_routes(service, api))
     return [Mount("/", api)]

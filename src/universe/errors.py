@@ -7,7 +7,7 @@ UraniborgError
 │   ├── MalformedState          400 malformed_state: what was given as a state is none
 │   ├── MalformedRequest        400 malformed_request: the body or a parameter of an HTTP request
 │   ├── BadNumber               400 bad_number: NaN, an infinity, or a number too large
-│   ├── TooLarge                413 body_too_large
+│   ├── (the kernel's BodyTooLarge: 413 body_too_large)
 │   ├── KeyReused               422 idempotency_key_reused: the key belongs to another command
 │   └── CommandRefused          422 well formed, but not possible in this universe; `event` is the reducer's
 │       ├── StarNotFound, GroupNotFound, SmallBodyFieldNotFound, ProtoplanetaryDiskNotFound, NebulaNotFound,
@@ -144,11 +144,6 @@ class BadNumber(InvalidInput):
     def __init__(self, written: str, problem: str) -> None:
         shown = written if len(written) <= _NUMBER_SHOWN else f"{written[: _NUMBER_SHOWN - 1]}…"
         super().__init__(f"{shown} {problem}.", hint="Send a finite number with at most 308 digits.", number=shown)
-
-
-class TooLarge(InvalidInput):
-    code = "body_too_large"
-    status = 413
 
 
 class KeyReused(InvalidInput):

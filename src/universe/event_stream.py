@@ -12,8 +12,8 @@ from universe.service.live_universe import LiveUniverse
 from universe.service.universes import UniverseService
 from universe.store.replica import read_pages
 from uraniborg.kernel.errors import as_error
+from uraniborg.kernel.http_app import WANTS_NO_BODY
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.web import WANTS_NO_BODY
 
 _HEADERS: Final = [
     (b"content-type", b"text/event-stream; charset=utf-8"),

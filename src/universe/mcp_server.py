@@ -19,11 +19,11 @@ from uraniborg.kernel.mcp import (
     Listed,
     Server,
     Subscriptions,
+    add_subscriptions,
     client_name,
     list_more,
     make_server,
     resource,
-    subscriptions,
     tool,
 )
 from uraniborg.kernel.version import version
@@ -211,7 +211,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         ]
 
     list_more(server, list_universes)
-    _notify_subscribers(subscriptions(server), service)
+    _notify_subscribers(add_subscriptions(server), service)
 
 
 def _notify_subscribers(subscribed: Subscriptions, service: UniverseService) -> None:

@@ -12,12 +12,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from universe.service.universes import UniverseService
+from uraniborg.kernel.http_app import make_page_headers
 
-_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+_HEADERS: Final = make_page_headers()
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #5c6675; --line: #d9dee6; --link: #1f4fa3; --paper: #fdfdfb }
 @media (prefers-color-scheme: dark) {

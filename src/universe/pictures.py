@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from universe.universe_files import write_output
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 if TYPE_CHECKING:
     from universe.plotting import Drawing

@@ -35,9 +35,9 @@ from tests.universe.rest.serving import in_thread
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel import web
-from uraniborg.kernel.connections import Limits, make_protocol
-from uraniborg.kernel.running import EndingServer
+from uraniborg.kernel import http_app as web
+from uraniborg.kernel.http_connections import Limits, make_protocol
+from uraniborg.kernel.http_server import StoppingServer
 
 TICK = {"type": "tick"}
 
@@ -428,7 +428,7 @@ async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
             "ws": "none",
             "timeout_graceful_shutdown": 1,
         }
-        serving = EndingServer(uvicorn.Config(app, **options))
+        serving = StoppingServer(uvicorn.Config(app, **options))
         task = asyncio.create_task(serving.serve(sockets=[listener]))
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -12,7 +12,7 @@ from paper_library.identity import is_paper_id
 from paper_library.regular_files import resolve_links
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _log = get_logger(__name__)
 
@@ -90,7 +90,7 @@ def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> t
     for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
         reader = find_reader(file.path)
         if reader is None:
-            reason = f"Files of this kind ({whole_text(file.path.suffix) or 'no suffix'}) are not read."
+            reason = f"Files of this kind ({replace_surrogates(file.path.suffix) or 'no suffix'}) are not read."
             found.problems.append(Problem(file.origin, "skipped", reason))
         elif file.real in cited and file.path not in named:
             reason = "It lists what a paper beside it cites. Name the file itself to shelve those too."

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from paper_search.dedup.blocking import find_similar_titles
-from paper_search.dedup.matching import are_contradictory, is_comparable, match_records
+from paper_search.dedup.matching import has_conflict, is_comparable, match_records
 from paper_search.dedup.names import Agreement, agreement
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
@@ -205,5 +205,5 @@ def _can_unite(one: Cluster, other: Cluster, edge: Edge) -> bool:
     if edge.by_identifier or len(one.members) == len(other.members) == 1:
         return True
     return not any(
-        are_contradictory(left, right) for left, right in product(one.witnesses.values(), other.witnesses.values())
+        has_conflict(left, right) for left, right in product(one.witnesses.values(), other.witnesses.values())
     )

@@ -10,7 +10,7 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from paper_search.dedup.titles import GROUP_WORDS, NO_NAME
-from paper_search.text import fold
+from paper_search.text import fold_text
 
 _AROUND = " .,;:"
 _ET_AL = re.compile(r"(?:\bet\.? ?al|\band others|…)$", re.IGNORECASE)
@@ -209,4 +209,4 @@ def _given_parts(word: str) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, fold(text)))
+    return "".join(filter(str.isalnum, fold_text(text)))

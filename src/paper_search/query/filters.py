@@ -15,7 +15,7 @@ LEAST_PER_QUERY: Final = 10
 _WORD = re.compile(r"\w+[+#]*")
 
 
-def share_limit(limit: int, queries: int) -> int:
+def compute_query_limit(limit: int, queries: int) -> int:
     """Return the number of papers to fetch for each of several queries that together have a `limit`."""
     return min(limit, max(LEAST_PER_QUERY, -(-limit // max(queries, 1))))
 
@@ -94,16 +94,16 @@ def _admits_words(node: Node, words: str) -> bool:
     if isinstance(node, AnyOf):
         return any(_admits_words(part, words) for part in node.parts)
     return all(_admits_words(part, words) for part in node.parts) and not any(
-        _holds_node(out, words) for out in node.excluded
+        _contains_node(out, words) for out in node.excluded
     )
 
 
-def _holds_node(node: Node, words: str) -> bool:
+def _contains_node(node: Node, words: str) -> bool:
     if isinstance(node, Term):
         open_ended = node.text.endswith("*")
         return _fold_words(node.text)[: -1 if open_ended else None] in words
     if isinstance(node, AnyOf):
-        return any(_holds_node(part, words) for part in node.parts)
-    return all(_holds_node(part, words) for part in node.parts) and not any(
-        _holds_node(out, words) for out in node.excluded
+        return any(_contains_node(part, words) for part in node.parts)
+    return all(_contains_node(part, words) for part in node.parts) and not any(
+        _contains_node(out, words) for out in node.excluded
     )

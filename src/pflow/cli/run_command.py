@@ -11,13 +11,13 @@ from typing import Any, NoReturn, TextIO
 
 from pflow.cli.printing import print_json, settle_stderr
 from pflow.cli.run_arguments import HELP, RunArguments, parsed
+from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.terminal import run, unwritten
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run(lambda: _answered(arguments), as_json="--json" in arguments)
+    run_command(lambda: _answered(arguments), as_json="--json" in arguments)
 
 
 def _answered(arguments: Sequence[str]) -> int:
@@ -191,7 +191,7 @@ def _flush(stream: TextIO) -> None:
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise unwritten(exc) from None
+        raise make_output_error(exc) from None
 
 
 def _drop(stream: TextIO) -> None:

@@ -55,7 +55,7 @@ def schedule(
 
     For example: pflow schedule report topic=transits --at "mon 07:00" --install
     """
-    from uraniborg.kernel.commands import UsageError
+    from uraniborg.kernel.cli import UsageError
 
     wanted = [option for option, is_given in (("--at", at), ("--remove", remove), ("--list", listed)) if is_given]
     if len(wanted) != 1 or (install and not at) or (name is None) != listed or (inputs and not at):

@@ -11,7 +11,7 @@ from pflow.cli.diagnostics import diagnostics_of, text_of
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, say, write
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 
 @app.command()
@@ -58,7 +58,7 @@ def _tell(given: str, diagnostics: list[dict[str, Any]], told: dict[str, Any], t
     if any(one["severity"] == "error" for one in diagnostics):
         page.line(Painted(RED, "✗"), f" {given} is not valid: {summary(diagnostics)}.")
         return
-    about = ", ".join(counted(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    about = ", ".join(plural(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
     if diagnostics:
         page.line(Painted(YELLOW, "✓"), f" {given} is valid, with {summary(diagnostics)}: it can be run. {about}.")
     else:

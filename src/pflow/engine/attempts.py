@@ -10,7 +10,7 @@ from pflow.errors import NodeFailed, NodeTimedOut, PflowError
 from pflow.ir.model import ERROR_ACTION, Node
 from pflow.node import Outcome
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _LONGEST_ACTION: Final = 100
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
@@ -42,7 +42,7 @@ async def attempt(executor: Executor, node: Node, call: Call) -> Outcome:
             raise
         if isinstance(exc, TimeoutError) and limit is not None and limit.expired():
             raise NodeTimedOut(
-                f"'{node.id}' did not end within {counted(seconds or 0, 'second')}.",
+                f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the node, or have it do less.",
                 node=node.id,
             ) from None
@@ -96,9 +96,9 @@ def _outcome(given: Any, node: Node) -> Outcome:
 
 def _make_plain(exc: UraniborgError) -> None:
     """What a node says of its failure is told and kept as JSON, like what it gives."""
-    from uraniborg.kernel.text import whole_text
+    from uraniborg.kernel.text import replace_surrogates
 
-    exc.message, exc.hint = whole_text(str(exc.message)), whole_text(str(exc.hint))
+    exc.message, exc.hint = replace_surrogates(str(exc.message)), replace_surrogates(str(exc.hint))
     for name, value in exc.ids.items():
         try:
             exc.ids[name] = from_json(as_json({"it": value}))["it"]

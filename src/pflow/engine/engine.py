@@ -32,7 +32,7 @@ from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
 from uraniborg.kernel.redaction import masking
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _log: Final = get_logger(__name__)
 
@@ -198,7 +198,7 @@ class _Run:
                 await self._graph.run()
         except TimeoutError:
             raise RunTimedOut(
-                f"The run did not end within {counted(seconds or 0, 'second')}.",
+                f"The run did not end within {plural(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the workflow; running it again goes on from where it came to.",
                 node=self._under_way,
             ) from None

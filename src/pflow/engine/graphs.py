@@ -26,7 +26,7 @@ from pflow.registry.interface import Interface
 from pflow.templates.resolution import Resolution, Scope
 from pflow.templates.truncation import CutShort
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 AT_ONCE: Final = 100
 """How many nodes of one workflow run at the same time."""
@@ -310,7 +310,7 @@ class GraphRun:
                 await inner.run()
         except TimeoutError:
             raise NodeTimedOut(
-                f"'{node.id}' did not end within {counted(seconds or 0, 'second')}.",
+                f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the node, or of the workflow that it runs.",
             ) from None
 

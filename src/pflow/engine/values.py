@@ -34,11 +34,11 @@ def as_json(outputs: Mapping[str, Any]) -> bytes:
         return orjson.dumps(outputs, default=_plain, option=_OPTIONS)
     except orjson.JSONEncodeError:
         pass
-    from uraniborg.kernel.text import whole_text
+    from uraniborg.kernel.text import replace_surrogates
 
     try:
         # Integers beyond 64 bits and half characters are left to the standard library.
-        return whole_text(json.dumps(_simple(outputs, 0), ensure_ascii=False)).encode()
+        return replace_surrogates(json.dumps(_simple(outputs, 0), ensure_ascii=False)).encode()
     except Exception as exc:  # objects of a node's own may do anything when they are looked into
         raise NodeFailed(
             f"The node gave a value that has no JSON form: {exc}.",

@@ -10,7 +10,7 @@ from universe.cli import view_commands  # isort: skip
 from universe.cli import nbody_command  # isort: skip
 from universe.cli import measurement_commands  # isort: skip
 from universe.cli.common import app
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 
 __all__ = [
     "app",
@@ -25,4 +25,4 @@ __all__ = [
 
 def run(arguments: Sequence[str]) -> NoReturn:
     """Run the command line with these arguments and exit."""
-    run_app(app, arguments, name="universe")
+    run_typer_app(app, arguments, name="universe")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Self, TextIO, TypeVar
 
 import typer
 
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 Value = TypeVar("Value")
 
@@ -84,10 +84,10 @@ def get_account_name() -> str:
 async def _open_service(db: str | None) -> AsyncGenerator[Any]:
     """Open the service of a database until the block ends."""
     from universe.service.universes import UniverseService
-    from universe.serving import configured
+    from universe.serving import load_config_with_options
     from universe.store.factory import make_store
 
-    config = configured({} if db is None else {"db": db})
+    config = load_config_with_options({} if db is None else {"db": db})
     service = UniverseService(
         make_store(config.address), snapshot_every=config.snapshot_every, author=f"{get_account_name()} (command line)"
     )

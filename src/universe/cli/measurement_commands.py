@@ -17,7 +17,7 @@ from universe.cli.common import (
     print_json,
     read_state,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 Days = Annotated[float, typer.Option(help="The duration in days, from the time of the universe on.")]
 Observer = Annotated[

@@ -20,7 +20,7 @@ from universe.cli.common import (
     print_line,
     read_state,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 if TYPE_CHECKING:
     from universe.nbody.reports import Report

@@ -18,7 +18,7 @@ from universe.cli.common import (
     print_line,
     run_with_service,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 
 @app.command()
@@ -47,7 +47,7 @@ def serve(
     - `universe serve --port 8080 --db sqlite:///universes.db`
     - `universe serve --host 0.0.0.0 --token "$TOKEN"`
     """
-    from universe.serving import serve as serve_universes
+    from universe.serving import serve_universes
 
     options = {
         "db": db,

@@ -17,7 +17,7 @@ from universe.cli.common import (
     read_state,
     run_with_service,
 )
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 
 
 @app.command(name="list")

@@ -1,18 +1,18 @@
 """The REST API of universes."""
 
 from fastapi import Depends, FastAPI
-from fastapi.exceptions import RequestValidationError
 
+from universe.errors import MalformedRequest
 from universe.event_stream import EventStreams
 from universe.rest.command_routes import add_command_routes, add_history_routes
-from universe.rest.requests import BodyReader, answer_invalid_request, check_parameters
+from universe.rest.requests import BodyReader, check_parameters
 from universe.rest.schemas import add_schemas
 from universe.rest.stream_routes import add_stream_routes
 from universe.rest.universe_routes import add_universe_routes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
+from uraniborg.kernel.http_app import ErrorBody, add_error_handlers, add_validation_handler
 from uraniborg.kernel.version import version
-from uraniborg.kernel.web import ErrorBody, answer_errors
 
 
 def make_rest_app(service: UniverseService, streams: EventStreams, positions: Positions, *, body_limit: int) -> FastAPI:
@@ -26,8 +26,8 @@ def make_rest_app(service: UniverseService, streams: EventStreams, positions: Po
         dependencies=[Depends(check_parameters)],
         responses={status: {"model": ErrorBody} for status in (400, 401, 403, 404, 405, 413, 415, 421, 503)},
     )
-    answer_errors(app)
-    app.add_exception_handler(RequestValidationError, answer_invalid_request)
+    add_error_handlers(app)
+    add_validation_handler(app, MalformedRequest, hint="See /docs.")
     body = BodyReader(body_limit)
     add_universe_routes(app, service, body)
     add_command_routes(app, service, body)

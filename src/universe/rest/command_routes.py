@@ -23,7 +23,7 @@ from universe.rest.schemas import (
 )
 from universe.service.replies import ReplyContent, describe_entry
 from universe.service.universes import UniverseService
-from uraniborg.kernel.web import ErrorBody
+from uraniborg.kernel.http_app import ErrorBody
 
 PAGE: Final = 100
 

@@ -7,13 +7,11 @@ from typing import Any, Final
 
 import orjson
 from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from starlette.responses import Response
 
-from universe.errors import BadNumber, MalformedRequest, TooLarge
+from universe.errors import BadNumber, MalformedRequest
 from universe.rest.schemas import LARGEST_VERSION
 from universe.service.validation import check_author
-from uraniborg.kernel.web import error_response
+from uraniborg.kernel.http_access import BodyTooLarge
 
 REST_CLIENT: Final = "REST client"
 """The author of changes by clients that do not name one."""
@@ -28,16 +26,16 @@ class BodyReader:
         self._or_nothing = or_nothing
 
     async def __call__(self, request: Request) -> Any:
-        """Return the JSON body of a request. Raise TooLarge, MalformedRequest or BadNumber."""
+        """Return the JSON body of a request. Raise BodyTooLarge, MalformedRequest or BadNumber."""
         length = request.headers.get("content-length", "0")
         if length.isdigit() and int(length[:20]) > self._limit:
-            raise self._make_size_error()
+            raise BodyTooLarge(self._limit)
         parts: list[bytes] = []
         size = 0
         async for part in request.stream():
             size += len(part)
             if size > self._limit:
-                raise self._make_size_error()
+                raise BodyTooLarge(self._limit)
             parts.append(part)
         if not size and self._or_nothing:
             return None
@@ -52,13 +50,6 @@ class BodyReader:
                 line=exc.lineno,
                 column=exc.colno,
             ) from None
-
-    def _make_size_error(self) -> TooLarge:
-        return TooLarge(
-            f"The body is larger than the limit of {self._limit:,} bytes.",
-            hint="Split it into several requests.",
-            limit=self._limit,
-        )
 
 
 def _check_numbers(body: bytes) -> None:
@@ -169,14 +160,3 @@ async def check_parameters(request: Request) -> None:
                 argument=name[:80],
                 allowed=known,
             )
-
-
-async def answer_invalid_request(_request: Request, exc: Exception) -> Response:
-    """Return the response to a request with an invalid parameter."""
-    assert isinstance(exc, RequestValidationError)
-    first = exc.errors()[0]
-    argument = str(first["loc"][-1])
-    problem = first["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
-    return error_response(
-        MalformedRequest(f"{argument} {problem}.", hint="See /docs.", argument=argument, allowed=problem)
-    )

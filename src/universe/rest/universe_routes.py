@@ -24,7 +24,7 @@ from universe.rest.schemas import (
 )
 from universe.service.replies import describe_record, write_record
 from universe.service.universes import UniverseService
-from uraniborg.kernel.web import ErrorBody
+from uraniborg.kernel.http_app import ErrorBody
 
 PAGE: Final = 100
 

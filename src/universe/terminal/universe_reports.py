@@ -13,7 +13,7 @@ from universe.provenance.value_status import get_value_status
 from universe.store.log_verification import Verdict
 from universe.terminal.text import escape_text, make_console, print_paragraph
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _MAX_CHILDREN: Final = 40
 _MAX_LINES: Final = 400
@@ -102,7 +102,7 @@ def _format_reason(entry: dict[str, Any]) -> str:
 
 
 def _count_bodies(count: int) -> str:
-    return counted(count, "body", "bodies")
+    return plural(count, "body", "bodies")
 
 
 def _format_minute(at: str) -> str:
@@ -166,8 +166,8 @@ def print_verdicts(verdicts: Iterable[Verdict]) -> None:
     for one in verdicts:
         if one.is_intact:
             console.print(
-                f"[green]intact[/green]   {escape_text(one.universe_id)}: {counted(one.entries, 'entry', 'entries')}, "
-                f"{counted(one.snapshots, 'snapshot')}"
+                f"[green]intact[/green]   {escape_text(one.universe_id)}: {plural(one.entries, 'entry', 'entries')}, "
+                f"{plural(one.snapshots, 'snapshot')}"
             )
             continue
         console.print(f"[red]damaged[/red]  {escape_text(one.universe_id)}")

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 RETRIES: Final = 2
 ENDPOINTS: Final = {
@@ -234,7 +234,7 @@ class ChatClient:
                 message = f"{server} is limiting requests, or its quota is used up."
                 return ChatError(Failure.RATE_LIMITED, message, status=exc.status_code)
             case openai.APITimeoutError() | TimeoutError():
-                seconds = counted(self._timeout_s, "second")
+                seconds = plural(self._timeout_s, "second")
                 message = f"The model '{self.endpoint.model}' did not answer within {seconds}."
                 return ChatError(Failure.TIMED_OUT, message)
             case openai.APIConnectionError():

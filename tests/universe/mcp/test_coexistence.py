@@ -19,8 +19,8 @@ from universe.rest import make_rest_app
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
+from uraniborg.kernel.http_app import add_error_handlers
 from uraniborg.kernel.mcp.testing import serving
-from uraniborg.kernel.web import answer_errors
 
 TICK = command("tick")
 UPDATED = "notifications/resources/updated"
@@ -122,7 +122,7 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
 
     api = make_rest_app(service, streams, Positions(), body_limit=10_000_000)
     app = Starlette(routes=[Mount("/", api)], lifespan=lifespan)
-    answer_errors(app)
+    add_error_handlers(app)
     async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
         yield http
 

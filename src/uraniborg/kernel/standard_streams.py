@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final
 
+from uraniborg.kernel.cli import print_error, reopen_closed_streams
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.terminal import fail, open_what_is_closed
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 LINE_LIMIT: Final = 64 * 1024 * 1024
@@ -34,8 +34,8 @@ class NoClient(InvalidInput):
 def require_client() -> None:
     """Exit with an error if stdin or stdout is closed."""
     if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - so it is if closed
-        sys.exit(fail(NoClient(), as_json=False))
-    open_what_is_closed()
+        sys.exit(print_error(NoClient(), as_json=False))
+    reopen_closed_streams()
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def loading() -> Generator[None]:
     try:
         yield
     except UraniborgError as error:
-        sys.exit(fail(error, as_json=False))
+        sys.exit(print_error(error, as_json=False))
     finally:
         gc.freeze()
         gc.enable()

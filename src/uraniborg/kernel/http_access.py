@@ -8,6 +8,8 @@ UraniborgError
 │   └── NotAuthorized          401   the token is missing or wrong
 └── InvalidInput
     ├── RepeatedHeader         400   a header that may come once came twice
+    ├── MethodNotAllowed       405
+    ├── BodyTooLarge           413
     └── UnsupportedMediaType   415   the body is not declared as JSON
 """
 
@@ -68,6 +70,23 @@ class RepeatedHeader(InvalidInput):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"The header {name} was sent twice.", hint="Send it once.", header=name)
+
+
+class MethodNotAllowed(InvalidInput):
+    code = "method_not_allowed"
+    status = 405
+
+
+class BodyTooLarge(InvalidInput):
+    code = "body_too_large"
+    status = 413
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            "The body is larger than this server takes.",
+            hint=f"Send at most {limit:,} bytes in one request.",
+            limit=limit,
+        )
 
 
 class UnsupportedMediaType(InvalidInput):

@@ -1,18 +1,75 @@
 """Resources that are listed because they exist right now, not because they were registered."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl, unquote
 
 from mcp.types import Resource
 from pydantic import AnyUrl
 
+from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.reply import ends_the_call, noted, protocol_error
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.mcp.replies import ends_the_call, noted, protocol_error
+from uraniborg.kernel.text import replace_surrogates
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.server import Server
+
+_QUERY: Final = re.compile(r"\{\?(\w+(?:,\w+)*)\}$")
+_SEGMENT: Final = re.compile(r"\{(\w+)\}")
+_MOST_PARAMETERS: Final = 20
+
+
+class UriTemplate:
+    """The template `paper://{paper_id}/source{?offset}` matches `paper://a1/source` and `paper://a1/source?offset=9`.
+
+    Each `{name}` stands for one path segment; `{?one,two}` at the end names query parameters, which are optional.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        query = _QUERY.search(text)
+        path = text[: query.start()] if query else text
+        parts = _SEGMENT.split(path)
+        self._parameters = query[1].split(",") if query else []
+        self.names = {*parts[1::2], *self._parameters}
+        if len(parts) == 1:
+            path = path if query else str(AnyUrl(path))
+            self._path = re.compile(re.escape(path))
+        else:
+            patterns = (f"(?P<{part}>[^/]+)" if odd % 2 else re.escape(part) for odd, part in enumerate(parts))
+            self._path = re.compile("".join(patterns))
+
+    def match(self, uri: str) -> dict[str, str] | None:
+        """Return the decoded values in `uri`, or None if its path is another one.
+
+        Raises InvalidInput for query parameters that the template does not have.
+        """
+        path, _, query = uri.partition("?") if self._parameters else (uri, "", "")
+        found = self._path.fullmatch(path)
+        if found is None:
+            return None
+        return {name: unquote(value) for name, value in found.groupdict().items()} | self._query_values(query)
+
+    def _query_values(self, query: str) -> dict[str, str]:
+        try:
+            pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
+        except ValueError:
+            raise self._refused("too many query parameters") from None
+        values = dict(pairs)
+        if unknown := sorted(values.keys() - set(self._parameters)):
+            raise self._refused(f"the unknown query parameter {unknown[0][:80]!r}", argument=unknown[0][:80])
+        if len(values) < len(pairs):
+            raise self._refused("a query parameter twice")
+        return values
+
+    def _refused(self, problem: str, **ids: str) -> InvalidInput:
+        return InvalidInput(
+            f"The address has {problem}.", hint=f"Use {self.text}.", allowed=list(self._parameters), **ids
+        )
+
 
 _log = get_logger(__name__)
 
@@ -99,8 +156,8 @@ def _resource(listed: Listed) -> Resource | None:
         return None
     return Resource(
         uri=uri,
-        name=whole_text(listed.name),
-        title=None if listed.title is None else whole_text(listed.title),
-        description=None if listed.description is None else whole_text(listed.description),
+        name=replace_surrogates(listed.name),
+        title=None if listed.title is None else replace_surrogates(listed.title),
+        description=None if listed.description is None else replace_surrogates(listed.description),
         mimeType=listed.mime_type,
     )

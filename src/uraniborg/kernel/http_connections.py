@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
-from uraniborg.kernel.gate import RequestIds, error_response
+from uraniborg.kernel.http_access import RequestIds, error_response
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.request_ids import current_request_id, identify_error, new_request
 

@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 from uraniborg.kernel.errors import InternalError, InvalidInput, NotFound, OutOfRoom, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.request_ids import identify_error
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 RESOURCE_NOT_FOUND: Final = -32002
 _LONGEST_TEXT: Final = 1_000
@@ -70,18 +70,18 @@ def as_json(value: Any) -> bytes:
     except PydanticSerializationError:
         # Half characters are one reason, and can be helped; what has no JSON form fails here once more.
         text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        return whole_text(text).encode()
+        return replace_surrogates(text).encode()
 
 
 def as_text(value: Any) -> str:
     """`value` as the text of a reply: a string as it is, anything else as JSON. Raises as `as_json` does."""
-    return whole_text(value) if isinstance(value, str) else as_json(value).decode()
+    return replace_surrogates(value) if isinstance(value, str) else as_json(value).decode()
 
 
 def success(value: Any, *, structured: bool) -> Reply:
     """The reply of a tool that returned `value`. Raises as `as_json` does, and for nesting no client could read."""
     if isinstance(value, str):
-        return Reply(whole_text(value))
+        return Reply(replace_surrogates(value))
     written = as_json(value)
     if not structured:
         return Reply(written.decode())
@@ -120,7 +120,11 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
         body = from_json(as_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
         return identify_error({"error": {name: _bounded(value) for name, value in body["error"].items()}})
     except ValueError:
-        bare = {"code": error.code, "message": whole_text(error.message), "hint": whole_text(error.hint)}
+        bare = {
+            "code": error.code,
+            "message": replace_surrogates(error.message),
+            "hint": replace_surrogates(error.hint),
+        }
         return identify_error({"error": bare})
 
 

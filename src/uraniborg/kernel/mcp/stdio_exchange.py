@@ -44,7 +44,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.protocol import Protocol as Engine
 from uraniborg.kernel.request_ids import begin_request, new_request
-from uraniborg.kernel.stdio import LINE_LIMIT
+from uraniborg.kernel.standard_streams import LINE_LIMIT
 
 _END: Final = object()
 
@@ -71,7 +71,7 @@ class InputEnded(Unavailable):
 
 
 class Lines(Protocol):
-    """The client as lines of bytes; see `uraniborg.kernel.stdio.Client`."""
+    """The client as lines of bytes; see `uraniborg.kernel.standard_streams.Client`."""
 
     def listen(self, deliver: Any, left: Any) -> None: ...
     def write(self, line: bytes) -> None: ...
