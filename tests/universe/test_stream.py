@@ -35,7 +35,7 @@ from tests.universe.rest.serving import in_thread
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel import http_app as web
+from uraniborg.kernel import http_server
 from uraniborg.kernel.http_connections import Limits, make_protocol
 from uraniborg.kernel.http_server import StoppingServer
 
@@ -421,7 +421,7 @@ class TestStalling:
 @asynccontextmanager
 async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
     """Serve the app with connections within these limits."""
-    with web._listening("127.0.0.1", 0) as listener:  # pyright: ignore[reportPrivateUsage]
+    with http_server._open_listener("127.0.0.1", 0) as listener:  # pyright: ignore[reportPrivateUsage]
         options: Any = {
             "http": make_protocol(limits),
             "log_level": "critical",
