@@ -12,7 +12,7 @@ from types import coroutine
 from typing import Any, Final
 
 from pflow.engine.batches import BatchRun
-from pflow.engine.inputs import prepare_inputs, secret_inputs
+from pflow.engine.inputs import find_secret_inputs, prepare_inputs
 from pflow.engine.json_values import as_json, from_json
 from pflow.engine.output import NodeStatus, elapsed_ms
 from pflow.engine.params import resolve_nested_params
@@ -312,7 +312,7 @@ class WorkflowWalker:
             if workflow is None:
                 return self._build_unknown_result(node)
             values = prepare_inputs(workflow, params.get("inputs") or params.get("param_mapping") or {})
-            self._state.secrets.add(secret_inputs(workflow, values))
+            self._state.secrets.add(find_secret_inputs(workflow, values))
         except PflowError as exc:
             raise _relate_to_outer(exc, node, key, exc.ids.get("node")) from None
         inner = WorkflowWalker(workflow, values, self._state, prefix=f"{key}/", effects=effects)

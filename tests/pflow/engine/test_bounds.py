@@ -12,7 +12,7 @@ import pytest
 from pflow.engine import runlog, runlog_writer
 from pflow.engine.resume import resume_point
 from pflow.engine.spool import prune_spools
-from tests.pflow.engine.flows import Home, chain, joined, node
+from tests.pflow.engine.counting_home import Home, chain, joined, node
 from tests.requirements import requirement
 
 DAY_S = 24 * 3600
@@ -63,9 +63,9 @@ def test_a_failed_run_is_gone_on_with_for_a_day(
     home: Home, monkeypatch: pytest.MonkeyPatch, later_s: float, is_reused: bool
 ) -> None:
     ir = chain(node("a", "effect"), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     first = home.run(ir)
-    home.untell()
+    home.clear_orders()
     now = time.time
     monkeypatch.setattr("time.time", lambda: now() + later_s)
     second = home.run(ir)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.inputs import prepare_inputs, secret_inputs, warn_of_unused_inputs
+from pflow.engine.inputs import find_secret_inputs, prepare_inputs, warn_of_unused_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
 from pflow.ir.parser import read_workflow
@@ -96,7 +96,7 @@ def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_
 def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be() -> None:
     declared = workflow({"phrase": {"secret": True}, "api_key": {}, "token": {"secret": False}, "who": {}})
     values = {"phrase": 1, "api_key": 2, "token": 3, "who": 4, "password": 5, "author": 6}
-    assert secret_inputs(declared, values) == [1, 2, 5]
+    assert find_secret_inputs(declared, values) == [1, 2, 5]
 
 
 def test_an_input_that_nothing_uses_is_told_with_the_one_that_was_probably_meant() -> None:

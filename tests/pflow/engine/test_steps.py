@@ -18,7 +18,7 @@ from pflow.engine import engine, executors
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
-from tests.pflow.engine.flows import CODE, NODES, SOON_S, Home, chain, joined, node
+from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, chain, joined, node
 from tests.requirements import requirement
 
 
@@ -37,10 +37,10 @@ def failed(home: Home) -> Callable[..., RunResult]:
     """Runs a workflow that fails at its node `end`, and has it no longer fail there."""
 
     def run(ir: Any, inputs: dict[str, Any] | None = None) -> RunResult:
-        home.tell("fail-end")
+        home.order("fail-end")
         result = home.run(ir, inputs)
         assert result.failed_node == "end"
-        home.untell("fail-end")
+        home.clear_orders("fail-end")
         return result
 
     return run
@@ -331,9 +331,9 @@ def test_a_result_comes_back_from_a_checkpoint_as_it_was_given(home: Home, faile
 
 def test_a_node_that_failed_with_effects_is_not_uncertain_and_runs_again(home: Home) -> None:
     ir = chain(node("e", "effect"))
-    home.tell("fail-e")
+    home.order("fail-e")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     second = home.run(ir)
     assert second.success
     assert second.uncertain == []
@@ -344,7 +344,7 @@ def test_a_node_that_failed_with_effects_is_not_uncertain_and_runs_again(home: H
 def test_a_run_is_one_attempt_and_the_file_is_left_as_it_is(home: Home) -> None:
     path = home.draft("flow", chain(node("a")))
     before = path.read_bytes()
-    home.tell("fail-a")
+    home.order("fail-a")
     assert not home.service.execute("flow", enable_repair=False).success
     assert home.runs() == {"a": 1}
     assert path.read_bytes() == before
@@ -374,7 +374,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_a_node_is_tried_again_until_it_goes_well(home: Home, waits: list[float]) -> None:
-    home.tell("fail-a", text="3")
+    home.order("fail-a", text="3")
     result = home.run(chain(node("a", retry={"attempts": 5, "wait": 2})))
     assert result.success
     assert home.runs() == {"a": 4}
@@ -382,7 +382,7 @@ def test_a_node_is_tried_again_until_it_goes_well(home: Home, waits: list[float]
 
 
 def test_the_wait_doubles_and_ends_at_a_minute(home: Home, waits: list[float]) -> None:
-    home.tell("fail-a")
+    home.order("fail-a")
     result = home.run(chain(node("a", retry={"max": 6, "wait": 5, "backoff": "exponential"})))
     assert not result.success
     assert home.runs() == {"a": 6}
@@ -390,7 +390,7 @@ def test_the_wait_doubles_and_ends_at_a_minute(home: Home, waits: list[float]) -
 
 
 def test_without_a_wait_it_is_tried_again_at_once(home: Home, waits: list[float]) -> None:
-    home.tell("fail-a", text="1")
+    home.order("fail-a", text="1")
     assert home.run(chain(node("a", retry={"attempts": 2}))).success
     assert waits == []
 
@@ -416,9 +416,9 @@ def test_a_variable_without_a_value_fails_at_its_node_with_all_that_are_missing(
 
 @pytest.mark.parametrize("kind", ["on-loop", "pure"])
 def test_a_node_that_takes_too_long_is_given_up_on(home: Home, kind: str) -> None:
-    home.tell("wait-a")
+    home.order("wait-a")
     result = home.run(chain(node("a", kind, sleep=SOON_S * 3, timeout=0.05)))
-    home.untell()
+    home.clear_orders()
     assert result.error_body is not None
     assert result.error_body["code"] == "node_timed_out"
     assert result.error_body["node"] == "a"
@@ -591,9 +591,9 @@ def test_a_node_that_gives_nothing_has_no_outputs(hostile: Home) -> None:
 
 def test_values_that_json_lacks_are_given_on_in_the_form_they_have_in_a_checkpoint(hostile: Home) -> None:
     ir = chain(node("a", "plain"), node("b", value="${a}"), outputs={"it": {"source": "${a}"}})
-    hostile.tell("fail-b")
+    hostile.order("fail-b")
     hostile.run(ir)
-    hostile.untell()
+    hostile.clear_orders()
     second = hostile.run(ir)
     assert second.progress.reused == ["a"]
     assert second.outputs["it"] == {"nan": None, "bytes": "/w==", "set": [1, 2], "tuple": [1, 2]}
@@ -601,9 +601,9 @@ def test_values_that_json_lacks_are_given_on_in_the_form_they_have_in_a_checkpoi
 
 def test_a_huge_value_is_kept_and_comes_back(hostile: Home) -> None:
     ir = chain(node("a", "huge", size=3_000_000), node("b", value="${a.list[7]}"))
-    hostile.tell("fail-b")
+    hostile.order("fail-b")
     hostile.run(ir)
-    hostile.untell()
+    hostile.clear_orders()
     second = hostile.run(ir)
     assert second.success
     assert second.progress.reused == ["a"]

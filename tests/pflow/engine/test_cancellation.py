@@ -8,7 +8,7 @@ import pytest
 
 from pflow.engine.cancellation import Cancellation, cancel_all
 from pflow.engine.results import RunResult
-from tests.pflow.engine.flows import SOON_S, Home, chain, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, chain, node, until
 from tests.requirements import requirement
 
 ENDLESS = chain(node("a", "effect", value=1), node("b", "on-loop", sleep=SOON_S * 3))

@@ -8,7 +8,7 @@ import pytest
 
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
-from tests.pflow.engine.flows import Home, chain, joined, node
+from tests.pflow.engine.counting_home import Home, chain, joined, node
 from tests.requirements import requirement
 
 
@@ -33,7 +33,7 @@ def logged(home: Home) -> Callable[[RunResult], dict[str, Any]]:
 
 
 def test_every_node_is_there_with_how_it_ended(home: Home, logged: Any) -> None:
-    home.tell("fail-b")
+    home.order("fail-b")
     inner = chain(node("x"), node("y"))
     ir = joined(
         [node("a", action="go"), node("b"), node("help", echo="${b.error}"), node("w", "workflow", workflow_ir=inner)],
@@ -50,16 +50,16 @@ def test_every_node_is_there_with_how_it_ended(home: Home, logged: Any) -> None:
         "w": "completed",
     }
     assert run["nodes"]["a"]["action"] == "go"
-    assert run["nodes"]["b"]["error"]["message"] == "told to fail: fail-b"
+    assert run["nodes"]["b"]["error"]["message"] == "ordered to fail: fail-b"
     assert run["nodes"]["a"]["duration_ms"] > 0
     assert run["inputs"] == {"unused": 1}
 
 
 def test_a_failed_run_and_the_one_that_goes_on_from_it_are_told_apart(home: Home, logged: Any) -> None:
-    home.tell("fail-b")
+    home.order("fail-b")
     ir = chain(node("a"), node("b"))
     first = home.run(ir)
-    home.untell()
+    home.clear_orders()
     second = home.run(ir)
     failed, resumed = logged(first), logged(second)
     assert (failed["status"], failed["failed_node"], failed["error"]["code"]) == ("failed", "b", "node_failed")
@@ -98,11 +98,11 @@ def test_outputs_are_kept_unless_they_are_long(home: Home, logged: Any) -> None:
 
 @requirement("PF-N4")
 def test_no_secret_is_in_the_log(home: Home, logged: Any) -> None:
-    home.tell("fail-a", text="denied: s3cr3t-value")
+    home.order("fail-a", text="denied: s3cr3t-value")
     result = home.run(chain(node("a", v="${api_key}")), {"api_key": "s3cr3t-value"})
     run = logged(result)
     assert run["inputs"] == {"api_key": "***"}
-    assert run["error"]["message"] == run["nodes"]["a"]["error"]["message"] == "told to fail: denied: ***"
+    assert run["error"]["message"] == run["nodes"]["a"]["error"]["message"] == "ordered to fail: denied: ***"
     assert b"s3cr3t-value" not in b"".join(path.read_bytes() for path in home.path.glob("runs.db*"))
 
 

@@ -30,14 +30,14 @@ PRELOADED: Final = (
 )
 
 
-def start(place: Path, surface: str, *arguments: str, moment: int = 0, sabotage: str = "") -> Forked:
+def start_run(place: Path, surface: str, *arguments: str, moment: int = 0, sabotage: str = "") -> Forked:
     """Start a run of the draft `flow` as the Python API, the command or the MCP server runs it.
 
     `moment` is the step of ending the run before which the process is killed, 0 for none; `sabotage` is a fault that
     the process is given.
     """
     loaded = template(f"{__name__}:main", *PRELOADED)
-    running = loaded.start(surface, str(moment), sabotage, *arguments, env=environment(place), cwd=place)
+    running = loaded.start(surface, str(moment), sabotage, *arguments, env=build_environment(place), cwd=place)
     if surface == "mcp":
         call = {"name": "execute", "arguments": {"name": "flow"}}
         messages = [INITIALIZE, INITIALIZED, {"id": 7, "method": "tools/call", "params": call}]
@@ -49,13 +49,18 @@ def start(place: Path, surface: str, *arguments: str, moment: int = 0, sabotage:
     return running
 
 
-def environment(place: Path) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": str(place), "PFLOW_HOME": str(place / "home"), **house(place)}
+def build_environment(place: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(place),
+        "PFLOW_HOME": str(place / "home"),
+        **inbox_environment(place),
+    }
 
 
-def house(place: Path) -> dict[str, str]:
-    """Where the questions to people are."""
-    return {"URANIBORG_HOME": str(place / "house")}
+def inbox_environment(place: Path) -> dict[str, str]:
+    """Return the variable with the folder of questions to people."""
+    return {"URANIBORG_HOME": str(place / "uraniborg")}
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.engine.flows import Home, joined, node
+from tests.pflow.engine.counting_home import Home, joined, node
 
 CODE = """
 from pflow.node import Outcome

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pflow.errors import InvalidWorkflow
-from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, chain, joined, node, until
 from tests.requirements import requirement
 
 
@@ -20,17 +20,17 @@ def order(home: Home, event: str = "began") -> list[str]:
 
 
 def test_branches_run_at_the_same_time_and_a_join_waits_for_all_of_them(home: Home) -> None:
-    home.tell("wait-b", "wait-c", "wait-d")
+    home.order("wait-b", "wait-c", "wait-d")
     ir = joined(
         [node("a"), node("b"), node("c"), node("d"), node("join", echo=["${b.value}", "${c.value}", "${d.value}"])],
         *("a>b", "a>c", "a>d", "b>join", "c>join", "d>join"),
     )
     running = home.process(ir)
     until(lambda: set(order(home)) == {"a", "b", "c", "d"})
-    home.untell("wait-c", "wait-b")
+    home.clear_orders("wait-c", "wait-b")
     until(lambda: {"b", "c"} <= set(order(home, "done")))
     assert "join" not in order(home)
-    home.untell("wait-d")
+    home.clear_orders("wait-d")
     assert len(running.reply()["outputs"]["join"]["echo"]) == 3
     assert order(home)[-1] == "join"
     assert home.runs() == dict.fromkeys(["a", "b", "c", "d", "join"], 1)
@@ -65,7 +65,7 @@ def test_a_join_runs_if_one_way_led_to_it_and_the_others_are_dead(home: Home) ->
 
 
 def test_a_node_that_fails_follows_its_error_edge_and_the_run_goes_well_with_a_warning(home: Home) -> None:
-    home.tell("fail-a")
+    home.order("fail-a")
     ir = joined(
         [node("a", value="half"), node("next"), node("help", echo="${a.error}", was="${a.half}")],
         *("a>next", "a>help:error"),
@@ -73,8 +73,8 @@ def test_a_node_that_fails_follows_its_error_edge_and_the_run_goes_well_with_a_w
     )
     reply = home.run(ir).reply()
     assert reply["success"] is True
-    assert reply["outputs"] == {"told": "told to fail: fail-a"}
-    assert reply["warnings"] == ["'a' failed, and its error edge was followed: told to fail: fail-a"]
+    assert reply["outputs"] == {"told": "ordered to fail: fail-a"}
+    assert reply["warnings"] == ["'a' failed, and its error edge was followed: ordered to fail: fail-a"]
     assert reply["error"] is None
     assert order(home) == ["a", "help"]
 
@@ -89,11 +89,11 @@ def test_without_a_failure_the_error_edge_is_dead(home: Home) -> None:
 
 @requirement("PF-R10")
 def test_when_a_node_fails_nothing_new_begins_and_what_runs_ends(home: Home) -> None:
-    home.tell("fail-b", "wait-c")
+    home.order("fail-b", "wait-c")
     ir = joined([node("a"), node("b"), node("c", "effect"), node("d")], "a>b", "a>c", "c>d")
     running = home.process(ir)
     until(lambda: {"b", "c"} <= set(order(home)))
-    home.untell("wait-c")
+    home.clear_orders("wait-c")
     reply = running.reply()
     assert reply["error"]["node"] == "b"
     assert sorted(reply["checkpoint"]["completed_nodes"]) == ["a", "c"]
@@ -101,10 +101,10 @@ def test_when_a_node_fails_nothing_new_begins_and_what_runs_ends(home: Home) -> 
 
 
 def test_of_several_that_fail_the_first_is_told(home: Home) -> None:
-    home.tell("fail-b", "fail-c", "wait-c")
+    home.order("fail-b", "fail-c", "wait-c")
     running = home.process(joined([node("a"), node("b"), node("c")], "a>b", "a>c"))
     until(lambda: {"b", "c"} <= set(order(home)))
-    home.untell("wait-c")
+    home.clear_orders("wait-c")
     assert running.reply()["error"]["node"] == "b"
 
 
@@ -177,12 +177,12 @@ def test_a_workflow_is_run_within_and_gives_its_outputs(home: Home, params: dict
 
 @requirement("PF-E10")
 def test_a_workflow_within_is_gone_on_with_node_by_node(home: Home) -> None:
-    home.tell("fail-sub/y")
+    home.order("fail-sub/y")
     first = home.run(outer(workflow_ir=INNER))
     assert first.error_body is not None
     assert first.error_body["node"] == "sub"
     assert first.error_body["nested_node"] == "sub/y"
-    home.untell()
+    home.clear_orders()
     second = home.run(outer(workflow_ir=INNER))
     assert second.success
     assert second.progress.reused == ["a", "sub/x"]
@@ -192,9 +192,9 @@ def test_a_workflow_within_is_gone_on_with_node_by_node(home: Home) -> None:
 
 
 def test_a_workflow_within_of_which_all_had_finished_is_reused(home: Home) -> None:
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(outer(workflow_ir=INNER))
-    home.untell()
+    home.clear_orders()
     second = home.run(outer(workflow_ir=INNER))
     assert second.progress.reused == ["a", "sub"]
     assert home.runs() == {"a": 1, "sub/x": 1, "sub/y": 1, "end": 2}
@@ -203,9 +203,9 @@ def test_a_workflow_within_of_which_all_had_finished_is_reused(home: Home) -> No
 def test_a_workflow_within_of_which_a_node_failed_is_not_reused_though_the_rest_was(home: Home) -> None:
     inner = joined([node("x", "effect"), node("help", echo=1), node("y")], "x>y", "y>help:error")
     ir = chain(node("sub", "workflow", workflow_ir=inner), node("end"))
-    home.tell("fail-sub/y", "fail-end")
+    home.order("fail-sub/y", "fail-end")
     home.run(ir)
-    home.untell("fail-end")
+    home.clear_orders("fail-end")
     second = home.run(ir)
     assert second.success
     assert second.progress.reused == ["sub/x", "sub/help"]
@@ -215,13 +215,13 @@ def test_a_workflow_within_of_which_a_node_failed_is_not_reused_though_the_rest_
 
 
 def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
-    home.tell("fail-sub/x")
+    home.order("fail-sub/x")
     ir = outer(workflow_ir=INNER)
     ir["nodes"].append(node("help", echo="${sub.error}"))
     ir["edges"].append({"from": "sub", "to": "help", "action": "error"})
     result = home.run(ir)
     assert result.success
-    assert result.outputs["help"]["echo"] == "told to fail: fail-sub/x"
+    assert result.outputs["help"]["echo"] == "ordered to fail: fail-sub/x"
 
 
 @requirement("PF-E4")
@@ -239,9 +239,9 @@ def test_a_workflow_within_that_lacks_an_input_says_which(home: Home) -> None:
 
 def test_items_of_a_batch_may_be_workflows_and_are_gone_on_with_inside(home: Home) -> None:
     ir = chain(node("sub", "workflow", workflow_ir=INNER, inputs={"who": "${item}"}, batch={"items": ["p", "q"]}))
-    home.tell("fail-sub[1]/y")
+    home.order("fail-sub[1]/y")
     assert not home.run(ir).success
-    home.untell()
+    home.clear_orders()
     second = home.run(ir)
     assert second.success
     assert [one["item"] for one in second.outputs["sub"]["results"]] == ["p", "q"]

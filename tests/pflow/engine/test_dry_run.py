@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
-from tests.pflow.engine.flows import Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import Home, chain, joined, node, until
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def test_a_plan_says_what_would_be_reused_and_the_run_reuses_just_that(home: Hom
             *("s>a", "a>b", "s>c", "b>end", "c>end"),
         )
 
-    home.tell("fail-end")
+    home.order("fail-end")
     given = home.run(ir(1)).hashes
-    home.untell()
+    home.clear_orders()
     plan = planned(home, ir(2))
     reused = {name for name, step in plan.items() if step["will"] == "reuse"}
     assert reused == {"s", "c"}
@@ -54,7 +54,7 @@ def test_commands_that_ran_one_after_the_other_are_planned_to_be_reused_and_are(
     def ir(word: str) -> dict[str, Any]:
         return chain(node("a", "shell", command=f"echo {word}"), node("b", "shell", command="pwd"), node("end"))
 
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir("one"))
     for word, reused in (("one", ["a", "b"]), ("two", [])):
         plan = planned(home, ir(word))
@@ -63,11 +63,11 @@ def test_commands_that_ran_one_after_the_other_are_planned_to_be_reused_and_are(
 
 
 def test_what_a_killed_run_left_is_in_the_plan(home: Home) -> None:
-    home.tell("wait-b")
+    home.order("wait-b")
     running = home.process(chain(node("a"), node("b")))
     until(lambda: home.runs()["b"])
     running.kill()
-    home.untell()
+    home.clear_orders()
     assert planned(home, chain(node("a"), node("b")))["a"]["will"] == "reuse"
 
 
@@ -89,9 +89,9 @@ def batch(items: list[int]) -> dict[str, Any]:
 
 
 def test_of_a_batch_it_is_told_how_many_items_would_be_reused_wherever_they_have_moved(home: Home) -> None:
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(batch([1, 2, 3]))
-    home.untell()
+    home.clear_orders()
     plan = planned(home, batch([1, 2, 3]))
     assert [plan[name]["will"] for name in ("a", "b", "c", "end")] == ["reuse", "reuse", "reuse", "run"]
     assert (plan["b"]["items"], plan["b"]["items_reused"]) == (3, 3)
@@ -143,9 +143,9 @@ def test_the_nodes_of_a_workflow_within_are_told_one_by_one(home: Home) -> None:
         ["x.value"],
         ["w.value"],
     )
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(within(1))
-    home.untell()
+    home.clear_orders()
     plan = planned(home, within(1, outer=2))
     assert [step["will"] for step in plan.values()] == ["reuse", "reuse", "reuse", "run", "run"]
     assert plan["c"]["waits_for"] == []
@@ -172,9 +172,9 @@ def test_ways_that_are_not_taken_are_told(home: Home) -> None:
         nodes = [node("a", action=action), node("b"), node("b2", v="${b.value}"), node("c"), node("end")]
         return joined(nodes, "a>b:left", "b>b2", "a>c:right", "b2>end", "c>end")
 
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir("right"))
-    home.untell()
+    home.clear_orders()
     plan = planned(home, ir("right"))
     assert {name: step["will"] for name, step in plan.items()} == {
         "a": "reuse",
@@ -187,9 +187,9 @@ def test_ways_that_are_not_taken_are_told(home: Home) -> None:
 
 
 def test_a_node_with_effects_that_got_another_name_is_told_to_be_reused_and_is(home: Home) -> None:
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(chain(node("a", "effect", value=1), node("end")))
-    home.untell()
+    home.clear_orders()
     ir = chain(node("b", "effect", value=1), node("end"))
     assert planned(home, ir)["b"]["will"] == "reuse"
     assert home.run(ir).progress.reused == ["b"]
@@ -223,9 +223,9 @@ def test_what_may_not_be_reached_is_no_value_that_others_can_count_on(home: Home
         nodes = [node("a", "volatile", action=action), node("b"), node("c", "effect", x='${b.value ?? "none"}')]
         return joined([*nodes, node("end")], "a>b:left", "a>c:right", "b>c", "c>end")
 
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir("left"))
-    home.untell()
+    home.clear_orders()
     plan = planned(home, ir("right"))
     assert (plan["b"]["will"], plan["b"]["waits_for"]) == ("reuse", ["a"])
     assert (plan["c"]["will"], plan["c"]["waits_for"]) == ("run", ["b.value", "a"])
@@ -233,10 +233,10 @@ def test_what_may_not_be_reached_is_no_value_that_others_can_count_on(home: Home
 
 
 def test_what_may_not_be_reached_takes_no_result_from_others(home: Home) -> None:
-    home.tell("fail-end")
+    home.order("fail-end")
     first = [node("a", "volatile", action="left"), node("gone", "effect", v=1), node("end")]
     home.run(joined(first, "a>gone:left", "gone>end"))
-    home.untell()
+    home.clear_orders()
     nodes = [node("a", "volatile", action="right"), node("b", "effect", v=1), node("c", "effect", v=1), node("end")]
     ir = joined(nodes, "a>b:left", "a>c:right", "b>end", "c>end")
     plan = planned(home, ir)
@@ -247,17 +247,17 @@ def test_what_may_not_be_reached_takes_no_result_from_others(home: Home) -> None
 def test_the_first_choice_that_is_known_needs_no_other(home: Home) -> None:
     nodes = [node("k"), node("v", "volatile"), node("c", x="${k.value ?? v.value}"), node("end")]
     ir = joined(nodes, "k>v", "v>c", "c>end")
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     assert planned(home, ir)["c"]["will"] == "reuse"
 
 
 def test_an_item_is_no_node_of_the_same_name(home: Home) -> None:
     ir = chain(node("item", "volatile"), node("b", x="${item}", batch={"items": [1, 2]}), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     assert (planned(home, ir)["b"]["will"], planned(home, ir)["b"]["items_reused"]) == ("reuse", 2)
 
 
@@ -310,18 +310,18 @@ def test_workflows_that_run_each_other_many_times_over_are_told_at_once(home: Ho
 def test_workflows_within_that_only_compute_leave_the_world_as_it_is(home: Home) -> None:
     inner = chain(node("p", "volatile"), outputs={"value": {"source": "${p.value}"}})
     ir = chain(node("w", "workflow", workflow_ir=inner), node("look", "looker"), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     assert wills(planned(home, ir)) == {"w": "run", "w/p": "run", "look": "reuse", "end": "run"}
     assert home.run(ir).progress.reused == ["look"]
 
 
 def test_what_is_only_done_again_because_of_a_secret_leaves_the_world_as_it_is(home: Home) -> None:
     ir = chain(node("a", "effect", echo="${api_key}"), node("look", "looker"), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir, {"api_key": "s3cr3t-value"})
-    home.untell()
+    home.clear_orders()
     assert wills(planned(home, ir, {"api_key": "s3cr3t-value"})) == {"a": "run", "look": "reuse", "end": "run"}
     assert home.run(ir, {"api_key": "s3cr3t-value"}).progress.reused == ["look"]
 
@@ -334,11 +334,11 @@ def test_what_goes_into_a_password_later_is_a_secret_from_the_beginning(home: Ho
 
 
 def test_what_a_killed_run_left_too_long_ago_is_in_no_plan(home: Home) -> None:
-    home.tell("wait-b")
+    home.order("wait-b")
     running = home.process(chain(node("a"), node("b")))
     until(lambda: home.runs()["b"])
     running.kill()
-    home.untell()
+    home.clear_orders()
     (journal,) = home.checkpoints.glob("*.journal")
     os.utime(journal, (0, 0))
     assert wills(planned(home, chain(node("a"), node("b")))) == {"a": "run", "b": "run"}
@@ -348,9 +348,9 @@ def test_a_workflow_within_is_reused_only_if_all_further_within_is(home: Home) -
     innermost = chain(node("p"), node("q", "effect", resume="never"), outputs={"value": {"source": "${q.value}"}})
     inner = chain(node("w", "workflow", workflow_ir=innermost), outputs={"value": {"source": "${w.value}"}})
     ir = chain(node("o", "workflow", workflow_ir=inner), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     assert wills(planned(home, ir)) == {"o": "run", "o/w": "run", "o/w/p": "reuse", "o/w/q": "run", "end": "run"}
     result = home.run(ir)
     assert "o" not in result.progress.reused

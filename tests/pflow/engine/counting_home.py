@@ -1,4 +1,4 @@
-"""Homes whose nodes leave a line each time they run, and do as files tell them: fail, wait, or go on."""
+"""A pflow home whose nodes log each of their runs, and fail or wait as files order."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def digest(params):
     return hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def tell(event, params, context):
+def log_event(event, params, context):
     line = {"event": event, "node": context.node_id, "given": digest(params), "run": context.run_id, "pid": os.getpid()}
     file = os.open(context.home.parent / "lines", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.write(file, json.dumps(line).encode() + b"\\n")
@@ -45,38 +45,38 @@ def tell(event, params, context):
 
 
 def count(params, context):
-    """Fails while `fail-NODE` is there, a number of times if that is what it says, and waits while `wait-NODE` is."""
-    tell("began", params, context)
-    told = context.home.parent / "told"
+    """Fail while `fail-NODE` exists, as often as the number in it, and wait while `wait-NODE` exists."""
+    log_event("began", params, context)
+    orders = context.home.parent / "orders"
     name = context.node_id.replace("/", "~")
     deadline = time.monotonic() + 60
-    while (told / f"wait-{name}").exists() and time.monotonic() < deadline:
+    while (orders / f"wait-{name}").exists() and time.monotonic() < deadline:
         time.sleep(0.005)
-    fail = told / f"fail-{name}"
+    fail = orders / f"fail-{name}"
     if fail.exists():
         text = fail.read_text()
         if text.isdigit():
             fail.write_text(str(int(text) - 1)) if int(text) > 1 else fail.unlink()
-        raise NodeFailed(f"told to fail: {text}", outputs={"half": params.get("value")})
+        raise NodeFailed(f"ordered to fail: {text}", outputs={"half": params.get("value")})
     action = params.get("action") or "default"
     if action == "choose":
         action = "left" if int(digest(params), 16) % 2 else "right"
-    tell("done", params, context)
+    log_event("done", params, context)
     return Outcome({"value": digest(params), "echo": params.get("echo")}, action)
 
 
 async def count_on_the_loop(params, context):
     import asyncio
 
-    tell("began", params, context)
+    log_event("began", params, context)
     if "sleep" in params:
         await asyncio.sleep(params["sleep"])
-    tell("done", params, context)
+    log_event("done", params, context)
     return {"value": digest(params), "echo": params.get("echo")}
 '''
 
 
-def _declared(kind: str, effect: str, function: str = "count", **more: Any) -> dict[str, Any]:
+def _declare_node(kind: str, effect: str, function: str = "count", **more: Any) -> dict[str, Any]:
     return {
         "type": kind,
         "description": f"Counts its runs; {effect}.",
@@ -90,14 +90,14 @@ def _declared(kind: str, effect: str, function: str = "count", **more: Any) -> d
 
 
 NODES = [
-    _declared("pure", "pure"),
-    _declared("effect", "effectful"),
-    _declared("reader", "pure", reads=["file"]),
-    _declared("volatile", "pure", volatile=True),
-    _declared("looker", "pure", reads_world=True),
-    _declared("writer", "idempotent", writes=["file"]),
-    _declared("on-loop", "pure", "count_on_the_loop"),
-    _declared("effect-on-loop", "effectful", "count_on_the_loop"),
+    _declare_node("pure", "pure"),
+    _declare_node("effect", "effectful"),
+    _declare_node("reader", "pure", reads=["file"]),
+    _declare_node("volatile", "pure", volatile=True),
+    _declare_node("looker", "pure", reads_world=True),
+    _declare_node("writer", "idempotent", writes=["file"]),
+    _declare_node("on-loop", "pure", "count_on_the_loop"),
+    _declare_node("effect-on-loop", "effectful", "count_on_the_loop"),
 ]
 
 
@@ -109,19 +109,19 @@ def until(holds: Callable[[], Any]) -> None:
 
 
 def node(name: str, kind: str = "pure", /, **params: Any) -> dict[str, Any]:
-    """A node. `batch`, `retry`, `timeout`, `resume` and `effect` are keys of the node, the rest its parameters."""
+    """Return a node. `batch`, `retry`, `timeout`, `resume` and `effect` are keys of the node, the others parameters."""
     keys = {key: params.pop(key) for key in ("batch", "retry", "timeout", "resume", "effect") if key in params}
     return {"id": name, "type": kind, "params": params, **keys}
 
 
 def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A workflow in which each node follows the one before it."""
+    """Return a workflow in which each node follows the one before it."""
     edges = [{"from": a["id"], "to": b["id"]} for a, b in pairwise(nodes)]
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
 def joined(nodes: list[dict[str, Any]], *edges: str, **more: Any) -> dict[str, Any]:
-    """A workflow with edges such as `a>b` and `a>b:error`."""
+    """Return a workflow with edges such as `a>b` and `a>b:error`."""
     plain: list[dict[str, Any]] = []
     for edge in edges:
         ends, _, action = edge.partition(":")
@@ -132,13 +132,13 @@ def joined(nodes: list[dict[str, Any]], *edges: str, **more: Any) -> dict[str, A
 
 @dataclass
 class Home:
-    """A pflow home in `place`. What runs there leaves lines in a file, and looks into a folder for what it is told."""
+    """A pflow home in `place`. Its nodes write lines to a file, and read their orders from a folder."""
 
     place: Path
     workflows: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
-        self.told.mkdir(parents=True, exist_ok=True)
+        self.orders.mkdir(parents=True, exist_ok=True)
         self.add_nodes("counting", NODES, CODE)
         for name, ir in self.workflows.items():
             self.draft(name, ir)
@@ -148,8 +148,8 @@ class Home:
         return self.place / "home"
 
     @property
-    def told(self) -> Path:
-        return self.place / "told"
+    def orders(self) -> Path:
+        return self.place / "orders"
 
     @property
     def checkpoints(self) -> Path:
@@ -175,29 +175,29 @@ class Home:
         return Service(Settings(home=self.path), folder=self.place)
 
     def run(self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow", **more: Any) -> RunResult:
-        """Run it as the service does."""
+        """Run a workflow as the service does."""
         return self.service.run(ir, inputs, name=name, **more)
 
     def run_unlogged(
         self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow", fresh: bool = False, **more: Any
     ) -> RunResult:
-        """The same without the log of runs, which costs more than small nodes do."""
+        """Run a workflow without the log of runs, which costs more than small nodes do."""
         registry = Registry(self.path)
 
-        def child(params: Mapping[str, Any]) -> Workflow:
-            return require_valid(check(params["workflow_ir"], registry), "within")
+        def load_workflow(params: Mapping[str, Any]) -> Workflow:
+            return require_valid(check(params["workflow_ir"], registry), "nested")
 
-        engine = Engine(self.path, registry, child, folder=self.place, **more)
+        engine = Engine(self.path, registry, load_workflow, folder=self.place, **more)
         return engine.execute(require_valid(check(ir, registry), name), inputs, name=name, fresh=fresh)
 
-    def tell(self, *words: str, text: str = "") -> None:
-        """`tell("fail-a")` has node `a` fail from now on, `tell("wait-a")` has it wait."""
+    def order(self, *words: str, text: str = "") -> None:
+        """Let node `a` fail from now on (`order("fail-a")`) or wait (`order("wait-a")`)."""
         for word in words:
-            (self.told / word.replace("/", "~")).write_text(text or word)
+            (self.orders / word.replace("/", "~")).write_text(text or word)
 
-    def untell(self, *words: str) -> None:
-        for word in words or [path.name for path in self.told.iterdir()]:
-            (self.told / word.replace("/", "~")).unlink()
+    def clear_orders(self, *words: str) -> None:
+        for word in words or [path.name for path in self.orders.iterdir()]:
+            (self.orders / word.replace("/", "~")).unlink()
 
     def lines(self, event: str = "began") -> list[dict[str, Any]]:
         path = self.place / "lines"
@@ -206,11 +206,11 @@ class Home:
         return [line for line in map(json.loads, path.read_text().splitlines()) if line["event"] == event]
 
     def runs(self, event: str = "began") -> Counter[str]:
-        """How often each node began, or was done."""
+        """Return how often each node began, or was done."""
         return Counter(line["node"] for line in self.lines(event))
 
     def process(self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow") -> "Running":
-        """Run it in a process of its own."""
+        """Run a workflow in its own process."""
         return Running(self, ir, inputs, name)
 
 
@@ -227,13 +227,13 @@ print(json.dumps(result.reply()))
 
 
 class Running:
-    """A run in a process of its own. Its reply is what it prints."""
+    """A run in its own process, which prints its reply."""
 
     def __init__(self, home: Home, ir: Any, inputs: dict[str, Any] | None, name: str) -> None:
-        told = json.dumps([str(home.place), ir, inputs, name])
+        arguments = json.dumps([str(home.place), ir, inputs, name])
         env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-c", RUNNER, told], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
+            [sys.executable, "-c", RUNNER, arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
         )
 
     @property
@@ -241,12 +241,12 @@ class Running:
         return self._process.pid
 
     def reply(self) -> dict[str, Any]:
-        """What it answered. It must have ended well."""
+        """Return the reply of the run, whose process must have succeeded."""
         out, err = self._process.communicate(timeout=SOON_S * 2)
         assert self._process.returncode == 0, err.decode()
         return json.loads(out)
 
     def kill(self) -> None:
-        """End it as nothing else does, and wait until it is gone."""
+        """Kill the process, and wait until it is gone."""
         self._process.kill()
         self._process.communicate(timeout=SOON_S)

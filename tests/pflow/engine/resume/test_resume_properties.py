@@ -18,7 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from pflow.engine.results import RunResult
-from tests.pflow.engine.flows import Home, chain, node
+from tests.pflow.engine.counting_home import Home, chain, node
 from tests.requirements import requirement
 
 EXAMPLES = 60
@@ -182,7 +182,7 @@ def test_to_go_on_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothing
         home = Home(Path(place))
         lineage: Lineage | None = None
         for turn in turns:
-            tell(home, turn.failing)
+            set_failures(home, turn.failing)
             if turn.fresh:
                 lineage = None
             before = len(home.lines()), len(home.lines("done"))
@@ -199,14 +199,14 @@ def test_to_go_on_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothing
                 lineage = None
 
 
-def tell(home: Home, failing: set[str]) -> None:
-    home.untell()
-    home.tell(*(f"fail-{key}" for key in failing))
+def set_failures(home: Home, failing: set[str]) -> None:
+    home.clear_orders()
+    home.order(*(f"fail-{key}" for key in failing))
 
 
 def check_outputs(reference: Home, turn: Turn, result: RunResult, began: set[str]) -> None:
     # What had finished before is not there to fail.
-    tell(reference, turn.failing & began)
+    set_failures(reference, turn.failing & began)
     fresh = reference.run_unlogged(workflow(turn.specs), {"x": turn.x}, keeps_results=False)
     assert result.success == fresh.success, result.error_body
     assert result.outputs == fresh.outputs

@@ -16,7 +16,7 @@ import pytest
 from pflow.engine.results import RunResult
 from pflow.engine.resume.journal import read_journal
 from pflow.engine.runlog import RunLog
-from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, chain, joined, node, until
 from tests.requirements import requirement
 
 MOMENTS = 36
@@ -53,11 +53,11 @@ EFFECTS = {"a", "c", "e", "d[0]", "d[1]", "d[2]"}
 def test_after_a_kill_what_had_finished_is_used_and_what_was_interrupted_is_uncertain(home: Home, seed: int) -> None:
     chance = random.Random(seed)
     interrupted = chance.choice(["a", "b", "c", "d[1]", "e", "f"])
-    home.tell(f"wait-{interrupted}")
+    home.order(f"wait-{interrupted}")
     running = home.process(MIXED)
     until(lambda: home.runs()[interrupted])
     running.kill()
-    home.untell()
+    home.clear_orders()
     (path,) = home.checkpoints.glob("*.journal")
     said = read_journal(path)
     finished = {one.node for one in said.finished}
@@ -122,14 +122,14 @@ def test_killed_at_any_moment_a_run_leaves_what_the_next_goes_on_from(tmp_path: 
     ir = chain(node("a", "effect"), node("b", v="${a.value}"), node("c", "effect", v="${b.value}"), node("end"))
     homes = [Home(tmp_path / str(moment)) for moment in range(1, MOMENTS + 1)]
     for home in homes:
-        home.tell("fail-end")
+        home.order("fail-end")
     program = [sys.executable, "-c", RUN_AND_DIE, str(tmp_path), str(MOMENTS), json.dumps(ir)]
     killer = subprocess.run(program, capture_output=True, text=True, timeout=SOON_S * 2, check=True)
     codes = [int(code) for code in killer.stdout.split()]
     assert set(codes) == {0, -signal.SIGKILL}, killer.stderr
     reused: Counter[str] = Counter()
     for home in homes:
-        home.untell()
+        home.clear_orders()
         result = home.run_unlogged(ir)
         assert result.success, result.error_body
         assert not [told for told in result.warnings if "damaged" in told or "could not be read" in told]
@@ -142,11 +142,11 @@ def test_killed_at_any_moment_a_run_leaves_what_the_next_goes_on_from(tmp_path: 
 
 def test_a_journal_that_was_cut_off_costs_its_last_line_only(home: Home) -> None:
     ir = chain(node("a", "effect"), node("b", "effect"), node("c"))
-    home.tell("wait-c")
+    home.order("wait-c")
     running = home.process(ir)
     until(lambda: home.runs()["c"])
     running.kill()
-    home.untell()
+    home.clear_orders()
     (path,) = home.checkpoints.glob("*.journal")
     path.write_bytes(path.read_bytes()[:-5])  # of the line that says that b finished
     result = home.run(ir)
@@ -155,19 +155,19 @@ def test_a_journal_that_was_cut_off_costs_its_last_line_only(home: Home) -> None
 
 
 def test_an_interrupt_ends_a_run_at_a_checkpoint(home: Home) -> None:
-    home.tell("wait-b")
+    home.order("wait-b")
     running = home.process(chain(node("a", "effect"), node("b")))
     until(lambda: home.runs()["b"])
     os.kill(running.pid, signal.SIGINT)
     reply = running.reply()
-    home.untell()
+    home.clear_orders()
     assert reply["error"]["code"] == "run_cancelled"
     assert reply["checkpoint"]["completed_nodes"] == ["a"]
     assert home.run(chain(node("a", "effect"), node("b"))).progress.reused == ["a"]
 
 
 def test_the_log_says_of_a_killed_run_that_it_was_interrupted(home: Home) -> None:
-    home.tell("wait-a")
+    home.order("wait-a")
     running = home.process(chain(node("a")))
     until(lambda: home.runs()["a"])
     running.kill()
@@ -182,10 +182,10 @@ def test_the_log_says_of_a_killed_run_that_it_was_interrupted(home: Home) -> Non
 def test_two_processes_that_run_the_same_draft_at_once_are_isolated_and_both_go_well(home: Home) -> None:
     ir = chain(node("a", "effect", v="${n}"), node("b", echo="${n}"), outputs={"n": {"source": "${b.echo}"}})
     ir["inputs"] = {"n": {"type": "integer"}}
-    home.tell("wait-b")
+    home.order("wait-b")
     running = [home.process(ir, {"n": number}) for number in range(2)]
     until(lambda: home.runs()["b"] == 2)
-    home.untell()
+    home.clear_orders()
     replies = [one.reply() for one in running]
     assert [reply["outputs"]["n"] for reply in replies] == [0, 1]
     assert all(reply["success"] and not reply["reused_nodes"] for reply in replies)
@@ -196,14 +196,14 @@ def test_two_processes_that_run_the_same_draft_at_once_are_isolated_and_both_go_
 @requirement("PF-E6")
 def test_the_journal_of_a_run_that_lives_is_not_taken_by_another(home: Home) -> None:
     ir = chain(node("a", "effect"), node("b"))
-    home.tell("wait-b")
+    home.order("wait-b")
     living = home.process(ir)
     until(lambda: home.runs()["b"])
     other = home.run(chain(node("a", "effect"), node("c")))
     assert other.success
     assert other.progress.reused == []
     assert [told for told in other.warnings if "is under way" in told]
-    home.untell()
+    home.clear_orders()
     reply = living.reply()
     assert reply["success"]
     assert warnings_of(reply) == []
@@ -212,12 +212,12 @@ def test_the_journal_of_a_run_that_lives_is_not_taken_by_another(home: Home) -> 
 @requirement("PF-E6")
 def test_one_that_goes_well_beside_one_that_fails_leaves_what_the_failed_one_did(home: Home) -> None:
     failing = chain(node("a", "effect", v=1), node("x"))
-    home.tell("wait-x", "fail-x", "wait-y")
+    home.order("wait-x", "fail-x", "wait-y")
     fails, goes_well = home.process(failing), home.process(chain(node("a", "effect", v=2), node("y")))
     until(lambda: home.runs()["x"] and home.runs()["y"])
-    home.untell("wait-x")
+    home.clear_orders("wait-x")
     assert fails.reply()["checkpoint"]["resumable"]
-    home.untell("wait-y", "fail-x")
+    home.clear_orders("wait-y", "fail-x")
     assert goes_well.reply()["success"]
     again = home.run(failing)
     assert again.success
@@ -229,9 +229,9 @@ UNFINISHED = chain(node("a", "effect", v=1), node("e", "effect", v="${a.value}")
 
 def leave_unfinished(home: Home) -> None:
     """A run in which `a` finished and `e` did not."""
-    home.tell("fail-e")
+    home.order("fail-e")
     assert home.run(UNFINISHED).failed_node == "e"
-    home.untell()
+    home.clear_orders()
     (home.place / "lines").unlink()
 
 
@@ -241,10 +241,10 @@ def test_of_those_that_go_on_from_the_same_run_at_once_one_has_the_effect_and_th
     home: Home, count: int
 ) -> None:
     leave_unfinished(home)
-    home.tell("wait-e")
+    home.order("wait-e")
     running = [home.process(UNFINISHED) for _ in range(count)]
     until(lambda: home.runs()["e"] and len(list(home.checkpoints.glob("*.journal"))) == count)
-    home.untell()
+    home.clear_orders()
     replies = [one.reply() for one in running]
     assert all(reply["success"] for reply in replies)
     assert len({json.dumps(reply["outputs"]) for reply in replies}) == 1
@@ -257,9 +257,9 @@ def test_of_those_that_go_on_from_the_same_run_at_once_one_has_the_effect_and_th
 
 def test_items_are_shared_between_those_that_go_on_at_once_each_done_once(home: Home) -> None:
     ir = chain(node("s"), node("b", "effect", v="${item}", batch={"items": list(range(8)), "parallel": True}))
-    home.tell("fail-b[7]")
+    home.order("fail-b[7]")
     assert not home.run(ir).success
-    home.untell()
+    home.clear_orders()
     running = [home.process(ir) for _ in range(3)]
     replies = [one.reply() for one in running]
     assert all(reply["success"] for reply in replies), replies
@@ -271,13 +271,13 @@ def test_items_are_shared_between_those_that_go_on_at_once_each_done_once(home: 
 
 def test_who_waited_for_one_that_was_killed_says_that_its_effect_is_uncertain(home: Home) -> None:
     leave_unfinished(home)
-    home.tell("wait-e")
+    home.order("wait-e")
     running = {one.pid: one for one in [home.process(UNFINISHED), home.process(UNFINISHED)]}
     until(lambda: home.runs()["e"] and len(list(home.checkpoints.glob("*.journal"))) == 2)
     (line,) = [line for line in home.lines() if line["node"] == "e"]
     running.pop(line["pid"]).kill()
     until(lambda: home.runs()["e"] == 2)
-    home.untell()
+    home.clear_orders()
     (left,) = running.values()
     reply = left.reply()
     assert reply["success"]
@@ -287,13 +287,13 @@ def test_who_waited_for_one_that_was_killed_says_that_its_effect_is_uncertain(ho
 
 def test_runs_of_one_process_that_go_on_at_once_share_effects_as_well(home: Home) -> None:
     leave_unfinished(home)
-    home.tell("wait-e")
+    home.order("wait-e")
     results: list[RunResult] = []
     threads = [threading.Thread(target=lambda: results.append(home.run(UNFINISHED))) for _ in range(3)]
     for thread in threads:
         thread.start()
     until(lambda: home.runs()["e"] and len(list(home.checkpoints.glob("*.journal"))) == 3)
-    home.untell()
+    home.clear_orders()
     for thread in threads:
         thread.join(SOON_S)
     assert [result.success for result in results] == [True] * 3
@@ -302,11 +302,11 @@ def test_runs_of_one_process_that_go_on_at_once_share_effects_as_well(home: Home
 
 def test_an_effect_that_failed_for_one_is_tried_by_the_other(home: Home) -> None:
     leave_unfinished(home)
-    home.tell("wait-e")
-    home.tell("fail-e", text="1")
+    home.order("wait-e")
+    home.order("fail-e", text="1")
     running = [home.process(UNFINISHED) for _ in range(2)]
     until(lambda: home.runs()["e"] and len(list(home.checkpoints.glob("*.journal"))) == 2)
-    home.untell("wait-e")
+    home.clear_orders("wait-e")
     replies: list[dict[str, Any]] = [one.reply() for one in running]
     assert sorted(reply["success"] for reply in replies) == [False, True]
     assert home.runs("done")["e"] == 1
