@@ -9,7 +9,7 @@ TITLE = "Tidal dissipation in the mantles of small icy moons"
 NAMES = ("Lei Wang", "Ana García Márquez", "Jürgen Müller")
 
 
-def paper(
+def make_paper(
     title: str = TITLE, *names: str, year: int | None = 2019, source: str = "openalex", **fields: Any
 ) -> RawPaper:
     return RawPaper(
@@ -17,22 +17,24 @@ def paper(
     )
 
 
-def anonymous(title: str = TITLE, *, year: int | None = 2019, source: str = "openalex", **fields: Any) -> RawPaper:
+def make_anonymous_paper(
+    title: str = TITLE, *, year: int | None = 2019, source: str = "openalex", **fields: Any
+) -> RawPaper:
     return RawPaper(title=title, year=year, source=source, **fields)
 
 
-def count_of(*papers: RawPaper) -> int:
+def count_papers(*papers: RawPaper) -> int:
     """How many papers the records are."""
     return len(merge_duplicates(papers))
 
 
-def are_one(left: RawPaper, right: RawPaper) -> bool:
-    return count_of(left, right) == 1
+def is_one_paper(left: RawPaper, right: RawPaper) -> bool:
+    return count_papers(left, right) == 1
 
 
-def names_of(merged: RawPaper) -> list[str]:
+def list_names(merged: RawPaper) -> list[str]:
     return [author.name for author in merged.authors]
 
 
-def reasons_of(merged: RawPaper) -> set[str]:
+def list_reasons(merged: RawPaper) -> set[str]:
     return {record.reason for record in merged.records}

@@ -10,7 +10,7 @@ from paper_search.sources.interfaces import Page, Request, Response
 URL = "https://tiny.example/works"
 
 
-class Tiny:
+class TinyDefinition:
     def __init__(self, name: str = "tiny", capabilities: frozenset[str] = frozenset()) -> None:
         self.name = name
         self.capabilities = capabilities
@@ -32,13 +32,13 @@ class Tiny:
         return None
 
 
-def page(*items: dict[str, Any] | str, seconds: float = 0.0, **rest: Any) -> Response:
+def make_page(*items: dict[str, Any] | str, seconds: float = 0.0, **rest: Any) -> Response:
     """An answer of the tiny source; a bare string is a title."""
     listed = [{"title": item, "doi": f"10.1/{item}"} if isinstance(item, str) else item for item in items]
     return Response(200, json.dumps({"items": listed, **rest}).encode(), seconds=seconds)
 
 
-def strategy(*queries: str, sources: tuple[str, ...] = (), **filters: Any) -> SearchStrategy:
+def make_strategy(*queries: str, sources: tuple[str, ...] = (), **filters: Any) -> SearchStrategy:
     return SearchStrategy(
         queries=[SearchQuery(keywords=query.split(), boolean_query=query) for query in queries],
         sources=list(sources),

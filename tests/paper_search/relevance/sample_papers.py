@@ -6,25 +6,25 @@ from paper_search.relevance.scores import score_papers
 THIS_YEAR = 2025
 
 
-def paper(title: str, abstract: str | None = None, **fields: object) -> RawPaper:
+def make_paper(title: str, abstract: str | None = None, **fields: object) -> RawPaper:
     return RawPaper.model_validate({"title": title, "abstract": abstract, "source": "made_up", **fields})
 
 
-def by(*names: str) -> list[Author]:
+def make_authors(*names: str) -> list[Author]:
     return [Author(name=name) for name in names]
 
 
-def intent(topic: str, *concepts: str, **fields: object) -> ParsedIntent:
+def make_intent(topic: str, *concepts: str, **fields: object) -> ParsedIntent:
     return ParsedIntent.model_validate(
         {"topic": topic, "concepts": list(concepts), "intent_type": IntentType.METHOD, **fields}
     )
 
 
-def judged(
+def score_pool(
     papers: list[RawPaper], wanted: ParsedIntent, hints: RelevanceHints | None = None, this_year: int = THIS_YEAR
 ) -> list[ScoredPaper]:
     return score_papers(papers, wanted, hints or RelevanceHints(), this_year)
 
 
-def scores(papers: list[RawPaper], wanted: ParsedIntent, hints: RelevanceHints | None = None) -> list[float]:
-    return [one.relevance_score for one in judged(papers, wanted, hints)]
+def list_scores(papers: list[RawPaper], wanted: ParsedIntent, hints: RelevanceHints | None = None) -> list[float]:
+    return [one.relevance_score for one in score_pool(papers, wanted, hints)]

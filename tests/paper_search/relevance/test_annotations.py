@@ -1,12 +1,12 @@
 """The one line that says why."""
 
-from tests.paper_search.relevance.pools import intent, judged, paper
+from tests.paper_search.relevance.sample_papers import make_intent, make_paper, score_pool
 
-WANTED = intent("efficiency of perovskite solar cells", "perovskite", "solar cells", "efficiency")
+WANTED = make_intent("efficiency of perovskite solar cells", "perovskite", "solar cells", "efficiency")
 
 
 def reason(title: str, abstract: str | None = None, **fields: object) -> str:
-    return judged([paper(title, abstract, **fields)], WANTED)[0].relevance_reason
+    return score_pool([make_paper(title, abstract, **fields)], WANTED)[0].relevance_reason
 
 
 def test_the_reason_names_what_matched_where() -> None:
@@ -27,7 +27,7 @@ def test_a_match_in_the_venue_is_named() -> None:
     assert reason("A note", venue="Journal of Solar Efficiency") == "venue: efficiency, solar"
 
 
-def test_no_match_is_said_plainly() -> None:
+def test_no_match_is_stated_plainly() -> None:
     assert reason("Whales", "They sing.") == "no query word in title or abstract"
     assert reason("Whales") == "no query word in title, no abstract"
 
@@ -37,10 +37,10 @@ def test_one_citation_is_one_time() -> None:
 
 
 def test_a_long_list_of_matches_is_cut_short() -> None:
-    wanted = intent("alpha bravo charlie delta echo foxtrot golf hotel")
-    found = judged([paper("Alpha bravo charlie delta echo foxtrot golf hotel")], wanted)[0]
+    wanted = make_intent("alpha bravo charlie delta echo foxtrot golf hotel")
+    found = score_pool([make_paper("Alpha bravo charlie delta echo foxtrot golf hotel")], wanted)[0]
     assert found.relevance_reason == "title: alpha, bravo, charlie, delta, echo, foxtrot, 2 more"
 
 
 def test_a_concept_keeps_the_case_it_was_written_in() -> None:
-    assert judged([paper("BERT for names")], intent("BERT", "BERT"))[0].relevance_reason == "title: BERT"
+    assert score_pool([make_paper("BERT for names")], make_intent("BERT", "BERT"))[0].relevance_reason == "title: BERT"

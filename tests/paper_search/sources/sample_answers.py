@@ -24,23 +24,23 @@ QUERY = SearchQuery(keywords=[], boolean_query='(kiln OR "glass furnace*") AND g
 S2_ID = "0123456789abcdef0123456789abcdef01234567"
 
 
-def answer(body: bytes | str | dict[str, Any] | list[Any], status: int = 200, **headers: str) -> Response:
+def make_response(body: bytes | str | dict[str, Any] | list[Any], status: int = 200, **headers: str) -> Response:
     if isinstance(body, dict | list):
         body = json.dumps(body)
     raw = body.encode() if isinstance(body, str) else body
     return Response(status, raw, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
-def asking(source: str, limit: int = 10, query: SearchQuery = QUERY, **filters: Any) -> Request:
+def build_request(source: str, limit: int = 10, query: SearchQuery = QUERY, **filters: Any) -> Request:
     return DEFINITIONS[source].build_requests(query, SearchConstraints(**filters), limit)[0]
 
 
-def params(source: str, limit: int = 10, query: SearchQuery = QUERY, **filters: Any) -> dict[str, str]:
-    return dict(asking(source, limit, query, **filters).params)
+def build_params(source: str, limit: int = 10, query: SearchQuery = QUERY, **filters: Any) -> dict[str, str]:
+    return dict(build_request(source, limit, query, **filters).params)
 
 
-def read(source: str, body: bytes | str | dict[str, Any] | list[Any], limit: int = 10) -> Page:
-    return DEFINITIONS[source].read_response(asking(source, limit), answer(body), limit)
+def read_sample(source: str, body: bytes | str | dict[str, Any] | list[Any], limit: int = 10) -> Page:
+    return DEFINITIONS[source].read_response(build_request(source, limit), make_response(body), limit)
 
 
 OPENALEX: dict[str, Any] = {
