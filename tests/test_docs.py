@@ -164,9 +164,9 @@ def test_every_error_code_is_documented() -> None:
     import paper_library.serving
     import paper_search.errors
     import pflow.cli.run_arguments
-    import pflow.engine.checkpoints
     import pflow.engine.cluster
     import pflow.engine.engine
+    import pflow.engine.resume.resume_point
     import pflow.engine.runlog
     import pflow.errors
     import pflow.ir.diagrams
@@ -199,7 +199,7 @@ def test_every_error_code_is_documented() -> None:
             universe.systems.catalogue,
             pflow.errors,
             pflow.cli.run_arguments,
-            pflow.engine.checkpoints,
+            pflow.engine.resume.resume_point,
             pflow.engine.cluster,
             pflow.engine.engine,
             pflow.engine.runlog,

@@ -111,13 +111,13 @@ def _job(asked: Service, name: str, inputs: list[str], timing: "Timing") -> "tup
     from pflow.cli.run_arguments import UsageError, parsed
     from pflow.cli.sources import names_a_file
     from pflow.scheduling.job import Job, check_runnable
-    from pflow.service import sound
+    from pflow.service import require_valid
 
     if names_a_file(name):
         raise UsageError("A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save.")
     given = parsed(["--", name, *inputs]).inputs
-    stored = asked.find(name).stored
-    workflow = sound(asked.check(stored.ir), name)
+    stored = asked.find_workflow(name).stored
+    workflow = require_valid(asked.check(stored.ir), name)
     secrets = check_runnable(workflow, given, inputs_of(stored.ir, given, has_stdin=False))
     job = Job(
         workflow=name,

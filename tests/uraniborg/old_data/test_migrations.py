@@ -102,7 +102,7 @@ async def test_universes_are_copied_before_they_are_migrated(old: OldData) -> No
 def test_the_log_of_runs_is_copied_before_it_is_migrated(old: OldData) -> None:
     log = RunLog(old.pflow / "runs.db")
     try:
-        assert len(log.history()) == 10
+        assert len(log.list_runs()) == 10
     finally:
         log.close()
     assert was_migrated(old.pflow / "runs.db")
