@@ -13,11 +13,11 @@ from paper_search.limits import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.options import Domain, MaxResults, OptionalQuery, Quiet, Record, Replay, Source
 from paper_search.workflow import SearchWorkflow
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.files import write_output
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
 
@@ -54,7 +54,7 @@ def search_command(
 
 def run_command(arguments: Sequence[str]) -> NoReturn:
     """Run the command with these arguments and exit."""
-    run_app(app, arguments, name="python -m paper_search")
+    run_typer_app(app, arguments, name="python -m paper_search")
 
 
 def configure(max_results: int | None, domain: str | None, record: Path | None, replay: Path | None) -> AppConfig:
@@ -125,14 +125,14 @@ def _print_progress(phase: str, facts: dict[str, Any]) -> None:
     elif phase == "source_finished":
         _print_message(f"  {_describe_report(SourceReport.model_validate(facts['report']))}")
     elif phase == "deduplicating":
-        _print_message(f"Merging and ranking {counted(facts['raw_count'], 'record')} ...")
+        _print_message(f"Merging and ranking {plural(facts['raw_count'], 'record')} ...")
 
 
 def _describe_report(report: SourceReport) -> str:
     """Return the report of a source as one line."""
     status = report.status.value.replace("_", " ") + (", partial" if report.partial else "")
     reason = f": {report.reason}" if report.reason else ""
-    papers, calls = counted(report.returned, "paper"), counted(report.calls, "call")
+    papers, calls = plural(report.returned, "paper"), plural(report.calls, "call")
     return f"{report.name:<17} {status:<12} {papers:>10}, {calls}, {report.seconds:.1f} s{reason}"
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validat
 from paper_search.notices import EditorialNotice, Retraction, find_retraction
 from paper_search.review import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_statuses
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."
 
@@ -381,7 +381,7 @@ class PaperCollection(BaseModel):
 
     def __repr__(self) -> str:
         # The default would print all papers.
-        return f"<PaperCollection: {counted(len(self.papers), 'paper')} for {self.metadata.query!r}>"
+        return f"<PaperCollection: {plural(len(self.papers), 'paper')} for {self.metadata.query!r}>"
 
     __str__ = __repr__
 

@@ -11,7 +11,7 @@ from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, Sour
 from paper_search.notices import serialize_retraction
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 
 class Context(Protocol):
@@ -73,7 +73,7 @@ def _report_progress(phase: str, facts: dict[str, Any], say: Callable[[str], Non
         say(f"searching {', '.join(facts['sources'])}")
     elif phase == "source_finished":
         report = SourceReport.model_validate(facts["report"])
-        say(f"{report.name}: {report.status.value.replace('_', ' ')}, {counted(report.returned, 'paper')}")
+        say(f"{report.name}: {report.status.value.replace('_', ' ')}, {plural(report.returned, 'paper')}")
 
 
 def _check_answered(result: PaperCollection, *, is_replay: bool) -> None:

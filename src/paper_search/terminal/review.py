@@ -13,7 +13,7 @@ from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import MarkStore
 from paper_search.terminal.screen import Screen
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"
 _POLL_S: Final = 0.2
@@ -48,7 +48,7 @@ class TerminalReview:
             state = await self._manager.get_state(session_id)
             if state["is_complete"]:
                 if "error" not in state:
-                    self._screen.write(f"\nComplete: {counted(state['paper_count'], 'paper')}.")
+                    self._screen.write(f"\nComplete: {plural(state['paper_count'], 'paper')}.")
                 return True
             checkpoint = await self._manager.get_checkpoint(session_id)
             if checkpoint is None:
@@ -77,7 +77,7 @@ class TerminalReview:
         marks = self._marks.load(session_id, checkpoint.checkpoint_id)
         marks.reviewer = self._reviewer or marks.reviewer
         if marks.decisions:
-            self._screen.write(f"\n{counted(len(marks.decisions), 'mark')} of this review restored.")
+            self._screen.write(f"\n{plural(len(marks.decisions), 'mark')} of this review restored.")
         review = PaperReview(checkpoint, marks, self._screen, lambda given: self._marks.save(session_id, given))
         return review.ask(marks.reviewer)
 
