@@ -55,7 +55,7 @@ async def test_another_author_is_damage(trappist: UniverseService) -> None:
     assert entry.is_intact("t")
     assert not entry._replace(author="Kepler").is_intact("t")
     assert not entry._replace(author=None).is_intact("t")
-    unknown = Entry.sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
+    unknown = Entry.make_sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
     assert unknown.is_intact("t")
     assert not unknown._replace(author="").is_intact("t")
 
@@ -107,11 +107,11 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
     async with UniverseService(SqliteStore(file)).running() as service:
         await service.create("T", systems.load("trappist-1"), universe_id="t")
     with closing(sqlite3.connect(file)) as connection:
-        old = Entry.sealed("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
+        old = Entry.make_sealed("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
         connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL)", old[:6])
         connection.execute("UPDATE universes SET version = 2 WHERE id = 't'")
         first = connection.execute("SELECT kind, body, events, at FROM log WHERE version = 1").fetchone()
-        digest = Entry.sealed("t", 1, *first).digest
+        digest = Entry.make_sealed("t", 1, *first).digest
         connection.execute("UPDATE log SET author = NULL, digest = ? WHERE version = 1", (digest,))
         connection.execute("ALTER TABLE log DROP COLUMN author")
         connection.execute("DELETE FROM migrations WHERE name = '0002 authors'")

@@ -18,7 +18,7 @@ def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name:
 
 
 def entry(version: int, universe_id: str = "u", body: bytes = b'{"type":"tick","dt":1}', at: str = LATER) -> Entry:
-    return Entry.sealed(universe_id, version, "command", body, b"[]", at)
+    return Entry.make_sealed(universe_id, version, "command", body, b"[]", at)
 
 
 def entries(first: int, last: int, universe_id: str = "u") -> list[Entry]:
@@ -26,7 +26,7 @@ def entries(first: int, last: int, universe_id: str = "u") -> list[Entry]:
 
 
 def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}') -> Snapshot:
-    return Snapshot(version, state, Snapshot.digest_of(universe_id, version, state))
+    return Snapshot(version, state, Snapshot.compute_digest(universe_id, version, state))
 
 
 async def made(store: Store, universe_id: str = "u", count: int = 0) -> None:

@@ -78,7 +78,7 @@ def resealed(at: int, command: dict[str, Any]) -> Callable[[Log], None]:
 
     def alter(log: Log) -> None:
         old = log[at - 1]
-        log[at - 1] = Entry.sealed("u", at, old.kind, orjson.dumps(command), old.events, old.at)
+        log[at - 1] = Entry.make_sealed("u", at, old.kind, orjson.dumps(command), old.events, old.at)
 
     return alter
 
@@ -128,7 +128,7 @@ async def test_a_snapshot_that_was_altered_is_found(store: MemoryStore) -> None:
 
 async def test_a_snapshot_of_another_state_is_found(store: MemoryStore) -> None:
     state = orjson.dumps({**orjson.loads(store._universes["u"].snapshots[3].state), "time": 7})
-    store._universes["u"].snapshots[3] = Snapshot(3, state, Snapshot.digest_of("u", 3, state))
+    store._universes["u"].snapshots[3] = Snapshot(3, state, Snapshot.compute_digest("u", 3, state))
     assert await found(store) == [(3, "the snapshot differs from the replayed state")]
 
 

@@ -57,14 +57,14 @@ def told(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
         if "restore" in step:
             plain = states[int(step["restore"])].to_plain()
             body = orjson.dumps({"reason": "undo", "toVersion": step["restore"], "state": plain})
-            log.append(Entry.sealed("u", version, "restore", body, b"[]", LATER))
+            log.append(Entry.make_sealed("u", version, "restore", body, b"[]", LATER))
             states.append(load_plain_state(orjson.loads(orjson.dumps(plain))))
         else:
             command = parse_command(step)
             outcome = reduce(states[-1], command)
             assert not outcome.is_refused, step
             body, events = orjson.dumps(command), orjson.dumps(outcome.events)
-            log.append(Entry.sealed("u", version, "command", body, events, LATER))
+            log.append(Entry.make_sealed("u", version, "command", body, events, LATER))
             states.append(outcome.state)
     return log, states
 
@@ -81,7 +81,7 @@ async def kept(log: list[Entry] = LOG) -> MemoryStore:
 
 def snapshot_of(version: int) -> Snapshot:
     state = orjson.dumps(STATES[version].to_plain())
-    return Snapshot(version, state, Snapshot.digest_of("u", version, state))
+    return Snapshot(version, state, Snapshot.compute_digest("u", version, state))
 
 
 @pytest.mark.parametrize("page", [1, 4, 1_000])
@@ -116,7 +116,7 @@ async def test_a_snapshot_saves_reading_what_came_before_it() -> None:
         snapshot_of(11)._replace(digest=b"?"),
         snapshot_of(10)._replace(version=11),
         Snapshot(11, b"{", b""),
-        Snapshot(11, b"{}", Snapshot.digest_of("another", 11, b"{}")),
+        Snapshot(11, b"{}", Snapshot.compute_digest("another", 11, b"{}")),
     ],
     ids=["state", "digest", "version", "cut off", "of another universe"],
 )
@@ -152,7 +152,7 @@ async def test_a_damaged_entry_is_named_and_what_came_before_can_be_read(sequenc
 
 
 async def test_an_entry_of_another_universe_is_none_of_this_one() -> None:
-    stranger = Entry.sealed("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
+    stranger = Entry.make_sealed("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
     with pytest.raises(LogDamaged, match="Entry 2 "):
         await rebuild_replica(await kept([LOG[0], stranger, *LOG[2:]]), "u")
 
@@ -173,7 +173,7 @@ async def test_a_missing_end_is_named() -> None:
 
 async def test_an_entry_that_cannot_follow_is_named() -> None:
     impossible = orjson.dumps({"type": "removeStar", "id": "nobody"})
-    refused = Entry.sealed("u", 4, "command", impossible, b"[]", LATER)
+    refused = Entry.make_sealed("u", 4, "command", impossible, b"[]", LATER)
     with pytest.raises(LogDamaged, match=r"Entry 4 .* cannot follow"):
         await rebuild_replica(await kept([*LOG[:3], refused]), "u")
 
@@ -194,7 +194,7 @@ async def test_a_long_log_and_a_large_snapshot_give_the_same_beside_the_loop() -
     assert (await rebuild_replica(store, "u")).state == states[-1]
     plain = orjson.dumps(states[40].to_plain())
     assert len(plain) > 50_000
-    await store.put_snapshot("u", Snapshot(40, plain, Snapshot.digest_of("u", 40, plain)))
+    await store.put_snapshot("u", Snapshot(40, plain, Snapshot.compute_digest("u", 40, plain)))
     assert (await rebuild_replica(store, "u")).state == states[-1]
 
 
@@ -204,7 +204,7 @@ async def test_bodies_keep_the_order_in_which_they_came() -> None:
     store = await kept(log)
     assert list((await rebuild_replica(store, "u")).mirror.to_plain()["stars"]) == names
     ordered = orjson.dumps({**states[30].to_plain(), "stars": {name: states[30].stars[name] for name in names[:30]}})
-    await store.put_snapshot("u", Snapshot(30, ordered, Snapshot.digest_of("u", 30, ordered)))
+    await store.put_snapshot("u", Snapshot(30, ordered, Snapshot.compute_digest("u", 30, ordered)))
     assert list((await rebuild_replica(store, "u")).mirror.to_plain()["stars"]) == names
 
 
