@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.universe.service.speaking import soon
+from tests.universe.service.service_checks import soon
 from tests.universe.service.stores import TroubledStore
-from tests.universe.store.material import entry
+from tests.universe.store.sample_logs import entry
 from universe.errors import TooBusy
 from universe.service import positions as positions_module
 from universe.service.feed import Feed

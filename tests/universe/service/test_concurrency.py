@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, add_star
-from tests.universe.service.speaking import (
+from tests.universe.service.service_checks import (
     assert_whole,
     commands_of,
     log_of,

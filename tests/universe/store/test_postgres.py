@@ -17,8 +17,8 @@ import orjson
 import pytest
 
 from tests.universe.postgres_server import GUARDED, PostgresServer
-from tests.universe.store.material import AT, EVERY_USE, SOON_S, entries, entry, listening, log_of, made, record
 from tests.universe.store.processes import acknowledged, appending, finished
+from tests.universe.store.sample_logs import AT, EVERY_USE, SOON_S, entries, entry, listening, log_of, made, record
 from tests.universe.store.wire import Wire, wire_to
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
 from universe.store import postgres_database, postgres_listener

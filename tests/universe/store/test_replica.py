@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.universe.store.material import LATER, record
+from tests.universe.store.sample_logs import LATER, record
 from universe.domain.command_parser import parse_command
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, load_plain_state

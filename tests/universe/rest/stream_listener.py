@@ -1,4 +1,4 @@
-"""Listening to a universe over HTTP, as a browser does."""
+"""A listener to the event stream of a universe over HTTP, like a browser."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Entries and records to keep, and an ear for the changes a store tells of."""
+"""Sample entries and records for stores, and a listener for the changes of a store."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""What hostile tests share: a look whether all is well, commands written by hand, and errors however they come."""
+"""Helpers for hostile tests: health checks, raw commands, and errors of all forms."""
 
 import json
 from typing import Any

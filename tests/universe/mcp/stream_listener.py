@@ -1,4 +1,4 @@
-"""Listening to event streams: each event as it comes, and no wait without an end."""
+"""A listener to MCP event streams; every wait has a time limit."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from tests.universe.mcp.served import SOON_S
+from tests.universe.mcp.served_universes import SOON_S
 
 
 class Event(NamedTuple):

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.store.material import snapshot
+from tests.universe.store.sample_logs import snapshot
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
 from universe.store.log_verification import verify_log

@@ -1,6 +1,6 @@
 """A process that appends to a universe and says so, line by line, once it has been told that it is kept.
 
-    python -m tests.universe.store.appending ADDRESS UNIVERSE WRITER TIMES BATCH
+    python -m tests.universe.store.append_process ADDRESS UNIVERSE WRITER TIMES BATCH
 
 Each line is the first and the last version of the entries of one append. TIMES 0 means until the process is ended.
 """

@@ -1,4 +1,4 @@
-"""The whole app over a real port, in a thread of its own, and what tests ask of its answers."""
+"""The whole app on a real port in a separate thread, and checks of its responses."""
 
 import asyncio
 import logging

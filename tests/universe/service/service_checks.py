@@ -1,4 +1,4 @@
-"""What tests of the service ask it again and again."""
+"""Helpers for tests of the service: states, versions and bounded waits."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence
@@ -14,7 +14,7 @@ from universe.store.port import Entry
 from uraniborg.kernel.errors import UraniborgError
 
 SOON_S: Final = 20
-"""How long anything may take that is expected to happen."""
+"""The longest wait for an expected event."""
 
 Value = TypeVar("Value")
 

@@ -1,4 +1,4 @@
-"""A universe server on a real port, with what tests do to it over REST."""
+"""A universe server on a real port, and changes of its universes over REST."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -19,7 +19,9 @@ from starlette.types import ASGIApp
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.listening import (
+from tests.universe.rest.processes import serving_process
+from tests.universe.rest.rest_server import in_thread
+from tests.universe.rest.stream_listener import (
     SOON,
     Event,
     Listener,
@@ -30,8 +32,6 @@ from tests.universe.rest.listening import (
     server,
     until_listeners,
 )
-from tests.universe.rest.processes import serving_process
-from tests.universe.rest.serving import in_thread
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
