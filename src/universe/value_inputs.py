@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from universe.domain.derivation import value_at
 from universe.domain.state import derived_element
-from universe.orbits.grouping import orbited_bodies
+from universe.orbits.grouping import list_orbited_bodies
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
@@ -44,7 +44,7 @@ def inputs_of(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) -> I
         if field == basis:
             periods = ("kepler.osculatingPeriod", "kepler.period")
             basis = next((one for one in periods if value_at(body, one) is not None), periods[1])
-        return Inputs("by Kepler's third law", (basis,), tuple(orbited_bodies(stars, key)))
+        return Inputs("by Kepler's third law", (basis,), tuple(list_orbited_bodies(stars, key)))
     fields, rule = _RULES.get(field, ((), ""))
     present = tuple(one for one in fields if value_at(body, one) is not None)
     return Inputs(rule, present) if present else None

@@ -12,7 +12,7 @@ from universe.service.replies import entry_facts
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.rebuilding import Replica, pages
-from universe.systems.statements import Shipped
+from universe.systems.stated_values import Shipped
 from universe.value_inputs import inputs_of
 from universe.value_status import Support, ValueStatus, value_status
 

@@ -11,7 +11,7 @@ from universe.claims import SUPPORTED, ClaimStatus, TextOf, status_of
 from universe.domain.citations import fields_of, records_of, sources_of
 from universe.domain.derivation import value_at
 from universe.domain.entities import Entity
-from universe.systems.statements import Shipped, find_shipped
+from universe.systems.stated_values import Shipped, find_shipped
 
 Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
 _SHOWN: Final = 100

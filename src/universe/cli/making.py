@@ -52,13 +52,13 @@ def new(
     from universe.reporting import tell_made
     from universe.service.replies import record_facts
     from universe.service.universes import UniverseService
-    from universe.systems.time_scales import caution_about
+    from universe.systems.time_scales import describe_inexact_conversion
 
     if at is not None and origin is None:
         raise UsageError("--at needs --from.", hint="A date belongs to the Solar System: --from solar-system.")
     moment = date_of(at)
     state = None if origin is None else state_from(origin, at=moment)
-    if isinstance(moment, datetime) and (caution := caution_about(moment)):
+    if isinstance(moment, datetime) and (caution := describe_inexact_conversion(moment)):
         sys.stderr.write(f"Caution: {caution}\n")
 
     async def make(service: UniverseService) -> dict[str, Any]:

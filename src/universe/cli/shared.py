@@ -125,9 +125,9 @@ def check_pictures(paths: Iterable[Path]) -> None:
 def write_picture(drawing: "Drawing", path: Path) -> None:
     """Write a drawing as PNG or SVG, as the name of the file says. Raise Unwritable."""
     from universe.exchange import write_output
-    from universe.plotting import to_png, to_svg
+    from universe.plotting import write_png, write_svg
 
-    write_output(path, to_png(drawing) if path.suffix.lower() == ".png" else to_svg(drawing).encode())
+    write_output(path, write_png(drawing) if path.suffix.lower() == ".png" else write_svg(drawing).encode())
 
 
 def json_of(text: str) -> Any:

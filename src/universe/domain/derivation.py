@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from universe.domain.entities import Entity
 from universe.domain.state import derived_element
-from universe.orbits.grouping import orbited_masses
+from universe.orbits.grouping import compute_orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert
 
 Bodies = Mapping[str, Entity]
@@ -114,12 +114,12 @@ def derive_orbits(
     candidates = {key: after[key] for key in sorted(orbits) if key in after and key in before}
     if not candidates or not any(_has_other_pull(before.get(key), after.get(key), key, candidates) for key in touched):
         return {}
-    masses = orbited_masses(before)
+    masses = compute_orbited_masses(before)
     bodies = dict(after.items())
     found: dict[str, Derived] = {}
     for _ in range(_ROUNDS):  # an orbit that has another size may be inside others now, or outside
         earlier, found = found, {}
-        masses_now = orbited_masses(bodies)
+        masses_now = compute_orbited_masses(bodies)
         for key, body in candidates.items():
             ratio = _ratio(masses.get(key), masses_now.get(key))
             if (derived := _derive_element(before[key], body, ratio)) is not None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from universe.domain.state import State
 from universe.domain.units import epoch_of, is_astronomical
-from universe.systems.time_scales import utc_of
+from universe.systems.time_scales import convert_tdb_to_utc
 
 
 def time_facts(state: State) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def time_facts(state: State) -> dict[str, Any]:
 
 def _date(julian_date: float) -> dict[str, Any]:
     try:
-        moment = utc_of(julian_date) + timedelta(seconds=30)
+        moment = convert_tdb_to_utc(julian_date) + timedelta(seconds=30)
     except OverflowError:
         return {"julianDate": julian_date}
     return {"date": moment.isoformat(timespec="minutes").replace("+00:00", "Z")}

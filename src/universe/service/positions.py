@@ -10,7 +10,7 @@ from universe.store.rebuilding import Replica
 if TYPE_CHECKING:
     import numpy as np
 
-    from universe.orbits.world import Orrery
+    from universe.orbits.orrery import Orrery
 
 _KEPT: Final = 8
 
@@ -35,6 +35,6 @@ class Positions:
 
 
 def _prepare(stars: dict[str, Any]) -> "Orrery":
-    from universe.orbits.world import Orrery
+    from universe.orbits.orrery import Orrery
 
     return Orrery(stars)
