@@ -21,7 +21,7 @@ from paper_search.relevance.pool import Candidate, Pool
 from paper_search.relevance.query import build_query
 from paper_search.relevance.scores import compute_text_strengths
 from paper_search.skills.relevance_scorer import RelevanceScorer
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COLLECTIONS = ("cranfield", "cacm", "scifact")
@@ -105,7 +105,7 @@ def intent_of(text: str) -> ParsedIntent:
 async def rerank(collection: Collection, every: int = 1) -> tuple[float, float]:
     """Mean nDCG@10 of the plain ranking and of the same papers in the scorer's order, over every n-th query."""
     papers, scorer = collection.papers, RelevanceScorer()
-    plain = PlainBM25(terms(f"{one.title} {one.abstract or ''}") for one in papers)
+    plain = PlainBM25(extract_terms(f"{one.title} {one.abstract or ''}") for one in papers)
     before: list[float] = []
     after: list[float] = []
     for name, text in list(collection.queries.items())[::every]:
@@ -113,7 +113,7 @@ async def rerank(collection: Collection, every: int = 1) -> tuple[float, float]:
         grades = {doc: grade for doc, grade in collection.grades.get(name, {}).items() if doc != source}
         if not any(grades.values()):
             continue
-        found = [papers[index] for index in plain.best(terms(text)) if papers[index].id != source][:DEPTH]
+        found = [papers[index] for index in plain.best(extract_terms(text)) if papers[index].id != source][:DEPTH]
         scored = await scorer.score(found, intent_of(text))
         scored.sort(key=lambda one: (-one.relevance_score, one.paper.id))
         before.append(ndcg([one.id for one in found], grades))
@@ -128,14 +128,14 @@ def cpu_ms(work: Callable[[], object]) -> float:
 
 
 def candidates(papers: Sequence[RawPaper]) -> list[RawPaper]:
-    plain = PlainBM25(terms(f"{one.title} {one.abstract or ''}") for one in papers)
-    return [papers[index] for index in plain.best(terms(TOPIC))][:CANDIDATES]
+    plain = PlainBM25(extract_terms(f"{one.title} {one.abstract or ''}") for one in papers)
+    return [papers[index] for index in plain.best(extract_terms(TOPIC))][:CANDIDATES]
 
 
 def compare_speed(pool: list[RawPaper]) -> None:
     """Interleaved runs, so that whatever else the machine does meets both alike."""
-    query, asked = build_query(intent_of(TOPIC)), terms(TOPIC)
-    titles, bodies = [terms(one.title) for one in pool], [terms(one.abstract or "") for one in pool]
+    query, asked = build_query(intent_of(TOPIC)), extract_terms(TOPIC)
+    titles, bodies = [extract_terms(one.title) for one in pool], [extract_terms(one.abstract or "") for one in pool]
     tokens = [title + body for title, body in zip(titles, bodies, strict=True)]
     texts = [f"{one.title} {one.abstract or ''}" for one in pool]
     bm25s, stemmer = import_module("bm25s"), import_module("Stemmer").Stemmer("english")

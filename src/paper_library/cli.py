@@ -7,7 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
 
 app = typer.Typer(
@@ -239,7 +239,7 @@ def serve(
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    run_app(app, arguments, name="paper-library")
+    run_typer_app(app, arguments, name="paper-library")
 
 
 def _print(text: str) -> None:

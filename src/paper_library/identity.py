@@ -27,7 +27,7 @@ from uraniborg.kernel.bibliography.identifiers import (
     parse_arxiv,
     unwrap_text,
 )
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -130,7 +130,7 @@ def is_paper_id(text: str) -> bool:
 
 
 def spell_doi_for_id(text: str | None) -> str | None:
-    """Return the DOI in the spelling that paper ids are computed from: `10.1000/xyz` for `doi:10.1000%2FXYZ.`"""
+    """Return the DOI in the spelling that paper ids are computed from, such as `10.1000/xyz`."""
     doi = (extract_doi(text) or "").lower()
     while doi and (doi[-1] in ".,;/" or (doi[-1] == ")" and doi.count(")") > doi.count("("))):
         doi = doi[:-1]
@@ -161,7 +161,9 @@ def make_meta_key(title: str, authors: Sequence[str], year: int | None, venue: s
     try:
         written = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # lone surrogates
-        written = whole_text(json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))).encode()
+        written = replace_surrogates(
+            json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        ).encode()
     return hashlib.sha256(written).hexdigest()
 
 

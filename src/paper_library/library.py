@@ -33,10 +33,11 @@ from paper_library.store.assets import Assets
 from paper_library.store.layout import FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
-from paper_library.text.citations import FORMATS, bibtex_entry, write_citations
+from paper_library.text.citations import FORMATS, make_bibtex_entry, write_citations
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.excerpts import read_section
-from uraniborg.kernel.text import fold, whole_text
+from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.words import fold_text
 
 T = TypeVar("T")
 
@@ -102,7 +103,7 @@ class Library:
         """Papers that have `keyword` among their keywords or tags, whole and whatever its case; newest first."""
         engine.check_page(limit, offset)
         _check_value("keyword", keyword)
-        value = fold(whole_text(" ".join(keyword.split())))
+        value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
         def found(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.facet_id(kind, value)) is not None]
@@ -184,7 +185,7 @@ class Library:
         """Return the BibTeX entry of a paper as its owner wrote it, or one made of the metadata."""
         shelf = self.live.current()
         no = shelf.resolve(paper)
-        return bibtex_entry(shelf.described(no), shelf.bibtex(no))
+        return make_bibtex_entry(shelf.described(no), shelf.bibtex(no))
 
     def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
         """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""

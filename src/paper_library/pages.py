@@ -14,11 +14,11 @@ from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS
 from paper_library.page_frame import BROWSED, HEADERS, link, make_page, paper_address, search_address, value_links
 from paper_library.paper_page import make_paper_page
 from paper_library.store.layout import FACET_KINDS
-from paper_library.text.bylines import byline
+from paper_library.text.bylines import format_byline
 from paper_library.text.markdown import render_safe_html, unescape_markdown
 from paper_library.worker_threads import Threads
 from uraniborg.kernel.errors import UraniborgError, as_error
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _PART: Final = re.compile(r'[^\s"]*"[^"]*"|\S+')
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
@@ -88,7 +88,7 @@ def _count(total: int, query: str, filters: dict[str, str]) -> str:
 def _result(hit: dict[str, Any]) -> str:
     badge = ' <span class="badge">Retracted</span>' if hit.get("retracted") else ""
     place = f'<p class="facts">In section “{escape(hit["section"])}”</p>' if hit.get("section") else ""
-    facts = escape(byline({**hit, "retracted": False}))
+    facts = escape(format_byline({**hit, "retracted": False}))
     return (
         f"<article><h2>{link(paper_address(hit['paper_id']), hit['title'])}{badge}</h2>"
         f'<p class="facts">{facts}</p><div class="found">{_passage(hit)}</div>{place}</article>'
@@ -143,7 +143,7 @@ def _values(library: Library, kind: str, offset: int) -> str:
     empty = f"<p>No paper of this shelf has {label.lower()}.</p>"
     return make_page(
         label,
-        f'<h1>{label}</h1><p class="facts">{counted(found["total"], "value")}, the most frequent first</p>'
+        f'<h1>{label}</h1><p class="facts">{plural(found["total"], "value")}, the most frequent first</p>'
         f'{values if found["result"] else empty}{more}<p class="more">{anchors}</p>'
         f'<nav class="contents" aria-label="Browse">{others}</nav>',
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from paper_library.config import load_config
 from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
 from paper_library.retraction import STATUSES
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 if TYPE_CHECKING:
     from paper_library.library import Library
@@ -76,7 +76,7 @@ def _ids(library: "Library", words: str, years: str, wanted: int) -> list[str]:
 def _words(query: dict[str, Any]) -> str:
     """The words of a query. Its boolean form is for sources that need one; ranking does more with plain words."""
     given = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
-    said = dict.fromkeys(one for text in given for one in words(text))
+    said = dict.fromkeys(one for text in given for one in split_words(text))
     return " ".join(said)[:QUERY_CHARS]
 
 

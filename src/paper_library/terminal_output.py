@@ -18,7 +18,7 @@ from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _PHASES: Final = {
     "read": "Reading entries",
@@ -51,11 +51,11 @@ def tell_build(report: Report) -> None:
     out = _console()
     rate = f" in {report.seconds:.1f} s" if report.seconds >= 1 else ""
     out.print(
-        f"[bold]{counted(report.papers, 'paper')}[/bold] on [bold]{escape(report.shelf)}[/bold]{rate}: "
+        f"[bold]{plural(report.papers, 'paper')}[/bold] on [bold]{escape(report.shelf)}[/bold]{rate}: "
         f"{report.with_abstract:,} with an abstract, {report.with_source:,} with their text."
     )
-    entries = counted(report.entries, "entry", "entries")
-    out.print(f"Read {entries} in {counted(report.files, 'file')}. Build {report.build_id}.", style="dim")
+    entries = plural(report.entries, "entry", "entries")
+    out.print(f"Read {entries} in {plural(report.files, 'file')}. Build {report.build_id}.", style="dim")
     if report.updated:
         _tell_update(out, report)
     if report.titled:

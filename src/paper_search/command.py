@@ -29,7 +29,7 @@ from paper_search.session_commands import (
     review_new_session,
     write_text,
 )
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
 
@@ -140,7 +140,7 @@ app.add_typer(session_commands.app, name="sessions")
 
 def main() -> None:
     """Run the command."""
-    run_app(app, sys.argv[1:], name="paper-search")
+    run_typer_app(app, sys.argv[1:], name="paper-search")
 
 
 def _only_sources(config: "AppConfig", only: list[str] | None) -> "AppConfig":

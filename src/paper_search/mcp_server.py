@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra
-from uraniborg.kernel.stdio import loading, require_client
-from uraniborg.kernel.terminal import fail
+from uraniborg.kernel.standard_streams import loading, require_client
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def main() -> None:
         sys.stdout.write(USAGE)
         return
     if find_spec("mcp") is None:
-        sys.exit(fail(MissingExtra("mcp", "The paper search server"), as_json=False))
+        sys.exit(print_error(MissingExtra("mcp", "The paper search server"), as_json=False))
     require_client()
     from uraniborg.kernel.logging import configure_logging
 

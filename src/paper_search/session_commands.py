@@ -14,7 +14,7 @@ from paper_search.options import Format, Json, Output, Reviewer, Session
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output, write_output
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
@@ -42,7 +42,7 @@ def list_sessions(
         print_json(found)
         return
     for line in found["sessions"]:
-        papers = counted(line["paper_count"], "paper") if "paper_count" in line else ""
+        papers = plural(line["paper_count"], "paper") if "paper_count" in line else ""
         print_line(
             f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
         )

@@ -9,7 +9,7 @@ from pflow.ir.diagrams import mermaid
 from pflow.ir.model import Input, Workflow
 from pflow.ir.template_uses import variables_of
 from pflow.library.lookup import Found
-from pflow.shortening import shortened
+from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
 
@@ -57,7 +57,7 @@ def described(found: Found, checked: Checked, log: RunLog, *, in_full: bool = Fa
         told["warnings"].append(log.notice)
     totals = {"nodes_total": len(told["nodes"]), "edges_total": len(told["edges"])}
     graph = mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
-    kept = told if in_full else shortened({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
+    kept = told if in_full else shorten_value({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
     drawn = graph if len(graph) <= _GRAPH_CHARS else ""
     return {**kept, "graph": drawn, **totals, "truncated": kept != told}
 
@@ -106,8 +106,8 @@ def _default(one: Input) -> Any:
 
 def _history(log: RunLog, name: str) -> dict[str, Any]:
     try:
-        failure = log.last_failure(name)
-        figures = log.statistics(name)
+        failure = log.find_last_failure(name)
+        figures = log.compute_statistics(name)
         told: dict[str, Any] = {"statistics": {**figures, "other_endings": _others(log, name, figures)}}
     except UraniborgError as exc:
         return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
@@ -122,5 +122,5 @@ def _others(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
     count = figures["execution_count"] - figures["success_count"] - figures["failure_count"]
     if not count:
         return {}
-    statuses = (run["status"] for run in log.history(name, _LOOKED_AT))
+    statuses = (run["status"] for run in log.list_runs(name, _LOOKED_AT))
     return dict(Counter(status for status in statuses if status not in ("success", "failed")))

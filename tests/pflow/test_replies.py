@@ -8,8 +8,8 @@ import pytest
 
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow
-from pflow.replies import bounded, told
-from tests.pflow.engine.flows import Home, chain, node
+from pflow.replies import build_error, build_reply
+from tests.pflow.engine.counting_home import Home, chain, node
 
 
 class Result:
@@ -26,7 +26,7 @@ class Result:
 
 
 def replied(home: Path, outputs: dict[str, Any] | None = None, **reply: Any) -> dict[str, Any]:
-    return bounded(cast("RunResult", Result(outputs, **reply)), home)
+    return build_reply(cast("RunResult", Result(outputs, **reply)), home)
 
 
 def test_outputs_of_a_hundred_thousand_bytes_are_told_and_one_more_is_cut_and_written_to_a_file(tmp_path: Path) -> None:
@@ -69,9 +69,9 @@ def test_hashes_of_two_hundred_nodes_are_told_and_none_of_more(tmp_path: Path) -
 
 def test_fifty_findings_of_the_checker_are_told_and_the_rest_counted() -> None:
     found = [{"code": "x", "path": f"nodes[{number}]"} for number in range(53)]
-    body = told(InvalidWorkflow("It is not valid.", hint="", diagnostics=found))
+    body = build_error(InvalidWorkflow("It is not valid.", hint="", diagnostics=found))
     assert (body["diagnostics"], body["more_diagnostics"]) == (found[:50], 3)
-    assert "more_diagnostics" not in told(InvalidWorkflow("It is not valid.", hint="", diagnostics=found[:50]))
+    assert "more_diagnostics" not in build_error(InvalidWorkflow("It is not valid.", hint="", diagnostics=found[:50]))
 
 
 def test_browsing_tells_sixty_thousand_bytes_at_most_and_nearly_all_of_them(tmp_path: Path) -> None:

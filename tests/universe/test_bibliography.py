@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from universe import systems
-from universe.bibliography import CitedSource, collect_sources, write_bibliography
+from universe.provenance.bibliography import CitedSource, collect_sources, write_bibliography
 from uraniborg.kernel.bibliography.latex import decode_latex
 
 AGOL = {

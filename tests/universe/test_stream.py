@@ -35,9 +35,9 @@ from tests.universe.rest.serving import in_thread
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel import web
-from uraniborg.kernel.connections import Limits, make_protocol
-from uraniborg.kernel.running import EndingServer
+from uraniborg.kernel import http_server
+from uraniborg.kernel.http_connections import Limits, make_protocol
+from uraniborg.kernel.http_server import StoppingServer
 
 TICK = {"type": "tick"}
 
@@ -364,7 +364,7 @@ class TestStalling:
     async def test_a_listener_that_takes_nothing_slows_nobody_and_is_dropped_and_can_catch_up(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        logger = logging.getLogger("universe.stream")  # also where another test has taken over the root logger
+        logger = logging.getLogger("universe.event_stream")  # also where another test has taken over the root logger
         logger.addHandler(caplog.handler)
         caplog.set_level(logging.WARNING, logger.name)
         async with (
@@ -421,14 +421,14 @@ class TestStalling:
 @asynccontextmanager
 async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
     """Serve the app with connections within these limits."""
-    with web._listening("127.0.0.1", 0) as listener:  # pyright: ignore[reportPrivateUsage]
+    with http_server._open_listener("127.0.0.1", 0) as listener:  # pyright: ignore[reportPrivateUsage]
         options: Any = {
             "http": make_protocol(limits),
             "log_level": "critical",
             "ws": "none",
             "timeout_graceful_shutdown": 1,
         }
-        serving = EndingServer(uvicorn.Config(app, **options))
+        serving = StoppingServer(uvicorn.Config(app, **options))
         task = asyncio.create_task(serving.serve(sockets=[listener]))
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -17,7 +17,7 @@ from paper_search.sources.interfaces import Request
 from paper_search.terminal.marks import Marks, MarkStore
 from tests.pflow.cli.commands import ASKING, BROKEN, Place
 from universe.config import UniverseConfig
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.settings import own_folder
 
@@ -74,7 +74,7 @@ def test_the_cache_is_private_and_repaired(house: Path) -> None:
 
 async def test_universes_are_private_and_repaired(house: Path) -> None:
     for _ in range(2):
-        store = store_at(UniverseConfig().address)
+        store = make_store(UniverseConfig().address)
         await store.open()
         try:
             assert {path.suffix for path in house.rglob("*") if path.is_file()} >= {".db", ".db-wal", ".db-shm"}

@@ -185,7 +185,7 @@ class _Build:
                 report.note(_untitled(paper))
                 continue
             self._identify(paper, group, taken)
-            keys.assign(paper)
+            keys.assign_key(paper)
             if old and paper.paper_id in old.numbers:
                 self._carry_texts(paper, old)
             for problem in self._summaries.add_to(paper):

@@ -16,10 +16,10 @@ from paper_library.build.merge import precedence
 from paper_library.build.old_shelf import OldShelf
 from paper_library.build.report import Progress, Report
 from paper_library.identity import Keys
-from paper_library.text.bibtex import without_places
+from paper_library.text.bibtex import remove_file_fields
 from paper_library.text.default_summary import split_sentences
 from paper_library.text.markdown import extract_plain_text, find_title
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 _TOLD_EVERY: Final = 500
 _TITLE_COMPARED: Final = 200
@@ -153,7 +153,7 @@ class Gathering:
             return None
         number = len(self._titles)
         rank = precedence(entry)[0] + (_DERIVED_RANK if entry.title_is_derived else 0)
-        self._titles.append((rank, fold(keys.title[:_TITLE_COMPARED])))
+        self._titles.append((rank, fold_text(keys.title[:_TITLE_COMPARED])))
         if entry.was:
             self._old.add(number)
         return number, entry, keys
@@ -172,7 +172,7 @@ class Gathering:
 
 def _clean(entry: Entry) -> None:
     """Take out what names places on the machine of its owner."""
-    entry.bibtex = without_places(entry.bibtex)
+    entry.bibtex = remove_file_fields(entry.bibtex)
     if not entry.identifiers.get("url", "").lower().startswith(("http://", "https://")):
         entry.identifiers.pop("url", None)
 

@@ -18,7 +18,7 @@ from paper_library.regular_files import resolve_links
 from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.files import shown
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _KERNEL: Final = (Path("/proc"), Path("/sys"))
 """Folders of views of the machine: their files look regular, and can hold secrets or never end."""
@@ -69,12 +69,12 @@ class _Search:
                 f"There is no {shown(given)}.", hint="Name files or folders that exist.", input=shown(given)
             ) from None
         except OSError as exc:
-            self._report_error(whole_text(given.name), exc)
+            self._report_error(replace_surrogates(given.name), exc)
             return
         if stat.S_ISDIR(mode):
             self._add_folder(given)
         else:
-            self._add_file(given, whole_text(given.name), is_in_folder=False)
+            self._add_file(given, replace_surrogates(given.name), is_in_folder=False)
 
     def _add_folder(self, top: Path) -> None:
         """Add the files below a folder, without hidden ones."""
@@ -82,17 +82,17 @@ class _Search:
         while folders:
             folder = folders.pop()
             if _is_of_kernel(real / folder.relative_to(top)):
-                self._skip(whole_text(shown(folder)), "It is a folder of the operating system, not of papers.")
+                self._skip(replace_surrogates(shown(folder)), "It is a folder of the operating system, not of papers.")
                 continue
             for path, mode in self._entries(folder, top):
                 if not stat.S_ISDIR(mode):
-                    self._add_file(path, whole_text(path.relative_to(top).as_posix()), is_in_folder=True)
+                    self._add_file(path, replace_surrogates(path.relative_to(top).as_posix()), is_in_folder=True)
                 elif path.absolute() not in self._apart:
                     folders.append(path)
 
     def _entries(self, folder: Path, top: Path) -> Iterator[tuple[Path, int]]:
         """Yield what lies in a folder, with its kind; nothing for a shelf, which is reported."""
-        origin = whole_text(folder.name if folder == top else folder.relative_to(top).as_posix())
+        origin = replace_surrogates(folder.name if folder == top else folder.relative_to(top).as_posix())
         try:
             with os.scandir(folder) as entries:
                 listed = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
@@ -108,7 +108,7 @@ class _Search:
             try:
                 yield path, entry.stat(follow_symlinks=False).st_mode
             except OSError as exc:  # gone since, or not to be reached
-                self._report_error(whole_text(path.relative_to(top).as_posix()), exc)
+                self._report_error(replace_surrogates(path.relative_to(top).as_posix()), exc)
 
     def _add_file(self, path: Path, origin: str, *, is_in_folder: bool) -> None:
         """Add a file, or report why it is not read."""

@@ -7,12 +7,12 @@ from typing import Final
 
 from paper_library.build.entry import Entry, Problem, Reader
 from paper_library.build.input_files import FoundFile, find_files
-from paper_library.build.readers import reader_for
+from paper_library.build.readers import find_reader
 from paper_library.identity import is_paper_id
 from paper_library.regular_files import resolve_links
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _log = get_logger(__name__)
 
@@ -88,9 +88,9 @@ def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> t
     named = {path.absolute() for path in given}
     inputs: list[Input] = []
     for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
-        reader = reader_for(file.path)
+        reader = find_reader(file.path)
         if reader is None:
-            reason = f"Files of this kind ({whole_text(file.path.suffix) or 'no suffix'}) are not read."
+            reason = f"Files of this kind ({replace_surrogates(file.path.suffix) or 'no suffix'}) are not read."
             found.problems.append(Problem(file.origin, "skipped", reason))
         elif file.real in cited and file.path not in named:
             reason = "It lists what a paper beside it cites. Name the file itself to shelve those too."
@@ -102,10 +102,10 @@ def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> t
 
 def _bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
     """Yield the files, without links, that markdown papers in folders name as their lists of references."""
-    from paper_library.build.readers.markdown import bibliography_of
+    from paper_library.build.readers.markdown import list_bibliographies
 
     for file in files:
-        if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := bibliography_of(file.real)):
+        if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := list_bibliographies(file.real)):
             named = [real for name in names if (real := _resolve_existing(file.path.parent / name))]
             # Where it has another name than the paper says, it still lies beside it.
             yield from named or filter(None, map(_resolve_existing, file.path.parent.glob("*.bib")))
@@ -121,11 +121,11 @@ def _resolve_existing(path: Path) -> Path | None:
 
 def _with_translations(inputs: list[Input]) -> Iterator[Input]:
     """The inputs, where `NAME.LANG.md` is no paper of its own but belongs to NAME."""
-    from paper_library.build.readers.markdown import translation_of
+    from paper_library.build.readers.markdown import split_translation_name
 
     by_name = {(one.path.parent, one.stem): one for one in inputs if one.stem}
     for one in inputs:
-        pair = translation_of(one.path.name) if one.path.suffix.lower() in _MARKDOWN else None
+        pair = split_translation_name(one.path.name) if one.path.suffix.lower() in _MARKDOWN else None
         if pair is None:
             yield one
             continue

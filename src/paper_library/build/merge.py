@@ -8,7 +8,7 @@ from paper_library.build.entry import Entry, origin_file
 from paper_library.build.entry_matcher import keys_of
 from paper_library.identity import Keys, is_paper_id, make_paper_id
 from paper_library.retraction import merge_notices
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 _BEST_FIRST: Final = (
     *(".bib", ".bibtex", ".biblatex", ".ris", ".json", ".csljson", ".jsonl", ".ndjson", ".gz"),
@@ -118,7 +118,7 @@ def unique(values: Iterable[str]) -> list[str]:
     """Each value once, as first written, whatever its case and accents."""
     kept: dict[str, str] = {}
     for value in values:
-        kept.setdefault(fold(value), value)
+        kept.setdefault(fold_text(value), value)
     return list(kept.values())
 
 

@@ -22,7 +22,7 @@ from paper_library.store.index import create_index, document
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
 from paper_library.store.manifest import file_digest
 from uraniborg.kernel.files import make_folder, make_private, open_private
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 # The package's types leave the dictionary's open.
 _document = cast("Callable[[dict[str, Any], tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
@@ -89,7 +89,7 @@ class ShelfWriter:
             (
                 no,
                 paper.paper_id,
-                fold(" ".join(entry.title.split())),
+                fold_text(" ".join(entry.title.split())),
                 entry.year,
                 described.metadata,
                 entry.bibtex,
@@ -196,7 +196,7 @@ class ShelfWriter:
 @lru_cache(maxsize=1 << 17)
 def _facet_key(value: str) -> str:
     """Remembered: names and keywords come again and again."""
-    return fold(" ".join(value.split()))
+    return fold_text(" ".join(value.split()))
 
 
 def _lacks(entry: Entry) -> Iterator[str]:

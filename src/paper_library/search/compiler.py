@@ -21,7 +21,7 @@ from paper_library.search.index_terms import IndexTerms, any_of, boost, is_chara
 from paper_library.search.query import Query, Unit, telling_parts
 from paper_library.store import index as fields
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
-from uraniborg.kernel.text import stem, words
+from uraniborg.kernel.words import split_words, stem_word
 
 _STEM_WEIGHTS: Final = ((fields.ABOUT, 1.0), (fields.TITLE, 0.35), (fields.FULL, 0.4))
 _WORD_WEIGHTS: Final = ((fields.EXACT, 0.17), (fields.AUTHOR, 0.5), (fields.VENUE, 0.2), (fields.IDENTIFIER, 2.0))
@@ -78,8 +78,8 @@ class Compiled:
     @classmethod
     def for_snippets(cls, text: str) -> "Compiled":
         """Return a result that shows the words of `text`, and finds nothing."""
-        found = set(words(text))
-        return cls(IndexQuery.empty_query(), stems={one for word in found if (one := stem(word))}, words=found)
+        found = set(split_words(text))
+        return cls(IndexQuery.empty_query(), stems={one for word in found if (one := stem_word(word))}, words=found)
 
     def with_every_wish(self) -> IndexQuery | None:
         """Return the query for the papers that have every wish, or None if all papers do."""
@@ -135,10 +135,10 @@ class Compiler:
                 asked += parts
         self._result.unread += len(asked[QUERY_WORDS:])
         asked = asked[:QUERY_WORDS]
-        content = [unit for unit in asked if stem(unit.text)]
+        content = [unit for unit in asked if stem_word(unit.text)]
         # A query of nothing but stop words means them.
         if content or read.required or any(unit.kind != "word" for group in groups for unit in group):
-            self._result.stop_words += dict.fromkeys(unit.text for unit in asked if not stem(unit.text))
+            self._result.stop_words += dict.fromkeys(unit.text for unit in asked if not stem_word(unit.text))
             asked = content
         yield from self._score(asked)
         searched = {unit.text for unit in asked}
@@ -148,7 +148,7 @@ class Compiler:
             words = [unit for unit in group if unit.kind == "word" and unit.text in searched]
             options += (query for unit in words for query in self._papers_with(unit))
             if options:
-                names = (stem(word) or word for unit in group for word in self._spell_out(unit))
+                names = (stem_word(word) or word for unit in group for word in self._spell_out(unit))
                 self._result.wishes.append(Wish(label, any_of(options), frozenset(names)))
 
     def _spell_out(self, unit: Unit) -> Sequence[str]:
@@ -166,7 +166,7 @@ class Compiler:
         """Yield a query for each word and each field in which some paper has it."""
         names = [unit.text for unit in asked]
         self._result.words.update(names)
-        stems = Counter(name for name in map(stem, names) if name)
+        stems = Counter(name for name in map(stem_word, names) if name)
         self._result.stems.update(stems)
         found: set[str] = set()
         for name, times in stems.items():
@@ -177,20 +177,20 @@ class Compiler:
         for unit in {unit.text: unit for unit in asked}.values():
             here = [*self._score_exactly(unit.text), *self._score_spellings(unit.spellings)]
             yield from here
-            if not here and stem(unit.text) not in found:
+            if not here and stem_word(unit.text) not in found:
                 self._result.missing.append(unit.text)
 
     def _score_exactly(self, word: str) -> Iterator[IndexQuery]:
         if is_character(word):
             yield from self._characters(word)
             return
-        for where, weight in _WORD_WEIGHTS if stem(word) else _STOP_WORD_WEIGHTS:
+        for where, weight in _WORD_WEIGHTS if stem_word(word) else _STOP_WORD_WEIGHTS:
             if query := self._term(where, word, weight):
                 yield query
 
     def _score_spellings(self, spellings: Sequence[str]) -> Iterator[IndexQuery]:
         for word in spellings:
-            terms = [*((where, stem(word), weight) for where, weight in _STEM_WEIGHTS if stem(word))]
+            terms = [*((where, stem_word(word), weight) for where, weight in _STEM_WEIGHTS if stem_word(word))]
             terms += ((where, word, weight) for where, weight in _WORD_WEIGHTS)
             here = [query for where, text, weight in terms if (query := self._term(where, text, weight * _SPELLING))]
             if here:
@@ -203,7 +203,7 @@ class Compiler:
             return list(self._characters(unit.text))
         places: list[tuple[str, str]] = []
         for word in _texts(unit):
-            if name := stem(word):
+            if name := stem_word(word):
                 places += [(fields.ABOUT, name), (fields.FULL, name)]
             else:
                 places += [(fields.EXACT, word), (fields.FULL_EXACT, word)]
@@ -249,7 +249,7 @@ class Compiler:
 
     def _field_value(self, unit: Unit, parts: list[str]) -> IndexQuery:
         if unit.field == fields.TITLE:
-            parts = [one for word in parts if (one := stem(word))] or parts
+            parts = [one for word in parts if (one := stem_word(word))] or parts
         if unit.quoted:
             return self.terms.phrase(unit.field, parts, slop=2 if unit.field == fields.AUTHOR else 0)
         return IndexQuery.boolean_query([(Occur.Must, self.terms.phrase(unit.field, [word])) for word in parts])

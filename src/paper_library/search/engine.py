@@ -19,8 +19,8 @@ from paper_library.search.ranking import Found, find_page
 from paper_library.search.suggestions import did_you_mean
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
-from uraniborg.kernel.text import fold, terms
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
+from uraniborg.kernel.words import extract_terms, fold_text
 
 _SIMILAR_TERMS: Final = 25
 _FACET_VALUES: Final = 65_000
@@ -71,7 +71,7 @@ def describe_more(end: int, total: int, noun: str) -> str:
     if end >= total or end <= OFFSET:
         return ""
     narrowing = _NARROWING if noun == "paper" else "Search for the papers of a value by its words."
-    return f"{counted(total - end, f'further {noun}')} cannot be listed: offset ends at {OFFSET:,}. {narrowing}"
+    return f"{plural(total - end, f'further {noun}')} cannot be listed: offset ends at {OFFSET:,}. {narrowing}"
 
 
 def check_page(limit: int, offset: int) -> None:
@@ -150,7 +150,7 @@ def similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: in
     searcher, schema = shelf.searcher, shelf.schema
     papers = max(searcher.num_docs, 1)
     counted: dict[str, int] = {}
-    for term in terms(text):
+    for term in extract_terms(text):
         counted[term] = counted.get(term, 0) + 1
     # A word that this paper alone has leads nowhere.
     frequency = {term: searcher.doc_freq(fields.ABOUT, term) for term in counted}
@@ -196,7 +196,7 @@ def _restrictions(shelf: Shelf, terms: IndexTerms, filters: Mapping[str, str]) -
             start, _, end = value.partition("..")
             found.append(terms.years(_year(start), _year(end if ".." in value else start)))
             continue
-        facet = shelf.facet_id(kind, fold(" ".join(value.split())))
+        facet = shelf.facet_id(kind, fold_text(" ".join(value.split())))
         found.append(IndexQuery.empty_query() if facet is None else terms.facet(kind, facet))
     return found
 

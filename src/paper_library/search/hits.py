@@ -16,7 +16,7 @@ from paper_library.store import index as fields
 from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
 from paper_library.text.markdown import escape_markdown, find_headings
-from uraniborg.kernel.text import stem, words
+from uraniborg.kernel.words import split_words, stem_word
 
 FULL_TEXT: Final = "full_text"
 MATCHED_FIELDS: Final = (
@@ -66,17 +66,17 @@ def make_hits(
 ) -> list[Hit]:
     """Return a hit for each of `rows`; `filtered` names the fields that matched them all."""
     matcher = Matcher.of(compiled)
-    fields_of = _FieldMatcher(matcher, compiled, filtered)
+    parse_fields = _FieldMatcher(matcher, compiled, filtered)
     with_words = _with_words_in_full_text(shelf, [row.no for row in rows], compiled)
     left = SNIPPET_READ
     hits: list[Hit] = []
     for row, score in zip(rows, scores, strict=True):
         in_full_text = row.no in with_words
-        in_abstract = not in_full_text or fields_of.has_phrases(row.abstract)
+        in_abstract = not in_full_text or parse_fields.has_phrases(row.abstract)
         passage = _find_passage(shelf, row, matcher, left, in_abstract=in_abstract)
         left -= passage.read
         offset = passage.locate()
-        matched, names = fields_of.find(row, passage.abstract_names, in_full_text)
+        matched, names = parse_fields.find(row, passage.abstract_names, in_full_text)
         section = None if offset is None else _section(row, passage.source, offset)
         hits.append(Hit(row, score, passage.snippet.markdown, matched, section, offset, names))
     return hits
@@ -196,7 +196,7 @@ class _FieldMatcher:
             if listed:
                 names[name] = self._matcher.names(_BETWEEN.join(listed))
         for name in self._named:
-            names[name] = {stem(word) or word for word in self._find_words(_texts_of(row, name))}
+            names[name] = {stem_word(word) or word for word in self._find_words(_texts_of(row, name))}
         if self._phrases:
             for name, found in names.items():
                 self._add_phrases(_texts_of(row, name), found)
@@ -218,10 +218,10 @@ class _FieldMatcher:
 
     def _find_words(self, texts: list[str]) -> set[str]:
         """Return the very words of the query in names or identifiers."""
-        return self._words.intersection((*words(_BETWEEN.join(texts)), *map(str.lower, texts)))
+        return self._words.intersection((*split_words(_BETWEEN.join(texts)), *map(str.lower, texts)))
 
     def _find_phrases(self, text: str) -> list[str]:
-        said = f" {' '.join(words(text))} "
+        said = f" {' '.join(split_words(text))} "
         return [phrase for phrase in self._phrases if f" {phrase} " in said]
 
 

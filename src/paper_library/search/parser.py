@@ -8,7 +8,8 @@ from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, telling
 from paper_library.search.sql_queries import rewrite_sql
 from paper_library.search.vocabulary import SORT_FIELD, rename_fields, sort_of, spell_words
 from paper_library.search.year_bounds import extract_year_bounds
-from uraniborg.kernel.text import fold, stem, whole_text, words
+from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 PROSE_WORDS: Final = 8
 """A text of this many content words is prose: its quotation marks and dashes are punctuation."""
@@ -56,7 +57,7 @@ class _Reading:
 
     def _rewrite(self, text: str) -> str:
         """Return `text` in the query language proper, and keep its years and whether it has operators."""
-        plain = whole_text(text).translate(_SIGNS)
+        plain = replace_surrogates(text).translate(_SIGNS)
         # Blanks inside make one word for a reader several for the index.
         plain = _ORDER_OF_GROWTH.sub(lambda found: "".join(found[0].split()), plain)
         note = self.query.ignored.append
@@ -160,7 +161,7 @@ class _Reading:
                 unit = _joined("phrase", spelled)
                 yield Unit("word", unit.text) if _is_stop_word(unit) else unit
         elif prefix := _PREFIX.fullmatch(token["run"].strip("()[]{},;")):
-            yield Unit("prefix", fold(prefix[1]))
+            yield Unit("prefix", fold_text(prefix[1]))
         else:
             spelled = spell_words(token["run"])
             if len(spelled) > 1 and _is_name(token["run"], " ".join(word for word, _ in spelled)):
@@ -183,7 +184,7 @@ class _Reading:
             if bare:
                 yield Unit("field", bare, name)
                 return
-        elif name == "title" and spelled and not any(stem(word) for word, _ in spelled):
+        elif name == "title" and spelled and not any(stem_word(word) for word, _ in spelled):
             self.query.ignored.append(f"title:{bare} is too common to be required.")
             yield from (Unit("word", word) for word, _ in spelled)
             return
@@ -192,7 +193,7 @@ class _Reading:
             yield Unit("field", unit.text, name, quoted, spellings=unit.spellings)
             return
         self.query.ignored.append(f"{name}: takes another value than {bare}; it was searched as words.")
-        yield from (Unit("word", word) for word in words(f"{name} {bare}"))
+        yield from (Unit("word", word) for word in split_words(f"{name} {bare}"))
 
     def _sort(self, name: str) -> None:
         order = sort_of(name)
@@ -211,14 +212,14 @@ def _has_operators(text: str) -> bool:
 
 def _count_content(text: str) -> float:
     """Return how many content words `text` has; of scripts without blanks the index has overlapping pairs."""
-    return sum(1 if len(word) != 2 or word.isascii() else 0.5 for word in words(text) if stem(word))
+    return sum(1 if len(word) != 2 or word.isascii() else 0.5 for word in split_words(text) if stem_word(word))
 
 
 def _is_name(run: str, parts: str) -> bool:
     """Return True for `TRAPPIST-1` and `GJ-1214b`, False for `well-known` and `2019-2020`."""
     if not any(map(str.isdecimal, parts)) or not telling_parts(parts):
         return False
-    return _HYPHENATED.fullmatch(fold(run).strip(_PUNCTUATION)) is not None
+    return _HYPHENATED.fullmatch(fold_text(run).strip(_PUNCTUATION)) is not None
 
 
 def _joined(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
@@ -229,7 +230,7 @@ def _joined(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
 
 
 def _is_stop_word(unit: Unit) -> bool:
-    return unit.kind in ("word", "phrase") and " " not in unit.text and not stem(unit.text)
+    return unit.kind in ("word", "phrase") and " " not in unit.text and not stem_word(unit.text)
 
 
 def _as_phrase(unit: Unit) -> Unit:

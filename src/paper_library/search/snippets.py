@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from paper_library.limits import SNIPPET_CHARS
 from paper_library.search.compiler import Compiled
 from paper_library.text.markdown import escape_line_start, escape_markdown
-from uraniborg.kernel.text import UNFOLDED, fold, fold_in_place, stem, words
+from uraniborg.kernel.words import UNFOLDED, fold_characters, fold_text, split_words, stem_word
 
 _TOKEN: Final = re.compile(r"\b[oOθΘωΩ]\([^()\n]{1,30}\)|[^\s\"“”(),;:!?。、，]+")
 _SHORTEST_ROOT: Final = 3
@@ -59,7 +59,7 @@ class Matcher:
         """The matches, in order."""
         if not self.stems and not self.words:
             return []
-        if self.rough is not None and UNFOLDED not in (plain := fold_in_place(text)):
+        if self.rough is not None and UNFOLDED not in (plain := fold_characters(text)):
             return [(*one.span(), name) for one in self.rough.finditer(plain) if (name := self._named(one.group()))]
         spans = [span for token in _TOKEN.finditer(text) for span in self._in_token(token.group(), token.start())]
         # A single character of a script without blanks is a part of words only.
@@ -69,14 +69,14 @@ class Matcher:
 
     def names(self, text: str) -> set[str]:
         """Return the different words of the query in a text."""
-        if self.rough is not None and UNFOLDED not in (plain := fold_in_place(text)):
+        if self.rough is not None and UNFOLDED not in (plain := fold_characters(text)):
             return {name for word in self.rough.findall(plain) if (name := self._named(word))}
         return {name for _, _, name in self.spans(text)}
 
     def _named(self, word: str) -> str:
         name = self.seen.get(word)
         if name is None:
-            root = stem(word)
+            root = stem_word(word)
             name = self.seen[word] = (root or word) if word in self.words else root if root in self.stems else ""
         return name
 
@@ -85,7 +85,7 @@ class Matcher:
         plain, places = _unfolded(token)
         spans: list[Span] = []
         position = 0
-        for word in words(token):
+        for word in split_words(token):
             start = plain.find(word, position)
             if start >= 0 and (name := self._named(word)):
                 spans.append((at + places[start], at + places[start + len(word) - 1] + 1, name))
@@ -101,7 +101,7 @@ def _telling(phrase: list[str]) -> list[str]:
 
 def _unfolded(token: str) -> tuple[str, list[int]]:
     """A token as it folds, and for each character of that the place it came from."""
-    pieces = [fold(char) for char in token]
+    pieces = [fold_text(char) for char in token]
     return "".join(pieces), [at for at, piece in enumerate(pieces) for _ in piece]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import tantivy
 
-from uraniborg.kernel.text import stemmed, words
+from uraniborg.kernel.words import split_words, stem_words
 
 ABOUT: Final = "about"  # title, abstract, keywords, tags: stemmed
 TITLE: Final = "title"  # stemmed
@@ -87,14 +87,14 @@ def document(
     flags: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The fields of one paper; `lists` has author, keyword, institution and tag, `texts` what it says in full."""
-    titled = words(title)
-    said = titled + words(" . ".join([abstract, *lists["keyword"], *lists["tag"]]))
+    titled = split_words(title)
+    said = titled + split_words(" . ".join([abstract, *lists["keyword"], *lists["tag"]]))
     fields: dict[str, Any] = {
         NUMBER: no,
         YEAR: year or 0,
         YEAR_OR_LAST: year or _NO_YEAR,
-        ABOUT: " ".join(stemmed(said)),
-        TITLE: " ".join(stemmed(titled)),
+        ABOUT: " ".join(stem_words(said)),
+        TITLE: " ".join(stem_words(titled)),
         EXACT: " ".join(said),
         VENUE: _said(venue),
         IDENTIFIER: " ".join("".join(value.lower().split()) for value in identifiers),
@@ -107,8 +107,8 @@ def document(
     if flags:
         fields[FLAG] = " ".join(flags)
     if texts:
-        told = [words(text) for text in texts]
-        fields[FULL] = [" ".join(stemmed(found)) for found in told]
+        told = [split_words(text) for text in texts]
+        fields[FULL] = [" ".join(stem_words(found)) for found in told]
         fields[FULL_EXACT] = [" ".join(found) for found in told]
     return fields
 
@@ -120,4 +120,4 @@ def _spoken(values: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=1 << 17)
 def _said(value: str) -> str:
     """Remembered: names and keywords come again and again."""
-    return " ".join(words(value))
+    return " ".join(split_words(value))

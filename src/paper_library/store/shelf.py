@@ -28,8 +28,8 @@ from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY,
 from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
-from uraniborg.kernel.text import fold, whole_text
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural, replace_surrogates
+from uraniborg.kernel.words import fold_text
 
 _BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000
@@ -164,7 +164,7 @@ class Shelf:
 
         Raises PaperNotFound.
         """
-        given = whole_text(given).strip(_BLANKS)
+        given = replace_surrogates(given).strip(_BLANKS)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
             keys = list_lookup_keys(given)
@@ -187,7 +187,7 @@ class Shelf:
         try:
             return self.resolve(given)
         except PaperNotFound:
-            begun = self._beginning(whole_text(given).strip())
+            begun = self._beginning(replace_surrogates(given).strip())
         if not begun:
             raise PaperNotFound(given)
         if len(begun) > 1:
@@ -212,7 +212,7 @@ class Shelf:
 
     def with_title(self, title: str) -> list[int]:
         """The places of the papers with exactly this title, whatever its case and accents."""
-        folded = fold(whole_text(" ".join(title.split())))
+        folded = fold_text(replace_surrogates(" ".join(title.split())))
         found = self.connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
         return [no for (no,) in found]
 
@@ -257,7 +257,7 @@ class Shelf:
 
     def facet_id(self, kind: str, folded: str) -> int | None:
         query = "SELECT id FROM facet WHERE kind = ? AND fold = ?"
-        found = self.connection().execute(query, (kind, whole_text(folded))).fetchone()
+        found = self.connection().execute(query, (kind, replace_surrogates(folded))).fetchone()
         return found[0] if found else None
 
     def top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
@@ -337,7 +337,7 @@ def _row(no: int, said: dict[str, Any]) -> Row:
 
 def too_slow(seconds: float) -> QueryTooSlow:
     return QueryTooSlow(
-        f"The query took longer than {counted(seconds, 'second')} and was stopped.",
+        f"The query took longer than {plural(seconds, 'second')} and was stopped.",
         hint="Use fewer or rarer words, or filters such as year: and venue:.",
         seconds=seconds,
     )

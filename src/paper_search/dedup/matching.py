@@ -5,10 +5,10 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from paper_search.dedup.names import Agreement, agreement, match_names
+from paper_search.dedup.names import Agreement, compare_authors, match_names
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
-from paper_search.text import STOP_WORDS, words
+from paper_search.text import STOP_WORDS, split_words
 
 _VENUE_WORDS = frozenset(
     ["acm", "annual", "ieee", "international", "intl", "proc", "proceedings", "series", "vol", "volume"]
@@ -21,7 +21,7 @@ _KINDS = {
 _LONGEST = 500
 
 
-def are_venues_contradictory(left: str, right: str) -> bool:
+def has_venue_conflict(left: str, right: str) -> bool:
     """Return True if the venues are of different kinds, such as a journal and a conference."""
     return None not in (kinds := {_read_venue(left)[0], _read_venue(right)[0]}) and len(kinds) > 1
 
@@ -42,7 +42,7 @@ def can_be_same_venue(left: str, right: str) -> bool:
 @lru_cache(maxsize=16_384)
 def _read_venue(venue: str) -> tuple[str | None, tuple[str, ...]]:
     """Return the kind of a venue if its name states it, and the distinctive words of the name."""
-    found = words(html.unescape(venue[:_LONGEST]))
+    found = split_words(html.unescape(venue[:_LONGEST]))
     kinds = [kind for kind, pattern in _KINDS.items() if pattern.search(" ".join(found))]
     distinctive = (word for word in found if not word.isdigit() and word not in STOP_WORDS and word not in _VENUE_WORDS)
     return kinds[0] if len(kinds) == 1 else None, tuple(dict.fromkeys(distinctive))
@@ -85,7 +85,7 @@ def match_records(left: Record, right: Record, differ: Difference) -> Match | No
     if differ.is_contrary or (differ.left and differ.right and len(differ.left) + len(differ.right) > shared):
         return None
     unexplained = _drop_spilled_words(left, right, differ)
-    authors = agreement(left.names, right.names)
+    authors = compare_authors(left.names, right.names)
     if unexplained.is_hard or authors is Agreement.DIFFERENT:
         return None
     if not differ:
@@ -103,11 +103,11 @@ def match_records(left: Record, right: Record, differ: Difference) -> Match | No
     return None
 
 
-def are_contradictory(left: Record, right: Record) -> bool:
+def has_conflict(left: Record, right: Record) -> bool:
     """Return True if two records cannot be one paper, even if a third record resembles both."""
     if _has_identifier_conflict(left, right) or _is_other_edition(left, right):
         return True
-    if agreement(left.names, right.names) is Agreement.DIFFERENT:
+    if compare_authors(left.names, right.names) is Agreement.DIFFERENT:
         return True
     return _drop_spilled_words(left, right, compare_titles(left.title, right.title)).is_hard
 
@@ -142,7 +142,7 @@ def _is_other_edition(left: Record, right: Record) -> bool:
     here, there = left.paper.venue, right.paper.venue
     if apart > _YEARS_APART or not here or not there or here == there:
         return apart > _YEARS_APART
-    return are_venues_contradictory(here, there) or (apart > 0 and not can_be_same_venue(here, there))
+    return has_venue_conflict(here, there) or (apart > 0 and not can_be_same_venue(here, there))
 
 
 def _drop_spilled_words(left: Record, right: Record, differ: Difference) -> Difference:

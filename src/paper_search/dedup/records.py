@@ -6,10 +6,10 @@ from functools import cached_property
 
 from pydantic_core import PydanticSerializationError
 
-from paper_search.dedup.names import Name, people
+from paper_search.dedup.names import Name, read_people
 from paper_search.dedup.titles import parse_title
 from paper_search.models import RawPaper, WorkType
-from paper_search.text import words
+from paper_search.text import split_words
 from uraniborg.kernel.bibliography.identifiers import normalise_doi, normalise_identifiers
 
 PREPRINT_DOI = "preprint_doi"
@@ -68,7 +68,7 @@ class Record:
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
-        return tuple(dict.fromkeys(name for _, _, name in people(author.name for author in self.paper.authors)))
+        return tuple(dict.fromkeys(name for _, _, name in read_people(author.name for author in self.paper.authors)))
 
     @cached_property
     def surroundings(self) -> frozenset[str]:
@@ -76,7 +76,7 @@ class Record:
         paper = self.paper
         spilled = [author.name for author in paper.authors]
         spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
-        return frozenset(words(" ".join(spilled)[:_SURROUNDINGS]))
+        return frozenset(split_words(" ".join(spilled)[:_SURROUNDINGS]))
 
     @property
     def sources(self) -> set[str]:
@@ -123,9 +123,12 @@ def _normalise_paper(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
     if doi:
         known = {**normalise_identifiers({"doi": doi}), **known, "doi": doi}
     # Identifiers that cannot be normalised identify nothing here, but stay in the paper.
-    kept = {**known, **{scheme: text for scheme, text in paper.identifiers.items() if scheme not in known and text}}
-    if kept != paper.identifiers or doi != paper.doi:
-        paper = paper.model_copy(update={"identifiers": kept, "doi": doi})
+    identifiers = {
+        **known,
+        **{scheme: text for scheme, text in paper.identifiers.items() if scheme not in known and text},
+    }
+    if identifiers != paper.identifiers or doi != paper.doi:
+        paper = paper.model_copy(update={"identifiers": identifiers, "doi": doi})
     return paper, known
 
 

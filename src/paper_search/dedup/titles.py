@@ -10,7 +10,7 @@ from itertools import pairwise
 from rapidfuzz.distance import OSA
 
 from paper_search.notices import unmark_title
-from paper_search.text import words
+from paper_search.text import split_words
 
 
 def _split_set(text: str) -> frozenset[str]:
@@ -101,7 +101,7 @@ class Title:
         if not self.compact.startswith(shorter.compact) or shorter.content_words < 4:
             return False
         heads = (self.raw[: mark.start()] for mark in _BREAK.finditer(self.raw))
-        return any("".join(_convert_numerals(words(head))) == shorter.compact for head in heads)
+        return any("".join(_convert_numerals(split_words(head))) == shorter.compact for head in heads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ def parse_title(text: str) -> Title:
         text = _TAG.sub(" ", text)
     if "(" in text or "[" in text or ":" in text:
         text = _FORMAT_PLACE.sub(_remove_format, text)
-    return Title(text, _convert_numerals(words(text)))
+    return Title(text, _convert_numerals(split_words(text)))
 
 
 def compare_titles(left: Title, right: Title) -> Difference:
@@ -167,7 +167,7 @@ def _drop_function_words(only: Iterable[str]) -> tuple[str, ...]:
 
 
 def _remove_format(index: re.Match[str]) -> str:
-    inside = words(index[1] or index[2])
+    inside = split_words(index[1] or index[2])
     return " " if inside and FORMATS.issuperset(inside) else index[0]
 
 

@@ -17,7 +17,7 @@ from paper_search.intent.vocabulary import Vocabulary, make_key
 from paper_search.intent.word_lists import CHATTER, FILLER
 from paper_search.intent.years import read_years
 from paper_search.models import SearchConstraints
-from paper_search.text import STOP_WORDS, terms, words
+from paper_search.text import STOP_WORDS, extract_terms, split_words
 
 MAX_LEARNED = 4
 MAX_AVOIDED = 3
@@ -76,9 +76,9 @@ class FeedbackReading:
         self.notes += later.notes
 
 
-def extract_wanted_words(feedback: str) -> str:
+def extract_wanted_words(remark: str) -> str:
     """Return the words a text asks for, without refused words, limits and courtesies; "" if it asks for nothing."""
-    return " ".join(read_feedback(feedback, _NO_TERMS, _ANY_DAY).wanted)
+    return " ".join(read_feedback(remark, _NO_TERMS, _ANY_DAY).wanted)
 
 
 def read_feedback_texts(
@@ -92,14 +92,14 @@ def read_feedback_texts(
 
 
 def read_feedback(
-    feedback: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
+    remark: str, vocabulary: Vocabulary, today: date, current: SearchConstraints | None = None
 ) -> FeedbackReading:
     """Read one text.
 
     "Not enough on evaluation" adds evaluation, "less theory" excludes theory, "newer" is relative to the `current`
     limits.
     """
-    text, phrases = replace_phrases(_CONTRACTED.sub(" not", normalise_text(feedback)))
+    text, phrases = replace_phrases(_CONTRACTED.sub(" not", normalise_text(remark)))
     directions, text = read_directions(text)
     changes, change_notes = change_limits(directions, current or SearchConstraints(), today)
     amount = read_amount(text)
@@ -146,7 +146,7 @@ def learn_terms(
     relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str], vocabulary: Vocabulary
 ) -> list[str]:
     """Return terms of relevant titles that the query does not have: shared terms first, else longer concepts."""
-    taken = {stem for text in (*known, *irrelevant) for stem in terms(text)}
+    taken = {stem for text in (*known, *irrelevant) for stem in extract_terms(text)}
     seen: Counter[tuple[str, ...]] = Counter()
     spelled: dict[tuple[str, ...], str] = {}
     for title in relevant:
@@ -154,7 +154,7 @@ def learn_terms(
         for concept in find_concepts(normalise_text(title), vocabulary):
             for candidate in _list_subphrases(concept.split()):
                 key = make_key(candidate)
-                if _is_informative(candidate) and not taken.issuperset(terms(candidate)):
+                if _is_informative(candidate) and not taken.issuperset(extract_terms(candidate)):
                     spelled.setdefault(key, candidate)
                     here.add(key)
         seen.update(here)
@@ -169,11 +169,13 @@ def learn_terms(
 
 def find_terms_to_avoid(relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str]) -> list[str]:
     """Return words that stand in most irrelevant titles, in no relevant title and not in the query."""
-    safe = {stem for text in (*known, *relevant) for stem in terms(text)}
+    safe = {stem for text in (*known, *relevant) for stem in extract_terms(text)}
     spelled: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for title in irrelevant:
-        here = {terms(word)[0]: word for word in words(title) if _is_informative(word) and terms(word)}
+        here = {
+            extract_terms(word)[0]: word for word in split_words(title) if _is_informative(word) and extract_terms(word)
+        }
         spelled = here | spelled
         seen.update(here.keys())
     marking = [stem for stem, count in seen.items() if count > 1 and count * 2 > len(irrelevant) and stem not in safe]

@@ -10,7 +10,7 @@ from paper_search.intent.numbers import EXACT_NUMBER, parse_number
 from paper_search.intent.years import is_publication_year, sort_years
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 from paper_search.query.languages import parse_language
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _PAPERS = (
     r"(?:papers?|articles?|publications?|results?|hits?|references|stud(?:y|ies)|works|preprints?|surveys?|reviews?"
@@ -44,7 +44,7 @@ def read_amount(text: str) -> AmountReading:
     if (match := _ASKED.search(text) or _PLAIN.search(text)) and (wanted := parse_number(match["amount"])) > 0:
         reading.max_results, reading.notes = _clamp_amount(wanted)
         if not reading.notes:
-            reading.notes = [f"At most {counted(wanted, 'paper')}, as the query asks."]
+            reading.notes = [f"At most {plural(wanted, 'paper')}, as the query asks."]
         # The verb before a plain number is a courtesy that is removed later.
         reading.rest = cut_span(text, match.start() if match.re is _ASKED else match.start("amount"), match.end())
     return reading

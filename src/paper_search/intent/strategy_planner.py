@@ -18,7 +18,7 @@ from paper_search.intent.written_queries import (
     parse_typed_query,
 )
 from paper_search.intent.years import RECENT_YEARS
-from paper_search.lookups import Identifier, lookup_query, read_identifiers
+from paper_search.lookups import Identifier, make_lookup_query, read_identifiers
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ParsedIntent,
@@ -207,7 +207,7 @@ def _plan_lookup(
         notes.append(
             f"Only the first {len(wanted)} of {len(identifiers)} identifiers are fetched, as max_results asks."
         )
-    return SearchStrategy(queries=[lookup_query(wanted)], sources=list(sources), filters=filters, notes=notes)
+    return SearchStrategy(queries=[make_lookup_query(wanted)], sources=list(sources), filters=filters, notes=notes)
 
 
 def _collect_feedback(
@@ -235,10 +235,10 @@ def _resolve_contradictions(
     """Return ideas to search for, nodes to exclude so that nothing is both, and a note on each contradiction."""
     wanted = {make_key(text) for text in feedback.wanted}
     unwanted = {make_key(text): text for text in (*intent.excluded, *feedback.unwanted) if make_key(text) not in wanted}
-    kept = [_drop_refused_synonyms(idea, unwanted) for idea in ideas if make_key(idea.text) not in unwanted]
-    if not kept:
-        kept = list(ideas) or [Idea(text) for text in feedback.wanted if parse_phrase(text)]
-    asked = [make_key(spelling) for idea in kept for spelling in (idea.text, *idea.synonyms)] + list(wanted)
+    wanted_ideas = [_drop_refused_synonyms(idea, unwanted) for idea in ideas if make_key(idea.text) not in unwanted]
+    if not wanted_ideas:
+        wanted_ideas = list(ideas) or [Idea(text) for text in feedback.wanted if parse_phrase(text)]
+    asked = [make_key(spelling) for idea in wanted_ideas for spelling in (idea.text, *idea.synonyms)] + list(wanted)
     notes: list[str] = []
     excluded: list[Node] = []
     for key, text in unwanted.items():
@@ -248,13 +248,13 @@ def _resolve_contradictions(
             excluded += [
                 node for spelling in ([text] if as_typed else _list_spellings(text)) if (node := parse_phrase(spelling))
             ]
-    return select_most_specific(kept, MAX_IDEAS), excluded, notes
+    return select_most_specific(wanted_ideas, MAX_IDEAS), excluded, notes
 
 
 def _drop_refused_synonyms(idea: Idea, unwanted: Iterable[Key]) -> Idea:
     refused = list(unwanted)
-    kept = tuple(text for text in idea.synonyms if not any(_contains_key(make_key(text), key) for key in refused))
-    return replace(idea, synonyms=kept)
+    accepted = tuple(text for text in idea.synonyms if not any(_contains_key(make_key(text), key) for key in refused))
+    return replace(idea, synonyms=accepted)
 
 
 def _list_spellings(text: str) -> list[str]:

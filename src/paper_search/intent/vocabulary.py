@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from paper_search.text import words
+from paper_search.text import split_words
 
 Key = tuple[str, ...]
 
@@ -18,7 +18,7 @@ def make_key(term: str) -> Key:
 
     A stemmer would merge too much: a transformer is not a transform.
     """
-    return tuple(map(to_singular, words(_PLURAL_ACRONYM.sub(r"\1", term))))
+    return tuple(map(to_singular, split_words(_PLURAL_ACRONYM.sub(r"\1", term))))
 
 
 def to_singular(word: str) -> str:

@@ -19,7 +19,7 @@ from paper_search.query.boolean_query import (
     parse_query,
 )
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
-from paper_search.text import words
+from paper_search.text import split_words
 
 _OPERATOR = re.compile(r"(?<=[\w)*\ue000-\ue0ff])\s+(?:AND|OR)\s+(?=[\w(\ue000-\ue0ff])")
 _SIGNS = re.compile(rf"(\b(?:AND|OR|NOT)\b|[()]|{STAND_IN})")
@@ -86,11 +86,11 @@ def describe_loosening(before: str, after: str) -> list[str]:
     if old is None or new is None:
         return []
     left = _list_conditions(split_exclusions(new)[0])
-    present = {word for found in iterate_wanted_terms(new) for word in words(found.text)}
+    present = {word for found in iterate_wanted_terms(new) for word in split_words(found.text)}
     notes: list[str] = []
     for condition in _list_conditions(split_exclusions(old)[0]):
         if condition not in left:
-            own = words(next(iterate_wanted_terms(condition)).text)
+            own = split_words(next(iterate_wanted_terms(condition)).text)
             gone = [word for word in own if word not in present]
             if not gone:
                 notes.append(f"Loosened: {format_query(condition)} may now match as separate words.")

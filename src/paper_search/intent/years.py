@@ -46,7 +46,7 @@ def read_years(text: str, today: date) -> YearReading:
                 position = match.end()
                 phrase = rules.find_phrase(match, ending)
                 bounds = _MEANINGS[meaning](phrase, today) if phrase else NO_BOUNDS
-                if phrase and bounds != NO_BOUNDS and _are_publication_years(bounds, today):
+                if phrase and bounds != NO_BOUNDS and _is_publishable(bounds, today):
                     _apply_phrase(reading, phrase, bounds)
                     if phrase.exclusion:
                         reading.rest = cut_span(reading.rest, *phrase.exclusion.span())
@@ -96,7 +96,7 @@ def _apply_phrase(reading: YearReading, phrase: Phrase, bounds: Bounds) -> None:
     reading.notes.append(f"“{phrase.text}” was read as {describe_years(low, high)}.")
 
 
-def _are_publication_years(bounds: Bounds, today: date) -> bool:
+def _is_publishable(bounds: Bounds, today: date) -> bool:
     return all(year is None or is_publication_year(year, today) for year in bounds)
 
 

@@ -125,7 +125,7 @@ class _Parser:
         excluded: list[Node] = []
         negative = False
         while self._position < len(self._tokens):
-            if self._is_next("OR", ")"):
+            if self._is_next_operator("OR", ")"):
                 break
             if self._skip_operator("AND"):
                 continue
@@ -133,7 +133,7 @@ class _Parser:
                 negative = not negative
                 continue
             if node := self._parse_operand():
-                _sort_operand(node, negative, wanted, excluded)
+                _add_operand(node, negative, wanted, excluded)
             negative = False
         return _build_conjunction(wanted, excluded)
 
@@ -142,12 +142,12 @@ class _Parser:
         self._position += 1
         return token if isinstance(token, Term) else self.parse_alternatives()
 
-    def _is_next(self, *signs: str) -> bool:
+    def _is_next_operator(self, *signs: str) -> bool:
         token = self._tokens[self._position] if self._position < len(self._tokens) else None
         return isinstance(token, _Operator) and token.sign in signs
 
     def _skip_operator(self, sign: str) -> bool:
-        taken = self._is_next(sign)
+        taken = self._is_next_operator(sign)
         self._position += taken
         return taken
 
@@ -157,7 +157,7 @@ def _has_only_exclusions(node: Node) -> bool:
     return isinstance(node, AllOf) and not node.parts
 
 
-def _sort_operand(node: Node, negative: bool, wanted: list[Node], excluded: list[Node]) -> None:
+def _add_operand(node: Node, negative: bool, wanted: list[Node], excluded: list[Node]) -> None:
     if not isinstance(node, AllOf) or (negative and node.parts):
         (excluded if negative else wanted).append(node)
     elif negative:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from paper_search.lookups import carries, read_identifiers
+from paper_search.lookups import find_carried_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
 from paper_search.query.languages import parse_language
@@ -15,7 +15,7 @@ LEAST_PER_QUERY: Final = 10
 _WORD = re.compile(r"\w+[+#]*")
 
 
-def share_limit(limit: int, queries: int) -> int:
+def compute_query_limit(limit: int, queries: int) -> int:
     """Return the number of papers to fetch for each of several queries that together have a `limit`."""
     return min(limit, max(LEAST_PER_QUERY, -(-limit // max(queries, 1))))
 
@@ -38,7 +38,7 @@ def filter_papers(
     removed: Counter[str] = Counter()
     for paper in papers:
         reason = _find_misfit(paper, filters, queries, applied)
-        if reason is None and wanted and not carries(paper, wanted):
+        if reason is None and wanted and not find_carried_identifiers(paper, wanted):
             reason = ExclusionReason.OTHER_WORK
         if reason is None:
             accepted.append(paper)
@@ -94,16 +94,16 @@ def _admits_words(node: Node, words: str) -> bool:
     if isinstance(node, AnyOf):
         return any(_admits_words(part, words) for part in node.parts)
     return all(_admits_words(part, words) for part in node.parts) and not any(
-        _holds_node(out, words) for out in node.excluded
+        _contains_node(out, words) for out in node.excluded
     )
 
 
-def _holds_node(node: Node, words: str) -> bool:
+def _contains_node(node: Node, words: str) -> bool:
     if isinstance(node, Term):
         open_ended = node.text.endswith("*")
         return _fold_words(node.text)[: -1 if open_ended else None] in words
     if isinstance(node, AnyOf):
-        return any(_holds_node(part, words) for part in node.parts)
-    return all(_holds_node(part, words) for part in node.parts) and not any(
-        _holds_node(out, words) for out in node.excluded
+        return any(_contains_node(part, words) for part in node.parts)
+    return all(_contains_node(part, words) for part in node.parts) and not any(
+        _contains_node(out, words) for out in node.excluded
     )

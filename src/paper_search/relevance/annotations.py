@@ -6,7 +6,7 @@ from functools import lru_cache
 from paper_search.models import PaperTag, Work, WorkType
 from paper_search.relevance.pool import MAX_BODY, Candidate, get_body_text
 from paper_search.relevance.query import Query, Unit
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 MAX_LABELS = 6
 
@@ -84,9 +84,9 @@ def find_tags(paper: Work, candidate: Candidate, counts: Mapping[str, int]) -> l
 @lru_cache(maxsize=1)
 def _index_cues() -> tuple[dict[str, PaperTag], dict[str, list[tuple[str, PaperTag]]]]:
     """Return title words by their term, and body phrases by one of their terms, so that few have to be searched."""
-    title = {term: tag for tag, listed in _IN_TITLE.items() for term in terms(listed)}
+    title = {term: tag for tag, listed in _IN_TITLE.items() for term in extract_terms(listed)}
     body: dict[str, list[tuple[str, PaperTag]]] = {}
     for tag, listed in _IN_BODY.items():
         for phrase in listed.split("|"):
-            body.setdefault(max(terms(phrase), key=len), []).append((phrase, tag))
+            body.setdefault(max(extract_terms(phrase), key=len), []).append((phrase, tag))
     return title, body

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from paper_search.models import RelevanceHints, Work
 from paper_search.relevance.pool import Candidate, Pool
-from paper_search.text import words
+from paper_search.text import split_words
 
 Name = tuple[str, str]
 
@@ -49,8 +49,8 @@ def _iterate_names(works: Iterable[Work]) -> Iterable[Name]:
         yield from ((scheme, value.lower()) for scheme, value in work.identifiers.items())
         if work.doi:
             yield "doi", work.doi.strip().lower()
-        if title := " ".join(words(work.title)):
-            first = words(work.authors[0].name)[-1:] if work.authors else []
+        if title := " ".join(split_words(work.title)):
+            first = split_words(work.authors[0].name)[-1:] if work.authors else []
             yield "title", f"{title}|{first}|{work.year}"
 
 

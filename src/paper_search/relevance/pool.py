@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain
 
 from paper_search.models import RawPaper, Work
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 MAX_TITLE = 1_000
 MAX_BODY = 20_000
@@ -26,9 +26,9 @@ class Candidate:
     @classmethod
     def from_paper(cls, paper: Work, *, keep_stop_words: bool = False) -> "Candidate":
         return cls(
-            terms(paper.title[:MAX_TITLE], keep_stop_words=keep_stop_words),
-            terms(get_body_text(paper)[:MAX_BODY], keep_stop_words=keep_stop_words),
-            terms((paper.venue or "")[:MAX_TITLE], keep_stop_words=keep_stop_words),
+            extract_terms(paper.title[:MAX_TITLE], keep_stop_words=keep_stop_words),
+            extract_terms(get_body_text(paper)[:MAX_BODY], keep_stop_words=keep_stop_words),
+            extract_terms((paper.venue or "")[:MAX_TITLE], keep_stop_words=keep_stop_words),
         )
 
 

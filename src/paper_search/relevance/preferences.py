@@ -11,7 +11,7 @@ from paper_search.query.filters import is_within_years
 from paper_search.query.languages import parse_language
 from paper_search.relevance.pool import Candidate
 from paper_search.relevance.priors import find_wanted_authors, is_in_wanted_venue
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 _DENIED = "not "
 
@@ -56,4 +56,4 @@ def _parse_preference(text: str, this_year: int) -> Preference:
         return Preference(text, frozenset(), years.year_from, years.year_to)
     if language := read_language(text).language:
         return Preference(text, frozenset(), language=language)
-    return Preference(text, frozenset(terms(text.removeprefix(_DENIED))))
+    return Preference(text, frozenset(extract_terms(text.removeprefix(_DENIED))))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from paper_search.models import Work
 from paper_search.relevance.pool import Pool
-from paper_search.text import STOP_WORDS, words
+from paper_search.text import STOP_WORDS, split_words
 
 CITATION_SHARE = 0.05
 RECENCY_SHARE = 0.03
@@ -35,19 +35,19 @@ def find_wanted_authors(paper: Work, wanted: Iterable[str]) -> list[str]:
 
 def is_in_wanted_venue(paper: Work, wanted: Iterable[str]) -> bool:
     """Return True if the paper's venue is one of the wanted venues, by its words or its initials."""
-    held = words(paper.venue or "")
+    held = split_words(paper.venue or "")
     initials = "".join(word[0] for word in held if word not in STOP_WORDS)
     return any(
         set(sought) <= set(held) or (len(sought) == 1 and len(sought[0]) > 2 and initials.endswith(sought[0]))
         for venue in wanted
-        if (sought := [word for word in words(venue) if word not in STOP_WORDS])
+        if (sought := [word for word in split_words(venue) if word not in STOP_WORDS])
     )
 
 
 def _split_name(name: str) -> list[str]:
     """Return the words of a name, given names first and family name last."""
     family, comma, given = name.partition(",")
-    return [*words(given), *words(family)] if comma else words(name)
+    return [*split_words(given), *split_words(family)] if comma else split_words(name)
 
 
 def _is_same_person(sought: list[str], held: list[str]) -> bool:

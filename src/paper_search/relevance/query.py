@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 
 from paper_search.models import ParsedIntent
-from paper_search.text import terms, words
+from paper_search.text import extract_terms, split_words
 
 _COMMON = """
 able achieve achieved across actual addition additional address affect aim allow analysis analyze application apply
@@ -33,7 +33,7 @@ time total true two type understand understanding use useful utilize value vario
 @lru_cache(maxsize=1)
 def list_common_terms() -> frozenset[str]:
     """Return the stems of words that papers of every field use, and that say little about a topic."""
-    return frozenset(terms(_COMMON))
+    return frozenset(extract_terms(_COMMON))
 
 
 CONCEPT_SHARE = 0.5
@@ -76,10 +76,10 @@ class Query:
 def build_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
     """Return the query behind an intent; `free_text` that a person added counts as part of the topic."""
     topics = [text for text in (intent.topic, *free_text) if text] or intent.concepts
-    keep = not any(terms(text) for text in (*topics, *intent.concepts, *intent.phrases))
-    runs = [terms(text, keep_stop_words=keep) for text in topics]
-    concepts = [terms(text, keep_stop_words=keep) for text in intent.concepts]
-    phrases = [terms(text, keep_stop_words=keep) for text in intent.phrases]
+    keep = not any(extract_terms(text) for text in (*topics, *intent.concepts, *intent.phrases))
+    runs = [extract_terms(text, keep_stop_words=keep) for text in topics]
+    concepts = [extract_terms(text, keep_stop_words=keep) for text in intent.concepts]
+    phrases = [extract_terms(text, keep_stop_words=keep) for text in intent.phrases]
     asked: dict[str, float] = dict(Counter(chain(*runs)))
     for term in chain(*concepts, *phrases):
         asked.setdefault(term, CONCEPT_SHARE)
@@ -111,8 +111,10 @@ def _split_as_written(topic: str) -> list[str]:
 
 def _iterate_units(concepts: list[str], topics: list[str], keep_stop_words: bool) -> Iterator[Unit]:
     seen: set[frozenset[str]] = set()
-    for label in chain(concepts, *map(_split_as_written, topics), *map(words, topics), *map(words, concepts)):
-        held = frozenset(terms(label, keep_stop_words=keep_stop_words))
+    for label in chain(
+        concepts, *map(_split_as_written, topics), *map(split_words, topics), *map(split_words, concepts)
+    ):
+        held = frozenset(extract_terms(label, keep_stop_words=keep_stop_words))
         if held and held not in seen:
             seen.add(held)
             yield Unit(label, held)

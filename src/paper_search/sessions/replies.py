@@ -23,7 +23,7 @@ from paper_search.review import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 REPLY_BYTES: Final = 25_000
 """The maximum size of a reply that is not an export."""
@@ -105,7 +105,7 @@ def describe_progress(state: SessionState) -> str:
     activity = _PHASE_TEXTS.get(state.phase, "Working")
     if state.phase != "searching" or not state.sources_asked:
         return activity
-    last = f" ({state.sources[-1].name}: {counted(state.sources[-1].returned, 'paper')})" if state.sources else ""
+    last = f" ({state.sources[-1].name}: {plural(state.sources[-1].returned, 'paper')})" if state.sources else ""
     return f"{activity}: {len(state.sources)} of {state.sources_asked} sources{last}"
 
 
@@ -219,7 +219,7 @@ def _summarize_end(state: SessionState) -> str:
         return f"{NO_SOURCE_ANSWERED} 0 papers."
     how = "the rounds were used up" if ended.reason else "approved"
     rounds = "1 round" if ended.rounds == 1 else f"{ended.rounds} rounds"
-    return f"{counted(ended.paper_count, 'paper')} after {rounds}, {how}. Call export_results for them."
+    return f"{plural(ended.paper_count, 'paper')} after {rounds}, {how}. Call export_results for them."
 
 
 def write_question(checkpoint: Checkpoint) -> str:
@@ -234,7 +234,7 @@ def write_question(checkpoint: Checkpoint) -> str:
         )
     collection = payload.collection
     count, problems = len(collection.papers), _list_problems(collection.metadata.sources)
-    found = f"Keep these {counted(count, 'paper')}?" if count != 1 else "Keep this paper?"
+    found = f"Keep these {plural(count, 'paper')}?" if count != 1 else "Keep this paper?"
     if not count:
         found = "No papers were found." if any_source_answered(collection.metadata.sources) else NO_SOURCE_ANSWERED
     problem_text = f" {_describe_problems(collection, problems)}" if problems else ""

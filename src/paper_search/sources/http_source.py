@@ -16,7 +16,7 @@ from paper_search.errors import (
 )
 from paper_search.lookups import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
-from paper_search.query.filters import filter_papers, share_limit
+from paper_search.query.filters import compute_query_limit, filter_papers
 from paper_search.review import ExclusionReason
 from paper_search.sources.interfaces import (
     LookupDefinition,
@@ -30,7 +30,7 @@ from paper_search.sources.interfaces import (
     forget_answer,
 )
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 MOST_REQUESTS_PER_QUERY: Final = 100
 _QUICKLY_READ: Final = 16_000
@@ -160,7 +160,7 @@ class _SearchProgress:
             return "This source cannot look up these identifiers."
         if not self.sent:
             return "The strategy has no query that this source can search."
-        return f"Received {counted(self.received, 'paper')}; none meets the filters." if self.received else None
+        return f"Received {plural(self.received, 'paper')}; none meets the filters." if self.received else None
 
 
 class _Search:
@@ -187,7 +187,7 @@ class _Search:
         """Run the queries one after another until the limit is reached or an error is final."""
         progress = self._progress
         queries = self._list_distinct_queries()
-        share = share_limit(progress.limit, len(queries))
+        share = compute_query_limit(progress.limit, len(queries))
         for query in queries:
             if progress.room <= 0:
                 break

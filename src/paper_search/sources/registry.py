@@ -22,7 +22,7 @@ from paper_search.sources.interfaces import Request, Response, SearchSource, Sou
 from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import ReplayTransport
 from uraniborg.kernel.settings import own_folder
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
@@ -184,7 +184,7 @@ def _describe_use(name: str, config: "AppConfig") -> str:
     if name not in KNOWN:
         return "installed" if name in list_ready_sources() else "installed, but has nothing to search"
     policy = build_policy(KNOWN[name], config)
-    rate = f"{counted(round(policy.rate_per_s, 2), 'request')} a second"
+    rate = f"{plural(round(policy.rate_per_s, 2), 'request')} a second"
     return f"{rate}, with your key" if policy.auth else rate
 
 

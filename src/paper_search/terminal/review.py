@@ -13,7 +13,7 @@ from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import MarkStore
 from paper_search.terminal.screen import Screen
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"
 _LOOK_S: Final = 0.2
@@ -48,7 +48,7 @@ class TerminalReview:
             state = await self._manager.get_state(session_id)
             if state["is_complete"]:
                 if "error" not in state:
-                    self._screen.write(f"\nComplete: {counted(state['paper_count'], 'paper')}.")
+                    self._screen.write(f"\nComplete: {plural(state['paper_count'], 'paper')}.")
                 return True
             checkpoint = await self._manager.get_checkpoint(session_id)
             if checkpoint is None:

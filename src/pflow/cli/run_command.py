@@ -11,13 +11,13 @@ from typing import Any, NoReturn, TextIO
 
 from pflow.cli.printing import print_json, settle_stderr
 from pflow.cli.run_arguments import HELP, RunArguments, parsed
+from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.terminal import run, unwritten
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run(lambda: _answered(arguments), as_json="--json" in arguments)
+    run_command(lambda: _answered(arguments), as_json="--json" in arguments)
 
 
 def _answered(arguments: Sequence[str]) -> int:
@@ -35,9 +35,9 @@ def _answered(arguments: Sequence[str]) -> int:
 def _refused(error: UraniborgError, asked: RunArguments) -> int:
     """Nothing ran."""
     if asked.json:
-        from pflow.replies import refused
+        from pflow.replies import build_refusal
 
-        print_json(redact(_as_given(refused(error, asked.workflow), asked.workflow)))
+        print_json(redact(_as_given(build_refusal(error, asked.workflow), asked.workflow)))
     else:
         from pflow.cli.run_results import tell_error
 
@@ -48,7 +48,7 @@ def _refused(error: UraniborgError, asked: RunArguments) -> int:
 def _ran(asked: RunArguments) -> int:
     from pflow.cli.run_command import stdout_for_result
     from pflow.cli.run_results import exit_code, tell_result
-    from pflow.engine.cancelling import Cancellation
+    from pflow.engine.cancellation import Cancellation
 
     service, source, inputs = _prepared(asked)
     cancellation = Cancellation()
@@ -103,10 +103,10 @@ def _planned(asked: RunArguments) -> int:
 def _prepared(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
     from pflow.cli.input_values import inputs_of
     from pflow.cli.sources import check_home, names_a_file, source_of
-    from pflow.config import load
+    from pflow.config import load_settings
     from pflow.service import Service
 
-    settings = load()
+    settings = load_settings()
     service = Service(replace(settings, cluster=asked.cluster) if asked.cluster else settings)
     if not names_a_file(asked.workflow):
         check_home(service.home)
@@ -191,7 +191,7 @@ def _flush(stream: TextIO) -> None:
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise unwritten(exc) from None
+        raise make_output_error(exc) from None
 
 
 def _drop(stream: TextIO) -> None:

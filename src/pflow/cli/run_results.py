@@ -20,12 +20,12 @@ from pflow.cli.printing import (
     write,
 )
 from pflow.cli.sources import as_given, names_a_file
-from pflow.config import load
+from pflow.config import load_settings
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
 from pflow.service import Service
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _SHORT: Final = 72
 _NAME: Final = re.compile(r"[^\W\d][\w-]*")
@@ -62,7 +62,7 @@ def tell_error(error: UraniborgError, given: str) -> None:
         from pflow.cli.diagnostics import diagnostics_of, summary, tell_diagnostics, text_of
 
         diagnostics = diagnostics_of(error)
-        tell_diagnostics(Page(sys.stderr), diagnostics, text_of(Service(load()), given))
+        tell_diagnostics(Page(sys.stderr), diagnostics, text_of(Service(load_settings()), given))
         say("error", RED, f"'{given}' is not valid: {summary(diagnostics)}. Nothing was run.")
         return
     label, style = ("waiting", YELLOW) if isinstance(error, ApprovalRequired) else ("error", RED)
@@ -89,7 +89,7 @@ def _hint(error: UraniborgError, given: str) -> str:
 
 def _progress(result: RunResult) -> str:
     done = len(result.progress.completed)
-    kept = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
+    kept = f"{plural(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
     if not result.is_resumable:
         return f"{kept}; what they gave could not be kept."
     return f"{kept}. Run it again to resume, or with --fresh to start over."

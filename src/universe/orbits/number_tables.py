@@ -1,5 +1,6 @@
 """Numbers of many bodies as arrays."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import NoneType

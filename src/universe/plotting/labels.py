@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from universe.plotting.marks import Anchor, Label
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _CELL: Final = 48.0
 
@@ -94,7 +94,7 @@ def clean_text(given: Any, longest: int = 40) -> str:
     if not isinstance(given, str):
         return ""
     # Twenty characters may all be invisible, but nobody draws a name of a million of them.
-    spaced = " ".join(whole_text(given[: 20 * longest]).split())
+    spaced = " ".join(replace_surrogates(given[: 20 * longest]).split())
     shown = "".join(char for char in spaced if unicodedata.category(char) not in _INVISIBLE).strip()
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 

@@ -40,7 +40,7 @@ def test_spelling_hyphenation_and_function_words_make_no_difference(left: str, r
     assert differ(left, right) == ((), ())
 
 
-def test_the_words_of_one_title_only_are_told_for_each_side() -> None:
+def test_the_words_of_one_title_only_are_listed_for_each_side() -> None:
     assert differ("Rings of Saturn", "Rings of Uranus") == (("saturn",), ("uranus",))
 
 
@@ -52,7 +52,7 @@ def test_the_words_of_one_title_only_are_told_for_each_side() -> None:
         ("C rings", "D rings"),
     ],
 )
-def test_words_that_mean_something_else_are_no_misspellings(left: str, right: str) -> None:
+def test_words_with_another_meaning_are_not_misspellings(left: str, right: str) -> None:
     assert differ(left, right) != ((), ())
 
 
@@ -61,7 +61,7 @@ def test_a_number_a_letter_or_a_notice_is_a_hard_difference(more: str) -> None:
     assert compare_titles(parse_title("Rings of Saturn"), parse_title(f"Rings of Saturn {more}")).is_hard
 
 
-def test_an_ordinary_word_is_no_hard_difference() -> None:
+def test_an_ordinary_word_is_not_a_hard_difference() -> None:
     assert not compare_titles(parse_title("Rings of Saturn"), parse_title("Dense rings of Saturn")).is_hard
 
 
@@ -72,7 +72,7 @@ def test_titles_that_many_papers_share_are_generic(title: str) -> None:
     assert parse_title(title).is_generic
 
 
-def test_a_title_with_a_word_of_its_own_is_not_generic() -> None:
+def test_a_title_with_a_distinctive_word_is_not_generic() -> None:
     assert not parse_title("Introduction to perturbation theory").is_generic
 
 

@@ -27,7 +27,7 @@ from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import ParsedIntent, QueryBuilderInput
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.rendering import list_wanted_words
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 TODAY = date(2026, 6, 15)
 SLICES = ("tuning", "check", "held-out")
@@ -98,7 +98,9 @@ def _folded(texts: list[str]) -> list[str]:
 def _meaning(preferences: list[str]) -> list[str]:
     """Return the terms of all preferences: "with JWST" and "JWST" are the same wish."""
     return sorted(
-        f"not {term}" if text.startswith("not ") else term for text in preferences for term in terms(text.casefold())
+        f"not {term}" if text.startswith("not ") else term
+        for text in preferences
+        for term in extract_terms(text.casefold())
     )
 
 

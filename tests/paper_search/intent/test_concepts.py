@@ -165,5 +165,5 @@ def test_normalising_removes_what_would_break_things_downstream() -> None:
         ("ideally open data, must be about glaciers", ["glaciers"]),
     ],
 )
-def test_courtesy_is_told_from_a_topic(query: str, concepts: list[str]) -> None:
+def test_courtesies_are_distinguished_from_topics(query: str, concepts: list[str]) -> None:
     assert read_query(query, VOCABULARY, date(2024, 6, 15)).concepts == concepts

@@ -87,7 +87,7 @@ def test_a_later_text_wins_over_an_earlier_one() -> None:
     assert not read_feedback_texts([], VOCABULARY, TODAY).has_content
 
 
-def test_a_direction_is_no_word_to_search_for() -> None:
+def test_a_direction_is_not_a_search_word() -> None:
     lessons = read_feedback("The query is too strict; also cryovolcanism, no reviews", VOCABULARY, TODAY)
     assert (lessons.wanted, lessons.unwanted) == (["cryovolcanism"], ["reviews"])
     assert lessons.directions == [Direction.WIDER]

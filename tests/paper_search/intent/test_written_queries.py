@@ -48,7 +48,7 @@ def test_tightening_leaves_the_alternatives_out() -> None:
     assert list(tighten_query(tree("ice AND snow"))) == []
 
 
-def test_what_was_loosened_or_tightened_is_said() -> None:
+def test_loosened_and_tightened_conditions_are_described() -> None:
     before = '"sea ice" AND albedo AND NOT hail'
     assert describe_loosening(before, '"sea ice" AND NOT hail') == ["Loosened: albedo is no longer required."]
     assert describe_loosening('"sea ice"', "sea AND ice") == ['Loosened: "sea ice" may now match as separate words.']

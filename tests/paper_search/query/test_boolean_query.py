@@ -150,7 +150,7 @@ def test_a_query_too_long_for_an_address_keeps_its_first_terms_and_its_exclusion
     assert render_within_limit(None, render_with_operators, 300) == ""
 
 
-def test_thousands_of_brackets_are_read_without_trouble() -> None:
+def test_thousands_of_brackets_are_parsed() -> None:
     assert parse_query("(" * 20_000 + "a OR b" + ")" * 20_000 + " c") == AllOf((AnyOf((A, B)), C))
     nested = parse_query("".join(f"(a{i} OR (b{i} AND " for i in range(5_000)))
     assert nested is not None

@@ -6,11 +6,11 @@ from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import parse_query
 from paper_search.query.filters import (
     LEAST_PER_QUERY,
+    compute_query_limit,
     filter_papers,
     is_same_language,
     is_text_excluded,
     is_within_years,
-    share_limit,
 )
 
 YEARS = st.integers(1500, 2100) | st.none()
@@ -124,7 +124,7 @@ def test_a_paper_that_one_of_several_queries_admits_is_not_excluded() -> None:
 
 @given(st.integers(0, 2000), st.integers(0, 50))
 def test_the_shares_of_the_queries_cover_what_is_wanted(limit: int, queries: int) -> None:
-    share = share_limit(limit, queries)
+    share = compute_query_limit(limit, queries)
     assert share <= limit
     assert share * max(queries, 1) >= limit
     assert share >= min(limit, LEAST_PER_QUERY)

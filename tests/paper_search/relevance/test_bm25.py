@@ -6,11 +6,11 @@ from paper_search.relevance.bm25 import measure_matches, weigh_terms
 from paper_search.relevance.pool import Candidate, Pool
 from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, raise_similar_papers
 from paper_search.relevance.query import build_query
-from tests.paper_search.relevance.pools import intent
+from tests.paper_search.relevance.sample_papers import make_intent
 
 
 def strengths(topic: str, *candidates: Candidate) -> list[float]:
-    pool, query = Pool(candidates), build_query(intent(topic))
+    pool, query = Pool(candidates), build_query(make_intent(topic))
     return measure_matches(pool, query, weigh_terms(pool, query.asked))
 
 

@@ -47,7 +47,7 @@ async def test_different_requests_have_different_answers(tmp_path: Path) -> None
     assert len(inner.requests) == 2
 
 
-async def test_failures_are_not_kept(tmp_path: Path) -> None:
+async def test_failures_are_not_cached(tmp_path: Path) -> None:
     transport, _ = cached(tmp_path, NonRetryableError("no"), Response(404, b""), Response(200, b"yes"))
     with pytest.raises(NonRetryableError):
         await transport.send(REQUEST)
@@ -55,14 +55,14 @@ async def test_failures_are_not_kept(tmp_path: Path) -> None:
     assert (await transport.send(REQUEST)).body == b"yes"
 
 
-async def test_a_forgotten_answer_is_fetched_anew(tmp_path: Path) -> None:
+async def test_a_dropped_answer_is_fetched_again(tmp_path: Path) -> None:
     transport, _ = cached(tmp_path, Response(200, b"<html>"), Response(200, b"{}"))
     await transport.send(REQUEST)
     await transport.forget_answer(REQUEST)
     assert (await transport.send(REQUEST)).body == b"{}"
 
 
-async def test_a_damaged_entry_is_fetched_anew_and_mended(tmp_path: Path) -> None:
+async def test_a_damaged_entry_is_fetched_again_and_repaired(tmp_path: Path) -> None:
     transport, inner = cached(tmp_path, Response(200, b"fresh"))
     await transport.send(REQUEST)
     next(tmp_path.iterdir()).write_bytes(b"{half")

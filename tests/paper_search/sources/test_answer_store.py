@@ -67,7 +67,7 @@ def test_no_bytes_are_changed_by_keeping_them(body: bytes) -> None:
 
 
 @given(JSON)
-def test_json_as_sources_send_it_is_kept_as_json(value: Any) -> None:
+def test_compact_json_is_stored_as_json(value: Any) -> None:
     try:
         body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -114,7 +114,7 @@ def test_a_failure_is_raised_again_as_it_was(error: SearchSourceError, tmp_path:
         assert vars(again) == vars(error)
 
 
-def test_ids_that_are_no_plain_values_are_left_out_of_a_kept_failure() -> None:
+def test_ids_that_are_not_plain_values_are_dropped_from_a_stored_failure() -> None:
     assert StoredFailure.from_error(NonRetryableError("x", source="tiny", path=Path(), many=[1])).ids == {
         "source": "tiny"
     }

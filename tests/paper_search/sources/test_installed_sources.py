@@ -14,7 +14,7 @@ from paper_search.sources.installed_sources import (
     list_installed_sources,
 )
 from paper_search.sources.recording import Recording
-from tests.paper_search.sources.tiny import strategy
+from tests.paper_search.sources.tiny_definition import make_strategy
 from uraniborg.kernel.errors import NotFound
 
 
@@ -51,13 +51,13 @@ def source(loaded: Any, deadline_s: float = 5.0) -> HttpSource:
 
 
 async def report_of(loaded: Any, **filters: Any) -> tuple[list[str], SourceReport]:
-    result = await source(loaded).search_reported(strategy("graphene", **filters))
+    result = await source(loaded).search_reported(make_strategy("graphene", **filters))
     return [paper.title for paper in result.papers], result.report
 
 
 async def test_plain_dictionaries_become_papers() -> None:
     shelf = Shelf([{"title": "A", "year": 2020, "authors": [{"name": "Ada"}], "doi": "10.1/a", "source": "other"}])
-    result = await source(lambda: shelf).search_reported(strategy("graphene", max_results=7, year_from=2010))
+    result = await source(lambda: shelf).search_reported(make_strategy("graphene", max_results=7, year_from=2010))
     (paper,) = result.papers
     assert (paper.title, paper.authors[0].name, paper.source) == ("A", "Ada", "shelf")
     assert result.report.status is SourceStatus.OK
@@ -117,7 +117,7 @@ async def test_whatever_an_installed_source_does_wrong_is_a_failure_with_a_reaso
     assert "boom" not in (report.reason or "")
 
 
-async def test_records_that_are_no_papers_are_left_out() -> None:
+async def test_records_that_are_not_papers_are_skipped() -> None:
     titles, report = await report_of(lambda: Shelf([{"title": "A"}, {"year": 2020}, "B", {"title": "C", "year": "x"}]))
     assert (titles, report.returned, report.found) == (["A"], 1, 4)
 
@@ -127,7 +127,7 @@ async def test_an_installed_source_that_never_answers_meets_its_deadline() -> No
         async def search_advanced(self, strategy: dict[str, Any]) -> Any:
             await asyncio.Event().wait()
 
-    result = await source(lambda: Stuck([]), deadline_s=0.02).search_reported(strategy("graphene"))
+    result = await source(lambda: Stuck([]), deadline_s=0.02).search_reported(make_strategy("graphene"))
     assert result.report.status is SourceStatus.FAILED
     assert "0.02 s" in (result.report.reason or "")
 
@@ -140,8 +140,8 @@ async def test_an_installed_source_is_loaded_once() -> None:
         return loads[-1]
 
     asked = source(load)
-    await asked.search_reported(strategy("a", "b"))
-    await asked.search_reported(strategy("c"))
+    await asked.search_reported(make_strategy("a", "b"))
+    await asked.search_reported(make_strategy("c"))
     assert len(loads) == 1
     assert len(loads[0].asked) == 3
 
@@ -150,9 +150,9 @@ async def test_an_installed_source_is_recorded_and_replayed_like_any_other(tmp_p
     entries: Any = {"shelf": Entry(lambda: Shelf([{"title": "A"}]))}
     definition = InstalledDefinition("shelf")
     transport = Recording.create(tmp_path, query="graphene").record(InstalledTransport(entries))
-    live = await HttpSource(definition, transport).search_reported(strategy("graphene"))
+    live = await HttpSource(definition, transport).search_reported(make_strategy("graphene"))
     await transport.aclose()
-    again = await HttpSource(definition, Recording.open(tmp_path).replay()).search_reported(strategy("graphene"))
+    again = await HttpSource(definition, Recording.open(tmp_path).replay()).search_reported(make_strategy("graphene"))
     assert (again.papers, again.report) == (live.papers, live.report)
 
 
@@ -167,8 +167,8 @@ def test_entry_points_are_listed_by_name_without_being_loaded(monkeypatch: pytes
     assert list(list_installed_sources()) == ["shelf", "zettel"]
 
 
-async def test_an_installed_source_is_searched_for_identifiers_and_only_these_works_are_kept() -> None:
+async def test_an_installed_source_is_searched_for_identifiers_and_only_these_works_are_returned() -> None:
     shelf = Shelf([{"title": "A", "doi": "10.5555/a"}, {"title": "B", "doi": "10.5555/b"}, {"title": "C"}])
-    result = await source(lambda: shelf).search_reported(strategy('"10.5555/b" OR "PMID:7"'))
+    result = await source(lambda: shelf).search_reported(make_strategy('"10.5555/b" OR "PMID:7"'))
     assert [paper.title for paper in result.papers] == ["B"]
     assert shelf.asked[0]["queries"][0]["keywords"] == ["10.5555/b", "PMID:7"]

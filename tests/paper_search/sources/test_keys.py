@@ -35,7 +35,7 @@ def test_what_holds_no_key_is_left_as_it_is() -> None:
     assert logged("nothing to fill in") == "nothing to fill in"
 
 
-def test_a_key_too_short_to_be_told_from_text_masks_nothing() -> None:
+def test_a_key_too_short_to_differ_from_text_masks_nothing() -> None:
     assert auth("the").mask_in(b"the theory of the atom") == b"the theory of the atom"
 
 

@@ -9,13 +9,13 @@ from urllib.parse import unquote
 import pytest
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, carries, lookup_query, read_identifiers
+from paper_search.lookups import Identifier, find_carried_identifiers, make_lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
 from paper_search.sources.policies import SourcePolicy, make_refusal
 from paper_search.testing import FakeTransport
-from tests.paper_search.sources.answers import ARXIV, CROSSREF, DEFINITIONS, OPENALEX, S2_ID, answer
+from tests.paper_search.sources.sample_answers import ARXIV, CROSSREF, DEFINITIONS, OPENALEX, S2_ID, make_response
 
 LIST = "10.5555/kiln.1, arXiv:2101.00001, PMID 123, PMC9"
 NOT_FOUND = NonRetryableError("not there", status=404)
@@ -32,7 +32,7 @@ def fields(request: Request) -> dict[str, str]:
 
 
 async def fetched(source: str, text: str, answers: dict[str, Any]) -> SourceResult:
-    strategy = SearchStrategy(queries=[lookup_query(read_identifiers(text))], sources=[source])
+    strategy = SearchStrategy(queries=[make_lookup_query(read_identifiers(text))], sources=[source])
     return await HttpSource(DEFINITIONS[source], FakeTransport(answers)).search_reported(strategy)
 
 
@@ -75,24 +75,24 @@ def test_a_doi_with_a_comma_is_asked_for_by_its_own_address() -> None:
     assert request.url.endswith("/works/10.5555%2Fa%2Cb")
 
 
-async def test_nothing_but_the_works_asked_for_is_kept() -> None:
+async def test_only_the_requested_works_are_returned() -> None:
     other = {**CROSSREF["message"]["items"][0], "DOI": "10.5555/other"}
     body = {**CROSSREF, "message": {"total-results": 2, "items": [other, *CROSSREF["message"]["items"]]}}
-    result = await fetched("crossref", "10.5555/KILN.1", {"https://api.crossref.org": answer(body)})
+    result = await fetched("crossref", "10.5555/KILN.1", {"https://api.crossref.org": make_response(body)})
     assert [paper.doi for paper in result.papers] == ["10.5555/kiln.1"]
     assert (result.report.status, result.report.calls) == (SourceStatus.OK, 1)
 
 
 async def test_papers_of_openalex_and_arxiv_come_by_identifier() -> None:
     for source, body, host in (("openalex", OPENALEX, "https://api.openalex.org"), ("arxiv", ARXIV, "https://export")):
-        result = await fetched(source, "arXiv:2101.00001", {host: answer(body)})
+        result = await fetched(source, "arXiv:2101.00001", {host: make_response(body)})
         assert [paper.identifiers["arxiv"] for paper in result.papers] == ["2101.00001"]
 
 
-async def test_a_work_that_a_source_does_not_have_is_no_failure_of_the_source() -> None:
+async def test_a_work_that_a_source_does_not_have_is_not_a_failure() -> None:
     found = {"paperId": S2_ID, "title": "Glazes and kilns", "externalIds": {"DOI": "10.5555/KILN.1"}}
     address = "https://api.semanticscholar.org/graph/v1/paper"
-    answers = {f"{address}/DOI:10.5555/kiln.1": answer(found), f"{address}/PMID:123": NOT_FOUND}
+    answers = {f"{address}/DOI:10.5555/kiln.1": make_response(found), f"{address}/PMID:123": NOT_FOUND}
     result = await fetched("semantic_scholar", "PMID 123, 10.5555/kiln.1", answers)
     assert [paper.doi for paper in result.papers] == ["10.5555/kiln.1"]
     assert (result.report.status, result.report.reason, result.report.partial) == (SourceStatus.OK, None, False)
@@ -101,7 +101,7 @@ async def test_a_work_that_a_source_does_not_have_is_no_failure_of_the_source() 
 
 
 async def test_an_address_that_is_gone_is_still_a_failure_of_a_search() -> None:
-    strategy = SearchStrategy(queries=[lookup_query([])], sources=[])
+    strategy = SearchStrategy(queries=[make_lookup_query([])], sources=[])
     strategy.queries[0].boolean_query = "glaze"
     transport = FakeTransport({"https://api.semanticscholar.org": NOT_FOUND})
     result = await HttpSource(DEFINITIONS["semantic_scholar"], transport).search_reported(strategy)
@@ -141,4 +141,4 @@ def test_a_recorded_answer_holds_the_work_that_its_address_names(shared_data: Pa
     held = [Identifier(scheme, value) for paper in papers for scheme, value in paper.identifiers.items()]
     named = [identifier for identifier in held if identifier.value in url.casefold()]
     assert named
-    assert all(carries(paper, named) for paper in papers)
+    assert all(find_carried_identifiers(paper, named) for paper in papers)

@@ -93,7 +93,7 @@ def test_used_up_credits_come_back_at_midnight_utc_and_are_not_tried_again() -> 
     assert decide_retry(error) is False
 
 
-def test_a_date_that_the_source_gave_is_kept() -> None:
+def test_a_retry_date_from_the_source_is_used() -> None:
     told = datetime(2026, 5, 1, tzinfo=UTC)
     error = make_refusal("serpapi_scholar", Response(429, b""), policy(CreditsExhaustedError("x", retry_at=told)), NOW)
     assert error.retry_at == told

@@ -25,7 +25,7 @@ from paper_search.sources.record_fields import (
     strip_markup,
 )
 from paper_search.sources.response_bodies import build_next_request, make_refusal_error, parse_json_object, parse_xml
-from tests.paper_search.sources.answers import DEFINITIONS, SAMPLES, answer, asking, params
+from tests.paper_search.sources.sample_answers import DEFINITIONS, SAMPLES, build_params, build_request, make_response
 
 JUNK: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("\ud800"),
@@ -60,9 +60,9 @@ NO_ANSWERS = {
 
 @pytest.mark.parametrize("source", DEFINITIONS)
 @pytest.mark.parametrize("kind", NO_ANSWERS)
-def test_a_body_that_is_no_answer_is_an_error_of_the_source(source: str, kind: str) -> None:
+def test_an_unusable_body_is_an_error_of_the_source(source: str, kind: str) -> None:
     with pytest.raises(SearchSourceError) as caught:
-        DEFINITIONS[source].read_response(asking(source), answer(NO_ANSWERS[kind]), 10)
+        DEFINITIONS[source].read_response(build_request(source), make_response(NO_ANSWERS[kind]), 10)
     assert source in caught.value.message
 
 
@@ -92,7 +92,7 @@ def test_a_wrong_type_anywhere_in_an_answer_is_read_or_refused(source: str, data
 @pytest.mark.parametrize("source", DEFINITIONS)
 @given(status=st.integers(300, 599), body=st.binary() | JUNK.map(lambda value: json.dumps(value).encode()))
 def test_any_refusal_is_an_error_of_the_source_or_left_to_the_transport(source: str, status: int, body: bytes) -> None:
-    error = DEFINITIONS[source].read_failure(answer(body, status))
+    error = DEFINITIONS[source].read_failure(make_response(body, status))
     assert error is None or isinstance(error, SearchSourceError)
 
 
@@ -127,12 +127,12 @@ PAGE_SIZES = {
 def test_no_more_is_asked_for_than_is_wanted_or_a_page_holds(source: str, limit: int) -> None:
     name, most = PAGE_SIZES[source]
     plain = SearchQuery(keywords=[], boolean_query="kiln")
-    assert params(source, limit, plain)[name] == str(min(limit, most))
+    assert build_params(source, limit, plain)[name] == str(min(limit, most))
 
 
 def _read_or_refuse(source: str, body: bytes) -> None:
     try:
-        page = DEFINITIONS[source].read_response(asking(source), answer(body), 10)
+        page = DEFINITIONS[source].read_response(build_request(source), make_response(body), 10)
     except SearchSourceError:
         return
     for found in page.papers:
@@ -168,7 +168,7 @@ def test_text_is_one_clean_line(raw: object, clean: str) -> None:
     assert clean_text(raw) == clean
 
 
-def test_a_number_too_long_to_write_is_no_text() -> None:
+def test_a_number_too_long_to_write_is_not_text() -> None:
     assert clean_text(10**5000) == ""
 
 
@@ -262,7 +262,7 @@ def test_a_next_page_replaces_only_the_parameters_named() -> None:
     assert dict(build_next_request(request, rows=9, per_page=7).params) == {"rows": "9", "per-page": "7", "q": "x"}
 
 
-def test_a_record_without_title_is_no_paper() -> None:
+def test_a_record_without_title_is_not_a_paper() -> None:
     for title in (None, "", "  ", "<i></i>", ["x"], {"x": 1}):
         assert build_paper("crossref", "1", title, authors=[], identifiers={}, links=()) is None
 
@@ -276,7 +276,7 @@ def test_a_record_without_id_is_named_by_what_identifies_it() -> None:
     assert unidentified.records[0].record_id == "T"
 
 
-def test_what_is_no_name_is_no_author() -> None:
+def test_text_without_a_name_is_not_an_author() -> None:
     names = [
         "Ada Example",
         ",Clay Institute, 12 Kiln Road, 69003",
@@ -302,23 +302,23 @@ def test_hundreds_of_authors_and_right_to_left_text_are_kept() -> None:
 
 
 def test_one_stray_byte_does_not_spoil_a_json_answer() -> None:
-    assert parse_json_object("x", answer(b'\xef\xbb\xbf{"title": "caf\xe9"}'))["title"] == "caf\ufffd"
+    assert parse_json_object("x", make_response(b'\xef\xbb\xbf{"title": "caf\xe9"}'))["title"] == "caf\ufffd"
 
 
 def test_an_entity_bomb_is_refused_before_it_is_read() -> None:
     with pytest.raises(NonRetryableError, match="declares entities"):
-        parse_xml("arxiv", answer(ENTITY_BOMB))
-    assert parse_xml("pubmed", answer('<!DOCTYPE a PUBLIC "x" "https://x.org/x.dtd"><a/>')).tag == "a"
+        parse_xml("arxiv", make_response(ENTITY_BOMB))
+    assert parse_xml("pubmed", make_response('<!DOCTYPE a PUBLIC "x" "https://x.org/x.dtd"><a/>')).tag == "a"
 
 
-def test_a_refusal_is_told_in_the_words_of_the_source_unless_it_may_pass() -> None:
-    error = make_refusal_error("crossref", answer("", 400), "no such filter " + "x" * 999)
+def test_a_permanent_refusal_is_reported_with_the_message_of_the_source() -> None:
+    error = make_refusal_error("crossref", make_response("", 400), "no such filter " + "x" * 999)
     assert error is not None
     assert error.message.startswith("crossref refused the request (400): no such filter xxx")
     assert len(error.message) < 400
     for status in (200, 302, 408, 425, 429, 500, 503):
-        assert make_refusal_error("crossref", answer("", status), "wait") is None
-    assert make_refusal_error("crossref", answer("", 404), None) is None
+        assert make_refusal_error("crossref", make_response("", status), "wait") is None
+    assert make_refusal_error("crossref", make_response("", 404), None) is None
 
 
 @pytest.mark.parametrize("name", ["en", "EN", "eng", "English", "en-US", "en_GB"])

@@ -14,7 +14,7 @@ import pytest
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper
 from paper_search.sources.interfaces import Request, Response
-from tests.paper_search.sources.answers import DEFINITIONS
+from tests.paper_search.sources.sample_answers import DEFINITIONS
 
 FOLDERS = {"semantic_scholar": "semanticscholar", "serpapi_scholar": "serpapi"}
 NOT_WHOLE = {"pubmed/biopython_einfo4.xml"}
@@ -286,7 +286,7 @@ def test_every_recorded_answer_is_read_or_refused_as_an_error_of_its_source(sour
     assert seen > 0
 
 
-def test_recorded_refusals_with_words_are_told_in_those_words(shared_data: Path) -> None:
+def test_recorded_refusals_are_reported_with_the_message_of_the_source(shared_data: Path) -> None:
     told = {
         file: str(DEFINITIONS[source].read_failure(response))
         for source in READERS
@@ -297,7 +297,7 @@ def test_recorded_refusals_with_words_are_told_in_those_words(shared_data: Path)
     assert all("refused the request (4" in message for message in told.values())
 
 
-def test_recorded_open_access_links_are_kept(shared_data: Path) -> None:
+def test_recorded_open_access_links_are_read(shared_data: Path) -> None:
     kept = 0
     for file, request, response in recorded(shared_data, "openalex"):
         if response.status != 200:

@@ -24,8 +24,8 @@ from paper_search.sources.registry import (
     load_definition,
 )
 from paper_search.testing import FakeTransport
-from tests.paper_search.sources.loopback import HANG, loopback, reply
-from tests.paper_search.sources.tiny import page, strategy
+from tests.paper_search.sources.loopback import HANG, make_reply, open_loopback
+from tests.paper_search.sources.tiny_definition import make_page, make_strategy
 
 KEY = "k3y" * 6
 KEYLESS = ["crossref", "arxiv", "semantic_scholar", "europepmc", "pubmed", "dblp"]
@@ -94,7 +94,7 @@ async def test_a_named_source_without_its_key_is_skipped_and_says_how_to_set_it(
         transport = build_transport(config())
         (source,) = build_sources(config(), transport=transport, only=[name])
         assert isinstance(source, HttpSource)
-        report = (await source.search_reported(strategy("graphene"))).report
+        report = (await source.search_reported(make_strategy("graphene"))).report
         assert (report.status, report.calls) == (SourceStatus.SKIPPED, 0)
         assert variable in (report.reason or "")
         await transport.aclose()
@@ -113,14 +113,14 @@ async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoin
     transport = build_transport(config())
     (source,) = build_sources(config(), transport=transport, only=["shelf"])
     assert isinstance(source, HttpSource)
-    report = (await source.search_reported(strategy("graphene"))).report
+    report = (await source.search_reported(make_strategy("graphene"))).report
     assert report.status is SourceStatus.FAILED
     assert "ModuleNotFoundError" in (report.reason or "")
 
 
 async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_path: Path) -> None:
     recording = Recording.create(tmp_path, query="x")
-    transport = recording.record(FakeTransport({"": page()}))
+    transport = recording.record(FakeTransport({"": make_page()}))
     await transport.send(Request("shelf", "entry-point:shelf"))
     await transport.aclose()
     replay = Recording.open(tmp_path).replay()
@@ -143,7 +143,7 @@ async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_p
 async def test_each_source_gets_its_key_and_whom_to_write_to(name: str, sent: list[str]) -> None:
     given = config(**{name: {"api_key": SecretStr(KEY), "rate_limit": 1000.0}})
     transport = build_transport(given.model_copy(update={"contact_email": "me@example.org"}))
-    async with loopback(reply()) as site:
+    async with open_loopback(make_reply()) as site:
         await transport.send(Request(name, site.url))
         await transport.aclose()
     for part in sent:
@@ -153,16 +153,16 @@ async def test_each_source_gets_its_key_and_whom_to_write_to(name: str, sent: li
 async def test_the_settings_of_a_source_reach_its_transport() -> None:
     given = config(dblp={"max_calls": 1, "rate_limit": 1000.0}).model_copy(update={"timeout_s": 0.1})
     transport = build_transport(given)
-    async with loopback(HANG) as site:
+    async with open_loopback(HANG) as site:
         with pytest.raises(CallLimitError):
             await transport.send(Request("dblp", site.url))
         await transport.aclose()
     assert len(site.requests) == 1
 
 
-async def test_answers_are_kept_in_the_folder_that_is_set(tmp_path: Path) -> None:
+async def test_answers_are_cached_in_the_configured_folder(tmp_path: Path) -> None:
     given = config(dblp={"rate_limit": 1000.0}).model_copy(update={"cache_ttl_s": 60.0, "cache_dir": tmp_path})
-    async with loopback(reply(200, b"kept")) as site:
+    async with open_loopback(make_reply(200, b"kept")) as site:
         for _ in range(2):
             transport = build_transport(given)
             assert (await transport.send(Request("dblp", site.url))).body == b"kept"
@@ -175,7 +175,7 @@ async def test_answers_are_kept_in_the_folder_that_is_set(tmp_path: Path) -> Non
 async def test_no_source_raises_for_an_answer_it_cannot_read(name: str, body: bytes) -> None:
     (source,) = build_sources(config(), transport=FakeTransport({"": Response(200, body)}), only=[name])
     assert isinstance(source, HttpSource)
-    report = (await source.search_reported(strategy("graphene NOT oxide", year_from=2010))).report
+    report = (await source.search_reported(make_strategy("graphene NOT oxide", year_from=2010))).report
     assert report.status is SourceStatus.FAILED
     assert report.reason
 

@@ -17,12 +17,12 @@ import pytest
 
 from pflow.config import Settings
 from pflow.engine import cluster as cluster_module
-from pflow.engine.cancelling import Cancellation
+from pflow.engine.cancellation import Cancellation
 from pflow.engine.cluster import Parcel
 from pflow.engine.results import RunResult
 from pflow.errors import ClusterUnreachable
 from pflow.service import Service
-from tests.pflow.engine.flows import Home, chain, joined, node
+from tests.pflow.engine.counting_home import Home, chain, joined, node
 from tests.pflow.mcp.agents import agent, executed
 
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed")
@@ -275,8 +275,8 @@ def steady(value: Any) -> Any:
 
 
 def logged(home: Home, run_id: str) -> dict[str, Any]:
-    log = home.service.log()
-    told = log.run(run_id)
+    log = home.service.open_log()
+    told = log.get_run(run_id)
     log.close()
     nodes = sorted(steady([{**one, "seq": 0} for one in told["nodes"]]), key=lambda one: one["node"])
     return steady({**told, "nodes": nodes})
@@ -336,7 +336,7 @@ def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
     ir = many_sided(last=last)
     here, there = (made_home(tmp_path / name) for name in ("here", "there"))
     for one in (here, there):
-        one.tell("fail-some[2]", text="no reason")
+        one.order("fail-some[2]", text="no reason")
     ours, theirs = run(here, None, ir), run(there, cluster.address, ir)
     assert ours.success is (last is SUCCEEDS)
     assert steady(theirs.reply()) == steady(ours.reply())
@@ -354,10 +354,10 @@ def test_what_failed_on_a_cluster_is_gone_on_with_in_this_process_and_the_other_
     cluster: Cluster, home: Home
 ) -> None:
     ir = chain(node("a"), node("b", "effect", echo="${a.value}"), node("c", echo="${b.value}"))
-    home.tell("fail-c")
+    home.order("fail-c")
     for address in (cluster.address, None):
         assert run(home, address, ir).error_body
-    home.untell("fail-c")
+    home.clear_orders("fail-c")
     result = run(home, cluster.address, ir)
     assert result.success
     assert result.progress.reused == ["a", "b"]
@@ -366,7 +366,7 @@ def test_what_failed_on_a_cluster_is_gone_on_with_in_this_process_and_the_other_
 
 def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here(cluster: Cluster, home: Home) -> None:
     for item in (0, 1):
-        home.tell(f"wait-each[{item}]")
+        home.order(f"wait-each[{item}]")
     ir = chain(
         node("pure"),
         node("loop", "on-loop"),
@@ -378,7 +378,7 @@ def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: home.runs().keys() >= {"each[0]", "each[1]"}, "both items run at once")
-    home.untell()
+    home.clear_orders()
     assert running.result().success
     pids = {line["node"]: line["pid"] for line in home.lines()}
     away = {name for name, pid in pids.items() if pid in cluster.pids}
@@ -447,7 +447,7 @@ def test_a_node_that_ends_its_worker_each_time_fails_and_says_so(home: Home, tmp
 def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not_begun(
     cluster: Cluster, home: Home
 ) -> None:
-    home.tell("wait-each[0]", "wait-each[1]")
+    home.order("wait-each[0]", "wait-each[1]")
     ir = chain(
         node(
             "each", echo="${item}", timeout=1.0, batch={"items": ITEMS, "parallel": True, "error_handling": "continue"}
@@ -459,13 +459,13 @@ def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not
     result = running.result()
     assert result.success
     assert [one["code"] for one in result.outputs["errors"]] == ["node_timed_out"] * len(ITEMS)
-    home.untell()
+    home.clear_orders()
     assert run(home, cluster.address, chain(node("after"), node("and-after"))).success
     assert home.runs() == {"each[0]": 1, "each[1]": 1, "after": 1, "and-after": 1}
 
 
 def test_a_run_that_is_taken_back_drops_what_no_worker_has_begun(cluster: Cluster, home: Home) -> None:
-    home.tell("wait-each[0]", "wait-each[1]")
+    home.order("wait-each[0]", "wait-each[1]")
     ir = chain(node("first"), node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}))
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 3, "both workers are busy")
@@ -473,7 +473,7 @@ def test_a_run_that_is_taken_back_drops_what_no_worker_has_begun(cluster: Cluste
     result = running.result()
     assert (result.error_body or {})["code"] == "run_cancelled"
     assert result.is_resumable
-    home.untell()
+    home.clear_orders()
     # Both workers take it up after all that they were given before.
     assert run(home, cluster.address, chain(node("x", batch={"items": [1, 2], "parallel": True}))).success
     assert home.runs() == {"first": 1, "each[0]": 1, "each[1]": 1, "x[0]": 1, "x[1]": 1}
@@ -490,7 +490,7 @@ def test_a_run_that_is_taken_back_while_it_connects_ends_at_once(home: Home) -> 
             running.cancellation.cancel()
             result = running.result()
     assert (result.error_body or {})["code"] == "run_cancelled"
-    assert result.duration_ms < 1000 * cluster_module._CONNECTING_S  # pyright: ignore[reportPrivateUsage]
+    assert result.duration_ms < 1000 * cluster_module._CONNECT_TIMEOUT_S  # pyright: ignore[reportPrivateUsage]
 
 
 def free_port() -> int:
@@ -506,7 +506,7 @@ def free_port() -> int:
 def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
     home: Home, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    monkeypatch.setattr(cluster_module, "_CONNECTING_S", 0.5)
+    monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
     address = address.format(free_port())
     result = run(home, address, chain(node("effect", "effect"), node("a"), node("b")))
     error = result.error_body or {}
@@ -532,7 +532,7 @@ def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
 def test_that_no_cluster_is_there_is_the_failure_of_no_node(
     home: Home, monkeypatch: pytest.MonkeyPatch, ir: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(cluster_module, "_CONNECTING_S", 0.5)
+    monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
     result = run(home, f"tcp://127.0.0.1:{free_port()}", ir)
     assert (result.error_body or {})["code"] == "cluster_unreachable"
     assert result.is_resumable
@@ -544,7 +544,7 @@ def test_where_the_extra_is_not_installed_it_is_named(home: Home, monkeypatch: p
     def absent() -> Any:
         raise ModuleNotFoundError("No module named 'distributed'")
 
-    monkeypatch.setattr(cluster_module, "_distributed", absent)
+    monkeypatch.setattr(cluster_module, "_import_distributed", absent)
     error = run(home, "tcp://127.0.0.1:1", chain(node("a"))).error_body or {}
     assert error["cause"] == "missing_extra"
     assert "uraniborg[dask]" in error["hint"]
@@ -602,7 +602,7 @@ def test_a_scheduler_that_is_gone_in_the_middle_is_told_at_once_and_nothing_is_l
         assert (out, err) == ("", "")
         assert (reply["error"]["code"], reply["error"]["node"]) == ("cluster_unreachable", "cut")
         assert "scheduler connection lost" in reply["error"]["message"]
-        assert "run it again" in reply["error"]["hint"]
+        assert "run the workflow again" in reply["error"]["hint"]
         assert reply["checkpoint"]["resumable"]
         assert reply["duration_ms"] < 1000 * SOON_S
         assert doomed._scheduler.wait(SOON_S) == -signal.SIGKILL  # pyright: ignore[reportPrivateUsage]
@@ -613,7 +613,7 @@ def test_a_scheduler_that_is_gone_in_the_middle_is_told_at_once_and_nothing_is_l
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time(cluster: Cluster, home: Home) -> None:
-    home.tell(*(f"wait-each[{item}]" for item in range(len(ITEMS))))
+    home.order(*(f"wait-each[{item}]" for item in range(len(ITEMS))))
     ir = chain(
         node("before", "effect"),
         node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}),
@@ -624,7 +624,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
     running.until(lambda: len(home.runs()) == 3, "both workers are busy")
     victim = next(line["pid"] for line in home.lines() if line["node"].startswith("each"))
     cluster.kill(victim)
-    home.untell()
+    home.clear_orders()
     result = running.result()
     assert result.success, result.error_body
     assert [one["echo"] for one in result.outputs["said"]] == ITEMS
@@ -640,20 +640,20 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
 def test_a_cluster_that_loses_all_its_workers_fails_the_run_in_time_and_nothing_is_lost(
     shared: Cluster, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "_ALONE_S", 0.5)
-    monkeypatch.setattr(cluster_module, "_LOOKING_S", 0.05)
+    monkeypatch.setattr(cluster_module, "_NO_WORKER_S", 0.5)
+    monkeypatch.setattr(cluster_module, "_CHECK_INTERVAL_S", 0.05)
     cluster = shared.with_workers(max(1, len(shared.pids)))
-    home.tell("wait-c")
+    home.order("wait-c")
     ir = chain(node("a"), node("b", "effect"), node("c"), node("d", "effect"))
     running = Running(home, cluster.address, ir)
     running.until(lambda: "c" in home.runs(), "it is with a worker")
     cluster.kill(*cluster.pids)
     result = running.result()
-    home.untell()
+    home.clear_orders()
     error = result.error_body or {}
     assert (error["code"], error["node"]) == ("cluster_unreachable", "c")
     assert error["message"] == f"The Dask scheduler at {cluster.address} has had no worker for 0.5 seconds."
-    assert "run it again" in error["hint"]
+    assert "run the workflow again" in error["hint"]
     assert result.is_resumable
     again = run(home, None, ir)
     assert again.success

@@ -15,10 +15,10 @@ import orjson
 import pytest
 
 from pflow.engine import engine, executors
-from pflow.engine.cancelling import Cancellation
+from pflow.engine.cancellation import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
-from tests.pflow.engine.flows import CODE, NODES, SOON_S, Home, chain, joined, node
+from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, chain, joined, node
 from tests.requirements import requirement
 
 
@@ -37,10 +37,10 @@ def failed(home: Home) -> Callable[..., RunResult]:
     """Runs a workflow that fails at its node `end`, and has it no longer fail there."""
 
     def run(ir: Any, inputs: dict[str, Any] | None = None) -> RunResult:
-        home.tell("fail-end")
+        home.order("fail-end")
         result = home.run(ir, inputs)
         assert result.failed_node == "end"
-        home.untell("fail-end")
+        home.clear_orders("fail-end")
         return result
 
     return run
@@ -90,8 +90,8 @@ def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_i
     second = home.run(ir(2))
     assert set(second.progress.reused) == {"start", "c"}
     assert second.progress.not_reused == {
-        "a": "what it is given changed",
-        "b": "what it is given changed",
+        "a": "its inputs changed",
+        "b": "its inputs changed",
         "end": "it had not finished",
     }
     (told,) = second.warnings
@@ -108,7 +108,7 @@ def test_a_node_of_another_type_runs_again_though_it_is_given_the_same(
     failed(failing_at_the_end(node("a", "twin", value=1), node("b", value="${a.value}")))
     second = home.run(failing_at_the_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
     assert second.progress.reused == ["b"], "what it gives is the same"
-    assert second.progress.not_reused["a"] == "what it is given changed"
+    assert second.progress.not_reused["a"] == "its inputs changed"
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
 
@@ -170,7 +170,7 @@ def test_a_node_that_looks_at_the_world_runs_again_once_another_node_with_effect
     nodes = [node("start"), node("a", "effect"), node("b", "effect", value=2), node("look", "looker"), node("end")]
     failed(joined(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
     second = home.run(joined(nodes, "start>a", "start>b", "b>look", "a>end", "look>end"))
-    assert second.progress.not_reused["look"] == "a node before it that changes things ran again"
+    assert second.progress.not_reused["look"] == "an earlier node with effects ran again"
     assert home.runs() == {"start": 1, "a": 1, "b": 1, "look": 2, "end": 2}
 
 
@@ -218,7 +218,7 @@ def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
     else:
         file.write_text("longer" if change == "size" else "two")
         os.utime(file, ns=(10**18, 10**18 + (change == "time")))
-    assert home.run(ir).progress.not_reused["r"] == "what it is given changed"
+    assert home.run(ir).progress.not_reused["r"] == "its inputs changed"
     assert home.runs()["r"] == 2
 
 
@@ -243,7 +243,7 @@ def test_a_node_that_looks_at_what_changes_by_itself_always_runs(home: Home, fai
     ir = failing_at_the_end(node("v", "volatile"), node("a", value="${v.value}"))
     failed(ir)
     second = home.run(ir)
-    assert second.progress.not_reused["v"] == "what it reads may have changed"
+    assert second.progress.not_reused["v"] == "the data it reads may have changed"
     assert second.progress.reused == ["a"]
 
 
@@ -256,7 +256,7 @@ def test_a_node_whose_file_is_gone_writes_it_again(home: Home, failed: Callable[
     assert home.runs()["w"] == 1
     file.unlink()
     second = home.run(ir)
-    assert second.progress.not_reused["w"] == "what it wrote is gone"
+    assert second.progress.not_reused["w"] == "a file it wrote is missing"
 
 
 def test_a_node_that_looks_at_the_world_runs_again_once_a_node_before_it_has_changed_the_world_again(
@@ -289,14 +289,14 @@ def test_code_of_a_node_that_was_edited_is_another_version_of_it(home: Home, fai
     code = home.path / "nodes" / "counting.py"
     code.write_text(code.read_text() + "\nEDITED = True\n")
     second = home.run(ir)
-    assert second.progress.not_reused["a"] == "what it is given changed"
+    assert second.progress.not_reused["a"] == "its inputs changed"
 
 
 def test_a_node_that_says_so_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", resume="never"), node("b", "effect", resume="never"))
     failed(ir)
     second = home.run(ir)
-    assert second.progress.not_reused["a"] == 'it says "resume": "never"'
+    assert second.progress.not_reused["a"] == 'its "resume" is "never"'
     assert home.runs() == {"a": 2, "b": 2, "end": 2}
 
 
@@ -331,9 +331,9 @@ def test_a_result_comes_back_from_a_checkpoint_as_it_was_given(home: Home, faile
 
 def test_a_node_that_failed_with_effects_is_not_uncertain_and_runs_again(home: Home) -> None:
     ir = chain(node("e", "effect"))
-    home.tell("fail-e")
+    home.order("fail-e")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     second = home.run(ir)
     assert second.success
     assert second.uncertain == []
@@ -344,7 +344,7 @@ def test_a_node_that_failed_with_effects_is_not_uncertain_and_runs_again(home: H
 def test_a_run_is_one_attempt_and_the_file_is_left_as_it_is(home: Home) -> None:
     path = home.draft("flow", chain(node("a")))
     before = path.read_bytes()
-    home.tell("fail-a")
+    home.order("fail-a")
     assert not home.service.execute("flow", enable_repair=False).success
     assert home.runs() == {"a": 1}
     assert path.read_bytes() == before
@@ -369,12 +369,12 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         waited.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("pflow.engine.steps.asyncio.sleep", at_once)
+    monkeypatch.setattr("pflow.engine.step_runner.asyncio.sleep", at_once)
     return waited
 
 
 def test_a_node_is_tried_again_until_it_goes_well(home: Home, waits: list[float]) -> None:
-    home.tell("fail-a", text="3")
+    home.order("fail-a", text="3")
     result = home.run(chain(node("a", retry={"attempts": 5, "wait": 2})))
     assert result.success
     assert home.runs() == {"a": 4}
@@ -382,7 +382,7 @@ def test_a_node_is_tried_again_until_it_goes_well(home: Home, waits: list[float]
 
 
 def test_the_wait_doubles_and_ends_at_a_minute(home: Home, waits: list[float]) -> None:
-    home.tell("fail-a")
+    home.order("fail-a")
     result = home.run(chain(node("a", retry={"max": 6, "wait": 5, "backoff": "exponential"})))
     assert not result.success
     assert home.runs() == {"a": 6}
@@ -390,7 +390,7 @@ def test_the_wait_doubles_and_ends_at_a_minute(home: Home, waits: list[float]) -
 
 
 def test_without_a_wait_it_is_tried_again_at_once(home: Home, waits: list[float]) -> None:
-    home.tell("fail-a", text="1")
+    home.order("fail-a", text="1")
     assert home.run(chain(node("a", retry={"attempts": 2}))).success
     assert waits == []
 
@@ -416,9 +416,9 @@ def test_a_variable_without_a_value_fails_at_its_node_with_all_that_are_missing(
 
 @pytest.mark.parametrize("kind", ["on-loop", "pure"])
 def test_a_node_that_takes_too_long_is_given_up_on(home: Home, kind: str) -> None:
-    home.tell("wait-a")
+    home.order("wait-a")
     result = home.run(chain(node("a", kind, sleep=SOON_S * 3, timeout=0.05)))
-    home.untell()
+    home.clear_orders()
     assert result.error_body is not None
     assert result.error_body["code"] == "node_timed_out"
     assert result.error_body["node"] == "a"
@@ -437,7 +437,7 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
     home.run(ir)
     second = home.run(ir)
     assert second.uncertain == ["e"]
-    checkpoint = second.checkpoint()
+    checkpoint = second.describe_checkpoint()
     assert checkpoint is not None
     assert checkpoint["uncertain_nodes"] == ["e"]
     assert [told for told in second.warnings if "whether it had its effect is uncertain" in told]
@@ -445,12 +445,12 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
 
 def test_a_lock_that_was_given_up_on_is_not_kept(home: Home, failed: Callable[..., RunResult]) -> None:
     """Whoever waits for another and is cancelled must not hold it against all who come later."""
-    from pflow.engine.checkpoints import Checkpoints
+    from pflow.engine.resume.resume_point import ResumePoint
 
     ir = chain(node("e", "effect"), node("end"))
     key = ("e", home.run(ir).hashes["e"])
     failed(failing_at_the_end(node("a")))
-    with Checkpoints(home.checkpoints, "flow").one_at_a_time(key):
+    with ResumePoint(home.checkpoints, "flow").lock_effect(key):
         waited = home.run({**ir, "timeout": 0.05})
         assert waited.error_body is not None
         assert waited.error_body["code"] == "run_timed_out"
@@ -591,9 +591,9 @@ def test_a_node_that_gives_nothing_has_no_outputs(hostile: Home) -> None:
 
 def test_values_that_json_lacks_are_given_on_in_the_form_they_have_in_a_checkpoint(hostile: Home) -> None:
     ir = chain(node("a", "plain"), node("b", value="${a}"), outputs={"it": {"source": "${a}"}})
-    hostile.tell("fail-b")
+    hostile.order("fail-b")
     hostile.run(ir)
-    hostile.untell()
+    hostile.clear_orders()
     second = hostile.run(ir)
     assert second.progress.reused == ["a"]
     assert second.outputs["it"] == {"nan": None, "bytes": "/w==", "set": [1, 2], "tuple": [1, 2]}
@@ -601,9 +601,9 @@ def test_values_that_json_lacks_are_given_on_in_the_form_they_have_in_a_checkpoi
 
 def test_a_huge_value_is_kept_and_comes_back(hostile: Home) -> None:
     ir = chain(node("a", "huge", size=3_000_000), node("b", value="${a.list[7]}"))
-    hostile.tell("fail-b")
+    hostile.order("fail-b")
     hostile.run(ir)
-    hostile.untell()
+    hostile.clear_orders()
     second = hostile.run(ir)
     assert second.success
     assert second.progress.reused == ["a"]

@@ -6,10 +6,10 @@ import pytest
 
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
-from universe.bibliography import collect_sources
 from universe.physics import formulas, physics_of
 from universe.physics.habitable_zone import habitable_zone, starlight_at
 from universe.physics.report import computed_sources
+from universe.provenance.bibliography import collect_sources
 from uraniborg.kernel.errors import InvalidInput
 
 A0, A3 = "equilibriumTemperature, A = 0", "equilibriumTemperature, A = 0.3"

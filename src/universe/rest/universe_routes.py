@@ -1,0 +1,114 @@
+"""REST routes that create, list, read, replace and delete universes."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, FastAPI, Header, Query
+from starlette.responses import Response
+
+from universe.errors import MalformedRequest
+from universe.initial_states import load_initial_state_async
+from universe.rest.requests import BodyReader, check_object, parse_cursor, read_author, read_expected_version
+from universe.rest.responses import make_created_response, make_etag, make_json_response
+from universe.rest.schemas import (
+    JSON,
+    NEW,
+    RECORD,
+    REPLACED,
+    Author,
+    Expected,
+    FactsList,
+    Id,
+    IfMatch,
+    Version,
+    make_request_body,
+)
+from universe.service.replies import describe_record, write_record
+from universe.service.universes import UniverseService
+from uraniborg.kernel.http_app import ErrorBody
+
+PAGE: Final = 100
+
+
+def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
+    """Add the routes of universes."""
+
+    @app.get("/universes", summary="List universes", response_model=FactsList)
+    async def universes(  # pyright: ignore[reportUnusedFunction]
+        limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
+        cursor: Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")] = None,
+    ) -> Response:
+        """List universes without their states, newest first."""
+        found = await service.records(limit=limit + 1, before=parse_cursor(cursor))
+        page = found[:limit]
+        following = f"{page[-1].created_at}~{page[-1].id}" if len(found) > limit else None
+        return make_json_response({"universes": [describe_record(one) for one in page], "next": following})
+
+    @app.post(
+        "/universes",
+        summary="Create a universe",
+        status_code=201,
+        openapi_extra=make_request_body(NEW),
+        responses={201: RECORD, 409: {"model": ErrorBody}},
+    )
+    async def create(  # pyright: ignore[reportUnusedFunction]
+        given: Annotated[Any, Depends(body)], author: Author = None
+    ) -> Response:
+        """Create an empty universe, one with a state, or one from a real system or a seed (`from`)."""
+        fields = check_object(given, ("name", "state", "from", "id"))
+        state = fields.get("state")
+        if "state" in fields and state is None:
+            raise MalformedRequest("state is null.", hint="Leave it out for an empty universe.", argument="state")
+        if fields.get("from") is not None:
+            if state is not None:
+                raise MalformedRequest("state and from cannot be combined.", hint="Give one of them.", argument="from")
+            state = await load_initial_state_async(fields["from"])
+        record = await service.create(
+            fields.get("name"), state, universe_id=fields.get("id"), author=read_author(author)
+        )
+        view = await service.view(record.id)
+        return await make_created_response(record, view)
+
+    @app.get("/universes/{universe_id}", summary="Read a universe", responses={200: RECORD, 304: {}})
+    async def read(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        version: Version = None,
+        if_none_match: Annotated[str | None, Header(alias="If-None-Match")] = None,
+    ) -> Response:
+        """Read a universe with its state, now or at a version."""
+        view = await service.view(universe_id, version)
+        headers = {"ETag": make_etag(view.version, view.record.name), "Cache-Control": "no-cache"}
+        if headers["ETag"] in (if_none_match or "") or (if_none_match or "").strip() == "*":
+            return Response(status_code=304, headers=headers)
+        return Response(await write_record(view.record, view.replica), 200, headers, JSON)
+
+    @app.put(
+        "/universes/{universe_id}",
+        summary="Rename a universe, or replace its state",
+        openapi_extra=make_request_body(REPLACED),
+        responses={200: RECORD, 409: {"model": ErrorBody}},
+    )
+    async def replace(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        given: Annotated[Any, Depends(body)],
+        expected: Expected = None,
+        if_match: IfMatch = None,
+        author: Author = None,
+    ) -> Response:
+        """Replace the name, the state, or both. The whole state is replaced, with its time; this can be undone."""
+        fields = check_object(given, ("name", "state"))
+        for name in fields:
+            if fields[name] is None:
+                raise MalformedRequest(
+                    f"{name} is null.", hint="Leave out the fields that do not change.", argument=name
+                )
+        version = read_expected_version(expected, if_match)
+        await service.replace(universe_id, **fields, expected_version=version, author=read_author(author))
+        view = await service.view(universe_id)
+        headers = {"ETag": make_etag(view.version, view.record.name)}
+        return Response(await write_record(view.record, view.replica), 200, headers, JSON)
+
+    @app.delete("/universes/{universe_id}", summary="Delete a universe", status_code=204)
+    async def delete(universe_id: Id) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Delete a universe and its whole log. This cannot be undone."""
+        await service.delete(universe_id)
+        return Response(status_code=204)

@@ -1,0 +1,56 @@
+"""Universes as JSON files: the reader of `import` and the writer of output files."""
+
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+import orjson
+
+from universe.errors import MalformedState
+from uraniborg.kernel.errors import NotFound
+from uraniborg.kernel.files import Unwritable, write_atomic
+
+FORMAT: Final = "uraniborg-universe/1"
+
+
+class FileMissing(NotFound):
+    """The file does not exist or cannot be read."""
+
+    code = "input_not_found"
+
+
+class Document(NamedTuple):
+    """The name, if any, and the state in a file."""
+
+    name: str | None
+    state: dict[str, Any]
+
+
+def read_document(path: Path) -> Document:
+    """Return the content of an exported file, or of a bare state. Raise FileMissing or MalformedState."""
+    try:
+        content: Any = orjson.loads(path.read_bytes())
+    except OSError as exc:
+        raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
+    except orjson.JSONDecodeError as exc:
+        raise MalformedState(path.name, f"is not JSON: {exc.msg} at line {exc.lineno}") from None
+    if not isinstance(content, dict):
+        raise MalformedState(path.name, "is not a JSON object")
+    document = cast("dict[str, Any]", content)
+    if "state" not in document:
+        return Document(None, document)
+    if document.get("format") not in (None, FORMAT):
+        raise MalformedState(f"format in {path.name}", "is not supported", allowed=FORMAT)
+    state, name = document["state"], document.get("name")
+    if not isinstance(state, dict):
+        raise MalformedState(f"The state in {path.name}", "is not an object")
+    return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))
+
+
+def write_output(path: Path, content: bytes) -> None:
+    """Put the content there, whole or not at all. Raises Unwritable."""
+    try:
+        write_atomic(path, content, access="kept")
+    except OSError as exc:
+        raise Unwritable(
+            f"{path} cannot be written: {exc.strerror}.", hint="Check the folder and the disk.", path=str(path)
+        ) from None

@@ -1,0 +1,79 @@
+"""The verification of universes for `universe verify`: their logs, and the states that a server returns."""
+
+import asyncio
+import sys
+from typing import Any
+from urllib.parse import quote
+
+from universe.config import load_config
+from universe.errors import StoreUnavailable
+from universe.service.universes import UniverseService
+from universe.store.log_verification import Progress, Verdict, list_lost_universes, read_marks, verify_log
+from universe.store.replica import rebuild_replica
+
+_REPORT_EVERY = 10_000
+
+
+async def verify_universes(
+    service: UniverseService, universe_id: str | None, url: str | None, *, quiet: bool
+) -> list[Verdict]:
+    """Return the verdict on one universe, or on all. Raise UniverseNotFound or StoreUnavailable."""
+    ids = [universe_id] if universe_id is not None else await _list_all_ids(service)
+    if universe_id is None:
+        ids += list_lost_universes(await read_marks(service.store), ids)
+    verdicts: list[Verdict] = []
+    for one in ids:
+        verdict = await verify_log(service.store, one, None if quiet else _make_progress(one))
+        if url is not None and verdict.is_intact:
+            await _compare_with_server(service, verdict, url)
+        verdicts.append(verdict)
+    return verdicts
+
+
+async def accept_lost_versions(service: UniverseService, universe_id: str | None) -> None:
+    """Accept the logs of one universe, or of all, so that versions lost until now are not reported again."""
+    if service.store.marks is not None:
+        await asyncio.to_thread(service.store.marks.accept_losses, await service.store.heads(), universe_id)
+
+
+async def _list_all_ids(service: UniverseService) -> list[str]:
+    found: list[str] = []
+    before: tuple[str, str] | None = None
+    while records := await service.records(limit=1_000, before=before):
+        found += [record.id for record in records]
+        before = (records[-1].created_at, records[-1].id)
+    return found
+
+
+async def _compare_with_server(service: UniverseService, verdict: Verdict, url: str) -> None:
+    served = await asyncio.to_thread(_fetch_universe, url, verdict.universe_id)
+    then = await rebuild_replica(service.store, verdict.universe_id, served["version"])
+    if then.mirror.to_plain() != served["state"]:
+        verdict.add_problem(served["version"], "the server returns another state than the replayed one")
+
+
+def _fetch_universe(url: str, universe_id: str) -> dict[str, Any]:
+    import httpx
+
+    token = load_config().token
+    headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+    try:
+        response = httpx.get(f"{url.rstrip('/')}/universes/{quote(universe_id, safe='')}", timeout=30, headers=headers)
+    except (httpx.HTTPError, httpx.InvalidURL) as exc:
+        raise StoreUnavailable(
+            f"{url} does not answer: {type(exc).__name__}.", hint="Check that the server runs at this address."
+        ) from None
+    if response.status_code != 200:
+        raise StoreUnavailable(
+            f"{url} returned status {response.status_code} for the universe {universe_id}.",
+            hint="Check that the server uses this database, and set its token in the settings.",
+        )
+    return response.json()
+
+
+def _make_progress(universe_id: str) -> Progress:
+    def print_progress(done: int, total: int) -> None:
+        if total >= _REPORT_EVERY and done % _REPORT_EVERY < 1_000:
+            sys.stderr.write(f"{universe_id}: {done:,} of {total:,} entries\n")
+
+    return print_progress
