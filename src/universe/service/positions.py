@@ -10,7 +10,7 @@ from universe.store.replica import Replica
 if TYPE_CHECKING:
     import numpy as np
 
-    from universe.orbits.world import Orrery
+    from universe.orbits.orrery import Orrery
 
 _CACHED_UNIVERSES: Final = 8
 
@@ -37,6 +37,6 @@ class Positions:
 
 
 def _make_orrery(stars: dict[str, Any]) -> "Orrery":
-    from universe.orbits.world import Orrery
+    from universe.orbits.orrery import Orrery
 
     return Orrery(stars)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.generate.prng import Prng
+from universe.generate.random_numbers import Prng
 from uraniborg.kernel.errors import InvalidInput
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.orbits.compatible import local_position, orbit_path, rogue_position, rogue_trajectory
+from universe.orbits.compatible_orbits import local_position, orbit_path, rogue_position, rogue_trajectory
 from uraniborg.kernel.errors import InvalidInput
 
 Points = list[tuple[float, float, float]]

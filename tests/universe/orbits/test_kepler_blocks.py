@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from universe.orbits.blocks import elements_of, kepler_orbit
+from universe.orbits.kepler_blocks import read_elements, read_kepler_orbit
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -14,16 +14,16 @@ def world(block: object, **body: Any) -> dict[str, dict[str, Any]]:
 
 
 def test_a_block_takes_its_defaults() -> None:
-    orbit = kepler_orbit(world({"semiMajorAxis": 2, "period": 8, "eccentricity": None}), "x")
+    orbit = read_kepler_orbit(world({"semiMajorAxis": 2, "period": 8, "eccentricity": None}), "x")
     assert (orbit.units, orbit.semi_major_axis, orbit.period) == ("scene", 2, 8)
     assert (orbit.eccentricity, orbit.inclination, orbit.mean_anomaly, orbit.epoch) == (0, 0, 0, 0)
 
 
 def test_an_astronomical_period_follows_from_the_masses_unless_it_is_given() -> None:
     block = {"units": "astronomical", "semiMajorAxis": 4}
-    assert kepler_orbit(world(block), "x").period == pytest.approx(8 * 365.2568983, rel=1e-9)
-    assert kepler_orbit(world(block, mass=3.0), "x").period == pytest.approx(4 * 365.2568983, rel=1e-9)
-    assert kepler_orbit(world({**block, "period": 100}), "x").period == 100
+    assert read_kepler_orbit(world(block), "x").period == pytest.approx(8 * 365.2568983, rel=1e-9)
+    assert read_kepler_orbit(world(block, mass=3.0), "x").period == pytest.approx(4 * 365.2568983, rel=1e-9)
+    assert read_kepler_orbit(world({**block, "period": 100}), "x").period == 100
 
 
 @pytest.mark.parametrize(
@@ -39,20 +39,20 @@ def test_an_astronomical_period_follows_from_the_masses_unless_it_is_given() -> 
 def test_an_orbit_has_a_semi_major_axis_or_a_periapsis_distance(
     block: dict[str, Any], axis: float, nearest: float
 ) -> None:
-    orbit = kepler_orbit(world({"period": 8, **block}), "x")
+    orbit = read_kepler_orbit(world({"period": 8, **block}), "x")
     assert (orbit.semi_major_axis, orbit.periapsis_distance) == (axis, nearest)
 
 
 def test_the_time_scale_of_an_open_orbit_follows_from_the_masses() -> None:
     for block in ({"semiMajorAxis": -4, "eccentricity": 1.5}, {"q": 4, "eccentricity": 1}):
-        orbit = kepler_orbit(world({"units": "astronomical", **block}), "x")
+        orbit = read_kepler_orbit(world({"units": "astronomical", **block}), "x")
         assert orbit.period == pytest.approx(8 * 365.2568983, rel=1e-9)
 
 
 def test_a_period_counts_all_masses_inside_the_orbit() -> None:
     stars = world({"units": "astronomical", "semiMajorAxis": 4})
     stars["inner"] = {"mass": 3.0, "parentId": "sun", "kepler": {"units": "astronomical", "semiMajorAxis": 1}}
-    assert kepler_orbit(stars, "x").period == pytest.approx(4 * 365.2568983, rel=1e-9)
+    assert read_kepler_orbit(stars, "x").period == pytest.approx(4 * 365.2568983, rel=1e-9)
 
 
 def test_every_element_reaches_the_arrays() -> None:
@@ -66,7 +66,7 @@ def test_every_element_reaches_the_arrays() -> None:
         "epoch": 3,
         "period": 8,
     }
-    found = elements_of(world(block), ["x"])
+    found = read_elements(world(block), ["x"])
     assert found.positions(7.0)[0] == pytest.approx([0, 1, 0], abs=1e-14)
     assert found.positions(3.0)[0] == pytest.approx([0, -3, 0], abs=1e-14)
     assert np.isfinite(found.velocities(3.0)).all()
@@ -97,7 +97,7 @@ def test_every_element_reaches_the_arrays() -> None:
 )
 def test_what_is_no_orbit_is_refused_naming_the_body_and_the_field(block: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput, match="'x'") as refused:
-        elements_of(world(block), ["x"])
+        read_elements(world(block), ["x"])
     assert refused.value.ids["id"] == "x"
     assert refused.value.ids["argument"] == f"kepler.{field}"
     assert refused.value.ids["allowed"] in refused.value.hint
@@ -108,12 +108,12 @@ def test_a_period_that_the_masses_do_not_give_is_refused(masses: tuple[Any, Any]
     stars = world({"units": "astronomical", "semiMajorAxis": 1}, mass=masses[1])
     stars["sun"]["mass"] = masses[0]
     with pytest.raises(InvalidInput) as refused:
-        kepler_orbit(stars, "x")
+        read_kepler_orbit(stars, "x")
     assert refused.value.ids["argument"] == "kepler.period"
 
 
 @pytest.mark.parametrize("block", [None, 5, "ellipse", []])
 def test_a_body_without_a_block_is_refused(block: object) -> None:
     with pytest.raises(InvalidInput) as refused:
-        elements_of(world(block), ["x"])
+        read_elements(world(block), ["x"])
     assert refused.value.ids["argument"] == "kepler"

@@ -22,14 +22,16 @@ class Prng:
     __slots__ = ("_s0", "_s1", "_s2", "_s3")
 
     def __init__(self, seed: Seed) -> None:
-        self._set(*_four_words(_hashed(seed) if isinstance(seed, str) else int(_finite(seed)) & _WORD))
+        self._set(
+            *_make_seed_words(_hash_text(seed) if isinstance(seed, str) else int(_replace_not_finite(seed)) & _WORD)
+        )
 
     def _set(self, s0: int, s1: int, s2: int, s3: int) -> None:
         # The all-zero state gives nothing but zeros for ever.
         self._s0, self._s1, self._s2, self._s3 = (s0, s1, s2, s3) if s0 | s1 | s2 | s3 else (1, 0, 0, 0)
 
     def word(self) -> int:
-        """32 random bits."""
+        """Return 32 random bits."""
         s0, s1, s2, s3 = self._s0, self._s1, self._s2, self._s3
         x = (s1 * 5) & _WORD
         result = ((((x << 7) | (x >> 25)) & _WORD) * 9) & _WORD
@@ -42,13 +44,16 @@ class Prng:
         return result
 
     def real(self) -> float:
-        """At least 0 and below 1, with 53 random bits."""
+        """Return a number from 0 up to, but not including, 1, with 53 random bits."""
         high = self.word() >> 5
         return (high * 67108864 + (self.word() >> 6)) / 9007199254740992
 
     def integer(self, low: float, high: float) -> int:
-        """Between both, which are floored and may come in either order. Raises InvalidInput beyond 2^32 values."""
-        first, last = sorted((math.floor(_finite(low)), math.floor(_finite(high))))
+        """Return an integer between both bounds, which are floored and can be in either order.
+
+        Raise InvalidInput for more than 2^32 values.
+        """
+        first, last = sorted((math.floor(_replace_not_finite(low)), math.floor(_replace_not_finite(high))))
         values = last - first + 1
         if values > _WORDS:
             # No word reaches such a range fairly: the rejection below would never end.
@@ -66,14 +71,14 @@ class Prng:
         return self.real() < probability
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of `options`, which must not be empty."""
+        """Return one of `options`, which must not be empty."""
         return options[self.integer(0, len(options) - 1)]
 
     def fork(self, label: str) -> "Prng":
-        """A stream of its own for each label; this one does not advance."""
+        """Return a separate stream for each label. This stream does not advance."""
         ahead = self._copy()
-        mark = _hashed(label)
-        ahead._set(*(ahead.word() ^ _rotated(mark, turn) for turn in (0, 8, 16, 24)))
+        mark = _hash_text(label)
+        ahead._set(*(ahead.word() ^ _rotate_left(mark, turn) for turn in (0, 8, 16, 24)))
         return ahead
 
     def _copy(self) -> "Prng":
@@ -92,17 +97,17 @@ class Prng:
         return math.exp(self.normal(mean, deviation))
 
     def geometric(self, p: float) -> int:
-        """How often one fails before the first success; mean (1 - p) / p, and 0 where p is no probability between."""
+        """Return the number of failures before the first success, with the mean (1 - p) / p; 0 unless 0 < p < 1."""
         if not 0 < p < 1:
             return 0
         return math.floor(min(math.log(self.real() or _SMALLEST) / math.log1p(-p), _MOST))
 
     def leaning(self, level: float) -> float:
-        """At least 0 and below 1: mostly low at level 0, even at one half, mostly high at 1."""
+        """Return a number from 0 up to 1: mostly low at level 0, uniform at one half, mostly high at 1."""
         return self.real() ** (2 ** (1 - 2 * level))
 
     def weighted(self, weights: Sequence[float]) -> int:
-        """The index of one of `weights`, each as likely as it is heavy."""
+        """Return the index of one of `weights`, with a probability in proportion to it."""
         left = self.real() * sum(weights)
         for index, weight in enumerate(weights):
             left -= weight
@@ -111,8 +116,8 @@ class Prng:
         return len(weights) - 1
 
 
-def _hashed(text: str) -> int:
-    """FNV-1a over UTF-16 code units, as the text would be numbered in JavaScript."""
+def _hash_text(text: str) -> int:
+    """Return the FNV-1a hash of the UTF-16 code units, as in JavaScript."""
     units = text.encode("utf-16-le", "surrogatepass")
     value = 2166136261
     for at in range(0, len(units), 2):
@@ -120,13 +125,13 @@ def _hashed(text: str) -> int:
     return value
 
 
-def _finite(number: float) -> float:
+def _replace_not_finite(number: float) -> float:
     if isinstance(number, float) and not math.isfinite(number):
         raise InvalidInput("Seeds and bounds of random numbers must be finite.", hint="Give a finite number.")
     return number
 
 
-def _four_words(start: int) -> tuple[int, int, int, int]:
+def _make_seed_words(start: int) -> tuple[int, int, int, int]:
     words: list[int] = []
     for _ in range(4):
         start = (start + 0x9E3779B9) & _WORD
@@ -136,5 +141,5 @@ def _four_words(start: int) -> tuple[int, int, int, int]:
     return words[0], words[1], words[2], words[3]
 
 
-def _rotated(word: int, turn: int) -> int:
+def _rotate_left(word: int, turn: int) -> int:
     return ((word << turn) | (word >> (32 - turn))) & _WORD

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.orbits.compatible import local_position, orbit_path, rogue_position
+from universe.orbits.compatible_orbits import local_position, orbit_path, rogue_position
 from universe.orbits.kepler import Elements
-from universe.orbits.world import Orrery
+from universe.orbits.orrery import Orrery
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 CIRCLE = {"orbitalDistance": 2.0, "orbitalSpeed": 90.0, "orbitalPhase": 0.0}

@@ -24,7 +24,7 @@ def house(tmp_path: Path) -> House:
     return House(tmp_path)
 
 
-async def test_a_session_laid_aside_has_no_task_and_no_papers_and_answers_as_before(house: House) -> None:
+async def test_a_parked_session_has_no_task_and_no_papers_and_answers_as_before(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         session = manager.get(reply["session_id"])
@@ -41,7 +41,7 @@ async def test_a_session_laid_aside_has_no_task_and_no_papers_and_answers_as_bef
         assert house.engine.asked == [1], "nothing is fetched again"
 
 
-async def test_it_goes_on_with_a_decision_taken_here(house: House) -> None:
+async def test_a_parked_session_continues_with_a_decision_taken_here(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         house.clock.advance(minutes=2)
@@ -50,7 +50,7 @@ async def test_it_goes_on_with_a_decision_taken_here(house: House) -> None:
         assert (after["iteration"], after["round"]) == (2, 1)
 
 
-async def test_it_goes_on_by_itself_with_a_decision_taken_elsewhere(house: House) -> None:
+async def test_a_parked_session_continues_with_a_decision_taken_elsewhere(house: House) -> None:
     async with house.open() as manager:
         reply = await opened(manager)
         session = manager.get(reply["session_id"])
@@ -111,7 +111,7 @@ async def test_many_calls_at_once_bring_it_back_once(house: House) -> None:
         assert len(house.engine.configs) == built + 1
 
 
-async def test_it_can_be_laid_aside_and_brought_back_again_and_again(house: House) -> None:
+async def test_a_session_can_be_parked_and_restored_repeatedly(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         for _ in range(3):
@@ -121,7 +121,7 @@ async def test_it_can_be_laid_aside_and_brought_back_again_and_again(house: Hous
         assert (await manager.decide(reply["session_id"], APPROVE))["is_complete"]
 
 
-async def test_one_that_is_deleted_while_it_is_laid_aside_is_gone(house: House) -> None:
+async def test_a_session_that_is_deleted_while_parked_is_not_found(house: House) -> None:
     async with house.open() as manager:
         reply = await opened(manager)
         house.clock.advance(minutes=2)

@@ -194,7 +194,7 @@ def test_a_reply_at_a_checkpoint_has_every_key_and_the_payload_once(checkpoint: 
 @pytest.mark.parametrize(
     "phase", ["working", "intent_parsing", "searching", "deduplicating", "scoring", "something new"]
 )
-def test_while_it_works_nothing_of_a_checkpoint_is_told(phase: str) -> None:
+def test_a_reply_of_a_working_session_has_no_checkpoint(phase: str) -> None:
     reply = told(SessionState(ID, "icy moons", ASKED_AT, phase=phase, iteration=1, sources_asked=3))
     assert reply.keys() == ALWAYS
     assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["phase"]) == (False, False, phase)
@@ -203,7 +203,7 @@ def test_while_it_works_nothing_of_a_checkpoint_is_told(phase: str) -> None:
 
 @requirement("PS-REQ-8", "PS-REQ-11")
 @pytest.mark.parametrize("reason", [None, "max_rounds"])
-def test_a_result_is_told_with_its_count_and_why_it_ended_if_nobody_approved(reason: str | None) -> None:
+def test_a_result_has_its_count_and_the_reason_of_its_end_if_nobody_approved(reason: str | None) -> None:
     reply = told(ended(reason=reason))
     assert reply.keys() == ALWAYS | {"result", "paper_count"}
     assert reply["is_complete"] is True
@@ -215,7 +215,7 @@ def test_a_result_is_told_with_its_count_and_why_it_ended_if_nobody_approved(rea
 
 
 @requirement("PS-REQ-11", "PS-E7")
-def test_a_failure_is_told_as_a_string_in_an_otherwise_normal_reply() -> None:
+def test_a_failure_is_a_string_in_an_otherwise_normal_reply() -> None:
     reply = told(ended(error="The model could not be reached.", paper_count=0))
     assert reply.keys() == ALWAYS | {"error"}
     assert reply["error"] == "The model could not be reached."
@@ -255,7 +255,7 @@ def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -
     }
 
 
-def test_a_strategy_is_told_whole_when_it_fits() -> None:
+def test_a_strategy_is_complete_if_it_fits() -> None:
     filters = SearchConstraints(year_from=2010, year_to=2020, max_results=7)
     given = strategy(filters=filters, notes=["a note"])
     payload = told(waiting(proposal(given, excluded=["reviews"])))["checkpoint"]["payload"]
@@ -284,7 +284,7 @@ def test_a_review_without_papers_says_that_no_source_answered_and_lists_the_fail
 
 
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 40, 1_000])
-def test_at_most_twenty_papers_are_shown_and_the_rest_is_said_to_be_elsewhere(count: int) -> None:
+def test_at_most_twenty_papers_are_listed_and_the_reply_names_the_address_of_the_rest(count: int) -> None:
     papers = [paper(number) for number in range(count)]
     payload = told(waiting(review(papers)))["checkpoint"]["payload"]
     assert payload["total_papers"] == count
@@ -403,7 +403,7 @@ def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
     assert (page["papers"], page["next"], page["total_papers"]) == ([], None, 3)
 
 
-def test_what_was_decided_is_told_with_its_door_and_not_at_any_length() -> None:
+def test_an_earlier_decision_is_reported_with_its_door_and_a_short_note() -> None:
     entry = Entry(
         id=f"{ID}:0:{STRATEGY}",
         part="paper_search",

@@ -8,9 +8,9 @@ from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final, cast
 
-from universe.systems.bodies import GM_SUN, bodies_of
-from universe.systems.catalogue import names, read_system
-from universe.systems.dates import require_between
+from universe.systems.bodies import GM_SUN, make_bodies
+from universe.systems.catalogue import list_system_names, read_system
+from universe.systems.dates import check_date_range
 from uraniborg.kernel.errors import InvalidInput
 
 _LABELS: Final[dict[str, tuple[str, str]]] = {
@@ -100,24 +100,24 @@ class Shipped:
 
     def is_value(self, value: Any) -> bool:
         """Return True for the value that the data give, except for its last digits."""
-        return _is_same(self.value, value, self.tolerance)
+        return _is_close(self.value, value, self.tolerance)
 
     def has_source(self, source: Mapping[str, Any]) -> bool:
         """Return True for a source that is, in all that it says of a publication, one of this value."""
-        given = _facts(source)
-        return any(_facts(one) == given for one in self.sources)
+        given = _select_citation_facts(source)
+        return any(_select_citation_facts(one) == given for one in self.sources)
 
 
 def find_shipped(body: Mapping[str, Any], field: str) -> Shipped | None:
     """Return what the shipped data give for a field of the body of this id at its epoch; None if nothing."""
     key: Any = body.get("id")
-    name = _systems().get(key) if isinstance(key, str) else None
+    name = _map_bodies_to_systems().get(key) if isinstance(key, str) else None
     physical: Any = body.get("physical")
     epoch = cast("Mapping[str, Any]", physical).get("epochJulianDate") if isinstance(physical, Mapping) else None
     if name is None or isinstance(epoch, bool) or not isinstance(epoch, (int, float)):
         return None
-    made = _bodies(name, float(epoch)).get(key)
-    value = None if made is None else _value_at(made, field)
+    made = _load_bodies(name, float(epoch)).get(key)
+    value = None if made is None else _read_field(made, field)
     if made is None or value is None:
         return None
     sources = tuple(one for one in made["sources"] if field in one["fields"])
@@ -128,7 +128,7 @@ def find_shipped(body: Mapping[str, Any], field: str) -> Shipped | None:
         value,
         sources,
         f"universe/systems/data/{name}.json",
-        tuple(_stated(facts, field)),
+        tuple(_list_stated_keys(facts, field)),
         note,
         f"{GM_SUN} km^3/s^2, GM of the Sun" if field == "mass" and "massGmKm3PerS2" in facts else "",
         _read(name)["displayMagnification"],
@@ -136,7 +136,7 @@ def find_shipped(body: Mapping[str, Any], field: str) -> Shipped | None:
     )
 
 
-def _stated(facts: Mapping[str, Any], field: str) -> Iterator[str]:
+def _list_stated_keys(facts: Mapping[str, Any], field: str) -> Iterator[str]:
     if field.startswith("stateVector."):
         yield f"{field.partition('.')[2]} of the state vector"
         return
@@ -147,30 +147,30 @@ def _stated(facts: Mapping[str, Any], field: str) -> Iterator[str]:
     for key in _KEYS.get(field, ()):
         if key in holder and not (key == "periodDays" and is_mean and field != "kepler.period"):
             label, unit = _LABELS[key]
-            yield " ".join(part for part in (label, *_number(holder[key], unit, key)) if part)
+            yield " ".join(part for part in (label, *_format_stated_number(holder[key], unit, key)) if part)
 
 
-def _number(value: Any, unit: str, key: str) -> tuple[str, ...]:
+def _format_stated_number(value: Any, unit: str, key: str) -> tuple[str, ...]:
     if isinstance(value, list):  # a value and its rate
         start, rate = cast("list[float]", value)
         return str(start), unit, f"{rate:+} a {'day' if key == 'meridianDeg' else 'century'}"
     return str(value), unit
 
 
-def _facts(source: Mapping[str, Any]) -> dict[str, Any]:
+def _select_citation_facts(source: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in source.items() if name not in ("fields", "locations")}
 
 
-def _is_same(one: Any, other: Any, tolerance: float) -> bool:
+def _is_close(one: Any, other: Any, tolerance: float) -> bool:
     if isinstance(one, list):
         mine, yours = cast("list[Any]", one), cast("list[Any]", other if isinstance(other, list) else [])
-        return len(mine) == len(yours) and all(_is_same(*pair, tolerance) for pair in zip(mine, yours, strict=True))
+        return len(mine) == len(yours) and all(_is_close(*pair, tolerance) for pair in zip(mine, yours, strict=True))
     if isinstance(one, bool) or isinstance(other, bool) or not isinstance(one, (int, float)):
         return one == other and isinstance(one, bool) == isinstance(other, bool)
     return isinstance(other, (int, float)) and math.isclose(one, other, rel_tol=_NEAR, abs_tol=tolerance)
 
 
-def _value_at(body: Mapping[str, Any], field: str) -> Any:
+def _read_field(body: Mapping[str, Any], field: str) -> Any:
     value: Any = body
     for name in field.split("."):
         value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
@@ -181,18 +181,18 @@ _read = cache(read_system)
 
 
 @cache
-def _systems() -> dict[str, str]:
+def _map_bodies_to_systems() -> dict[str, str]:
     """Return for each shipped body the name of its system."""
-    return {body["id"]: name for name in names() for body in _read(name)["bodies"]}
+    return {body["id"]: name for name in list_system_names() for body in _read(name)["bodies"]}
 
 
 @lru_cache(maxsize=16)
-def _bodies(name: str, julian_date: float) -> dict[str, dict[str, Any]]:
+def _load_bodies(name: str, julian_date: float) -> dict[str, dict[str, Any]]:
     """Return the bodies of a system at an epoch; none at an epoch that it does not ship."""
     system = _read(name)
     if julian_date != system["epochJd"]:
         try:
-            require_between(julian_date, *(date.fromisoformat(system[day]) for day in ("firstDay", "lastDay")))
+            check_date_range(julian_date, *(date.fromisoformat(system[day]) for day in ("firstDay", "lastDay")))
         except (InvalidInput, KeyError):
             return {}
-    return bodies_of(system, julian_date)
+    return make_bodies(system, julian_date)

@@ -14,7 +14,7 @@ NO_PARENT: Final = -1
 
 
 class Hierarchy:
-    """Who goes around whom, prepared so that a sum over n chains of depth d takes about log2(d) passes.
+    """Chains of parents, prepared so that a sum over n chains of depth d takes about log2(d) passes.
 
     Each pass adds to every body the sum its ancestor has gathered and then looks twice as far up. A ring has no top:
     every body of it counts each member once, as a walk that stops at what it has already seen would.
@@ -22,7 +22,7 @@ class Hierarchy:
 
     def __init__(self, parents: Indices) -> None:
         self.parents = parents
-        self._rings = _rings(parents)
+        self._rings = _find_cycles(parents)
         above = parents.copy()
         for ring in self._rings:
             above[ring] = NO_PARENT
@@ -35,8 +35,8 @@ class Hierarchy:
             above[below] = above[ancestors]
             below = below[above[below] != NO_PARENT]
 
-    def summed(self, local: Floats) -> Floats:
-        """For each row of `local`, the sum of the rows from it up its chain of parents."""
+    def sum_along_parents(self, local: Floats) -> Floats:
+        """Return for each row of `local` the sum of the rows along its chain of parents."""
         total = local.copy()
         for ring in self._rings:
             total[ring] = local[ring].sum(axis=0)
@@ -45,8 +45,8 @@ class Hierarchy:
         return total
 
 
-def parent_indices(stars: Mapping[str, Mapping[str, Any]]) -> Indices:
-    """For each body, the place of its parent in the map; NO_PARENT where there is none or it does not exist."""
+def find_parent_indices(stars: Mapping[str, Mapping[str, Any]]) -> Indices:
+    """Return for each body the index of its parent; NO_PARENT if it has none or the parent does not exist."""
     places = {body_id: place for place, body_id in enumerate(stars)}
     parents = [body.get("parentId") for body in stars.values()]
     return np.array(
@@ -54,8 +54,8 @@ def parent_indices(stars: Mapping[str, Mapping[str, Any]]) -> Indices:
     )
 
 
-def _rings(parents: Indices) -> list[list[int]]:
-    """The members of each ring that the parents close."""
+def _find_cycles(parents: Indices) -> list[list[int]]:
+    """Return the members of each cycle of parents."""
     up: list[int] = parents.tolist()
     seen_in_walk = [NO_PARENT] * len(up)
     rings: list[list[int]] = []

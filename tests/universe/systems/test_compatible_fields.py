@@ -7,25 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe import systems
-from universe.orbits.blocks import elements_of
-from universe.orbits.compatible import local_position, orbit_path
-from universe.systems.compatible import compatible_fields
+from universe.orbits.compatible_orbits import local_position, orbit_path
+from universe.orbits.kepler_blocks import read_elements
+from universe.systems.compatible_fields import compute_compatible_fields
 from universe.systems.elements import Orbit
 
 
-@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize("name", systems.list_system_names())
 def test_at_time_0_every_body_stands_where_its_true_orbit_has_it(name: str) -> None:
-    stars = systems.load(name)["stars"]
+    stars = systems.load_system(name)["stars"]
     orbiting = [key for key, body in stars.items() if body["parentId"]]
-    for key, place in zip(orbiting, elements_of(stars, orbiting).positions(0.0), strict=True):
+    for key, place in zip(orbiting, read_elements(stars, orbiting).positions(0.0), strict=True):
         assert math.dist(local_position(stars[key], 0.0), place) < 1e-9 * stars[key]["orbitalDistance"], key
 
 
-@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize("name", systems.list_system_names())
 def test_later_it_is_never_further_off_than_the_eccentricity_allows(name: str) -> None:
-    stars = systems.load(name)["stars"]
+    stars = systems.load_system(name)["stars"]
     orbiting = [key for key, body in stars.items() if body["parentId"]]
-    elements = elements_of(stars, orbiting)
+    elements = read_elements(stars, orbiting)
     for key in orbiting:
         body = stars[key]
         allowed = (2.2 * body["kepler"].get("eccentricity", 0) + 1e-6) * body["orbitalDistance"]
@@ -35,11 +35,11 @@ def test_later_it_is_never_further_off_than_the_eccentricity_allows(name: str) -
             assert math.dist(local_position(body, t), true) < allowed, (key, part)
 
 
-@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize("name", systems.list_system_names())
 def test_the_ellipse_that_is_drawn_is_the_true_one(name: str) -> None:
-    stars = systems.load(name)["stars"]
+    stars = systems.load_system(name)["stars"]
     orbiting = [key for key, body in stars.items() if body["parentId"]]
-    elements = elements_of(stars, orbiting)
+    elements = read_elements(stars, orbiting)
     for place, key in enumerate(orbiting):
         for drawn, true in zip(orbit_path(stars[key], 16), elements.path(place, 16), strict=True):
             assert math.dist(drawn, true) < 1e-9 * stars[key]["orbitalDistance"], key
@@ -50,7 +50,7 @@ def test_any_orbit_can_be_said_in_the_words_of_the_compatible_rule(
     tilt: float, node: float, periapsis: float, eccentricity: float, anomaly: float
 ) -> None:
     orbit = Orbit(2.0, eccentricity, 100.0, anomaly, (tilt, node), periapsis)
-    body = {"id": "x", "parentId": None, **compatible_fields(orbit)}
+    body = {"id": "x", "parentId": None, **compute_compatible_fields(orbit)}
     body["kepler"] = {
         "semiMajorAxis": 2.0,
         "eccentricity": eccentricity,
@@ -60,5 +60,5 @@ def test_any_orbit_can_be_said_in_the_words_of_the_compatible_rule(
         "meanAnomaly": anomaly,
         "period": 100.0,
     }
-    true = elements_of({"x": body}, ["x"]).positions(0.0)[0]
+    true = read_elements({"x": body}, ["x"]).positions(0.0)[0]
     assert math.dist(local_position(body, 0.0), true) < 1e-8

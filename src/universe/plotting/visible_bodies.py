@@ -31,7 +31,7 @@ class Sight:
     dots: Floats
     """The radius of each dot in pixels."""
     hidden: NDArray[np.bool_]
-    """Which are too close to what they go around to be told from it."""
+    """True for moons that are too close to their planet to be drawn."""
     paths: dict[str, Floats]
     """Orbits as (m, 2) pixels."""
 
@@ -44,13 +44,13 @@ class Frame:
     y: float
     radius: float
     unit: float
-    """What a pixel of a page of 1200 is on this one."""
+    """The size on this page of a pixel on a page of 1200 pixels."""
 
 
-def look(
+def find_visible_bodies(
     stars: Bodies, positions: Mapping[str, Sequence[float]], paths: Mapping[str, Floats], frame: Frame, scale: Any
 ) -> Sight | None:
-    """What there is to see from above, x to the right and z upwards; None where no body has a place.
+    """Return the visible bodies, x to the right and z upwards; None if no body has a position.
 
     Raises InvalidInput for a scale that there is not.
     """
@@ -59,7 +59,7 @@ def look(
         choose_scale(np.zeros(0), 0.0, frame.radius, scale)
         return None
     flat = np.array([positions[body_id] for body_id in ids], dtype=np.float64)[:, [0, 2]]
-    centre = _centre(stars, ids, flat)
+    centre = _find_centre(stars, ids, flat)
     flat -= centre
     distances = np.hypot(flat[:, 0], flat[:, 1])
     lines = {body_id: path[:, [0, 2]] - centre for body_id, path in paths.items() if _is_drawable(path)}
@@ -67,14 +67,14 @@ def look(
     chosen = choose_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
     middle = np.array([frame.x, frame.y])
     page = chosen.on_page(flat) + middle
-    dots = _dots([stars[body_id] for body_id in ids], frame.unit)
-    hidden = _hidden(stars, ids, page, dots)
+    dots = _compute_dot_sizes([stars[body_id] for body_id in ids], frame.unit)
+    hidden = _find_hidden_moons(stars, ids, page, dots)
     return Sight(
         ids, chosen, page, dots, hidden, {body_id: chosen.on_page(line) + middle for body_id, line in lines.items()}
     )
 
 
-def shines(body: Mapping[str, Any]) -> bool:
+def is_luminous(body: Mapping[str, Any]) -> bool:
     kind = body.get("bodyType")
     return kind in SHINING if kind is not None else body.get("parentId") is None
 
@@ -87,30 +87,33 @@ def _is_drawable(path: Floats) -> bool:
     return len(path) > 1 and bool((np.abs(path) < _FARTHEST).all())
 
 
-def _centre(stars: Bodies, ids: list[str], flat: Floats) -> Floats:
-    """The middle of what goes around nothing."""
+def _find_centre(stars: Bodies, ids: list[str], flat: Floats) -> Floats:
+    """Return the mean position of the bodies without a parent."""
     present = set(ids)
     roots = [place for place, body_id in enumerate(ids) if stars[body_id].get("parentId") not in present]
     return flat[roots or slice(None)].mean(axis=0)
 
 
-def _dots(bodies: list[Mapping[str, Any]], unit: float) -> Floats:
-    """Sizes that grow slowly with the radius, so that planets are seen beside their star; smaller where many are."""
-    radii = np.array([_radius(body) for body in bodies])
+def _compute_dot_sizes(bodies: list[Mapping[str, Any]], unit: float) -> Floats:
+    """Return sizes that grow slowly with the radius, so that planets are visible beside their star.
+
+    Smaller for many bodies.
+    """
+    radii = np.array([_read_radius(body) for body in bodies])
     largest = float(radii.max())
     sizes = _LARGEST_DOT * (radii / largest) ** _GROWTH if largest > 0 else np.full(len(bodies), _LARGEST_DOT / 2)
     crowd = min(1.0, (_CROWD / len(bodies)) ** 0.4)
     return np.maximum(sizes, _SMALLEST_DOT) * unit * crowd
 
 
-def _radius(body: Mapping[str, Any]) -> float:
+def _read_radius(body: Mapping[str, Any]) -> float:
     radius = body.get("radius")
     if isinstance(radius, bool) or not isinstance(radius, (int, float)):
         return 0.0
     return float(radius) if 0 < radius < _FARTHEST else 0.0
 
 
-def _hidden(stars: Bodies, ids: list[str], page: Floats, dots: Floats) -> NDArray[np.bool_]:
+def _find_hidden_moons(stars: Bodies, ids: list[str], page: Floats, dots: Floats) -> NDArray[np.bool_]:
     places = {body_id: place for place, body_id in enumerate(ids)}
     parents = [stars[body_id].get("parentId") for body_id in ids]
     above = np.array(

@@ -17,7 +17,7 @@ class Circle:
     width: float = 0.0
     opacity: float = 1.0
     dash: float = 0.0
-    """How long the pieces of a broken stroke are, and half of the gaps between them; 0 for a whole one."""
+    """The length of the dashes and of half the gaps between them; 0 for a solid line."""
 
 
 @dataclass(frozen=True, slots=True)

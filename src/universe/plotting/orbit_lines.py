@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.plotting.drawing import Polyline
+from universe.plotting.marks import Polyline
 from universe.plotting.scale import Floats
 
 _ORBIT_OPACITY: Final = 0.26
@@ -15,24 +15,24 @@ _TRAIL_PART: Final = 0.42
 _TRAIL_STEPS: Final = 14
 
 
-def orbit_line(path: Floats, colour: str, width: float) -> Polyline:
-    return Polyline(_points(path), colour, width, _ORBIT_OPACITY)
+def draw_orbit_line(path: Floats, colour: str, width: float) -> Polyline:
+    return Polyline(_list_points(path), colour, width, _ORBIT_OPACITY)
 
 
-def trail(path: Floats, body: Floats, colour: str, width: float, *, backwards: bool) -> Iterator[Polyline]:
-    """The last part of an orbit in pieces that fade; `backwards` where the body runs against the path's direction."""
-    behind = _behind(path[::-1] if backwards else path, body)
+def draw_trail(path: Floats, body: Floats, colour: str, width: float, *, backwards: bool) -> Iterator[Polyline]:
+    """Yield the last part of an orbit in fading pieces. `backwards`: the body moves against the path's direction."""
+    behind = _trace_back_from_body(path[::-1] if backwards else path, body)
     per_step = max(1, math.ceil(len(path) * _TRAIL_PART / _TRAIL_STEPS))
     for step in range(_TRAIL_STEPS):
         piece = behind[step * per_step : (step + 1) * per_step + 1]
         if len(piece) < 2:
             return
         fading = (1 - step / _TRAIL_STEPS) ** 1.6
-        yield Polyline(_points(piece), colour, width, _ORBIT_OPACITY + (_TRAIL_OPACITY - _ORBIT_OPACITY) * fading)
+        yield Polyline(_list_points(piece), colour, width, _ORBIT_OPACITY + (_TRAIL_OPACITY - _ORBIT_OPACITY) * fading)
 
 
-def _behind(path: Floats, body: Floats) -> Floats:
-    """The points of a closed path from the body back around it, the body itself first."""
+def _trace_back_from_body(path: Floats, body: Floats) -> Floats:
+    """Return the points of a closed path, from the body backwards, the body first."""
     ring = path[:-1]
     offset = ring - body
     nearest = int(np.argmin(np.hypot(offset[:, 0], offset[:, 1])))
@@ -43,5 +43,5 @@ def _behind(path: Floats, body: Floats) -> Floats:
     return np.vstack([body, back])
 
 
-def _points(path: Floats) -> tuple[tuple[float, float], ...]:
+def _list_points(path: Floats) -> tuple[tuple[float, float], ...]:
     return tuple((x, y) for x, y in path.tolist())
