@@ -38,11 +38,11 @@ def load_initial_state(origin: Any, *, at: datetime | float | None = None) -> Pl
     if not isinstance(origin, str):
         raise MalformedRequest(
             "from must be the name of a system, or seed:PRESET:SEED.",
-            hint=f"The systems are {', '.join(systems.names())}.",
+            hint=f"The systems are {', '.join(systems.list_system_names())}.",
             argument="from",
         )
     if not origin.startswith("seed:"):
-        return systems.load(origin, at=at)
+        return systems.load_system(origin, at=at)
     _, _, rest = origin.partition(":")
     preset, colon, seed = rest.partition(":")
     if not colon:

@@ -90,7 +90,7 @@ def new(
     from universe.initial_states import get_default_name, load_initial_state
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.systems.time_scales import caution_about
+    from universe.systems.time_scales import describe_inexact_conversion
     from universe.terminal.universe_reports import print_created
 
     if at is not None and origin is None:
@@ -99,7 +99,7 @@ def new(
         )
     moment = parse_date(at)
     state = None if origin is None else load_initial_state(origin, at=moment)
-    if isinstance(moment, datetime) and (caution := caution_about(moment)):
+    if isinstance(moment, datetime) and (caution := describe_inexact_conversion(moment)):
         sys.stderr.write(f"Caution: {caution}\n")
 
     async def create(service: UniverseService) -> dict[str, Any]:

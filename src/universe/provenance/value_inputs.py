@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from universe.domain.derivation import get_field_value
 from universe.domain.state import get_derived_element
-from universe.orbits.grouping import orbited_bodies
+from universe.orbits.grouping import list_orbited_bodies
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
@@ -44,7 +44,7 @@ def find_inputs(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) ->
         if field == basis:
             periods = ("kepler.osculatingPeriod", "kepler.period")
             basis = next((one for one in periods if get_field_value(body, one) is not None), periods[1])
-        return ValueInputs("by Kepler's third law", (basis,), tuple(orbited_bodies(stars, key)))
+        return ValueInputs("by Kepler's third law", (basis,), tuple(list_orbited_bodies(stars, key)))
     fields, rule = _RULES.get(field, ((), ""))
     present = tuple(one for one in fields if get_field_value(body, one) is not None)
     return ValueInputs(rule, present) if present else None

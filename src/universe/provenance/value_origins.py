@@ -14,7 +14,7 @@ from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.replica import Replica, read_pages
-from universe.systems.statements import Shipped
+from universe.systems.stated_values import Shipped
 
 _FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url", "computed")
 _UNCITED: Final = ("id", "children", "sources", "setBy")

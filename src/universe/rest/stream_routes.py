@@ -58,6 +58,7 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
     @app.get(
         "/universes/{universe_id}/positions",
         summary="Compute positions",
+        operation_id="where_universes__universe_id__positions_get",
         responses={200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}}},
     )
     async def read_positions(  # pyright: ignore[reportUnusedFunction]
@@ -74,7 +75,7 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
         """Return the positions of all bodies, in the order of `stars` in the state."""
         view = await service.view(universe_id, version)
         time = view.replica.state.time if t is None else t
-        ids, array = await positions.at(universe_id, view.replica, time)
+        ids, array = await positions.compute_at(universe_id, view.replica, time)
         headers = {"ETag": make_etag(view.version)}
         if format == "float32" or (format is None and FLOATS in (accept or "")):
             return Response(_encode_float32(array), 200, headers, FLOATS)

@@ -120,7 +120,7 @@ def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
-def joined(nodes: list[dict[str, Any]], *edges: str, **more: Any) -> dict[str, Any]:
+def build_graph(nodes: list[dict[str, Any]], *edges: str, **more: Any) -> dict[str, Any]:
     """Return a workflow with edges such as `a>b` and `a>b:error`."""
     plain: list[dict[str, Any]] = []
     for edge in edges:
