@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 from pydantic import Field
 
-from pflow.config import Settings, load
+from pflow.config import Settings, load_settings
 from pflow.errors import RunCancelled
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
@@ -83,11 +83,11 @@ async def execute(
 ) -> Any:
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
-    from pflow.reporting import Reporter
+    from pflow.reporting import ProgressReporter
     from uraniborg.kernel.mcp import ErrorReply, is_taken_back
 
     cancellation = Cancellation()
-    reporter = Reporter(asyncio.get_running_loop())
+    reporter = ProgressReporter(asyncio.get_running_loop())
     work = partial(_execute_workflow, name, inputs, reporter, cancellation)
     try:
         reply = await asyncio.to_thread(work)
@@ -96,7 +96,7 @@ async def execute(
         if is_taken_back():
             cancellation.cancel()
         raise
-    await reporter.settled()
+    await reporter.wait_until_sent()
     return reply if reply["success"] else ErrorReply(reply)
 
 
@@ -111,9 +111,9 @@ async def save_to_library(
 
 async def guide() -> str:
     """Return the guide to writing workflows: the JSON format, templates, branches, batches, retries, resuming."""
-    from pflow.guide import guide_text
+    from pflow.guide import read_guide
 
-    return await asyncio.to_thread(lambda: guide_text(_open_service().home))
+    return await asyncio.to_thread(lambda: read_guide(_open_service().home))
 
 
 def main() -> None:
@@ -174,7 +174,7 @@ def build_server() -> "Server":
 def _format_instructions() -> str:
     """Return the instructions with the folders of this home."""
     try:
-        home = load().home.expanduser().absolute()
+        home = load_settings().home.expanduser().absolute()
     except UraniborgError:  # invalid settings: each call reports them
         home = Settings.home
     library = home / "workflows"
@@ -200,7 +200,7 @@ def _open_service() -> "Service":
     """Return a new service for a request."""
     from pflow.service import Service
 
-    return Service(load())
+    return Service(load_settings())
 
 
 async def _ask_service(ask: Callable[["Service"], Value]) -> Any:
@@ -210,24 +210,24 @@ async def _ask_service(ask: Callable[["Service"], Value]) -> Any:
 
 def _make_error_reply(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reply to an error, with `success` and the specified fields of the error."""
-    from pflow.replies import told
+    from pflow.replies import build_error
 
-    return {"success": False, "error": told(error)}
+    return {"success": False, "error": build_error(error)}
 
 
 def _make_refusal(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    from pflow.replies import refused
+    from pflow.replies import build_refusal
 
-    return refused(error, str(arguments.get("name") or ""))
+    return build_refusal(error, str(arguments.get("name") or ""))
 
 
 def _execute_workflow(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
-    from pflow.replies import bounded, refused
+    from pflow.replies import build_refusal, build_reply
 
     if _ending.is_set():  # while this call waited for a thread
-        return refused(
+        return build_refusal(
             RunCancelled("The server is stopping.", hint="Run the workflow again with the next server."), name
         )
     service = _open_service()
     result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
-    return bounded(result, service.home)
+    return build_reply(result, service.home)

@@ -9,7 +9,7 @@ from pflow.ir.diagrams import draw_mermaid
 from pflow.ir.model import Input, Workflow
 from pflow.ir.template_uses import list_variables
 from pflow.library.lookup import FoundWorkflow
-from pflow.shortening import shortened
+from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
 
@@ -60,7 +60,9 @@ def describe_workflow(
     totals = {"nodes_total": len(description["nodes"]), "edges_total": len(description["edges"])}
     graph = draw_mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
     shortened_description = (
-        description if in_full else shortened({**description, "diagnostics": description["diagnostics"][:_FINDINGS]})
+        description
+        if in_full
+        else shorten_value({**description, "diagnostics": description["diagnostics"][:_FINDINGS]})
     )
     drawn = graph if len(graph) <= _GRAPH_CHARS else ""
     return {**shortened_description, "graph": drawn, **totals, "truncated": shortened_description != description}

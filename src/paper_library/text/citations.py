@@ -61,7 +61,7 @@ def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: s
 def make_bibtex_entry(metadata: dict[str, Any], own: str) -> str:
     """Return the BibTeX entry of a paper: `own`, as its owner wrote it, else one made of the metadata.
 
-    Its key is the one that the shelf gave to the paper, and a note says that the paper is retracted.
+    Its key is the one that the shelf gave to the paper, and a note mentions that the paper is retracted.
     """
     if not own:
         return write_bibtex_of_metadata(metadata)

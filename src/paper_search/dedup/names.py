@@ -50,7 +50,7 @@ class Name:
 def read_people(authors: Iterable[str], *, groups: bool = False) -> list[tuple[int, str, Name]]:
     """Return the people of an author list: index in the list, name as written, name as read.
 
-    One entry may hold several people; "et al." is nobody, and so is a collaboration unless `find_groups` are asked for.
+    One entry can name several people. Leave out "et al.", and collaborations unless `groups` is True.
     """
     texts = list(authors)
     return [

@@ -10,7 +10,7 @@ from uraniborg.kernel.bibliography.text import clean_names, one_line
 def export_bibtex(collection: PaperCollection) -> str:
     """Return one BibTeX entry per paper, a blank line between; no papers give an empty string. Does not raise.
 
-    Keys are `family_year_word` (see `citation_keys`); `write_bibtex` says how the rest is written.
+    Keys are `family_year_word` (see `citation_keys`); `write_bibtex` describes the other fields.
     """
     from uraniborg.kernel.bibliography.bibtex import write_bibtex
 

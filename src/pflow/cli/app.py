@@ -28,9 +28,9 @@ def open_service(workflow: str | None = None) -> Service:
     Raises InvalidConfig, and Unavailable for a home that can be none.
     """
     from pflow.cli.sources import check_home, is_file_path
-    from pflow.config import load
+    from pflow.config import load_settings
 
-    found = Service(load())
+    found = Service(load_settings())
     if workflow is None or not is_file_path(workflow):
         check_home(found.home)
     return found

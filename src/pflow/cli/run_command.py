@@ -35,9 +35,9 @@ def _handle_arguments(arguments: Sequence[str]) -> int:
 def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
     """Nothing ran."""
     if parsed.json:
-        from pflow.replies import refused
+        from pflow.replies import build_refusal
 
-        print_json(redact(_use_given_name(refused(error, parsed.workflow), parsed.workflow)))
+        print_json(redact(_use_given_name(build_refusal(error, parsed.workflow), parsed.workflow)))
     else:
         from pflow.cli.run_results import print_error
 
@@ -103,10 +103,10 @@ def _print_dry_run(parsed: RunArguments) -> int:
 def _prepare_run(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
     from pflow.cli.input_values import parse_inputs
     from pflow.cli.sources import check_home, find_source, is_file_path
-    from pflow.config import load
+    from pflow.config import load_settings
     from pflow.service import Service
 
-    settings = load()
+    settings = load_settings()
     service = Service(replace(settings, cluster=parsed.cluster) if parsed.cluster else settings)
     if not is_file_path(parsed.workflow):
         check_home(service.home)

@@ -20,7 +20,7 @@ from pflow.cli.printing import (
     write_text,
 )
 from pflow.cli.sources import is_file_path, restore_given_name
-from pflow.config import load
+from pflow.config import load_settings
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
 from pflow.service import Service
@@ -62,7 +62,7 @@ def print_error(error: UraniborgError, given: str) -> None:
         from pflow.cli.diagnostics import get_diagnostics, print_diagnostics, read_source_text, summarize_severities
 
         diagnostics = get_diagnostics(error)
-        print_diagnostics(Page(sys.stderr), diagnostics, read_source_text(Service(load()), given))
+        print_diagnostics(Page(sys.stderr), diagnostics, read_source_text(Service(load_settings()), given))
         print_message("error", RED, f"'{given}' is not valid: {summarize_severities(diagnostics)}. Nothing was run.")
         return
     label, style = ("waiting", YELLOW) if isinstance(error, ApprovalRequired) else ("error", RED)

@@ -9,7 +9,7 @@ from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.model import Node
 from pflow.ir.param_checks import mask_param
 from pflow.ir.template_uses import has_template
-from pflow.python_code import NO_RESULT, never_assigns, syntax_error_of
+from pflow.python_code import NO_RESULT, find_syntax_error, never_assigns
 from pflow.registry.interface import Interface
 from pflow.templates.syntax import find_templates
 
@@ -51,7 +51,7 @@ class ConstantChecker:
             return None
         self._code_left -= len(code)
         code = code.replace("$${", "${")
-        syntax_error = syntax_error_of(code)
+        syntax_error = find_syntax_error(code)
         if syntax_error is None:
             # Code that only chooses an edge has its answer in `action`.
             is_without = never_assigns(code, "result", "action")

@@ -57,7 +57,7 @@ def mask_param(key: str, value: Any) -> Any:
         return "…"
     from pflow.redaction import Secrets
 
-    return Secrets().masked({key: value})[key]
+    return Secrets().mask({key: value})[key]
 
 
 def _is_acceptable(value: Any, param: Param) -> bool:

@@ -70,7 +70,7 @@ class ChatError(Exception):
         self.failure = failure
         self.message = message
         self.server_text = server_text
-        """What the server wrote about a refused request. It may contain keys: redact it before it is shown."""
+        """The server's text about a refused request. It may contain keys: redact it before it is displayed."""
         self.status = status
         self.answer = answer
         """The incomplete or empty answer, if there is one."""

@@ -137,7 +137,7 @@ def scan_blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) ->
 
 
 def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
-    """Yield the lines with those of longer comments blank; entries that somebody put away in one are part of it."""
+    """Yield the lines, blank inside comments of several lines, which can contain entries."""
     source = iter(lines)
     starts_line = True
     for line in source:

@@ -117,7 +117,7 @@ def open_decompressed(path: Path, name: str) -> Generator[BinaryIO]:
 
 
 GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
-"""What reading a damaged .gz raises."""
+"""The errors that reading a damaged .gz file raises."""
 
 
 def _make_size_error(limit: int) -> Unreadable:

@@ -13,7 +13,7 @@ from uraniborg.kernel.bibliography.clean_text import clean_line, clean_lines, no
 from uraniborg.kernel.bibliography.latex import decode_latex
 
 MAX_CHARS = 262_144
-"""Longer front matter is not read: it is no description of a paper."""
+"""Longer front matter is not read: it does not describe a paper."""
 _FENCES = re.compile(r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _SIMPLE_LINE = re.compile(r"^([A-Za-z_-]+):[ \t]+(\S.*)$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\^\[[^\[\]]*\]|\[\^[^\[\]]*\]|\^[\d,*† ]{1,12}\^")

@@ -67,7 +67,7 @@ _KINDS = {
 }
 _REVIEWED = ("include", "exclude", "maybe", "undecided")
 _MOST_ITEMS, _MOST_CHARS, _DEPTH = 200, 2_000, 4
-"""The bounds of what is kept of a search's own records."""
+"""The limits of the values that are stored from a search's own records."""
 _TEMPLATE_FREE = frozenset(("template_tag", "prompt_template", "source_path", "source_hash", "source_file"))
 
 
@@ -224,7 +224,7 @@ def _set_bibtex(entry: Entry, value: Any) -> None:
 
 
 def _set_full_text(entry: Entry, value: Any) -> None:
-    # A search export says in `source` which database it asked, in one word; a paper has lines.
+    # In a search export `source` is the name of a database, one word; a full text has lines.
     if isinstance(value, str) and not entry.source:
         entry.source = clean_block(value)
 

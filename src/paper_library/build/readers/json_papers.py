@@ -20,7 +20,7 @@ from paper_library.build.readers.json_fields import is_paper_like, make_entry
 MAX_LINE_BYTES = 16 << 20
 """A longer line of a .jsonl file is not a paper."""
 MAX_DOCUMENT_BYTES = 512 << 20
-"""A .json file is read as a whole; what is larger belongs into a .jsonl file."""
+"""A .json file is read as a whole; larger collections belong into a .jsonl file."""
 MAX_DECOMPRESSED_BYTES = 16 << 30
 """The limit of a .gz file, which can decompress without end."""
 _LISTS = ("papers", "items", "references", "results", "entries")
@@ -72,7 +72,7 @@ def parse_json(data: bytes) -> Any:
         pass
     try:
         value = json.loads(decode_text(data).lstrip("\ufeff"), parse_constant=lambda _: None)
-        # Through UTF-8, so that no half character remains to break what is written from these values.
+        # Through UTF-8, so that no lone surrogate remains in these values.
         return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from None

@@ -74,6 +74,6 @@ def _make_entry(origin: str, parts: front_matter.FrontMatter) -> Entry:
     entry.title = (
         entry.title or front_matter.strip_markdown(find_title(parts.body)) or make_title_from_stem(Path(origin).stem)
     )
-    told = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
-    entry.abstract = clean_line(extract_plain_text(told[:_ABSTRACT_CHARS]))
+    abstract = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
+    entry.abstract = clean_line(extract_plain_text(abstract[:_ABSTRACT_CHARS]))
     return entry

@@ -137,7 +137,7 @@ class Encrypted(Unreadable):
 class Pages:
     texts: list[str] = field(default_factory=list[str])
     large_print: str = ""
-    """What the first page prints larger than anything else, or nothing where all is of one size."""
+    """The text in the largest print of the first page, or an empty string if all text has one size."""
     info: dict[str, str] = field(default_factory=dict[str, str])
     xmp_doi: str = ""
 
