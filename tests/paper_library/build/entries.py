@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import Matcher, keys_of
-from paper_library.build.merge import Paper, merged
+from paper_library.build.entry_matcher import EntryMatcher, make_keys
+from paper_library.build.merge import Paper, merge_entries
 
 
 def an_entry(origin: str = "refs.bib:1", title: str = "Deep Fish of the North", /, **facts: Any) -> Entry:
@@ -17,11 +17,13 @@ def an_entry(origin: str = "refs.bib:1", title: str = "Deep Fish of the North", 
 def papers_of(entries: Iterable[Entry]) -> list[Paper]:
     """The papers of the entries, in an order that does not depend on theirs."""
     listed = list(entries)
-    matcher = Matcher()
+    matcher = EntryMatcher()
     for entry in listed:
-        matcher.add(entry, keys_of(entry))
-    clusters = [[(listed[number], keys_of(listed[number])) for number in numbers] for numbers in matcher.clusters()]
-    return sorted((merged(found) for found in clusters), key=lambda paper: (paper.paper_id, paper.origins))
+        matcher.add(entry, make_keys(entry))
+    clusters = [
+        [(listed[number], make_keys(listed[number])) for number in numbers] for numbers in matcher.find_clusters()
+    ]
+    return sorted((merge_entries(found) for found in clusters), key=lambda paper: (paper.paper_id, paper.origins))
 
 
 def groups_of(entries: Iterable[Entry]) -> list[list[str]]:

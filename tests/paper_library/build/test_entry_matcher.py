@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import Matcher, keys_of
+from paper_library.build.entry_matcher import EntryMatcher, make_keys
 from tests.paper_library.build.entries import an_entry, groups_of, papers_of
 
 TITLE = "Deep Fish of the North"
@@ -133,10 +133,10 @@ def test_what_two_entries_share_with_a_third_makes_all_one() -> None:
 
 
 def test_the_reason_for_a_merge_is_reported() -> None:
-    matcher = Matcher()
+    matcher = EntryMatcher()
     for entry in (an_entry("a.bib:1", doi="10.1000/x"), an_entry("b.bib:1", doi="10.1000/x")):
-        matcher.add(entry, keys_of(entry))
-    assert [matcher.reason(number) for number in (0, 1)] == ["", "same DOI"]
+        matcher.add(entry, make_keys(entry))
+    assert [matcher.get_merge_reason(number) for number in (0, 1)] == ["", "same DOI"]
 
 
 def _entries(draw: st.DrawFn, *, own_titles: bool) -> list[Entry]:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import keys_of
+from paper_library.build.entry_matcher import make_keys
 from paper_library.build.entry_storage import EntrySpool
 from tests.paper_library.build.entries import an_entry
 
@@ -27,7 +27,7 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES, max_size=5))
 def test_every_entry_is_had_back_by_its_number(tmp_path_factory: pytest.TempPathFactory, entries: list[Entry]) -> None:
     spool = EntrySpool(tmp_path_factory.mktemp("spool") / "spool")
-    put = [(entry, keys_of(entry)) for entry in entries]
+    put = [(entry, make_keys(entry)) for entry in entries]
     for entry, keys in put:
         assert spool.append(entry) == (entry, keys)
     spool.flush()

@@ -4,14 +4,14 @@ from itertools import permutations
 
 import pytest
 
-from paper_library.build.entry_matcher import keys_of
-from paper_library.build.merge import Paper, merged, precedence, unique
+from paper_library.build.entry_matcher import make_keys
+from paper_library.build.merge import Paper, compute_precedence, merge_entries, remove_duplicates
 from paper_library.identity import make_meta_key, make_paper_id, normalise_title
 from tests.paper_library.build.entries import an_entry
 
 
 def one_paper(*entries: object) -> Paper:
-    return merged([(entry, keys_of(entry)) for entry in entries])  # pyright: ignore[reportArgumentType]
+    return merge_entries([(entry, make_keys(entry)) for entry in entries])  # pyright: ignore[reportArgumentType]
 
 
 def test_each_entry_fills_in_what_the_better_one_does_not_say() -> None:
@@ -43,7 +43,7 @@ def test_each_entry_fills_in_what_the_better_one_does_not_say() -> None:
 def test_what_a_person_curated_counts_before_what_was_found_in_print(better: str, worse: str) -> None:
     for order in permutations([an_entry(better, "Better"), an_entry(worse, "Worse")]):
         assert one_paper(*order).entry.title == "Better"
-    assert precedence(an_entry(better)) < precedence(an_entry(worse))
+    assert compute_precedence(an_entry(better)) < compute_precedence(an_entry(worse))
 
 
 def test_keywords_are_joined_once_each_whatever_their_case_and_accents() -> None:
@@ -52,7 +52,7 @@ def test_keywords_are_joined_once_each_whatever_their_case_and_accents() -> None
         an_entry("b.bib:1", keywords=["fish", "SCHRODINGER", "sea"]),
     )
     assert paper.entry.keywords == ["Fish", "Schrödinger", "sea"]
-    assert unique(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
+    assert remove_duplicates(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
 
 
 def test_a_month_of_another_year_is_not_taken() -> None:

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import keys_of
-from paper_library.build.merge import merged
-from paper_library.build.metadata import Described, described, template_name
+from paper_library.build.entry_matcher import make_keys
+from paper_library.build.merge import merge_entries
+from paper_library.build.metadata import PreparedPaper, normalise_template_name, prepare_paper
 from tests.paper_library.build.entries import an_entry
 
 SOURCE = "# Fish\n\nThey swim.\n\n## Deep ones\n\nThey *sink*."
 
 
-def shelved(entry: Entry, *, sparing: bool = False) -> Described:
-    return described(merged([(entry, keys_of(entry))]), sparing=sparing)
+def shelved(entry: Entry, *, sparing: bool = False) -> PreparedPaper:
+    return prepare_paper(merge_entries([(entry, make_keys(entry))]), sparing=sparing)
 
 
 def reply(entry: Entry) -> dict[str, Any]:
@@ -73,9 +73,9 @@ def test_the_preferred_summary_is_the_one_asked_for_then_the_simple_one_then_any
 
 
 def test_a_template_has_a_name_that_fits_in_an_address() -> None:
-    assert template_name(" Deep Read! (v2) ") == "deep_read_v2"
-    assert template_name("../../etc/passwd") == "etc_passwd"
-    assert len(template_name("x" * 1000)) == 64
+    assert normalise_template_name(" Deep Read! (v2) ") == "deep_read_v2"
+    assert normalise_template_name("../../etc/passwd") == "etc_passwd"
+    assert len(normalise_template_name("x" * 1000)) == 64
 
 
 def test_a_template_named_in_another_script_still_has_a_name() -> None:

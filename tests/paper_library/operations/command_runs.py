@@ -16,7 +16,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from paper_library.cli import run
+from paper_library.cli import run_command
 from tests.forking import Forked, template
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
@@ -54,7 +54,7 @@ def command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Done:
     """What the command answers to these arguments, run in this process."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
-        run([str(argument) for argument in arguments])
+        run_command([str(argument) for argument in arguments])
     said = capsys.readouterr()
     code = ended.value.code
     return Done(code if isinstance(code, int) else 0, said.out, said.err)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 
 Harm = Callable[[Path], None]
 
@@ -31,7 +31,7 @@ def bibliography(path: Path, *titles: str, **fields: str) -> Path:
     return path
 
 
-def shelve(shelf: Path, *titles: str, **fields: str) -> Report:
+def shelve(shelf: Path, *titles: str, **fields: str) -> BuildReport:
     """Build a shelf of papers with these titles, in the place of what is there."""
     source = shelf.with_name(f"{shelf.name}-input")
     source.mkdir(exist_ok=True)
@@ -41,7 +41,7 @@ def shelve(shelf: Path, *titles: str, **fields: str) -> Report:
         shutil.rmtree(source)
 
 
-def shelve_readable(shelf: Path, text: str = HOSTILE_TEXT) -> Report:
+def shelve_readable(shelf: Path, text: str = HOSTILE_TEXT) -> BuildReport:
     """Build a shelf of two papers of a bibliography and one, On comets, with its text."""
     source = shelf.with_name(f"{shelf.name}-input")
     source.mkdir()

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 from paper_library.library import Library
-from paper_library.store.verification import verify
+from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import Done, command, process
 from tests.paper_library.operations.shelves import bibliography, files_of, shelve
 
@@ -40,7 +40,7 @@ def all_titles(shelf: Path) -> set[str]:
         library.close()
 
 
-def broken(report: Report) -> dict[str, str]:
+def broken(report: BuildReport) -> dict[str, str]:
     return {problem.origin: problem.reason for problem in report.problems if problem.kind == "broken"}
 
 
@@ -129,7 +129,7 @@ def test_broken_files_are_told_with_reasons_and_the_others_are_shelved(inputs: P
     assert any(origin.startswith("unbalanced.bib") for origin in broken(report))
     assert all(reason.strip() for reason in broken(report).values())
     assert Library.open(target).search("author:Müller")["total"] == 1
-    assert verify(target).is_whole
+    assert verify_shelf(target).is_intact
 
 
 def test_a_file_that_is_a_pipe_is_told_and_does_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
@@ -202,7 +202,7 @@ def test_hostile_file_names_are_read_like_others(inputs: Path, target: Path) -> 
     hostile(inputs)
     report = build_shelf([inputs], target)
     assert (report.papers, report.problems) == (len(HOSTILE_NAMES), [])
-    assert verify(target).is_whole
+    assert verify_shelf(target).is_intact
     library = Library.open(target)
     for hit in library.search("", limit=100)["results"]:
         assert json.dumps(library.metadata(hit["paper_id"]))

@@ -48,7 +48,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def papers(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     try:
-        return {(said := opened.described(no))["paper_id"]: said for no in range(opened.manifest.papers)}
+        return {(said := opened.metadata_dict(no))["paper_id"]: said for no in range(opened.manifest.papers)}
     finally:
         opened.close()
 

@@ -13,7 +13,7 @@ import pytest
 from paper_library.build.builder import build_shelf
 from paper_library.build.input_files import find_files
 from paper_library.build.inputs import find_inputs
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 from paper_library.errors import InputNotFound, ShelfUnwritable
 from paper_library.library import Library
 from tests.paper_library.build.readers.files import fail_to_open
@@ -42,7 +42,7 @@ def outside(tmp_path: Path) -> Path:
     return folder
 
 
-def reasons(report: Report) -> dict[str, str]:
+def reasons(report: BuildReport) -> dict[str, str]:
     return {problem.origin: f"{problem.kind}: {problem.reason}" for problem in report.problems}
 
 
@@ -138,7 +138,7 @@ def test_a_pipe_among_translations_and_summaries_keeps_no_build_waiting(inputs: 
     told = reasons(build_shelf([inputs], shelf, summaries=summaries))
     assert told.keys() == {"own.de.md", "own.fr.md", "short/own.json", "long/own.json", "round/own.json"}
     library = Library.open(shelf)
-    known = library.metadata(library.with_title("Own paper")[0])
+    known = library.metadata(library.find_by_title("Own paper")[0])
     assert (known["translations"], known["available_summary_templates"]) == ([], ["default"])
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.staging import staged
+from paper_library.build.staging import stage_folder
 from paper_library.store.manifest import read_manifest
-from paper_library.store.verification import verify
+from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import Done, command, process
 from tests.paper_library.operations.killed_build import build_and_die
 from tests.paper_library.operations.shelves import bibliography, files_of, shelve
@@ -45,7 +45,7 @@ def test_a_build_killed_at_any_moment_leaves_one_of_the_two_shelves_whole(inputs
         coming = other if before == ids[one] else one
         died = build_and_die([coming], target, moment)
         after = read_manifest(target).build_id
-        assert verify(target).is_whole, f"killed before step {moment}"
+        assert verify_shelf(target).is_intact, f"killed before step {moment}"
         assert after in (before, ids[coming])
         outcomes.add(after == before)
         moment += EVERY
@@ -76,7 +76,7 @@ def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.Capture
     shelve(target, "Star")
     source = bibliography(inputs / "papers.bib", "Comet")
     before = files_of(target)
-    with staged(target) as folder:
+    with stage_folder(target) as folder:
         (folder / "manifest.json").write_text("{}")
         done = command(capsys, "build", source, "-o", target, "--json")
         assert (done.code, done.error["code"]) == (4, "locked")
@@ -87,7 +87,7 @@ def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.Capture
 
 def test_a_build_may_go_on_beside_that_of_another_shelf(inputs: Path, shelves: Path) -> None:
     source = bibliography(inputs / "papers.bib", "Comet")
-    with staged(shelves / "one") as folder:
+    with stage_folder(shelves / "one") as folder:
         (folder / "manifest.json").write_text("{}")
         assert build_shelf([source], shelves / "other").papers == 1
         with pytest.raises(Locked):
@@ -97,7 +97,7 @@ def test_a_build_may_go_on_beside_that_of_another_shelf(inputs: Path, shelves: P
 
 def test_a_build_spares_that_of_a_shelf_whose_name_begins_the_same(inputs: Path, shelves: Path) -> None:
     source = bibliography(inputs / "papers.bib", "Comet")
-    with staged(shelves / "one.more") as folder:
+    with stage_folder(shelves / "one.more") as folder:
         (folder / "manifest.json").write_text("{}")
         build_shelf([source], shelves / "one")
         assert folder.exists()
@@ -131,7 +131,7 @@ def test_a_full_disk_leaves_the_old_shelf_whole_and_nothing_beside_it(inputs: Pa
     done = _built_with_a_full_disk(inputs, target, size)
     assert done.code != 0
     assert files_of(target) == before
-    assert verify(target).is_whole
+    assert verify_shelf(target).is_intact
     assert names_in(shelves) == ["shelf", "shelf.ids.json"]
 
 

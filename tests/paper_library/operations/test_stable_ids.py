@@ -15,7 +15,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.errors import RegisterTooNew, ShelfUnwritable
 from paper_library.library import Library
 from paper_library.store import index as fields
-from paper_library.store.manifest import file_digest
+from paper_library.store.manifest import compute_file_digest
 from paper_library.store.shelf import Shelf
 from tests.paper_library.operations.command_runs import command, process
 from tests.paper_library.operations.killed_build import build_and_die
@@ -36,7 +36,7 @@ def ids(shelf: Path) -> dict[str, str]:
     opened = Shelf.open(shelf)
     try:
         found: dict[str, str] = {}
-        for said in sorted(map(opened.described, range(opened.manifest.papers)), key=lambda said: said["paper_id"]):
+        for said in sorted(map(opened.metadata_dict, range(opened.manifest.papers)), key=lambda said: said["paper_id"]):
             found[f"{said['title']}*" if said["title"] in found else said["title"]] = said["paper_id"]
         return found
     finally:
@@ -202,7 +202,7 @@ def test_a_shelf_that_cannot_be_put_in_place_has_given_out_no_other_ids(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("paper_library.build.staging._replace", fails)
+        patched.setattr("paper_library.build.staging._replace_folder", fails)
         with pytest.raises(ShelfUnwritable):
             build_shelf([folder], shelf)
     assert ids(shelf) == before
@@ -284,7 +284,7 @@ def test_any_inputs_give_the_same_shelf_again_by_rebuilding_and_by_updating(
 def all_ids(shelf: Path) -> set[str]:
     opened = Shelf.open(shelf)
     try:
-        return {opened.described(no)["paper_id"] for no in range(opened.manifest.papers)}
+        return {opened.metadata_dict(no)["paper_id"] for no in range(opened.manifest.papers)}
     finally:
         opened.close()
 
@@ -322,7 +322,7 @@ def older(shelf: Path) -> None:
     database.executescript("DROP TABLE entry; ALTER TABLE asset DROP COLUMN is_added;")
     database.close()
     manifest |= {"schema_version": 1}
-    manifest["files"]["shelf.db"] = file_digest(shelf / "shelf.db")
+    manifest["files"]["shelf.db"] = compute_file_digest(shelf / "shelf.db")
     (shelf / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -346,7 +346,7 @@ def test_a_shelf_of_the_first_schema_is_read_as_it_is(old_shelf: Path) -> None:
     assert library.search("star -is:retracted")["total"] == 2
     assert library.bibtex("brahe").startswith("@article{brahe,")
     assert "unknown_nd_notes" in library.bibtex(ids(old_shelf)["Notes"])
-    assert library.complete("bra") == library.metadata("brahe")["paper_id"]
+    assert library.resolve_prefix("bra") == library.metadata("brahe")["paper_id"]
     library.close()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 from paper_library.library import Library
-from paper_library.store.difference import compare
+from paper_library.store.difference import compare_shelves
 from paper_library.store.shelf import Shelf
 from tests.paper_library.build.readers.pdfs import made_pdf
 from tests.paper_library.operations.command_runs import process
@@ -60,7 +60,7 @@ def content(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     try:
         return {
-            (said := opened.described(no))["paper_id"]: {
+            (said := opened.metadata_dict(no))["paper_id"]: {
                 **said,
                 "bibtex": opened.bibtex(no),
                 "keys": opened.keys(no),
@@ -81,7 +81,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def counts(report: Report) -> tuple[int, int, int, int, int]:
+def counts(report: BuildReport) -> tuple[int, int, int, int, int]:
     return report.added, report.changed, report.replaced, report.unchanged, report.pruned
 
 
@@ -298,4 +298,4 @@ def test_the_command_says_what_an_update_did(tmp_path: Path) -> None:
     assert pruned["changes"] == [
         {"change": "pruned", "paper_id": pruned["changes"][0]["paper_id"], "title": "Of comets", "fields": []}
     ]
-    assert compare(tmp_path / "shelf", tmp_path / "shelf").unchanged == 1
+    assert compare_shelves(tmp_path / "shelf", tmp_path / "shelf").unchanged == 1

@@ -7,8 +7,8 @@ import pytest
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from paper_library.store.difference import compare
-from paper_library.store.verification import verify
+from paper_library.store.difference import compare_shelves
+from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import command
 from tests.paper_library.operations.shelves import bibliography, files_of, flipped, shelve_readable
 
@@ -37,7 +37,7 @@ def test_a_paper_known_by_its_key_keeps_its_id_when_its_doi_becomes_known(tmp_pa
     build_shelf([full], new, update=old)
     assert known(new) == known(old)
     assert Library.open(new).metadata("10.1000/star")["paper_id"] == known(old)["The new star"]
-    assert [change.fields for change in compare(old, new).changed] == [("identifiers",)]
+    assert [change.fields for change in compare_shelves(old, new).changed] == [("identifiers",)]
 
 
 def test_papers_are_added_and_those_there_stay_with_all_they_had(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_papers_are_added_and_those_there_stay_with_all_they_had(tmp_path: Path)
     source = bibliography(tmp_path / "more.bib", "A book of moons")
     report = build_shelf([source], new, update=old)
     assert report.papers == 4
-    difference = compare(old, new)
+    difference = compare_shelves(old, new)
     assert [change.title for change in difference.added] == ["A book of moons"]
     assert (difference.removed, difference.changed, difference.unchanged) == ([], [], 3)
     before, after = Library.open(old), Library.open(new)
@@ -56,7 +56,7 @@ def test_papers_are_added_and_those_there_stay_with_all_they_had(tmp_path: Path)
     comets = known(old)["On comets"]
     assert after.source(comets) == before.source(comets)
     assert after.bibtex("Onthenewstar") == before.bibtex("Onthenewstar")
-    assert verify(new).is_whole
+    assert verify_shelf(new).is_intact
 
 
 def test_an_update_with_nothing_new_gives_the_same_build(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_a_shelf_is_updated_in_its_own_place(tmp_path: Path) -> None:
     before = known(shelf)
     build_shelf([bibliography(tmp_path / "more.bib", "A book of moons")], shelf, update=shelf)
     assert known(shelf).items() > before.items()
-    assert verify(shelf).is_whole
+    assert verify_shelf(shelf).is_intact
 
 
 def test_an_update_leaves_the_old_shelf_as_it_was(tmp_path: Path) -> None:

@@ -344,19 +344,19 @@ def test_half_a_character_makes_no_search_fail(library: Library, query: str) -> 
 
 
 def test_similar_papers_share_its_words_and_are_not_itself(library: Library) -> None:
-    (paper,) = library.with_title(CARROTS)
-    page = library.similar(paper)
+    (paper,) = library.find_by_title(CARROTS)
+    page = library.find_similar(paper)
     assert titles(page)[0] == ROOTS
     assert CARROTS not in titles(page)
     assert page["interpreted_query"]["terms"]
 
 
 def test_a_paper_that_shares_no_word_has_no_similar_ones(library: Library) -> None:
-    (paper,) = library.with_title(ARABIC)
-    assert library.similar(paper)["results"] == []
+    (paper,) = library.find_by_title(ARABIC)
+    assert library.find_similar(paper)["results"] == []
 
 
 def test_similar_papers_are_paged_without_doubles(library: Library) -> None:
-    (paper,) = library.with_title(CARROTS)
-    whole = titles(library.similar(paper, limit=100))
-    assert [titles(library.similar(paper, limit=1, offset=at))[0] for at in range(len(whole))] == whole
+    (paper,) = library.find_by_title(CARROTS)
+    whole = titles(library.find_similar(paper, limit=100))
+    assert [titles(library.find_similar(paper, limit=1, offset=at))[0] for at in range(len(whole))] == whole

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_library.library import Library
-from paper_library.search.parser import read_query
+from paper_library.search.parser import parse_query
 from tests.paper_library.search.libraries import library_of, titles
 from uraniborg.kernel.text import terms
 
@@ -162,7 +162,7 @@ def test_an_order_in_the_query_yields_to_the_argument_and_the_reply_says_so(frui
     ids=lambda text: text[:12].encode("ascii", "replace").decode(),
 )
 def test_ten_thousand_characters_are_read(text: str) -> None:
-    assert read_query(text).interpret().keys() >= {"terms", "filters", "ignored"}
+    assert parse_query(text).describe().keys() >= {"terms", "filters", "ignored"}
 
 
 def test_ten_thousand_characters_are_refused_by_a_search(fruit: Library) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from paper_library.library import Library
-from paper_library.search.suggestions import did_you_mean, suggest_keywords
+from paper_library.search.suggestions import suggest_correction, suggest_keywords
 from tests.paper_library.search.libraries import library_of
 
 
 def suggested(library: Library, query: str, *missing: str) -> str | None:
-    return did_you_mean(library.live.current().searcher, query, list(missing))
+    return suggest_correction(library.live.current().searcher, query, list(missing))
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from paper_library.library import Library
-from paper_library.store.verification import verify
+from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.shelves import flipped, put
 from uraniborg.kernel.errors import UraniborgError
 
@@ -20,7 +20,7 @@ def flips(shelf: Path) -> Iterator[str]:
 
 
 def verified(shelf: Path, name: str) -> str:
-    return "found" if f"{name} is not as it was built" in verify(shelf).problems else "overlooked"
+    return "found" if f"{name} is not as it was built" in verify_shelf(shelf).problems else "overlooked"
 
 
 def opened(shelf: Path) -> str:

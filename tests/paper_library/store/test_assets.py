@@ -15,7 +15,7 @@ from paper_library.app import make_app
 from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetFetchFailed, AssetInvalid
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.layout import asset_path
 from paper_library.store.shelf import AssetRef
 from tests.requirements import requirement
@@ -40,12 +40,12 @@ def answer(status: int = 200, content: bytes = TEXT, headers: dict[str, str] | N
 
 
 def test_what_was_shelved_is_read_from_a_static_server(tmp_path: Path) -> None:
-    assets = Assets("https://static.example/papers/", transport=httpx.MockTransport(answer()))
+    assets = AssetReader("https://static.example/papers/", transport=httpx.MockTransport(answer()))
     assert assets.read(tmp_path, SOURCE, "p1") == TEXT.decode()
 
 
 def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFailed | AssetInvalid:
-    assets = Assets("https://static.example/papers", transport=httpx.MockTransport(answered))
+    assets = AssetReader("https://static.example/papers", transport=httpx.MockTransport(answered))
     with pytest.raises((AssetFetchFailed, AssetInvalid)) as caught:
         assets.read(folder, ref, "p1")
     assert caught.value.__cause__ is None, "the address is in it"
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_read_is_unreadable_and_not_fetched_from_elsewhere
 @requirement("PL-16")
 def test_without_a_static_server_a_file_that_is_lost_is_missing(tmp_path: Path) -> None:
     with pytest.raises(AssetFetchFailed) as caught:
-        Assets().read(tmp_path, SOURCE, "p1")
+        AssetReader().read(tmp_path, SOURCE, "p1")
     assert caught.value.ids == {"reason": "missing", "paper_id": "p1"}
 
 

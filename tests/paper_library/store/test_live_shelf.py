@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paper_library.library import Library
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
 from tests.paper_library.operations.shelves import HARMS, flipped, shelve, shelve_readable
 
@@ -54,14 +54,14 @@ def test_whoever_holds_the_old_shelf_finishes_on_it(shelf: Path) -> None:
     held = live.current()
     shelve(shelf, "New star")
     live.refresh()
-    assert [row.title for row in held.rows([0, 1])] == ["Old comet", "Old star"]
+    assert [row.title for row in held.read_rows([0, 1])] == ["Old comet", "Old star"]
     assert live.current().manifest.papers == 1
 
 
 def test_a_thread_new_to_the_old_shelf_reads_the_old_database_after_a_replacement(shelf: Path) -> None:
     held = LiveShelf(shelf).current()
     shelve(shelf, "New star", "New comet")
-    assert in_new_thread(lambda: [row.title for row in held.rows([0, 1])]) == ["Old comet", "Old star"]
+    assert in_new_thread(lambda: [row.title for row in held.read_rows([0, 1])]) == ["Old comet", "Old star"]
 
 
 def test_a_damaged_replacement_is_not_read_by_threads_that_are_new(shelf: Path) -> None:
@@ -126,8 +126,8 @@ def _copied_unless_there(source: str, target: str) -> None:
 def test_an_asset_cleared_away_with_the_old_shelf_is_read_from_the_new_one(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     shelve_readable(shelf)
-    library = Library(LiveShelf(shelf), Assets())
-    (paper,) = library.with_title("On comets")
+    library = Library(LiveShelf(shelf), AssetReader())
+    (paper,) = library.find_by_title("On comets")
     held = library.live.current()
     shelve_readable(shelf, "# Comets\n\nThey come back.\n")
     assert library.source(paper) == "# Comets\n\nThey come back."

@@ -110,23 +110,26 @@ def test_what_names_no_paper_is_not_found_whole_or_as_a_beginning(library: Libra
     with pytest.raises(PaperNotFound):
         library.metadata(written)
     with pytest.raises(PaperNotFound):
-        library.complete(written)
+        library.resolve_prefix(written)
 
 
 @pytest.mark.parametrize("begun", ["knots2003", "braids", "braids2", "bib:braids"])
 def test_a_unique_beginning_of_a_bibtex_key_is_completed(library: Library, begun: str) -> None:
-    assert library.complete(begun) == library.metadata("braids2005" if "braids" in begun else "knots2003")["paper_id"]
+    assert (
+        library.resolve_prefix(begun)
+        == library.metadata("braids2005" if "braids" in begun else "knots2003")["paper_id"]
+    )
 
 
 def test_a_unique_beginning_of_an_id_is_completed(library: Library) -> None:
     for key in ("knots2003", "knots2004", "braids2005"):
         known = library.metadata(key)["paper_id"]
-        assert library.complete(known[:10].upper()) == known
+        assert library.resolve_prefix(known[:10].upper()) == known
 
 
 def test_a_beginning_that_several_papers_share_is_refused_with_their_names(library: Library) -> None:
     with pytest.raises(PaperAmbiguous) as refused:
-        library.complete("knots")
+        library.resolve_prefix("knots")
     candidates = ["knots2003 (Knots of the North)", "knots2004 (Braids of the South)"]
     assert refused.value.ids["candidates"] == candidates
 

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.store import shelf as shelf_module
-from paper_library.store.manifest import file_digest, read_manifest
+from paper_library.store.manifest import compute_file_digest, read_manifest
 from paper_library.store.shelf import Shelf
-from paper_library.store.verification import verify
+from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.shelves import (
     HARMS,
     Harm,
@@ -97,7 +97,7 @@ def kinds_told(shelf: Path) -> str | dict[str, type]:
 def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_digests_are_right(shelf: Path) -> None:
     outside = shelf.parent / "outside"
     outside.write_text("not of this shelf")
-    files = {**read_manifest(shelf).files, f"../{outside.name}": file_digest(outside)}
+    files = {**read_manifest(shelf).files, f"../{outside.name}": compute_file_digest(outside)}
     rewrite_manifest(files=files)(shelf)
     refused = refusal(lambda: Shelf.open(shelf))
     assert refused.code == "shelf_damaged"
@@ -112,7 +112,7 @@ def test_one_flipped_bit_in_the_database_keeps_the_shelf_closed(whole: Path, at:
     flipped(database, *at)
     try:
         assert refusal(lambda: Shelf.open(whole)).code == "shelf_damaged"
-        assert verify(whole).problems == ["shelf.db is not as it was built"]
+        assert verify_shelf(whole).problems == ["shelf.db is not as it was built"]
     finally:
         put(database, before)
 
@@ -152,7 +152,7 @@ def test_a_flipped_bit_in_a_static_file_spoils_that_file_alone(whole: Path, choo
         library = Library.open(whole)
         codes = {_code_of(library, hit["paper_id"]) for hit in library.search("")["results"]}
         assert codes == {"", "asset_invalid"}
-        assert verify(whole).problems == [f"{file.relative_to(whole).as_posix()} is not as it was built"]
+        assert verify_shelf(whole).problems == [f"{file.relative_to(whole).as_posix()} is not as it was built"]
         library.close()
     finally:
         put(file, before)
@@ -173,7 +173,7 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
     (file,) = (shelf / "static" / "source").rglob("*.md")
     file.write_bytes(change)
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     error = refusal(lambda: library.source(paper))
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": paper}
@@ -182,11 +182,11 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
 def test_a_lost_static_file_fails_for_its_paper_and_says_that_it_is_missing(shelf: Path) -> None:
     shutil.rmtree(shelf / "static" / "source")
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     error = refusal(lambda: library.source(paper))
     assert (error.code, error.ids) == ("asset_fetch_failed", {"reason": "missing", "paper_id": paper})
     assert library.search("comets")["total"] == 1
-    assert [one for one in verify(shelf).problems if "source" in one and one.endswith("is missing")]
+    assert [one for one in verify_shelf(shelf).problems if "source" in one and one.endswith("is missing")]
 
 
 def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) 
     shutil.move(file, secret)
     file.symlink_to(secret)
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     with pytest.raises(UraniborgError):
         library.source(paper)
     secret.write_text("On comets: the word quokka is nowhere on the shelf.")
@@ -208,10 +208,10 @@ def test_a_pipe_in_the_place_of_a_text_keeps_nobody_waiting(shelf: Path) -> None
     file.unlink()
     os.mkfifo(file)
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     assert refusal(lambda: library.source(paper)).code == "asset_invalid"
     assert library.search("comets")["total"] == 1
-    assert [one for one in verify(shelf).problems if "source" in one and "regular" in one]
+    assert [one for one in verify_shelf(shelf).problems if "source" in one and "regular" in one]
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "shelf.db"])
@@ -235,9 +235,9 @@ def test_reading_writes_nothing_into_the_shelf(shelf: Path) -> None:
     before = files_of(shelf)
     library = Library.open(shelf)
     library.search("comets", facets=["author"])
-    library.source(library.with_title("On comets")[0])
+    library.source(library.find_by_title("On comets")[0])
     library.close()
-    assert verify(shelf).is_whole
+    assert verify_shelf(shelf).is_intact
     assert files_of(shelf) == before
 
 
@@ -294,7 +294,7 @@ def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two
     shelve(other, "Another star")
     build_id = read_manifest(other).build_id
     assert read_manifest(shelf).build_id != build_id
-    opened = shelf_module._opened_index
+    opened = shelf_module._open_linked_index
 
     def replaced(*given: Any) -> Any:
         index = opened(*given)
@@ -303,7 +303,7 @@ def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two
             other.rename(shelf)
         return index
 
-    monkeypatch.setattr(shelf_module, "_opened_index", replaced)
+    monkeypatch.setattr(shelf_module, "_open_linked_index", replaced)
     found = Shelf.open(shelf)
     assert found.build_id == found.manifest.build_id == build_id
-    assert [row.title for row in found.rows([0])] == ["Another star"]
+    assert [row.title for row in found.read_rows([0])] == ["Another star"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.store.verification import verify
+from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.shelves import HARMS, Harm, shelve_readable
 from uraniborg.kernel.errors import UraniborgError
 
@@ -18,9 +18,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_file_of_a_whole_shelf_is_read(whole: Path) -> None:
-    verdict = verify(whole)
+    verdict = verify_shelf(whole)
     files = [path for path in whole.rglob("*") if path.is_file() and path.name != "manifest.json"]
-    assert (verdict.is_whole, verdict.problems) == (True, [])
+    assert (verdict.is_intact, verdict.problems) == (True, [])
     assert verdict.files == len(files)
     assert verdict.papers == 3
 
@@ -34,7 +34,7 @@ def test_a_harmed_shelf_is_never_called_whole(whole: Path, tmp_path: Path, harm:
 
 def said_of(shelf: Path) -> str:
     try:
-        return "whole" if verify(shelf).is_whole else "damaged"
+        return "whole" if verify_shelf(shelf).is_intact else "damaged"
     except UraniborgError as error:
         return error.code
 
@@ -45,4 +45,4 @@ def test_each_lost_file_is_named(whole: Path, tmp_path: Path) -> None:
     for path in lost:
         path.unlink()
     named = [f"{path.relative_to(shelf).as_posix()} is missing" for path in lost]
-    assert sorted(verify(shelf).problems) == named
+    assert sorted(verify_shelf(shelf).problems) == named

@@ -14,7 +14,7 @@ from paper_library.build.readers.dates import month_number, year_and_month, year
 from paper_library.build.readers.files import tells_disk_errors, text_lines
 from paper_library.build.readers.latex import decode, unescape
 from paper_library.build.readers.names import bibtex_names
-from paper_library.retraction import notices_in_note
+from paper_library.retraction import parse_note
 from paper_library.text.bibtex import without_paper_id
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
@@ -70,7 +70,7 @@ def _entry(block: Block, where: str) -> Entry:
         institutions=_institutions(fields),
         kind=block.kind,
         language=_text(fields, "language", "langid"),
-        notices=[one for name in ("note", "addendum") for one in notices_in_note(_text(fields, name))],
+        notices=[one for name in ("note", "addendum") for one in parse_note(_text(fields, name))],
         bibtex=without_paper_id(block.text),
         origin=where,
     )

@@ -9,7 +9,7 @@ from paper_library.build.readers import tidy
 from paper_library.build.readers.dates import month_number, year_and_month, year_number
 from paper_library.build.readers.names import people
 from paper_library.identity import is_paper_id
-from paper_library.retraction import merge_notices, notices_in_note, read_notices
+from paper_library.retraction import merge_notices, parse_note, read_notices
 
 _ARXIV = re.compile(
     r"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?",
@@ -205,7 +205,7 @@ def _notices(entry: Entry, value: Any) -> None:
 
 def _note(entry: Entry, value: Any) -> None:
     """CSL has no field of its own for retractions: a note tells of them."""
-    entry.notices = merge_notices([*entry.notices, *notices_in_note(tidy.scalar(value))])
+    entry.notices = merge_notices([*entry.notices, *parse_note(tidy.scalar(value))])
 
 
 def _bibtex(entry: Entry, value: Any) -> None:

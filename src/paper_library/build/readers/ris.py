@@ -13,7 +13,7 @@ from paper_library.build.readers import tidy
 from paper_library.build.readers.dates import year_and_month, year_number
 from paper_library.build.readers.files import tells_disk_errors, text_lines
 from paper_library.build.readers.names import inverted_name
-from paper_library.retraction import notices_in_note
+from paper_library.retraction import parse_note
 
 MAX_RECORD_CHARS = 4 << 20
 """A longer record is refused: it does not describe a paper."""
@@ -110,7 +110,7 @@ def _entry(record: _Record, where: str) -> Entry:
         issue=record.first("IS"),
         pages="-".join(filter(None, (record.first("SP"), record.first("EP")))),
         publisher=record.first("PB"),
-        notices=[one for note in record.all("N1") for one in notices_in_note(note)],
+        notices=[one for note in record.all("N1") for one in parse_note(note)],
         abstract=record.first("AB", "N2"),
         identifiers=_identifiers(record),
         keywords=_keywords(record),
