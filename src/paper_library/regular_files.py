@@ -19,7 +19,7 @@ class NotRegular(OSError):
     """The error for a path to a pipe, socket, device or folder."""
 
     def __init__(self) -> None:
-        super().__init__(errno.EINVAL, "Not a regular file")
+        super().__init__(errno.EINVAL, "It is not a regular file")
 
 
 def resolve_links(path: Path) -> Path:

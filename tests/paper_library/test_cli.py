@@ -69,14 +69,14 @@ def test_verify_names_each_harmed_file_and_exits_with_4(capsys: Capture, shelf: 
     told, said = command(capsys, "verify", shelf), command(capsys, "verify", shelf, "--json")
     name = file.relative_to(shelf).as_posix()
     assert (told.code, said.code) == (4, 4)
-    assert said.json["problems"] == [f"{name} is not as it was built"]
+    assert said.json["problems"] == [f"{name} has changed since the build"]
     assert name in told.out
 
 
 def test_verify_of_a_whole_shelf_exits_with_0(capsys: Capture, shelf: Path) -> None:
     told, said = command(capsys, "verify", shelf), command(capsys, "verify", shelf, "--json")
     assert (told.code, said.code, said.json["is_whole"], said.json["papers"]) == (0, 0, True, 3)
-    assert told.out.startswith("Whole: 3 papers")
+    assert told.out.startswith("Intact: 3 papers")
 
 
 def test_stats_says_what_is_missing_where(capsys: Capture, shelf: Path) -> None:
@@ -202,5 +202,5 @@ def test_the_installed_command_tells_errors_on_stderr_and_nothing_on_stdout(tmp_
     done = process("stats", "nowhere", cwd=tmp_path)
     assert (done.code, done.out) == (3, "")
     assert done.err == (
-        "error: There is no shelf at nowhere.\nhint: Build one with: paper-library build INPUT… -o SHELF\n"
+        "error: The shelf nowhere does not exist.\nhint: Build a shelf: paper-library build INPUT… -o SHELF\n"
     )

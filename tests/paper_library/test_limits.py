@@ -69,7 +69,7 @@ def test_two_million_characters_of_full_texts_are_read_for_the_snippets_of_one_p
     allowed: list[int] = []
 
     class Texts:
-        def texts(self, _no: int, most: int) -> Iterator[StoredText]:
+        def read_texts(self, _no: int, most: int) -> Iterator[StoredText]:
             allowed.append(most)
             yield StoredText("source", "", "x" * min(most, 1_500_000))
 

@@ -56,7 +56,7 @@ def test_a_shelf_that_cannot_be_opened_is_a_failure_of_the_source_that_says_why(
         flipped(shelf / "shelf.db", 50_000)
     done = searched(tmp_path, {"missing": tmp_path / "nowhere", "damaged": shelf}[harm])
     assert "library" in done.stderr
-    assert {"missing": "There is no shelf", "damaged": "is damaged"}[harm] in done.stderr
+    assert {"missing": "does not exist", "damaged": "is damaged"}[harm] in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -94,5 +94,5 @@ async def test_no_words_make_it_fail(shelf: Path, monkeypatch: pytest.MonkeyPatc
 
 async def test_a_missing_shelf_raises_what_opening_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(tmp_path / "nowhere"))
-    with pytest.raises(UraniborgError, match="There is no shelf"):
+    with pytest.raises(UraniborgError, match="does not exist"):
         await source().search_advanced(strategy("comets"))

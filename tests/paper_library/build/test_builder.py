@@ -132,7 +132,7 @@ def test_an_empty_folder_is_refused_and_makes_no_shelf(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     with pytest.raises(NothingToShelve) as refused:
         build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    assert refused.value.hint == "Name files that hold papers, or folders with such files."
+    assert refused.value.hint == "Name files with papers, or folders with such files."
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 

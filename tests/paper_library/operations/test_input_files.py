@@ -114,7 +114,7 @@ def test_pipes_sockets_and_devices_are_skipped_and_keep_no_build_waiting(inputs:
         os.close(folder)
         told = reasons(build_shelf([inputs, inputs / f"pipe{suffix}", Path("/dev/null")], inputs.with_name("shelf")))
     assert told.keys() == {f"pipe{suffix}", f"link{suffix}", f"socket{suffix}", "null"}
-    assert all(reason.startswith("skipped: It is not a regular file") for reason in told.values())
+    assert all(reason.startswith("skipped: The path is not a regular file") for reason in told.values())
 
 
 def test_folders_of_the_operating_system_are_skipped_even_if_they_are_named(inputs: Path) -> None:

@@ -292,7 +292,7 @@ def test_the_command_says_what_an_update_did(tmp_path: Path) -> None:
     kept = process("build", "in", "-o", "shelf", "--update", "shelf", cwd=tmp_path)
     assert "Update of shelf: 1 replaced, 1 unchanged." in kept.out
     assert "replaced: The new star (title, bibtex)" in kept.out
-    assert "Not in these inputs, and kept: 1 from refs.bib. --prune leaves them out." in kept.out
+    assert "Retained, but not in these inputs: 1 from refs.bib. --prune removes them." in kept.out
     pruned = process("build", "in", "-o", "shelf", "--update", "shelf", "--prune", "--json", cwd=tmp_path).json
     assert (pruned["pruned"], pruned["unchanged"], pruned["missing_inputs"]) == (1, 1, {})
     assert pruned["changes"] == [

@@ -71,7 +71,7 @@ CASES = [
     Case(
         PROSE.format('"stellar flares"'),
         first=[HABITABILITY],
-        note="In a text this long, quotation marks and dashes do not filter",
+        note="Quotation marks and dashes do not filter in a text of this length",
     ),
     Case(PROSE.format("flares"), first=[HABITABILITY], note="dashes do not filter"),
     Case('flares of the "stellar" kind that -strip thin air from planets in a close orbit', first=[FLARES]),
@@ -154,7 +154,7 @@ CASES = [
         "SELECT * FROM papers WHERE year > 2020",
         finds={TELESCOPE, VACCINES, CHINESE},
         filters={"year": [">2020"]},
-        note="SQL is not run; it was read as: year:>2020",
+        note="SQL is not executed; the query was read as: year:>2020",
     ),
     Case(
         "select title, year from papers where author like '%Zhang%' and year between 2010 and 2015 order by year desc;",
@@ -163,9 +163,9 @@ CASES = [
         sort="year_desc",
     ),
     Case("SELECT title FROM papers WHERE abstract LIKE '%rocky planets%'", finds={ATMOSPHERES, HABITABILITY}),
-    Case("SELECT * FROM papers WHERE citations > 100 AND year = 2014", finds={FLARES}, note="citations > 100 was left"),
+    Case("SELECT * FROM papers WHERE citations > 100 AND year = 2014", finds={FLARES}, note="citations > 100 was ignored"),
     Case("SELECT * FROM p WHERE author != 'Zhang' AND keyword IN ('flares', 'oceans')", finds={HABITABILITY}),
-    Case("SELECT * FROM papers LIMIT 3", note="LIMIT 3 was left out"),
+    Case("SELECT * FROM papers LIMIT 3", note="LIMIT 3 was ignored"),
     Case("select the larger of keys from networks", first=[SORTING], note="Too common"),
     Case("'; DROP TABLE papers; --", note=None),
     # Spellings
@@ -189,7 +189,7 @@ CASES = [
     Case("Bauer", finds={THEOREM}),
     Case("author:Baur", finds={ADDITION}),
     # Broken and odd texts
-    Case('"stellar flares', first=[FLARES], note="quotation mark without its partner"),
+    Case('"stellar flares', first=[FLARES], note="unmatched quotation mark"),
     Case("((stellar flares", first=[FLARES]),
     Case("stellar) flares]", first=[FLARES]),
     Case("“stellar flares”", finds={FLARES}),

@@ -20,7 +20,7 @@ def flips(shelf: Path) -> Iterator[str]:
 
 
 def verified(shelf: Path, name: str) -> str:
-    return "found" if f"{name} is not as it was built" in verify_shelf(shelf).problems else "overlooked"
+    return "found" if f"{name} has changed since the build" in verify_shelf(shelf).problems else "overlooked"
 
 
 def opened(shelf: Path) -> str:

@@ -23,7 +23,7 @@ from tests.requirements import requirement
 TEXT = b"# Deep fish"
 SOURCE = AssetRef("source", "", hashlib.sha256(TEXT).hexdigest(), len(TEXT), len(TEXT))
 SUMMARY = AssetRef("summary", "deep_read", SOURCE.sha256, len(TEXT), len(TEXT))
-FETCH_HINT = "The shelf says it exists. Trying again may help; `paper-library verify` lists what a shelf has lost."
+FETCH_HINT = "Try again. `paper-library verify SHELF` lists missing files."
 
 Answer = Callable[[httpx.Request], httpx.Response]
 

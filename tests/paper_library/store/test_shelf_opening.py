@@ -101,7 +101,7 @@ def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_d
     rewrite_manifest(files=files)(shelf)
     refused = refusal(lambda: Shelf.open(shelf))
     assert refused.code == "shelf_damaged"
-    assert "is not what a build writes" in refused.message
+    assert "is invalid" in refused.message
 
 
 @settings(max_examples=60)
@@ -112,7 +112,7 @@ def test_one_flipped_bit_in_the_database_keeps_the_shelf_closed(whole: Path, at:
     flipped(database, *at)
     try:
         assert refusal(lambda: Shelf.open(whole)).code == "shelf_damaged"
-        assert verify_shelf(whole).problems == ["shelf.db is not as it was built"]
+        assert verify_shelf(whole).problems == ["shelf.db has changed since the build"]
     finally:
         put(database, before)
 
@@ -152,7 +152,7 @@ def test_a_flipped_bit_in_a_static_file_spoils_that_file_alone(whole: Path, choo
         library = Library.open(whole)
         codes = {_code_of(library, hit["paper_id"]) for hit in library.search("")["results"]}
         assert codes == {"", "asset_invalid"}
-        assert verify_shelf(whole).problems == [f"{file.relative_to(whole).as_posix()} is not as it was built"]
+        assert verify_shelf(whole).problems == [f"{file.relative_to(whole).as_posix()} has changed since the build"]
         library.close()
     finally:
         put(file, before)
