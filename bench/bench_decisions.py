@@ -70,14 +70,14 @@ class Waiter:
     """Notes when the session has gone on from the checkpoint it waits at."""
 
     def __init__(self, session: WorkflowSession) -> None:
-        assert session.waiting is not None
-        self.entry_id = session.waiting.checkpoint.checkpoint_id
+        assert session.pending is not None
+        self.entry_id = session.pending.checkpoint.checkpoint_id
         self._session = session
         self._events = session.events
         self.went_on = 0.0
 
     async def until_the_next_checkpoint(self) -> None:
-        await self._session.wait(self.entry_id, 30.0, self._note)
+        await self._session.wait_until_passed(self.entry_id, 30.0, self._note)
 
     async def _note(self, session: WorkflowSession) -> None:
         if not self.went_on and session.events > self._events:

@@ -41,7 +41,7 @@ def main() -> None:
 
 def _measure(source: Path, target: Path) -> None:
     from paper_library.library import Library
-    from uraniborg.kernel.text import STOP_WORDS, words
+    from uraniborg.kernel.words import STOP_WORDS, split_words
 
     build = subprocess.run(
         [sys.executable, "-m", "paper_library", "build", str(source), "-o", str(target), "--json", "-q"],
@@ -53,7 +53,7 @@ def _measure(source: Path, target: Path) -> None:
     disk = sum(path.stat().st_size for path in target.rglob("*") if path.is_file()) / 1e6
     opened = timed(lambda: Library.open(target))
     library = Library.open(target)
-    counted = Counter(word for paper in islice(corpus(), 20_000) for word in set(words(paper["title"])))
+    counted = Counter(word for paper in islice(corpus(), 20_000) for word in set(split_words(paper["title"])))
     common = [word for word, _ in counted.most_common(120) if word not in STOP_WORDS][:50]
     pairs = [f"{one} {other}" for one, other in zip(common, common[5:], strict=False)]
     questions = [query["text"] for query in collection("autoscholar_acl")[1][:60]]

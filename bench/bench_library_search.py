@@ -15,7 +15,7 @@ from ratios import record_ratio
 from shelves import collection, corpus, corpus_shelf, need_data, p50, timed, workshop
 
 from paper_library.library import Library
-from uraniborg.kernel.text import STOP_WORDS, words
+from uraniborg.kernel.words import STOP_WORDS, split_words
 
 ROUNDS: Final = 3
 LIMIT: Final = 10
@@ -29,7 +29,7 @@ def main() -> None:
     library = Library.open(corpus_shelf()[0])
     ours = library.search
     raw, fts = _tantivy(), _fts5()
-    counted = Counter(word for paper in corpus() for word in set(words(f"{paper['title']} {paper['abstract']}")))
+    counted = Counter(word for paper in corpus() for word in set(split_words(f"{paper['title']} {paper['abstract']}")))
     common = [word for word, _ in counted.most_common(50)]
     content = [word for word, _ in counted.most_common(200) if word not in STOP_WORDS][:50]
     questions = [query["text"] for query in collection("autoscholar_acl")[1]]
@@ -123,7 +123,7 @@ def _fts5() -> Search:
     database.commit()
 
     def search(text: str) -> list[Any]:
-        query = " OR ".join(f'"{word}"' for word in words(text))
+        query = " OR ".join(f'"{word}"' for word in split_words(text))
         asked = (
             "SELECT paper.*, snippet(fts, -1, '**', '**', '…', 30), bm25(fts, 5, 1) AS score FROM fts "
             "JOIN paper ON paper.no = fts.rowid WHERE fts MATCH ? ORDER BY score LIMIT ?"

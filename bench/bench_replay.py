@@ -11,7 +11,7 @@ from typing import Any
 from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.models import PaperCollection
-from paper_search.sources.base import Request, Response
+from paper_search.sources.interfaces import Request, Response
 
 QUERY = "tidal heating of icy moons"
 SOURCES = ["crossref", "openalex", "europepmc", "semantic_scholar", "dblp"]

@@ -16,12 +16,12 @@ from typing import Any
 from ratios import record_ratio
 
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper
-from paper_search.relevance.judge import text_strengths
+from paper_search.relevance.bm25 import weigh_terms
 from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.query import read_query
-from paper_search.relevance.weights import term_weights
+from paper_search.relevance.query import build_query
+from paper_search.relevance.scores import compute_text_strengths
 from paper_search.skills.relevance_scorer import RelevanceScorer
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 COLLECTIONS = ("cranfield", "cacm", "scifact")
@@ -85,10 +85,10 @@ class PlainBM25:
         scores: dict[int, float] = defaultdict(float)
         for term in query:
             holders = self._postings.get(term, [])
-            rarity = math.log(1 + (len(self._lengths) - len(holders) + 0.5) / (len(holders) + 0.5))
+            compute_rarity = math.log(1 + (len(self._lengths) - len(holders) + 0.5) / (len(holders) + 0.5))
             for index, count in holders:
                 length = 1 - B + B * self._lengths[index] / self._average
-                scores[index] += rarity * count * (K1 + 1) / (count + K1 * length)
+                scores[index] += compute_rarity * count * (K1 + 1) / (count + K1 * length)
         return sorted(scores, key=lambda index: (-scores[index], index))
 
 
@@ -105,7 +105,7 @@ def intent_of(text: str) -> ParsedIntent:
 async def rerank(collection: Collection, every: int = 1) -> tuple[float, float]:
     """Mean nDCG@10 of the plain ranking and of the same papers in the scorer's order, over every n-th query."""
     papers, scorer = collection.papers, RelevanceScorer()
-    plain = PlainBM25(terms(f"{one.title} {one.abstract or ''}") for one in papers)
+    plain = PlainBM25(extract_terms(f"{one.title} {one.abstract or ''}") for one in papers)
     before: list[float] = []
     after: list[float] = []
     for name, text in list(collection.queries.items())[::every]:
@@ -113,7 +113,7 @@ async def rerank(collection: Collection, every: int = 1) -> tuple[float, float]:
         grades = {doc: grade for doc, grade in collection.grades.get(name, {}).items() if doc != source}
         if not any(grades.values()):
             continue
-        found = [papers[index] for index in plain.best(terms(text)) if papers[index].id != source][:DEPTH]
+        found = [papers[index] for index in plain.best(extract_terms(text)) if papers[index].id != source][:DEPTH]
         scored = await scorer.score(found, intent_of(text))
         scored.sort(key=lambda one: (-one.relevance_score, one.paper.id))
         before.append(ndcg([one.id for one in found], grades))
@@ -128,21 +128,21 @@ def cpu_ms(work: Callable[[], object]) -> float:
 
 
 def candidates(papers: Sequence[RawPaper]) -> list[RawPaper]:
-    plain = PlainBM25(terms(f"{one.title} {one.abstract or ''}") for one in papers)
-    return [papers[index] for index in plain.best(terms(TOPIC))][:CANDIDATES]
+    plain = PlainBM25(extract_terms(f"{one.title} {one.abstract or ''}") for one in papers)
+    return [papers[index] for index in plain.best(extract_terms(TOPIC))][:CANDIDATES]
 
 
 def compare_speed(pool: list[RawPaper]) -> None:
     """Interleaved runs, so that whatever else the machine does meets both alike."""
-    query, asked = read_query(intent_of(TOPIC)), terms(TOPIC)
-    titles, bodies = [terms(one.title) for one in pool], [terms(one.abstract or "") for one in pool]
+    query, asked = build_query(intent_of(TOPIC)), extract_terms(TOPIC)
+    titles, bodies = [extract_terms(one.title) for one in pool], [extract_terms(one.abstract or "") for one in pool]
     tokens = [title + body for title, body in zip(titles, bodies, strict=True)]
     texts = [f"{one.title} {one.abstract or ''}" for one in pool]
     bm25s, stemmer = import_module("bm25s"), import_module("Stemmer").Stemmer("english")
 
     def ours() -> None:
         counted = Pool([Candidate(title, body) for title, body in zip(titles, bodies, strict=True)])
-        text_strengths(counted, query, term_weights(counted, query.asked))
+        compute_text_strengths(counted, query, weigh_terms(counted, query.asked))
 
     def theirs() -> None:
         index = bm25s.BM25(k1=K1, b=B)

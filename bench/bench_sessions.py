@@ -33,7 +33,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Request, Response, SearchSource
+from paper_search.sources.interfaces import Request, Response, SearchSource
 from paper_search.sources.recording import Recording
 from paper_search.workflow.checkpoints import Decision, DecisionAction
 from paper_search.workflow.engine import SearchWorkflow
@@ -190,7 +190,7 @@ async def mixed_up(folder: Path) -> tuple[int, int]:
     with closing(Inbox(folder / "inbox.db")) as inbox:
         for number, (replies, decisions) in enumerate(told):
             session_id = replies[0]["session_id"]
-            journal = {step: store.read(session_id, step) or "" for step in store.steps(session_id)}
+            journal = {step: store.read(session_id, step) or "" for step in store.list_steps(session_id)}
             kept = [Decision.model_validate_json(journal[step]) for step in journal if step.startswith("decision-")]
             entries = [inbox.get(reply["checkpoint_id"]) for reply in replies[:-1]]
             taken = [(entry.subject, entry.decision and entry.decision.note) for entry in entries]
@@ -225,7 +225,7 @@ async def memory(folder: Path, papers: int, sessions: int) -> dict[str, float]:
     async def minute() -> list[str]:
         ids = await asyncio.gather(*(waiting() for _ in range(AT_A_TIME)))
         clock.advance(61)
-        await manager.lay_aside_idle()
+        await manager.park_idle()
         return ids
 
     for session_id in await minute():
@@ -237,7 +237,7 @@ async def memory(folder: Path, papers: int, sessions: int) -> dict[str, float]:
     cpu_share = (time.process_time() - cpu) / (time.perf_counter() - started)
     kilobytes = (resident_bytes() - before) / len(ids) / 1024
     assert all(manager.get(session_id) for session_id in ids)
-    assert (await manager.state(ids[0]))["has_pending_checkpoint"]
+    assert (await manager.get_state(ids[0]))["has_pending_checkpoint"]
     await manager.aclose()
     return {"kilobytes": kilobytes, "cpu_share": cpu_share}
 

@@ -13,9 +13,9 @@ import orjson
 from ratios import record_ratio
 from universes import change, folder, state
 
-from universe.domain.state import trusted_state
+from universe.domain.state import load_plain_state
 from universe.service.universes import SNAPSHOT_EVERY, UniverseService
-from universe.store.rebuilding import rebuild
+from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
 
 BODIES: Final = 10_000
@@ -46,10 +46,10 @@ async def measure(path: Path, universe_id: str, label: str) -> None:
         started = time.perf_counter()
         snapshot = await store.snapshot(universe_id)
         assert snapshot is not None
-        state = trusted_state(orjson.loads(snapshot.state))
+        state = load_plain_state(orjson.loads(snapshot.state))
         read = time.perf_counter() - started
         started = time.perf_counter()
-        replica = await rebuild(store, universe_id)
+        replica = await rebuild_replica(store, universe_id)
         loaded = time.perf_counter() - started
         assert len(state.stars) == len(replica.state.stars) == BODIES
         ratios.append(loaded / read)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ratios import record_ratio
 
-from universe.domain.commands import parse_command
+from universe.domain.command_parser import parse_command
 from universe.domain.reducer import apply, reduce
 from universe.domain.state import State, parse_state
 
@@ -78,7 +78,7 @@ def main() -> None:
     raw = {size: [command(number, size) for number in range(BATCH)] for size in SIZES}
     parsed = {size: [parse_command(given) for given in raw[size]] for size in SIZES}
     assert (
-        apply(states[PEER_SIZE], raw[PEER_SIZE][1])[0].plain()["stars"]
+        apply(states[PEER_SIZE], raw[PEER_SIZE][1])[0].to_plain()["stars"]
         == (on_a_deep_copy(plain, raw[PEER_SIZE][1])[0]["stars"])
     )
     peer: list[float] = []

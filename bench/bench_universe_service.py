@@ -23,7 +23,7 @@ from universes import change, folder, state
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.running import settle
+from uraniborg.kernel.http_server import tune_garbage_collection
 
 BODIES: Final = 100
 CLIENTS: Final = 64
@@ -141,7 +141,7 @@ async def measured(path: Path) -> Times:
 
 
 def main() -> None:
-    settle()  # as the server does when it starts
+    tune_garbage_collection()  # as the server does when it starts
     shares: list[tuple[float, float, float]] = []
     for number in range(1, ROUNDS + 1):
         with folder() as path:

@@ -33,11 +33,13 @@ def bare_app() -> Any:
     """Every listener gets the frames one by one, from memory, once somebody says go."""
     import asyncio
 
-    from universe.service.feed import frame
+    from universe.service.feed import format_frame
     from universe.store.port import Entry
 
     frames = [
-        frame(Entry(n + 2, "command", json.dumps(change(n, BODIES)).encode(), b'[{"type":"starUpdated","id":"x"}]', ""))
+        format_frame(
+            Entry(n + 2, "command", json.dumps(change(n, BODIES)).encode(), b'[{"type":"starUpdated","id":"x"}]', "")
+        )
         for n in range(COMMANDS)
     ]
     go = asyncio.Event()

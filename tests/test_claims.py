@@ -20,7 +20,7 @@ README: dict[str, list[str]] = {
     ],
     "One paper, once.": [
         "test_preprint_and_journal_version_come_back_as_one_paper",
-        "test_every_source_record_is_kept_with_its_reason",
+        "test_every_source_record_is_listed_with_its_reason",
         "test_a_retracted_paper_is_found_and_marked_at_the_review_and_in_every_export",
         "test_a_search_result_says_that_a_paper_is_retracted_and_filters_by_it",
     ],

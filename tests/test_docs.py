@@ -164,27 +164,27 @@ def test_every_error_code_is_documented() -> None:
     import paper_library.serving
     import paper_search.errors
     import pflow.cli.run_arguments
-    import pflow.engine.checkpoints
     import pflow.engine.cluster
     import pflow.engine.engine
+    import pflow.engine.resume.resume_point
     import pflow.engine.runlog
     import pflow.errors
     import pflow.ir.diagrams
     import pflow.library.manager
     import pflow.mcp_config
     import pflow.registry.loader
-    import universe.domain.catalogue
+    import universe.domain.command_catalogue
     import universe.errors
-    import universe.exchange
     import universe.systems.catalogue
-    import uraniborg.kernel.connections
+    import universe.universe_files
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
-    import uraniborg.kernel.gate
-    import uraniborg.kernel.hosts
+    import uraniborg.kernel.http_access
+    import uraniborg.kernel.http_app
+    import uraniborg.kernel.http_connections
     import uraniborg.kernel.mcp.client
-    import uraniborg.kernel.mcp.rules
-    import uraniborg.kernel.web
+    import uraniborg.kernel.mcp.request_checks
+    import uraniborg.kernel.serving
 
     page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
     codes = {
@@ -194,12 +194,12 @@ def test_every_error_code_is_documented() -> None:
             paper_library.errors,
             paper_library.serving,
             universe.errors,
-            universe.exchange,
-            universe.domain.catalogue,
+            universe.universe_files,
+            universe.domain.command_catalogue,
             universe.systems.catalogue,
             pflow.errors,
             pflow.cli.run_arguments,
-            pflow.engine.checkpoints,
+            pflow.engine.resume.resume_point,
             pflow.engine.cluster,
             pflow.engine.engine,
             pflow.engine.runlog,
@@ -208,13 +208,13 @@ def test_every_error_code_is_documented() -> None:
             pflow.mcp_config,
             pflow.registry.loader,
             uraniborg.kernel.errors,
-            uraniborg.kernel.connections,
+            uraniborg.kernel.http_connections,
             uraniborg.kernel.files,
-            uraniborg.kernel.gate,
-            uraniborg.kernel.hosts,
+            uraniborg.kernel.http_access,
+            uraniborg.kernel.http_access,
             uraniborg.kernel.mcp.client,
-            uraniborg.kernel.mcp.rules,
-            uraniborg.kernel.web,
+            uraniborg.kernel.mcp.request_checks,
+            uraniborg.kernel.http_app,
         )
         for value in vars(module).values()
         if inspect.isclass(value) and issubclass(value, uraniborg.kernel.errors.UraniborgError)
@@ -223,7 +223,7 @@ def test_every_error_code_is_documented() -> None:
 
 
 def test_every_limit_of_http_connections_is_documented_with_its_value() -> None:
-    from uraniborg.kernel.connections import Limits
+    from uraniborg.kernel.http_connections import Limits
 
     page = (ROOT / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     table = page.partition("| limit | value |")[2].partition("\n\n")[0]
@@ -313,10 +313,10 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
 
 
 def test_the_pages_about_universes_say_what_the_code_says() -> None:
-    from universe.domain.catalogue import as_markdown
-    from universe.pages import concepts_text
+    from universe.domain.command_catalogue import write_reference
+    from universe.pages import read_concepts
 
-    pages = {"reference/universe-commands.md": as_markdown(), "concepts/universes.md": concepts_text()}
+    pages = {"reference/universe-commands.md": write_reference(), "concepts/universes.md": read_concepts()}
     for name, text in pages.items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text.rstrip() + "\n", "run `make docs`"
 

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.errors import RetryableError
-from paper_search.sources.base import Request, Response
+from paper_search.sources.interfaces import Request, Response
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.recordings import QUERY, RECORDING
 

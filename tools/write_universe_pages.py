@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from universe.domain.catalogue import as_markdown
-from universe.pages import concepts_text
+from universe.domain.command_catalogue import write_reference
+from universe.pages import read_concepts
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 PAGES = {
-    DOCS / "reference" / "universe-commands.md": as_markdown,
-    DOCS / "concepts" / "universes.md": concepts_text,
+    DOCS / "reference" / "universe-commands.md": write_reference,
+    DOCS / "concepts" / "universes.md": read_concepts,
 }
 
 

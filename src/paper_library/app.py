@@ -19,19 +19,17 @@ from paper_library.rest import make_rest_app
 from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.worker_threads import WorkerThreads
-from uraniborg.kernel.hosts import LOOPBACK, names_of
+from uraniborg.kernel.http_app import list_origins, secure_app
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.mcp import stateless_app
-from uraniborg.kernel.web import answer_errors, protect
 
 HEALTH: Final = "/healthz"
-MCP_PATHS: Final = ("/mcp", "/mcp/")
 _CONFIG: Final = "URANIBORG_LIBRARY_SERVE"
-"""How the settings reach the workers, which are processes of their own."""
+"""The variable with the settings for worker processes."""
 
 
 def make_app(config: LibraryConfig) -> ASGIApp:
-    """The app for `config`, whose shelf must be set. Raises as opening the shelf does."""
+    """Return the app for `config`, whose shelf must be set. Raise what opening the shelf raises."""
     assert config.shelf is not None
     assets = AssetReader(config.static_base_url, timeout_s=config.asset_timeout_s)
     library = Library(LiveShelf(config.shelf), assets, timeout_s=config.query_timeout_s)
@@ -46,35 +44,24 @@ def make_app(config: LibraryConfig) -> ASGIApp:
         threads.close()
         library.close()
 
-    origins = [LOOPBACK, *config.allow_origins]
     app = stateless_app(
         server,
-        origins=origins,
+        origins=list_origins(config),
         body_limit=config.body_limit,
-        routes=_routes(library, threads),
+        routes=_make_routes(library, threads),
         lifespan=lifespan,
     )
-    answer_errors(app)
-    token = config.token.get_secret_value() if config.token else None
-    return protect(
-        app,
-        token=token,
-        hosts=names_of(config.host, config.allow_hosts),
-        origins=origins,
-        is_page=_is_page,
-        open_paths=(HEALTH,),
-        own_head=MCP_PATHS,
-    )
+    return secure_app(app, config, is_page=_is_page, open_paths=(HEALTH,))
 
 
 def _is_page(path: str) -> bool:
     return path == "/" or path.startswith(("/papers/", "/browse/"))
 
 
-def _routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
+def _make_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
     from paper_library.pages import make_page_routes
 
-    async def health(_request: Request) -> Response:
+    async def answer_health(_request: Request) -> Response:
         problem = library.live.problem
         return JSONResponse(
             {
@@ -86,23 +73,23 @@ def _routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
         )
 
     return [
-        Route(HEALTH, health),
+        Route(HEALTH, answer_health),
         Mount("/api/v1", make_rest_app(library, threads)),
         *make_page_routes(library, threads),
     ]
 
 
-def hand_over(config: LibraryConfig) -> None:
-    """Leave the settings where workers find them."""
+def export_worker_config(config: LibraryConfig) -> None:
+    """Write the settings to the environment, where worker processes read them."""
     dumped = config.model_dump(mode="json")
-    dumped["token"] = config.token.get_secret_value() if config.token else None
+    dumped["token"] = config.read_token()
     os.environ[_CONFIG] = json.dumps(dumped)
 
 
-def app_of_worker() -> ASGIApp:
-    """What each worker process serves, for as long as the one that started it is there."""
-    from uraniborg.kernel.running import end_with_parent
+def make_worker_app() -> ASGIApp:
+    """Return the app of a worker process, which exits with the process that started it."""
+    from uraniborg.kernel.http_server import exit_with_parent
 
-    end_with_parent()
+    exit_with_parent()
     configure_logging()
     return make_app(LibraryConfig.model_validate_json(os.environ[_CONFIG]))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
 
 app = typer.Typer(
@@ -259,7 +259,7 @@ def serve(
 
 def run_command(arguments: Sequence[str]) -> NoReturn:
     """Run the command with these arguments and exit."""
-    run_app(app, arguments, name="paper-library")
+    run_typer_app(app, arguments, name="paper-library")
 
 
 def _print_text(text: str) -> None:

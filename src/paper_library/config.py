@@ -1,34 +1,24 @@
-"""The library's settings: what `serve` takes as options, and the environment and settings file as well."""
+"""The library's settings: those of every HTTP server, the shelf, and the limits of searches."""
 
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import Field
 
+from uraniborg.kernel.serving import HttpConfig
 from uraniborg.kernel.settings import LoadedSettings, own_folder, read_settings
 
 SECTION: Final = "library"
 
 
-class LibraryConfig(BaseModel):
+class LibraryConfig(HttpConfig):
     """Set by `URANIBORG_LIBRARY__NAME` or under `[library]` in the settings file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     shelf: Path | None = None
-    """The shelf that a paper search looks on, and that `serve` serves when none is named."""
-    host: str = "127.0.0.1"
+    """The shelf that a paper search searches, and that `serve` serves when none is named."""
     port: int = Field(default=8421, ge=0, le=65_535)
-    allow_origins: list[str] = Field(default_factory=list)
-    """Web origins that may call `/mcp` beside those of this machine, written exactly: https://app.example.org."""
-    allow_hosts: list[str] = Field(default_factory=list)
-    """Names, with port if any, by which the server is called; for use behind a proxy."""
     static_base_url: str | None = None
-    """Where assets are fetched that are not in the shelf's static folder."""
-    token: SecretStr | None = None
-    """What callers must send as `Authorization: Bearer …`."""
-    insecure: bool = False
-    """Serve addresses that others can reach without a token."""
+    """The address of assets that are not in the shelf's static folder."""
     workers: int = Field(default=1, ge=1, le=64)
     threads: int = Field(default=8, ge=1, le=256)
     """For searches and reading, in each worker."""
@@ -41,15 +31,15 @@ class LibraryConfig(BaseModel):
 
 
 def load_config() -> LibraryConfig:
-    """Return the settings. Raises InvalidConfig."""
+    """Return the settings. Raise InvalidConfig."""
     return read_config().settings
 
 
 def read_config() -> LoadedSettings[LibraryConfig]:
-    """Return the settings with the origin of each; a `.env` file sets none of them. Raises InvalidConfig."""
+    """Return the settings with the origin of each; a `.env` file sets none of them. Raise InvalidConfig."""
     return read_settings(LibraryConfig, section=SECTION)
 
 
 def sample_shelf_path() -> Path:
-    """Where the sample shelf is built on first use."""
+    """Return the path of the sample shelf, which is built on first use."""
     return own_folder("data", "library") / "sample-shelf"

@@ -27,7 +27,7 @@ from uraniborg.kernel.bibliography.identifiers import (
     parse_arxiv,
     unwrap_text,
 )
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _PAPER_ID: Final = re.compile(r"[0-9a-f]{32}")
 
@@ -161,7 +161,9 @@ def make_meta_key(title: str, authors: Sequence[str], year: int | None, venue: s
     try:
         written = orjson.dumps(facts, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # lone surrogates
-        written = whole_text(json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))).encode()
+        written = replace_surrogates(
+            json.dumps(facts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        ).encode()
     return hashlib.sha256(written).hexdigest()
 
 

@@ -37,7 +37,8 @@ from paper_library.store.shelf import Shelf
 from paper_library.text.citations import FORMATS, bibtex_entry, write_citations
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.excerpts import read_section
-from uraniborg.kernel.text import fold, whole_text
+from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.words import fold_text
 
 T = TypeVar("T")
 
@@ -104,7 +105,7 @@ class Library:
         """Return papers with this keyword or tag, ignoring case; newest first."""
         engine.check_page(limit, offset)
         _check_value("keyword", keyword)
-        value = fold(whole_text(" ".join(keyword.split())))
+        value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
         def search(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.find_facet_id(kind, value)) is not None]

@@ -6,13 +6,9 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from paper_library.limits import QUERY_CHARS
+from uraniborg.kernel.http_app import make_page_headers
 
-HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+HEADERS: Final = make_page_headers(allow_forms=True)
 FACET_LABELS: Final = {
     "keyword": "Keywords",
     "author": "Authors",

@@ -26,7 +26,7 @@ from paper_library.text.bylines import byline
 from paper_library.text.markdown import render_safe_html, unescape_markdown
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import UraniborgError, as_error
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _PART: Final = re.compile(r'[^\s"]*"[^"]*"|\S+')
 _OPERATORS: Final = frozenset({"AND", "OR", "NOT"})
@@ -153,7 +153,7 @@ def _make_values_page(library: Library, kind: str, offset: int) -> str:
     empty = f"<p>No paper on this shelf has {label.lower()}.</p>"
     return make_page(
         label,
-        f'<h1>{label}</h1><p class="facts">{counted(found["total"], "value")}, the most frequent first</p>'
+        f'<h1>{label}</h1><p class="facts">{plural(found["total"], "value")}, the most frequent first</p>'
         f'{values if found["result"] else empty}{more}<p class="more">{anchors}</p>'
         f'<nav class="contents" aria-label="Browse">{others}</nav>',
     )

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, Path, Query, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, PlainTextResponse
 from starlette.responses import Response
 
@@ -25,8 +24,9 @@ from paper_library.text.excerpts import cut_with_marker
 from paper_library.text.markdown import render_safe_html
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.http_app import FRAGMENT_HEADERS, ErrorBody, add_error_handlers, add_validation_handler
+from uraniborg.kernel.text import find_close_names
 from uraniborg.kernel.version import version
-from uraniborg.kernel.web import ErrorBody, answer_errors, error_response
 
 Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
 Limit = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description=f"{DEFAULT_PAGE_SIZE} if left out.")]
@@ -37,11 +37,6 @@ TextOffset = Annotated[int, Query(ge=0)]
 MaxChars = Annotated[int | None, Query(ge=1)]
 FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
 Value = Annotated[str | None, Query(max_length=VALUE_CHARS)]
-
-_SAFE_PAGE = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 def make_rest_app(library: Library, threads: WorkerThreads) -> FastAPI:
@@ -55,8 +50,8 @@ def make_rest_app(library: Library, threads: WorkerThreads) -> FastAPI:
         responses={status: {"model": ErrorBody} for status in (404, 422, 503)},
         dependencies=[Depends(_reject_unknown_parameters)],
     )
-    answer_errors(app)
-    app.add_exception_handler(RequestValidationError, _answer_validation_error)
+    add_error_handlers(app)
+    add_validation_handler(app, InvalidInput, hint="See /api/v1/openapi.json.")
     _add_etags(app, library)
     _add_search_routes(app, library, threads)
     _add_paper_routes(app, library, threads)
@@ -221,7 +216,7 @@ def _add_paper_routes(app: FastAPI, library: Library, threads: WorkerThreads) ->
 def _make_text_response(text: str, format_name: str, max_chars: int | None, offset: int) -> Response:
     if format_name == "html":
         part = cut_with_marker(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
-        return HTMLResponse(render_safe_html(part), headers=_SAFE_PAGE)
+        return HTMLResponse(render_safe_html(part), headers=FRAGMENT_HEADERS)
     return PlainTextResponse(cut_with_marker(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
 
 
@@ -232,9 +227,7 @@ async def _reject_unknown_parameters(request: Request) -> None:
     unknown = [name for name in request.query_params if name not in allowed]
     if not unknown:
         return
-    import difflib  # rarely needed
-
-    near = difflib.get_close_matches(unknown[0].lower(), allowed, n=3)
+    near = find_close_names(unknown[0].lower(), allowed)
     meant = f"Did you mean {' or '.join(near)}? " if near else ""
     named = ", ".join(repr(name[:80]) for name in unknown[:5])
     raise InvalidInput(
@@ -243,14 +236,4 @@ async def _reject_unknown_parameters(request: Request) -> None:
         argument=unknown[0][:80],
         allowed=allowed,
         **({"nearest": near} if near else {}),
-    )
-
-
-async def _answer_validation_error(_request: Request, exc: Exception) -> Response:
-    assert isinstance(exc, RequestValidationError)
-    first = exc.errors()[0]
-    argument = str(first["loc"][-1])
-    problem = first["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
-    return error_response(
-        InvalidInput(f"{argument} {problem}.", hint="See /api/v1/openapi.json.", argument=argument, allowed=problem)
     )

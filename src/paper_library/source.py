@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from paper_library.config import load_config
 from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
 from paper_library.retraction import STATUSES
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 if TYPE_CHECKING:
     from paper_library.library import Library
@@ -55,11 +55,11 @@ def _find_shelf() -> Path:
     return shelf.expanduser() if shelf else sample_shelf()
 
 
-def _find_ids(library: "Library", words: str, years: str, wanted: int) -> list[str]:
+def _find_ids(library: "Library", query: str, years: str, wanted: int) -> list[str]:
     ids: list[str] = []
     while len(ids) < wanted and len(ids) <= OFFSET:
         filters = {"year": years} if years else None
-        page = library.search(words, limit=min(PAGE_SIZE, wanted - len(ids)), offset=len(ids), filters=filters)
+        page = library.search(query, limit=min(PAGE_SIZE, wanted - len(ids)), offset=len(ids), filters=filters)
         ids += [hit["paper_id"] for hit in page["results"]]
         if page["next_offset"] is None:
             break
@@ -69,7 +69,7 @@ def _find_ids(library: "Library", words: str, years: str, wanted: int) -> list[s
 def _join_query_words(query: dict[str, Any]) -> str:
     """Return the words of a query. Its boolean form is not used, because ranking works better with plain words."""
     given = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
-    unique = dict.fromkeys(one for text in given for one in words(text))
+    unique = dict.fromkeys(one for text in given for one in split_words(text))
     return " ".join(unique)[:QUERY_CHARS]
 
 

@@ -18,7 +18,7 @@ from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _PHASES: Final = {
     "read": "Reading entries",
@@ -52,11 +52,11 @@ def print_build_report(report: BuildReport) -> None:
     out = _make_console()
     rate = f" in {report.seconds:.1f} s" if report.seconds >= 1 else ""
     out.print(
-        f"[bold]{counted(report.papers, 'paper')}[/bold] on [bold]{escape_text(report.shelf)}[/bold]{rate}: "
+        f"[bold]{plural(report.papers, 'paper')}[/bold] on [bold]{escape_text(report.shelf)}[/bold]{rate}: "
         f"{report.with_abstract:,} with an abstract, {report.with_source:,} with their text."
     )
-    entries = counted(report.entries, "entry", "entries")
-    out.print(f"Read {entries} in {counted(report.files, 'file')}. Build {report.build_id}.", style="dim")
+    entries = plural(report.entries, "entry", "entries")
+    out.print(f"Read {entries} in {plural(report.files, 'file')}. Build {report.build_id}.", style="dim")
     if report.updated:
         _print_update(out, report)
     if report.titled:
@@ -180,7 +180,7 @@ def print_stats(counts: dict[str, Any]) -> None:
     out = _make_console()
     years = counts["years"]
     span = f" from {years['first']} to {years['last']}" if years["first"] else ""
-    out.print(f"[bold]{counted(counts['papers'], 'paper')}[/bold]{span}, {counts['with_source']:,} with their text.")
+    out.print(f"[bold]{plural(counts['papers'], 'paper')}[/bold]{span}, {counts['with_source']:,} with their text.")
     out.print(f"Build {counts['build_id']}, built {counts['built_at'][:19].replace('T', ' ')} UTC.", style="dim")
     table = Table("Missing", "Papers", "Share", box=None, pad_edge=False)
     for name, count in counts["missing"].items():
@@ -197,10 +197,10 @@ def print_verdict(verdict: Verdict) -> None:
     out = _make_console()
     if verdict.is_intact:
         out.print(
-            f"[green]Intact[/green]: {counted(verdict.papers, 'paper')}, {counted(verdict.files, 'file')} verified."
+            f"[green]Intact[/green]: {plural(verdict.papers, 'paper')}, {plural(verdict.files, 'file')} verified."
         )
     else:
-        out.print(f"[red]Damaged[/red]: {len(verdict.problems):,} of {counted(verdict.files, 'file')}.")
+        out.print(f"[red]Damaged[/red]: {len(verdict.problems):,} of {plural(verdict.files, 'file')}.")
         for problem in verdict.problems[:_LINES_LISTED]:
             out.print(f"  {escape_text(problem)}")
         _print_remainder(out, len(verdict.problems))

@@ -20,7 +20,7 @@ from paper_library.text.excerpts import cut_excerpt
 from paper_library.text.tables import find_table_rows
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import locked, make_folder, shown
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 _PARTS: Final = ("metadata", "summary", "source", "bibtex")
 _LOCK_TIMEOUT_S: Final = 60.0
@@ -68,7 +68,7 @@ def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
     limit = params.get("limit", DEFAULT_ROWS)
     if not 1 <= limit <= MOST_ROWS:
         raise OutOfBounds("limit", f"from 1 to {MOST_ROWS}")
-    wanted = set(words(params.get("containing") or ""))
+    wanted = set(split_words(params.get("containing") or ""))
     with _open_library(params, context) as library:
         text = library.source(params["paper_id"])
     found = [
@@ -80,7 +80,7 @@ def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
             "offset": one.offset,
         }
         for one in find_table_rows(text)
-        if wanted <= set(words(" ".join((one.section, one.caption, *one.header, *one.cells))))
+        if wanted <= set(split_words(" ".join((one.section, one.caption, *one.header, *one.cells))))
     ]
     return {"rows": found[:limit], "total": len(found)}
 

@@ -7,17 +7,17 @@ from paper_search.config import AppConfig
 from paper_search.domains import get_domain
 from paper_search.limits import checked_max_results
 from paper_search.llm.base import LLMProvider
-from paper_search.llm.factory import create_provider
-from paper_search.llm.transported import ModelTransport, TransportedModel
+from paper_search.llm.model_transport import ModelTransport, TransportedModel
+from paper_search.llm.provider import create_provider
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Transport
+from paper_search.sources.interfaces import Transport
 from paper_search.sources.recording import RecordedOptions, Recording, RecordingTransport
-from paper_search.sources.registry import build_sources, build_transport, default_names
+from paper_search.sources.registry import build_sources, build_transport, list_default_names
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.engine import SearchWorkflow
 from paper_search.workflow.journal import Journal
@@ -120,7 +120,7 @@ def _ground(
         replay = recording.replay()
         model = TransportedModel(replay) if recording.options.model else None
         return _Ground(replay, recording.clock, list(only or recording.options.sources), model)
-    sources = list(only) if only else default_names(config)
+    sources = list(only) if only else list_default_names(config)
     network = transport or build_transport(config, clock=clock)
     return _Ground(network, clock, sources, create_provider(config.llm))
 

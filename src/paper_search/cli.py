@@ -13,7 +13,7 @@ from paper_search.limits import checked_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.options import Domain, MaxResults, Quiet, Record, Replay, Source
 from paper_search.workflow import SearchWorkflow
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import printable
 
@@ -52,7 +52,7 @@ def search_command(
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    run_app(app, arguments, name="python -m paper_search")
+    run_typer_app(app, arguments, name="python -m paper_search")
 
 
 def _choices(json: bool, bibtex: bool, ris: bool, csl: bool, log: bool) -> list[tuple[str, bool]]:

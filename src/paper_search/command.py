@@ -29,7 +29,7 @@ from paper_search.session_commands import (
     review_new_session,
     write_text,
 )
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
 
@@ -111,7 +111,7 @@ def export(
 
     async def work() -> None:
         async with open_manager() as manager:
-            await export_session(manager, await manager.resolve(session), chosen, output)
+            await export_session(manager, await manager.resolve_id(session), chosen, output)
 
     asyncio.run(work())
 
@@ -140,7 +140,7 @@ app.add_typer(session_commands.app, name="sessions")
 
 def main() -> None:
     """Run the command."""
-    run_app(app, sys.argv[1:], name="paper-search")
+    run_typer_app(app, sys.argv[1:], name="paper-search")
 
 
 def _only_sources(config: "AppConfig", only: list[str] | None) -> "AppConfig":
@@ -148,10 +148,10 @@ def _only_sources(config: "AppConfig", only: list[str] | None) -> "AppConfig":
     if not only:
         return config
     from paper_search.config import SearchSourceConfig
-    from paper_search.sources.registry import known_names, refuse_unknown
+    from paper_search.sources.registry import check_source_names, list_known_names
 
-    refuse_unknown(only, known_names())
-    settings = {name: config.sources.get(name, SearchSourceConfig(name=name)) for name in known_names()}
+    check_source_names(only, list_known_names())
+    settings = {name: config.sources.get(name, SearchSourceConfig(name=name)) for name in list_known_names()}
     chosen = {name: given.model_copy(update={"enabled": name in only}) for name, given in settings.items()}
     return config.model_copy(update={"sources": chosen})
 

@@ -117,13 +117,6 @@ _FROM_DOTENV = (
     *("timeout_s", "source_deadline_s", "cache_ttl_s", "sessions.idle_s", "sessions.reply_within_s"),
 )
 """What a `.env` in the working directory may set: no address, no folder, and nothing that deletes."""
-_PROVIDER_KEYS = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY", "CLAUDE_API_KEY"),
-    "claude": ("ANTHROPIC_API_KEY", "CLAUDE_API_KEY"),
-    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-}
 
 
 def load_config(env_path: str | Path | None = None) -> AppConfig:
@@ -136,7 +129,9 @@ def load_config(env_path: str | Path | None = None) -> AppConfig:
 
 def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig]":
     """Return the configuration with the origin of each setting. Raises InvalidConfig."""
-    from uraniborg.kernel.settings import OriginKind, read_settings  # constructing a config must stay cheap
+    # Constructing a config must stay cheap.
+    from uraniborg.kernel.chat import KEY_VARIABLES
+    from uraniborg.kernel.settings import OriginKind, read_settings
 
     def read(aliases: dict[str, str], from_dotenv: Collection[str] = _FROM_DOTENV) -> "LoadedSettings[AppConfig]":
         env_file = Path(env_path) if env_path else None
@@ -149,7 +144,7 @@ def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig
         if loaded.settings.llm.api_key.get_secret_value():
             return loaded
         # Only the chosen provider's own variable may serve as its key: another provider's key must not be sent to it.
-        own = _PROVIDER_KEYS.get(loaded.settings.llm.provider, ())
+        own = KEY_VARIABLES.get(loaded.settings.llm.provider, ())
         return read({**_ALIASES, **dict.fromkeys(own, "llm.api_key")}, from_dotenv)
 
     loaded = read_with_key(_FROM_DOTENV)
@@ -157,7 +152,7 @@ def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig
     if not env_path and kinds[0] is OriginKind.DOTENV and kinds[1] is not OriginKind.DOTENV:
         # The provider of the file decides which key is sent where, and this key is not from the same file: it is the
         # provider's own, and goes to the provider alone.
-        is_own = loaded.origin_of("llm.api_key").name in _PROVIDER_KEYS.get(loaded.settings.llm.provider, ())
+        is_own = loaded.origin_of("llm.api_key").name in KEY_VARIABLES.get(loaded.settings.llm.provider, ())
         if not is_own or loaded.settings.llm.base_url:
             return read_with_key([name for name in _FROM_DOTENV if name != "llm.provider"])
     return loaded

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.models import Facets, Paper
-from paper_search.relevance.common_words import common_terms
-from paper_search.text import stem, words
+from paper_search.relevance.query import list_common_terms
+from paper_search.text import split_words, stem_word
 
 _TOP_AUTHORS: Final = 10
 _KEY_THEMES: Final = 8
@@ -50,7 +50,7 @@ def _find_themes(papers: Sequence[Paper]) -> list[str]:
     """Return the words that titles share, and pairs of words where a pair is as frequent as its words."""
     forms: dict[Theme, Counter[str]] = {}
     for paper in papers:
-        title = [(word, stem(word)) for word in words(paper.title)]
+        title = [(word, stem_word(word)) for word in split_words(paper.title)]
         singles = {(root,): word for word, root in title if _can_be_theme(word, root)}
         doubles = {
             (first[1], second[1]): f"{first[0]} {second[0]}"
@@ -64,7 +64,7 @@ def _find_themes(papers: Sequence[Paper]) -> list[str]:
         for word in theme:
             if counts.get((word,)) == counts[theme]:
                 del counts[(word,)]
-    specific = [theme for theme in counts if not common_terms().issuperset(theme)]
+    specific = [theme for theme in counts if not list_common_terms().issuperset(theme)]
     best = sorted(specific, key=lambda theme: (-counts[theme], theme))[:_KEY_THEMES]
     return [_pick_most_frequent(forms[theme]) for theme in best]
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra
-from uraniborg.kernel.stdio import loading, require_client
-from uraniborg.kernel.terminal import fail
+from uraniborg.kernel.standard_streams import loading, require_client
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ async def search_papers(
 
     checked_max_results(max_results)
     config = with_arguments(await asyncio.to_thread(load_config), max_results, domain)
-    return _text(await manager.start(query, config, tell=_report))
+    return _text(await manager.start(query, config, on_progress=_report))
 
 
 async def decide(
@@ -125,11 +125,11 @@ async def decide(
     round stays in the session with its status. Returns the next checkpoint, or the result when it is complete.
     """
     manager = await _manager()
-    from paper_search.sessions.answers import read_action
+    from paper_search.sessions.decisions import parse_action
     from paper_search.workflow.checkpoints import Decision
 
-    decision = Decision(action=read_action(action), revised_data=data, note=note)
-    return _text(await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, tell=_report))
+    decision = Decision(action=parse_action(action), revised_data=data, note=note)
+    return _text(await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, on_progress=_report))
 
 
 async def export_results(
@@ -146,7 +146,7 @@ async def export_results(
     from paper_search.export import check_format, export
 
     check_format(format)  # before the session is looked up
-    return await asyncio.to_thread(export, await manager.result(session_id), format)
+    return await asyncio.to_thread(export, await manager.get_result(session_id), format)
 
 
 async def get_session(session_id: _SessionId) -> str:
@@ -156,22 +156,22 @@ async def get_session(session_id: _SessionId) -> str:
     have decided elsewhere.
     """
     manager = await _manager()
-    return _text(await manager.state(session_id))
+    return _text(await manager.get_state(session_id))
 
 
 async def sessions() -> dict[str, Any]:
     """List the sessions, the one used last first: id, query, phase, and what each waits for."""
-    return await (await _manager()).sessions()
+    return await (await _manager()).list_sessions()
 
 
 async def session_papers(session_id: str) -> dict[str, Any]:
     """All papers under review, or of the result, best first, with abstracts. `next` is the address of the next page."""
-    return await (await _manager()).papers(session_id)
+    return await (await _manager()).get_papers(session_id)
 
 
 async def more_session_papers(session_id: str, offset: int) -> dict[str, Any]:
     """The papers of a session from the one at `offset` on."""
-    return await (await _manager()).papers(session_id, max(0, offset))
+    return await (await _manager()).get_papers(session_id, max(0, offset))
 
 
 def main() -> None:
@@ -180,7 +180,7 @@ def main() -> None:
         sys.stdout.write(USAGE)
         return
     if find_spec("mcp") is None:
-        sys.exit(fail(MissingExtra("mcp", "The paper search server"), as_json=False))
+        sys.exit(print_error(MissingExtra("mcp", "The paper search server"), as_json=False))
     require_client()
     from uraniborg.kernel.logging import configure_logging
 
@@ -236,10 +236,10 @@ async def _close() -> None:
 
 
 async def _report(session: "WorkflowSession") -> None:
-    from paper_search.sessions.views import progress
+    from paper_search.sessions.replies import describe_progress
     from uraniborg.kernel.mcp import report_progress
 
-    await report_progress(session.events, message=progress(session.state()))
+    await report_progress(session.events, message=describe_progress(session.get_state()))
 
 
 def _text(reply: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from paper_search.options import Format, Json, Output, Reviewer, Session
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output, write_output
 from uraniborg.kernel.logging import printable
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
@@ -35,14 +35,14 @@ def list_sessions(
 
     async def work() -> dict[str, Any]:
         async with open_manager() as manager:
-            return await manager.sessions(limit)
+            return await manager.list_sessions(limit)
 
     found = asyncio.run(work())
     if json:
         print_json(found)
         return
     for line in found["sessions"]:
-        papers = counted(line["paper_count"], "paper") if "paper_count" in line else ""
+        papers = plural(line["paper_count"], "paper") if "paper_count" in line else ""
         print_line(
             f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
         )
@@ -60,17 +60,17 @@ def show(session: Session, json: Json = False) -> None:
 
     async def work() -> dict[str, Any]:
         async with open_manager() as manager:
-            return await manager.state(await manager.resolve(session))
+            return await manager.get_state(await manager.resolve_id(session))
 
     state = asyncio.run(work())
     if json:
         print_json(state)
         return
-    from paper_search.sessions.door import told_in_full
+    from paper_search.sessions.inbox import format_payload
 
     where = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
     print_line(f"{state['session_id']}\n{state['query']}\n{where}: {state['summary']}")
-    for line in told_in_full(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
+    for line in format_payload(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
         print_line(f"  {line}".rstrip())
 
 
@@ -91,8 +91,8 @@ def resume(
 
     async def work() -> None:
         async with open_manager() as manager:
-            session_id = await manager.resolve(session)
-            is_complete = (await manager.state(session_id))["is_complete"]
+            session_id = await manager.resolve_id(session)
+            is_complete = (await manager.get_state(session_id))["is_complete"]
             if is_complete or await start_review(manager, reviewer).run(session_id):
                 await export_session(manager, session_id, chosen, output)
 
@@ -112,8 +112,8 @@ def delete(
 
     async def work() -> str | None:
         async with open_manager() as manager:
-            session_id = await manager.resolve(session)
-            query = (await manager.state(session_id))["query"]
+            session_id = await manager.resolve_id(session)
+            query = (await manager.get_state(session_id))["query"]
             question = f"Delete session {session_id[:8]} ({printable(query[:60])})?"
             if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(typer.confirm, question, err=True))):
                 return None
@@ -165,7 +165,7 @@ async def export_session(manager: "SessionManager", session_id: str, format_name
     """Write the papers of a complete session. Raises SessionNotComplete or SessionFailed."""
     from paper_search.cli import render
 
-    write_text(await asyncio.to_thread(render, await manager.result(session_id), format_name), output)
+    write_text(await asyncio.to_thread(render, await manager.get_result(session_id), format_name), output)
 
 
 def choose_format(format_name: str, *, as_json: bool) -> str:

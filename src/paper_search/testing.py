@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from paper_search.errors import NotRecordedError
 from paper_search.models import RawPaper, SearchStrategy
-from paper_search.sources.base import Request, Response, SearchSource
+from paper_search.sources.interfaces import Request, Response, SearchSource
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.kernel.errors import Conflict, invalid

@@ -1,5 +1,5 @@
 """The words that a search compares: the kernel's, under the name the engine knows them by."""
 
-from uraniborg.kernel.text import STOP_WORDS, fold, stem, terms, words
+from uraniborg.kernel.words import STOP_WORDS, extract_terms, fold_text, split_words, stem_word
 
-__all__ = ["STOP_WORDS", "fold", "stem", "terms", "words"]
+__all__ = ["STOP_WORDS", "extract_terms", "fold_text", "split_words", "stem_word"]

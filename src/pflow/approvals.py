@@ -21,7 +21,7 @@ def check_answer(entry: Entry, given: Decision) -> None:
         )
 
 
-def told_in_full(payload: dict[str, Any]) -> list[str]:
+def format_payload(payload: dict[str, Any]) -> list[str]:
     """Who asks what, and all that was given along."""
     # What runs of a file go by is made of its stem, and of what tells it from others.
     stem, at, _ = str(payload.get("workflow")).partition("@")

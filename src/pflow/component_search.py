@@ -89,7 +89,7 @@ def _uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
     """How often each workflow, and each type of node, was used."""
     log = RunLog(home / "runs.db")
     try:
-        return log.counts(), log.type_counts()
+        return log.count_runs(), log.count_node_types()
     except UraniborgError:
         return {}, {}
     finally:

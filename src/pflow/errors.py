@@ -1,28 +1,28 @@
-"""The part's own leaves of the error family. Each has the kernel's `code` and the specification's `type`.
+"""The errors of pflow. Each has the kernel's `code` and the specification's `type`.
 
 PflowError
-├── SecurityError        a name that is none, or a path that leads out of its folder     SecurityError
-├── WorkflowNotFound     neither in the library nor among the drafts; a FileNotFoundError FileNotFoundError
+├── SecurityError        an invalid name, or a path that leaves its folder                SecurityError
+├── WorkflowNotFound     not in the library nor among the drafts; a FileNotFoundError     FileNotFoundError
 ├── RunNotFound          not in the log of runs                                           FileNotFoundError
-├── WorkflowExists       the name is taken; nothing is overwritten                        already_exists
-├── LibraryUnwritable    the disk refused; what was there is there still                  execution_error
+├── WorkflowExists       the name is in use; nothing is overwritten                       already_exists
+├── LibraryUnwritable    a file cannot be written; nothing was changed                    execution_error
 ├── ScheduleNotFound     no scheduler runs this workflow                                  FileNotFoundError
-├── SchedulerUnavailable systemd, cron or launchd is not there, or refuses               execution_error
-├── InvalidWorkflow      what the checker found, all of it                                validation_error
-├── InvalidInputs        inputs of the wrong kind                                         validation_error
-├── RepairRefused        a workflow is repaired by whoever wrote it                       validation_error
+├── SchedulerUnavailable systemd, cron or launchd is missing or fails                     execution_error
+├── InvalidWorkflow      a workflow with errors; all findings of the checker              validation_error
+├── InvalidInputs        inputs of the wrong type                                         validation_error
+├── RepairRefused        workflows are not repaired automatically                         validation_error
 ├── TemplateUnresolved   variables without a value                                        template_error
-├── NodeFailed           a node did not do what it was asked to                           execution_error
-│   ├── NodeTimedOut         it did not end in time, and may be at it still
+├── NodeFailed           a node failed                                                    execution_error
+│   ├── NodeTimedOut         it did not end in time, and may still run
 │   ├── NodeNotLoaded        its code cannot be imported
-│   └── NodeChanged          its code is another than when the workflow was checked
-├── RunStopped           no node's fault: the run cannot go on now, and can later         execution_error
+│   └── NodeChanged          its code has changed since the workflow was checked
+├── RunStopped           the run stops for a reason outside its nodes, and can be resumed execution_error
 │   ├── RunTimedOut          it did not end in time
-│   ├── RunCancelled         whoever asked for it took it back
-│   ├── CheckpointUnusable   what an earlier run left cannot be read now
-│   ├── ClusterUnreachable   nobody is there to run nodes
+│   ├── RunCancelled         it was cancelled
+│   ├── ResumePointUnusable  the results of an earlier run cannot be read
+│   ├── ClusterUnreachable   no Dask scheduler or worker answers
 │   └── ApprovalRequired     a person has to decide first                                 approval_required
-└── UsageError, InvalidServer, UnknownServer, ServerExists: of the command line and of `mcp-servers.json`, beside these
+└── UsageError, InvalidServer, UnknownServer, ServerExists: of the command line and of `mcp-servers.json`
 """
 
 import json
@@ -33,13 +33,13 @@ from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Refused, U
 
 
 class PflowError(UraniborgError):
-    """What all of them share: `type` is what the specification calls it."""
+    """The base of all errors of pflow. `type` is the name of the kind of error in the specification."""
 
     type: ClassVar[str] = "execution_error"
 
     def body(self) -> dict[str, Any]:
-        told = super().body()["error"]
-        return {"error": {"type": self.type, **told}}
+        """Return the error as a JSON object, with its `type`."""
+        return {"error": {"type": self.type, **super().body()["error"]}}
 
 
 class SecurityError(PflowError, Refused):
@@ -75,8 +75,8 @@ class LibraryUnwritable(PflowError, Unavailable):
 
     def __init__(self, path: str, cause: OSError) -> None:
         super().__init__(
-            f"{path} cannot be written: {cause.strerror or 'the disk refused'}. Nothing was changed.",
-            hint="Make room or set the permissions right, then try again.",
+            f"{path} cannot be written: {cause.strerror or 'unknown error'}. Nothing was changed.",
+            hint="Free disk space or correct the permissions, then try again.",
             path=path,
         )
 
@@ -91,7 +91,7 @@ class SchedulerUnavailable(PflowError, Unavailable):
 
 
 class InvalidWorkflow(PflowError, InvalidInput):
-    """`diagnostics` are all of the checker's findings, as plain objects."""
+    """A workflow with errors. `diagnostics` has all findings of the checker as plain objects."""
 
     code = "invalid_workflow"
     type = "validation_error"
@@ -129,7 +129,7 @@ class TemplateUnresolved(PflowError, InvalidInput):
 
 
 class NodeFailed(PflowError, Unavailable):
-    """`outputs` are what the node had by then; an edge for `error` leads to who can use them."""
+    """A node failed. `outputs` are those that it had; the nodes after an `error` edge can use them."""
 
     code = "node_failed"
 
@@ -151,7 +151,7 @@ class NodeChanged(NodeFailed):
 
 
 class RunStopped(PflowError):
-    """Neither retried, nor followed by an `error` edge, nor counted as the failure of an item of a batch."""
+    """The run stops. No retry, `error` edge or `continue` of a batch applies."""
 
 
 class RunTimedOut(RunStopped, Unavailable):
@@ -162,7 +162,7 @@ class RunCancelled(RunStopped, Conflict):
     code = "run_cancelled"
 
 
-class CheckpointUnusable(RunStopped, Unavailable):
+class ResumePointUnusable(RunStopped, Unavailable):
     code = "checkpoint_unusable"
 
 
@@ -173,3 +173,21 @@ class ClusterUnreachable(RunStopped, Unavailable):
 class ApprovalRequired(RunStopped, Conflict):
     code = "approval_required"
     type = "approval_required"
+
+
+def as_pflow_error(exc: UraniborgError) -> PflowError:
+    """Return the error as one of pflow; that of another part becomes a NodeFailed with the same message."""
+    if isinstance(exc, PflowError):
+        return exc
+    failed = NodeFailed(exc.message, hint=exc.hint, **exc.ids)
+    failed.ids["cause"] = exc.code
+    return failed
+
+
+def describe_exception(exc: BaseException) -> str:
+    """Return the type and text of any exception."""
+    try:
+        text = str(exc)
+    except Exception:  # the `__str__` of a node's exception may fail
+        text = ""
+    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__

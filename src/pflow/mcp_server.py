@@ -17,10 +17,10 @@ from pydantic import Field
 
 from pflow.config import Settings, load
 from pflow.errors import RunCancelled
+from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.stdio import loading, require_client
-from uraniborg.kernel.terminal import fail
+from uraniborg.kernel.standard_streams import loading, require_client
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ async def execute(
     inputs: Annotated[dict[str, Any] | None, Field(description="Values for the workflow's inputs.")] = None,
 ) -> Any:
     """Run a workflow: a saved one, or else a draft. After a failure edit the draft and call again to resume."""
-    from pflow.engine.cancelling import Cancellation
+    from pflow.engine.cancellation import Cancellation
     from pflow.reporting import Reporter
     from uraniborg.kernel.mcp import ErrorReply, is_taken_back
 
@@ -119,7 +119,7 @@ async def guide() -> str:
 def main() -> None:
     """Serve one agent over stdin and stdout, until it leaves."""
     if find_spec("mcp") is None:
-        sys.exit(fail(MissingExtra("mcp", "The workflow server"), as_json=False))
+        sys.exit(print_error(MissingExtra("mcp", "The workflow server"), as_json=False))
     require_client()
     from uraniborg.kernel.logging import configure_logging
 
@@ -179,7 +179,7 @@ async def _interrupted() -> None:
     """End what runs, its processes too; how far each run came is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from pflow.engine.cancelling import cancel_all
+    from pflow.engine.cancellation import cancel_all
     from pflow.nodes.processes import end_all
 
     _ending.set()

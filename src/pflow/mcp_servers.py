@@ -26,7 +26,7 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import locked, make_private, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
-    from uraniborg.kernel.mcp.client import Connection
+    from uraniborg.kernel.mcp.client import RemoteServer
 
 FILE: Final = "mcp-servers.json"
 _LOCK: Final = ".mcp-servers.lock"
@@ -117,13 +117,13 @@ def remove_server(home: Path, name: str) -> None:
             _write_tools(home, tools)
 
 
-async def connected(home: Path, name: str) -> "Connection":
+async def connected(home: Path, name: str) -> "RemoteServer":
     """A connection to the server of this name. Raises UnknownServer, InvalidServer or what connecting raises."""
     config = server(home, name)
-    from uraniborg.kernel.mcp.client import Connection, ServerUnavailable  # slow to import
+    from uraniborg.kernel.mcp.client import RemoteServer, ServerUnavailable  # slow to import
 
     try:
-        return await Connection.open(address(config), name=name, timeout_s=config.timeout_s)
+        return await RemoteServer.open(address(config), name=name, timeout_s=config.timeout_s)
     except ServerUnavailable as lost:
         told = _ENDED.sub("ended before it was ready", lost.message)
         if told == lost.message or "command" not in config.plain:

@@ -1,4 +1,4 @@
-"""The five operations, for agents and people alike. Everything is made anew for each of them: nothing is shared."""
+"""The operations of pflow, for agents and people alike. Each one creates its own registry, engine and log."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pflow.config import Settings
-from pflow.engine.cancelling import Cancellation
+from pflow.engine.cancellation import Cancellation
 from pflow.engine.output import NullOutput, Output
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
@@ -24,17 +24,17 @@ from pflow.workflow_description import described
 from uraniborg.kernel.errors import UraniborgError, as_error
 
 if TYPE_CHECKING:
-    from pflow.engine.checkpoints import Checkpoints
+    from pflow.engine.resume.resume_point import ResumePoint
 
 BROWSE_BYTES: Final = 60_000
-"""How much `browse` tells at most."""
+"""The maximum size of a reply of `browse`."""
 _LISTED_ERRORS: Final = 5
 _LISTED_WARNINGS: Final = 30
 
 
 @dataclass(frozen=True)
 class Service:
-    """What can be done in one pflow home. `folder` is where relative paths are meant from."""
+    """The operations on one pflow home. Relative paths are relative to `folder`."""
 
     settings: Settings
     folder: Path = field(default_factory=Path.cwd)
@@ -44,15 +44,15 @@ class Service:
         return self.settings.home.expanduser()
 
     def browse(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
-        """Nodes, and workflows unless told otherwise, the best first; cut where it would be too long."""
+        """Return nodes and, with `include_workflows`, workflows, the best matches first, up to BROWSE_BYTES."""
         from pflow.component_search import browsed
 
         return browsed(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
 
     def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
-        """The saved workflows, all or those that the pattern fits."""
+        """Return the saved workflows that match the pattern, or all."""
         found = WorkflowManager.for_library(self.home).search(pattern)
-        counts = self.counts()
+        counts = self.count_runs()
         return [
             {
                 "name": one.name,
@@ -64,19 +64,18 @@ class Service:
             for one in found
         ]
 
-    def drafts(self) -> list[Summary]:
-        """What is not saved yet."""
+    def list_drafts(self) -> list[Summary]:
+        """Return the drafts."""
         return [one for one in list_workflows(self.home).workflows if one.source == "draft"]
 
     def describe(self, name: str) -> dict[str, Any]:
-        """Return the description of a workflow. Raises WorkflowNotFound, SecurityError or InvalidWorkflow."""
-        return self.describe_found(self.find(name))
+        """Return the description of a workflow. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
+        return self.describe_found(self.find_workflow(name))
 
-    def find(self, name: str) -> Found:
+    def find_workflow(self, name: str) -> Found:
         """Return the workflow of this name.
 
-        Raises SecurityError, InvalidWorkflow, and WorkflowNotFound, which describes the node type of the name if there
-        is one.
+        Raise SecurityError, InvalidWorkflow, or WorkflowNotFound, which describes a node type of the same name.
         """
         try:
             return find(self.home, name, self.folder)
@@ -86,8 +85,8 @@ class Service:
             raise
 
     def describe_found(self, found: Found) -> dict[str, Any]:
-        """The same of a workflow that is at hand."""
-        return described(found, self.check(found.stored.ir), self.log())
+        """Return the description of a workflow that was found."""
+        return described(found, self.check(found.stored.ir), self.open_log())
 
     def execute(
         self,
@@ -98,14 +97,15 @@ class Service:
         output: Output | None = None,
         cancellation: Cancellation | None = None,
     ) -> RunResult:
-        """Run a saved workflow, or else a draft. What is wrong with a workflow is the author's to repair: there is one
-        attempt, and the file is left as it is.
+        """Run a saved workflow, or a draft if there is none. There is no automatic repair: the file is not changed.
 
-        Raises WorkflowNotFound, SecurityError or InvalidWorkflow, before anything runs.
+        Raise WorkflowNotFound, SecurityError or InvalidWorkflow, before anything runs.
         """
         if enable_repair:
-            raise RepairRefused("Workflows are repaired by whoever wrote them.", hint="Leave `enable_repair` out.")
-        found = self.find(name)
+            raise RepairRefused(
+                "enable_repair must be false: workflows are not repaired automatically.", hint="Omit `enable_repair`."
+            )
+        found = self.find_workflow(name)
         return self.run(
             found.stored.ir,
             inputs,
@@ -129,29 +129,29 @@ class Service:
         fresh: bool = False,
         only: str | None = None,
     ) -> RunResult:
-        """Run a workflow as it was read from its file; with `only`, no more of it than this node needs.
+        """Run the document of a workflow; with `only`, no more than this node needs.
 
-        Raises InvalidWorkflow before anything runs.
+        Raise InvalidWorkflow before anything runs.
         """
         from pflow.engine.engine import Engine
-        from pflow.engine.spool import prune
+        from pflow.engine.spool import prune_spools
 
         registry = Registry(self.home)
         checked = self.check(document, registry)
-        workflow = sound(checked, name)
+        workflow = require_valid(checked, name)
         if only is not None:
             workflow = part_for(workflow, only)
         engine = Engine(
             self.home,
             registry,
-            self._child(registry),
+            self._build_loader(registry),
             folder=self.folder,
             output=output or NullOutput(),
-            log=self.log(),
-            checkpoint_hours=self.settings.checkpoint_hours,
+            log=self.open_log(),
+            resume_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
             pass_env=self.settings.pass_env,
-            **self._executor(),
+            **self._executor_options(),
         )
         result = engine.execute(
             workflow,
@@ -166,7 +166,7 @@ class Service:
         more = [f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
         messages = messages if len(messages) <= _LISTED_WARNINGS else messages[:_LISTED_WARNINGS] + more
         result.warnings[:] = dict.fromkeys([*(warnings or []), *messages, *result.warnings])
-        prune(self.home)
+        prune_spools(self.home)
         return result
 
     def plan(
@@ -178,32 +178,32 @@ class Service:
         fresh: bool = False,
         only: str | None = None,
     ) -> list[dict[str, Any]]:
-        """What `run` would do. Raises InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
-        from pflow.engine.past import Past
-        from pflow.engine.planning import plan
-        from pflow.engine.spool import spool_of
+        """Return what `run` would do. Raise InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
+        from pflow.engine.dry_run import plan_run
+        from pflow.engine.resume.earlier_runs import no_earlier_runs
+        from pflow.engine.spool import spool_folder
         from pflow.node import Context
 
         registry = Registry(self.home)
-        workflow = sound(self.check(document, registry), name)
+        workflow = require_valid(self.check(document, registry), name)
         if only is not None:
             workflow = part_for(workflow, only)
-        past = Past({}, {}, set(), None, []) if fresh else self._checkpoints(name).peek()
-        context = Context("", name, "", self.home, self.folder, spool_of(self.home, "planned"))
-        return plan(workflow, inputs or {}, registry.load(), past, context, self._child(registry))
+        earlier = no_earlier_runs() if fresh else self._open_resume_point(name).read_earlier_runs()
+        context = Context("", name, "", self.home, self.folder, spool_folder(self.home, "planned"))
+        return plan_run(workflow, inputs or {}, registry.load(), earlier, context, self._build_loader(registry))
 
     def check(self, document: Any, registry: Registry | None = None) -> Checked:
-        """Everything that is wrong with a workflow."""
-        return check(document, registry or Registry(self.home), load=self._load)
+        """Check the document of a workflow and return all findings."""
+        return check(document, registry or Registry(self.home), load=self._load_document)
 
     def save(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
-        """Make a saved workflow of a draft. Raises WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
+        """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
         from pflow.library.names import checked_name
         from pflow.library.promotion import save_to_library
 
         checked_name(final_name)
         checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
-        sound(checked, draft_name)
+        require_valid(checked, draft_name)
         library = WorkflowManager.for_library(self.home)
         # A workflow that is saved under the draft's name keeps its own results and statistics.
         is_renamed = draft_name != final_name and not library.exists(draft_name)
@@ -211,78 +211,79 @@ class Service:
         with ExitStack() as stack:
             if is_renamed and not library.exists(final_name):
                 try:
-                    stack.enter_context(self._checkpoints(draft_name).moved_to(final_name))
+                    stack.enter_context(self._open_resume_point(draft_name).moving_to(final_name))
                 except (UraniborgError, OSError) as exc:
-                    unmoved.append(f"The results of its unfinished run were not moved along: {as_error(exc).message}")
+                    unmoved.append(f"The results of its unfinished run were not moved: {as_error(exc).message}")
             saved = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
         warnings = [*saved.warnings, *unmoved, *(one.message for one in checked.warnings)]
-        log = self.log()
+        log = self.open_log()
         try:
-            if not log.statistics(draft_name)["success_count"]:
-                warnings.append("It has not run successfully yet.")
+            if not log.compute_statistics(draft_name)["success_count"]:
+                warnings.append("This workflow has not run successfully yet.")
             if is_renamed:
-                log.rename(draft_name, final_name)
+                log.rename_workflow(draft_name, final_name)
         except (UraniborgError, OSError) as exc:
-            warnings.append(f"Not all of its statistics were moved along: {as_error(exc).message}")
+            warnings.append(f"Not all of its statistics were moved: {as_error(exc).message}")
         finally:
             log.close()
         return {"success": True, "path": library.display_path(final_name), "name": final_name, "warnings": warnings}
 
-    def _checkpoints(self, name: str) -> "Checkpoints":
-        from pflow.engine.checkpoints import Checkpoints
+    def _open_resume_point(self, name: str) -> "ResumePoint":
+        from pflow.engine.resume.resume_point import FOLDER, ResumePoint
 
-        log = self.log()
+        log = self.open_log()
 
         def has_succeeded(run_id: str) -> bool:
             with closing(log):
                 return log.has_succeeded(run_id)
 
-        folder, hours = self.home / "checkpoints", self.settings.checkpoint_hours
-        return Checkpoints(folder, name, hours=hours, has_succeeded=has_succeeded)
+        hours = self.settings.checkpoint_hours
+        return ResumePoint(self.home / FOLDER, name, hours=hours, has_succeeded=has_succeeded)
 
-    def _load(self, name: str) -> Any:
+    def _load_document(self, name: str) -> Any:
         return find(self.home, name, self.folder).stored.ir
 
-    def _child(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
-        """Workflows within workflows, each read and checked once in a run."""
-        known: dict[str, Workflow] = {}
+    def _build_loader(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
+        """Return a function that loads nested workflows, each read and checked once in a run."""
+        loaded: dict[str, Workflow] = {}
 
-        def child(params: Mapping[str, Any]) -> Workflow:
+        def load_workflow(params: Mapping[str, Any]) -> Workflow:
             name = params.get("workflow_name") or params.get("workflow_ref")
             if name is None:
-                return sound(self.check(params.get("workflow_ir"), registry), "workflow_ir")
-            if name not in known:
-                known[name] = sound(self.check(self._load(str(name)), registry), str(name))
-            return known[name]
+                return require_valid(self.check(params.get("workflow_ir"), registry), "workflow_ir")
+            if name not in loaded:
+                loaded[name] = require_valid(self.check(self._load_document(str(name)), registry), str(name))
+            return loaded[name]
 
-        return child
+        return load_workflow
 
-    def _executor(self) -> dict[str, Any]:
+    def _executor_options(self) -> dict[str, Any]:
+        """Return the argument of Engine for a cluster, if the settings name one."""
         if self.settings.cluster is None:
             return {}
         from pflow.engine.cluster import ClusterExecutor
 
         return {"make_executor": partial(ClusterExecutor, address=self.settings.cluster)}
 
-    def log(self) -> Any:
-        """The log of runs. Whoever asks for it closes it."""
+    def open_log(self) -> Any:
+        """Return the log of runs. The caller closes it."""
         from pflow.engine.runlog import RunLog
 
         return RunLog(self.home / "runs.db")
 
-    def counts(self) -> dict[str, int]:
-        """How often each workflow ran; nothing if the log cannot say."""
-        log = self.log()
+    def count_runs(self) -> dict[str, int]:
+        """Return the number of runs of each workflow; nothing if the log cannot be read."""
+        log = self.open_log()
         try:
-            return log.counts()
+            return log.count_runs()
         except UraniborgError:
             return {}
         finally:
             log.close()
 
 
-def sound(checked: Checked, name: str) -> Workflow:
-    """The workflow, if nothing is wrong with it. Raises InvalidWorkflow with everything that is."""
+def require_valid(checked: Checked, name: str) -> Workflow:
+    """Return the workflow, or raise InvalidWorkflow with all findings of the checker."""
     if checked.workflow is not None and not checked.errors:
         return checked.workflow
     errors = checked.errors
@@ -290,17 +291,17 @@ def sound(checked: Checked, name: str) -> Workflow:
     more = f" And {len(errors) - _LISTED_ERRORS} more." if len(errors) > _LISTED_ERRORS else ""
     raise InvalidWorkflow(
         f"'{name}' is not valid. {listed}{more}",
-        hint=_first_hint(errors),
+        hint=_choose_hint(errors),
         diagnostics=[one.plain() for one in checked.diagnostics],
         name=name,
         node=next((one.node for one in errors if one.node), None),
     )
 
 
-def _first_hint(errors: list[Diagnostic]) -> str:
+def _choose_hint(errors: list[Diagnostic]) -> str:
     for one in errors:
         if one.nearest:
             return f"{one.path}: did you mean '{one.nearest}'?"
         if one.hint:
             return one.hint
-    return "Correct what `diagnostics` lists; each says where, and how it would be right."
+    return "Correct the problems that `diagnostics` lists."

@@ -106,8 +106,8 @@ def _default(one: Input) -> Any:
 
 def _history(log: RunLog, name: str) -> dict[str, Any]:
     try:
-        failure = log.last_failure(name)
-        figures = log.statistics(name)
+        failure = log.find_last_failure(name)
+        figures = log.compute_statistics(name)
         told: dict[str, Any] = {"statistics": {**figures, "other_endings": _others(log, name, figures)}}
     except UraniborgError as exc:
         return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
@@ -122,5 +122,5 @@ def _others(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
     count = figures["execution_count"] - figures["success_count"] - figures["failure_count"]
     if not count:
         return {}
-    statuses = (run["status"] for run in log.history(name, _LOOKED_AT))
+    statuses = (run["status"] for run in log.list_runs(name, _LOOKED_AT))
     return dict(Counter(status for status in statuses if status not in ("success", "failed")))

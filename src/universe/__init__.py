@@ -8,7 +8,7 @@ state, events = apply(EMPTY, {"type": "tick", "dt": 5})
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from universe.domain.commands import parse_command
+    from universe.domain.command_parser import parse_command
     from universe.domain.reducer import apply
     from universe.domain.state import EMPTY, State, parse_state
     from universe.service.universes import UniverseService
@@ -18,7 +18,7 @@ _HOMES = {
     "State": "universe.domain.state",
     "UniverseService": "universe.service.universes",
     "apply": "universe.domain.reducer",
-    "parse_command": "universe.domain.commands",
+    "parse_command": "universe.domain.command_parser",
     "parse_state": "universe.domain.state",
 }
 

@@ -10,27 +10,25 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp
 
 from universe.config import UniverseConfig
+from universe.event_stream import EventStreams
 from universe.mcp_server import make_mcp_server
-from universe.pages import page_routes
+from universe.pages import make_page_routes
 from universe.rest import make_rest_app
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from universe.store.port import Store
-from universe.stream import Streams
-from uraniborg.kernel.hosts import LOOPBACK, names_of
+from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
 from uraniborg.kernel.mcp import stateful_app
-from uraniborg.kernel.web import EndsWithServer, answer_errors, protect
 
 HEALTH: Final = "/health"
-MCP_PATHS: Final = ("/mcp", "/mcp/")
 PAGES: Final = frozenset(("/", "/docs"))
 
 
 def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
-    """The app for `config`. Its lifespan opens the store and closes it."""
-    service = UniverseService(store or store_at(config.address), snapshot_every=config.snapshot_every)
-    streams = Streams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
+    """Return the app for `config`. Its lifespan opens the store and closes it."""
+    service = UniverseService(store or make_store(config.address), snapshot_every=config.snapshot_every)
+    streams = EventStreams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -39,32 +37,21 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
             yield
             tending.cancel()
 
-    origins = [LOOPBACK, *config.allow_origins]
     app = stateful_app(
         make_mcp_server(service),
-        origins=origins,
+        origins=list_origins(config),
         body_limit=config.body_limit,
         idle_seconds=config.session_idle_s,
         max_sessions=config.max_sessions,
         heartbeat_s=config.heartbeat_s,
-        routes=_routes(service, streams, config),
+        routes=_make_routes(service, streams, config),
         lifespan=lifespan,
     )
-    answer_errors(app)
-    token = config.token.get_secret_value() if config.token else None
-    protected = protect(
-        app,
-        token=token,
-        hosts=names_of(config.host, config.allow_hosts),
-        origins=origins,
-        is_page=PAGES.__contains__,
-        open_paths=(HEALTH,),
-        own_head=MCP_PATHS,
-    )
-    return EndsWithServer(protected, streams.close)
+    secured = secure_app(app, config, is_page=PAGES.__contains__, open_paths=(HEALTH,))
+    return StoppableApp(secured, streams.close)
 
 
-def _routes(service: UniverseService, streams: Streams, config: UniverseConfig) -> list[BaseRoute]:
+def _make_routes(service: UniverseService, streams: EventStreams, config: UniverseConfig) -> list[BaseRoute]:
     api = make_rest_app(service, streams, Positions(), body_limit=config.body_limit)
-    api.router.routes.extend(page_routes(service, api))
+    api.router.routes.extend(make_page_routes(service, api))
     return [Mount("/", api)]

@@ -7,7 +7,7 @@ UraniborgError
 │   ├── MalformedState          400 malformed_state: what was given as a state is none
 │   ├── MalformedRequest        400 malformed_request: the body or a parameter of an HTTP request
 │   ├── BadNumber               400 bad_number: NaN, an infinity, or a number too large
-│   ├── TooLarge                413 body_too_large
+│   ├── (the kernel's BodyTooLarge: 413 body_too_large)
 │   ├── KeyReused               422 idempotency_key_reused: the key belongs to another command
 │   └── CommandRefused          422 well formed, but not possible in this universe; `event` is the reducer's
 │       ├── StarNotFound, GroupNotFound, SmallBodyFieldNotFound, ProtoplanetaryDiskNotFound, NebulaNotFound,
@@ -70,7 +70,7 @@ class MalformedCommand(InvalidInput):
         )
 
     @classmethod
-    def of(cls, problems: list[dict[str, Any]], **ids: Any) -> "MalformedCommand":
+    def from_problems(cls, problems: list[dict[str, Any]], **ids: Any) -> "MalformedCommand":
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"), **ids)
@@ -105,7 +105,7 @@ class MalformedState(InvalidInput):
         )
 
     @classmethod
-    def of(cls, problems: list[dict[str, Any]]) -> "MalformedState":
+    def from_problems(cls, problems: list[dict[str, Any]]) -> "MalformedState":
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"))
@@ -144,11 +144,6 @@ class BadNumber(InvalidInput):
     def __init__(self, written: str, problem: str) -> None:
         shown = written if len(written) <= _NUMBER_SHOWN else f"{written[: _NUMBER_SHOWN - 1]}…"
         super().__init__(f"{shown} {problem}.", hint="Send a finite number with at most 308 digits.", number=shown)
-
-
-class TooLarge(InvalidInput):
-    code = "body_too_large"
-    status = 413
 
 
 class KeyReused(InvalidInput):

@@ -5,25 +5,25 @@ from typing import Annotated, Any, Final
 import orjson
 from pydantic import Field
 
-from universe.domain import catalogue
-from universe.domain.examples import EXAMPLES
-from universe.domain.schemas import AnyCommandShape, command_schema
+from universe.domain import command_catalogue as catalogue
+from universe.domain.command_examples import EXAMPLES
+from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import MalformedCommand, MalformedRequest
-from universe.pages import concepts_text
-from universe.service.agent_replies import command_reply, state_reply
-from universe.service.asking import KEY_CHARS
-from universe.service.replies import Part, Wanted, record_facts, summary
-from universe.service.universes import Seen, UniverseService
+from universe.pages import read_concepts
+from universe.service.agent_replies import write_command_reply, write_state_reply
+from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
+from universe.service.universes import UniverseService, UniverseView
+from universe.service.validation import KEY_CHARS
 from universe.store.port import Change
 from uraniborg.kernel.mcp import (
     Listed,
     Server,
     Subscriptions,
+    add_subscriptions,
     client_name,
     list_more,
     make_server,
     resource,
-    subscriptions,
     tool,
 )
 from uraniborg.kernel.version import version
@@ -66,20 +66,20 @@ schema), universe://reference/concepts, and universe://universes/{id}, a summary
 def make_mcp_server(service: UniverseService) -> Server:
     """Return a server for `service`, which must be running while it is used."""
     server = make_server("universe", version=version(), instructions=_INSTRUCTIONS)
-    _add_reading(server, service)
-    _add_sending(server, service)
+    _add_reading_tools(server, service)
+    _add_sending_tool(server, service)
     _add_resources(server, service)
     return server
 
 
-def summary_uri(universe_id: str) -> str:
+def make_summary_uri(universe_id: str) -> str:
     """Return the address of the summary of a universe, which can be subscribed to."""
     from urllib.parse import quote
 
     return f"universe://universes/{quote(universe_id, safe='')}"
 
 
-def _add_reading(server: Server, service: UniverseService) -> None:
+def _add_reading_tools(server: Server, service: UniverseService) -> None:
     @tool(
         server, title="The state of a universe", read_only=True, idempotent=True, structured=False, about=["universeId"]
     )
@@ -102,10 +102,10 @@ def _add_reading(server: Server, service: UniverseService) -> None:
         Read large universes in parts: maxBytes gives a summary, ids and fields choose a part. Call this before you
         change something.
         """
-        seen = await service.look(universeId, version)
-        said = await state_reply(seen.replica, Part(ids, fields))
+        seen = await service.view(universeId, version)
+        said = await write_state_reply(seen.replica, StatePart(ids, fields))
         if maxBytes is not None and len(said) > maxBytes:
-            said = _summary_within(seen, maxBytes, len(said))
+            said = _make_summary_reply(seen, maxBytes, len(said))
         return said.decode()
 
     @tool(server, title="The commands there are", read_only=True, idempotent=True, about=["universeId"])
@@ -123,10 +123,12 @@ def _add_reading(server: Server, service: UniverseService) -> None:
 
         The listing is the same for every universe. Call this, with a category, before send_universe_command.
         """
-        return {"categories": [catalogue.category(category)] if category is not None else catalogue.categories()}
+        return {
+            "categories": [catalogue.find_category(category)] if category is not None else catalogue.list_categories()
+        }
 
 
-def _add_sending(server: Server, service: UniverseService) -> None:
+def _add_sending_tool(server: Server, service: UniverseService) -> None:
     @tool(server, title="Send a command", read_only=False, destructive=True, structured=False, about=["universeId"])
     async def send_universe_command(
         universeId: UniverseId,  # noqa: N803
@@ -140,7 +142,7 @@ def _add_sending(server: Server, service: UniverseService) -> None:
             ),
         ],
         return_: Annotated[
-            Wanted | None,
+            ReplyContent | None,
             Field(
                 alias="return",
                 description="state: the whole new state (default up to 4 KB); changes: changed and removed entities "
@@ -160,14 +162,14 @@ def _add_sending(server: Server, service: UniverseService) -> None:
         A command that this universe does not allow is an error with the reason, and changes nothing. A reply to tick
         has timePassed, timeUnit and, in a real system, date.
         """
-        one = _object_in(command)
+        one = _decode_command(command)
         result = await service.send(
-            universeId, one, expected_version=expectedVersion, key=idempotencyKey, author=_author()
+            universeId, one, expected_version=expectedVersion, key=idempotencyKey, author=_get_author()
         )
-        return (await command_reply(result, one, return_)).decode()
+        return (await write_command_reply(result, one, return_)).decode()
 
 
-def _author() -> str:
+def _get_author() -> str:
     name = client_name()
     return f"{name[:_CLIENT_CHARS]} (MCP)" if name else "MCP client"
 
@@ -176,28 +178,28 @@ def _add_resources(server: Server, service: UniverseService) -> None:
     @resource(server, COMMANDS_URI, title="The commands", mime_type="text/markdown")
     async def commands() -> str:
         """Every command with its fields, an example and what is refused."""
-        return catalogue.as_markdown()
+        return catalogue.write_reference()
 
     @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
     async def schema() -> dict[str, Any]:
         """The JSON schema of a command, to the last field."""
-        return command_schema()
+        return make_command_schema()
 
     @resource(server, CONCEPTS_URI, title="How universes work", mime_type="text/markdown")
     async def concepts() -> str:
         """State, commands, log, orbits and units in one page."""
-        return concepts_text()
+        return read_concepts()
 
     @resource(server, "universe://universes/{universe_id}", title="A universe in short", mime_type="application/json")
     async def universe(universe_id: str) -> dict[str, Any]:
         """How much of what is in a universe, and its roots."""
-        seen = await service.look(universe_id)
-        return summary(seen.record, seen.replica)
+        seen = await service.view(universe_id)
+        return summarize_universe(seen.record, seen.replica)
 
     async def universes() -> list[Listed]:
         return [
             Listed(
-                uri=summary_uri(record.id),
+                uri=make_summary_uri(record.id),
                 name=record.id,
                 title=record.name,
                 description=f"Universe {record.name}, at version {record.version}.",
@@ -207,17 +209,17 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         ]
 
     list_more(server, universes)
-    _announce(subscriptions(server), service)
+    _notify_subscribers(add_subscriptions(server), service)
 
 
-def _announce(subscribed: Subscriptions, service: UniverseService) -> None:
+def _notify_subscribers(subscribed: Subscriptions, service: UniverseService) -> None:
     def changed(change: Change) -> None:
-        subscribed.updated(summary_uri(change.universe_id))
+        subscribed.updated(make_summary_uri(change.universe_id))
 
-    service.on_change(changed)
+    service.add_change_listener(changed)
 
 
-def _object_in(command: Any) -> Any:
+def _decode_command(command: Any) -> Any:
     """Return the command, which some clients send as a string of JSON. Raises MalformedCommand."""
     if isinstance(command, str):
         try:
@@ -230,9 +232,9 @@ def _object_in(command: Any) -> Any:
     return command
 
 
-def _summary_within(seen: Seen, most: int, size: int) -> bytes:
+def _make_summary_reply(seen: UniverseView, most: int, size: int) -> bytes:
     """Return the summary, with as many roots as there is room for. Raises MalformedRequest if there is none."""
-    said: dict[str, Any] = {**summary(seen.record, seen.replica), "isSummary": True, "answerBytes": size}
+    said: dict[str, Any] = {**summarize_universe(seen.record, seen.replica), "isSummary": True, "answerBytes": size}
     roots = said["roots"]
     while len(written := orjson.dumps(said)) > most and roots:
         dropped = max(1, len(roots) // 2)
@@ -244,6 +246,6 @@ def _summary_within(seen: Seen, most: int, size: int) -> bytes:
             hint=f"Allow at least {len(written):,} bytes.",
             argument="maxBytes",
             allowed=f"at least {len(written)}",
-            **record_facts(seen.record),
+            **describe_record(seen.record),
         )
     return written

@@ -12,12 +12,9 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from universe.service.universes import UniverseService
+from uraniborg.kernel.http_app import make_page_headers
 
-_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+_HEADERS: Final = make_page_headers()
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1d2430; --soft: #5c6675; --line: #d9dee6; --link: #1f4fa3; --paper: #fdfdfb }
 @media (prefers-color-scheme: dark) {
@@ -34,7 +31,7 @@ h2 { margin: 2rem 0 .3rem; font-size: 1.05rem } p { margin: .2rem 0 .6rem }
 _SHOWN: Final = 100
 
 
-def page_routes(service: UniverseService, api: FastAPI) -> list[BaseRoute]:
+def make_page_routes(service: UniverseService, api: FastAPI) -> list[BaseRoute]:
     async def front(_request: Request) -> Response:
         records = await service.records(limit=_SHOWN)
         rows = "".join(
@@ -45,38 +42,38 @@ def page_routes(service: UniverseService, api: FastAPI) -> list[BaseRoute]:
         empty = '<p class="soft">None yet. <code>universe new --from solar-system</code> makes one.</p>'
         table = f"<table><tr><th>name<th>id<th>version<th>changed</tr>{rows}</table>" if records else empty
         lead = '<p class="soft">Agents: <code>/mcp</code>. Programs: <a href="/docs">the addresses</a>.</p>'
-        return _page("Universes", lead + table)
+        return _render_page("Universes", lead + table)
 
     async def docs(_request: Request) -> Response:
-        return _page("Addresses", _operations(api.openapi()))
+        return _render_page("Addresses", _render_operations(api.openapi()))
 
     return [Route("/", front), Route("/docs", docs)]
 
 
 @cache
-def concepts_text() -> str:
+def read_concepts() -> str:
     """State, commands, versions, orbits and sources in one page."""
     return (files("universe") / "concepts.md").read_text("utf-8")
 
 
-def _page(title: str, body: str) -> HTMLResponse:
+def _render_page(title: str, body: str) -> HTMLResponse:
     head = f"<meta charset=utf-8><meta name=viewport content='width=device-width'><title>{escape(title)}</title>"
     return HTMLResponse(
         f"<!doctype html><html lang=en>{head}<style>{_STYLE}</style><h1>{escape(title)}</h1>{body}", headers=_HEADERS
     )
 
 
-def _operations(document: dict[str, Any]) -> str:
+def _render_operations(document: dict[str, Any]) -> str:
     lines = [f'<p>{escape(document["info"]["description"])} <a href="/openapi.json">openapi.json</a></p>']
     for path, operations in document["paths"].items():
         for verb, operation in operations.items():
             lines.append(f'<h2><span class="verb">{verb.upper()}</span> <code>{escape(path)}</code></h2>')
             lines.append(f"<p>{escape(operation['summary'])}. {escape(operation.get('description', ''))}</p>")
             if parameters := operation.get("parameters"):
-                lines.append("<table>" + "".join(_parameter(one) for one in parameters) + "</table>")
+                lines.append("<table>" + "".join(_render_parameter(one) for one in parameters) + "</table>")
     return "".join(lines)
 
 
-def _parameter(parameter: dict[str, Any]) -> str:
+def _render_parameter(parameter: dict[str, Any]) -> str:
     said = escape(parameter.get("description", ""))
     return f"<tr><td><code>{escape(parameter['name'])}</code></td><td>{parameter['in']}</td><td>{said}</td></tr>"

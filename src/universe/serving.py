@@ -1,59 +1,44 @@
-"""`universe serve`: settings, options and a port, put together."""
+"""`universe serve`: the database, the settings and the options of the server."""
 
 import asyncio
-import json
-import sys
-from typing import Any
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from universe.config import UniverseConfig, load_config
-from universe.store.address import store_at
-from uraniborg.kernel.errors import MissingExtra, invalid
-from uraniborg.kernel.hosts import authority_of
+from universe.store.factory import make_store
 from uraniborg.kernel.logging import configure_logging
+from uraniborg.kernel.serving import apply_options, require_server_extra, serve
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 
-def serve(options: dict[str, Any], *, as_json: bool) -> None:
-    """Serve until interrupted, as the settings say where `options` say nothing. Raises what keeps it from starting."""
-    config = configured(options)
+def serve_universes(options: dict[str, Any], *, as_json: bool) -> None:
+    """Serve universes until interrupted; `options` override the settings. Raise the error that prevents the start."""
+    config = load_config_with_options(options)
     configure_logging()
-    try:
-        import uvicorn as _  # noqa: F401
-
+    with require_server_extra("Serving universes"):
         from universe.app import make_app
-        from uraniborg.kernel.web import check_bind, run_server, say, take_port
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").split(".")[0] in {"fastapi", "starlette", "uvicorn"}:
-            raise MissingExtra("mcp", "Serving universes") from missing
-        raise
-    token = config.token.get_secret_value() if config.token else None
-    check_bind(config.host, token, insecure=config.insecure)
-    port = take_port(config.host, config.port)
-    address = f"http://{authority_of(config.host)}:{port}"
-    asyncio.run(_try(config))
-    app = make_app(config)
-    if as_json:
-        sys.stdout.write(json.dumps({"url": address, "mcp": f"{address}/mcp"}) + "\n")
-        sys.stdout.flush()
-    else:
-        say(f"Universes at {address} (agents: {address}/mcp). Ctrl-C ends it.")
-    if config.insecure and not token:
-        say("No token is needed: everyone who can reach this address can change every universe.")
-    run_server(app, host=config.host, port=port)
+
+    def make_checked_app() -> "ASGIApp":
+        asyncio.run(_check_store(config))
+        return make_app(config)
+
+    serve(
+        config,
+        make_checked_app,
+        describe=lambda address: f"Universes at {address} (agents: {address}/mcp). Press Ctrl-C to stop.",
+        warning="No token is needed: everyone who can reach this address can change every universe.",
+        as_json=as_json,
+    )
 
 
-async def _try(config: UniverseConfig) -> None:
-    """Raises what keeps the database from being used, before anybody is told that it is served."""
-    store = store_at(config.address)
+async def _check_store(config: UniverseConfig) -> None:
+    """Raise the error that prevents the use of the database, before the address is printed."""
+    store = make_store(config.address)
     await store.open()
     await store.close()
 
 
-def configured(options: dict[str, Any]) -> UniverseConfig:
-    """The settings with these options before them. Raises InvalidInput."""
-    given = load_config().model_dump()
-    try:
-        return UniverseConfig.model_validate({**given, **options})
-    except ValidationError as exc:
-        raise invalid(exc, what="options") from None
+def load_config_with_options(options: dict[str, Any]) -> UniverseConfig:
+    """Return the settings, overridden by these options. Raise InvalidInput."""
+    return apply_options(load_config(), options)

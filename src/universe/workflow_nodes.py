@@ -14,10 +14,10 @@ from pydantic import SecretStr
 from universe.config import UniverseConfig, load_config
 from universe.domain.events import Event
 from universe.errors import MalformedRequest
-from universe.origins import name_of, plain_state_from
-from universe.service.replies import Part, part_json
+from universe.initial_states import get_default_name, load_initial_state_async
+from universe.service.replies import StatePart, write_part
 from universe.service.universes import UniverseService
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.sqlite import DatabaseMissing
@@ -50,27 +50,31 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
     given, creates = params.get("command"), bool(params.get("create"))
     if given is None and not creates:
         raise MalformedRequest("There is nothing to do.", hint="Give command, or set create.", argument="command")
-    async with _service(params.get("db"), context, makes=creates) as service:
-        universe_id, created = await _made(service, params, context) if creates else (_id(params), False)
+    async with _lend_service(params.get("db"), context, makes=creates) as service:
+        universe_id, created = (
+            await _create_universe(service, params, context) if creates else (_get_universe_id(params), False)
+        )
         if given is None:
             events, version = list[Event](), (await service.record(universe_id)).version
         else:
-            key = params.get("idempotency_key") or _key(context, universe_id, given)
+            key = params.get("idempotency_key") or _make_idempotency_key(context, universe_id, given)
             expected = params.get("expected_version")
-            result = await service.send(universe_id, given, expected_version=expected, key=key, author=_author(context))
+            result = await service.send(
+                universe_id, given, expected_version=expected, key=key, author=_format_author(context)
+            )
             events, version = result.events, result.version
     return {"events": events, "version": version, "universe_id": universe_id, "created": created}
 
 
 async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The state of a universe, whole or in part. Raises as `UniverseService.look`."""
+    """The state of a universe, whole or in part. Raises as `UniverseService.view`."""
     ids, fields = params.get("ids"), params.get("fields")
-    async with _service(params.get("db"), context, makes=False) as service:
-        seen = await service.look(_id(params), params.get("version"))
+    async with _lend_service(params.get("db"), context, makes=False) as service:
+        seen = await service.view(_get_universe_id(params), params.get("version"))
         if ids is None and fields is None:
-            plain, not_found = seen.replica.mirror.plain(), list[str]()
+            plain, not_found = seen.replica.mirror.to_plain(), list[str]()
         else:
-            plain = await asyncio.to_thread(orjson.loads, await part_json(seen.replica, Part(ids, fields)))
+            plain = await asyncio.to_thread(orjson.loads, await write_part(seen.replica, StatePart(ids, fields)))
             not_found = plain.pop("notFound", [])
             del plain["version"]
     return {
@@ -82,43 +86,43 @@ async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:
     }
 
 
-def _id(params: dict[str, Any]) -> str:
+def _get_universe_id(params: dict[str, Any]) -> str:
     if not params.get("universe_id"):
         raise MalformedRequest("No universe is named.", hint="Give universe_id.", argument="universe_id")
     return params["universe_id"]
 
 
-async def _made(service: UniverseService, params: dict[str, Any], context: Context) -> tuple[str, bool]:
+async def _create_universe(service: UniverseService, params: dict[str, Any], context: Context) -> tuple[str, bool]:
     """The id of the universe, and whether it was made now; one that is there already is taken as it is."""
     origin = params.get("from")
-    name = params.get("name") or name_of(origin)
-    universe_id = params.get("universe_id") or f"uni_{content_id(*_place(context), name, origin or '')}"
+    name = params.get("name") or get_default_name(origin)
+    universe_id = params.get("universe_id") or f"uni_{content_id(*_get_run_and_node(context), name, origin or '')}"
     if await service.store.record(universe_id) is not None:
         return universe_id, False
-    begins_as = None if origin is None else await plain_state_from(origin)
+    begins_as = None if origin is None else await load_initial_state_async(origin)
     try:
-        await service.create(name, begins_as, universe_id=universe_id, author=_author(context))
+        await service.create(name, begins_as, universe_id=universe_id, author=_format_author(context))
     except Conflict:  # somebody else was faster
         return universe_id, False
     return universe_id, True
 
 
-def _author(context: Context) -> str:
+def _format_author(context: Context) -> str:
     """Return the workflow and the run, as the author of what a node does."""
     workflow = "".join(char for char in str(getattr(context, "workflow", "")) if char.isprintable()).strip()
     return f"workflow {workflow[:80] or 'without a name'}, run {context.run_id[:80]}"
 
 
-def _key(context: Context, universe_id: str, given: Any) -> str:
-    return content_id(*_place(context), universe_id, json.dumps(given, sort_keys=True))
+def _make_idempotency_key(context: Context, universe_id: str, given: Any) -> str:
+    return content_id(*_get_run_and_node(context), universe_id, json.dumps(given, sort_keys=True))
 
 
-def _place(context: Context) -> tuple[str, str]:
+def _get_run_and_node(context: Context) -> tuple[str, str]:
     """Which node of which run: the same when the run is gone on with."""
     return getattr(context, "lineage", "") or context.run_id, context.node_id
 
 
-class _Opened:
+class _OpenService:
     """A service that is running, until it is closed."""
 
     def __init__(self, service: UniverseService, ending: AsyncExitStack) -> None:
@@ -130,30 +134,30 @@ class _Opened:
 
 
 @asynccontextmanager
-async def _service(db: str | None, context: Context, *, makes: bool) -> AsyncGenerator[UniverseService]:
+async def _lend_service(db: str | None, context: Context, *, makes: bool) -> AsyncGenerator[UniverseService]:
     """The service of a database: one for all nodes of a run where the run keeps things for its nodes."""
-    config = await asyncio.to_thread(_configured, db, context.folder)
+    config = await asyncio.to_thread(_load_config, db, context.folder)
     if not makes:
-        await asyncio.to_thread(_check_there, config)
+        await asyncio.to_thread(_check_database_exists, config)
     keep = getattr(getattr(context, "keeper", None), "keep", None)
     if keep is not None:
-        opened: _Opened = await keep(f"universes {content_id(config.address)}", lambda: _open(config))
+        opened: _OpenService = await keep(f"universes {content_id(config.address)}", lambda: _open_service(config))
         yield opened.service
         return
-    opened = await _open(config)
+    opened = await _open_service(config)
     try:
         yield opened.service
     finally:
         await opened.close()
 
 
-async def _open(config: UniverseConfig) -> _Opened:
+async def _open_service(config: UniverseConfig) -> _OpenService:
     ending = AsyncExitStack()
-    service = UniverseService(store_at(config.address), snapshot_every=config.snapshot_every)
-    return _Opened(await ending.enter_async_context(service.running()), ending)
+    service = UniverseService(make_store(config.address), snapshot_every=config.snapshot_every)
+    return _OpenService(await ending.enter_async_context(service.running()), ending)
 
 
-def _configured(db: str | None, folder: Path) -> UniverseConfig:
+def _load_config(db: str | None, folder: Path) -> UniverseConfig:
     """The settings, with the database that is named before the one they name. Relative paths begin in `folder`."""
     config = load_config()
     if not db:
@@ -163,7 +167,7 @@ def _configured(db: str | None, folder: Path) -> UniverseConfig:
     return config.model_copy(update={"db": SecretStr(address)})
 
 
-def _check_there(config: UniverseConfig) -> None:
+def _check_database_exists(config: UniverseConfig) -> None:
     """Raises DatabaseMissing for a file that is named and not there: looking must not make it."""
     if config.db is None or not config.address.startswith(_SQLITE):
         return

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.version import version
 
 app = typer.Typer(
@@ -77,4 +77,4 @@ def show_version(
 
 
 def main() -> None:
-    run_app(app, sys.argv[1:], name="uraniborg")
+    run_typer_app(app, sys.argv[1:], name="uraniborg")

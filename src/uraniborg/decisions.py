@@ -18,7 +18,7 @@ from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.logging import printable
 
 DOOR: Final = "terminal"
-_DOORS: Final = {"paper_search": "paper_search.sessions.door", "pflow": "pflow.approvals"}
+_DOORS: Final = {"paper_search": "paper_search.sessions.inbox", "pflow": "pflow.approvals"}
 """The module in which each part says how its questions are told and answered."""
 _IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8
@@ -30,7 +30,7 @@ class PartsDoor(Protocol):
 
     def check_answer(self, entry: Entry, given: Decision) -> None: ...
 
-    def told_in_full(self, payload: dict[str, Any]) -> list[str]: ...
+    def format_payload(self, payload: dict[str, Any]) -> list[str]: ...
 
 
 def show_inbox(*, as_json: bool) -> None:
@@ -61,7 +61,7 @@ def show_entry(named: str, *, as_json: bool) -> None:
     console = Console(highlight=False)
     _print(console, entry)
     door = _door_of(entry)
-    lines = door.told_in_full(entry.payload) if door else json.dumps(entry.payload, indent=2).splitlines()
+    lines = door.format_payload(entry.payload) if door else json.dumps(entry.payload, indent=2).splitlines()
     console.print()
     for line in lines:
         console.print(Text(f"  {printable(line)}".rstrip()), soft_wrap=True)

@@ -14,13 +14,13 @@ from rich.table import Table
 from rich.text import Text
 
 from universe.app import make_app
-from universe.citing import bibtex, sources_of
 from universe.config import UniverseConfig
-from universe.drawing import draw
 from universe.nbody.reports import headline, report_run
+from universe.pictures import write_orbit_picture
+from universe.provenance.bibliography import collect_sources, write_bibliography
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _ID: Final = "trappist-1"
 _BY_AGENT: Final[list[dict[str, Any]]] = [
@@ -60,8 +60,8 @@ def _origins(bodies: dict[str, Any]) -> str:
     """Return how many papers, and how many computations of ours, the values are from."""
     computed = {one["id"]: bool(one.get("computed")) for body in bodies.values() for one in body["sources"]}
     own = sum(computed.values())
-    papers = counted(len(computed) - own, "paper")
-    return f"{papers} and {counted(own, 'computation')} of ours" if own else papers
+    papers = plural(len(computed) - own, "paper")
+    return f"{papers} and {plural(own, 'computation')} of ours" if own else papers
 
 
 def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
@@ -70,8 +70,8 @@ def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
     line.add_row(Text("  n-body          ", "dim"), headline(run.reply))
     console.print(line)
     console.print()
-    draw(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
-    write_atomic(output / "trappist-1.bib", bibtex(sources_of(state["stars"])))
+    write_orbit_picture(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
+    write_atomic(output / "trappist-1.bib", write_bibliography(collect_sources(state["stars"])))
 
 
 @asynccontextmanager

@@ -55,7 +55,7 @@ def test_a_harmed_shelf_is_not_served(
     def started(*_args: object, **_options: object) -> None:
         pytest.fail("it was served")
 
-    monkeypatch.setattr("uraniborg.kernel.web.run_server", started)
+    monkeypatch.setattr("uraniborg.kernel.http_server.run_server", started)
     monkeypatch.setattr("paper_library.serving.configure_logging", lambda: None)
     harm(shelf)
     done = command(capsys, "serve", shelf, "--port", "0", "--json")

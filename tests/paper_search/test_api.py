@@ -22,7 +22,7 @@ from paper_search.errors import (
     UnknownSource,
 )
 from paper_search.models import MAX_RESULTS_CAP, SourceStatus
-from paper_search.sources.base import Response
+from paper_search.sources.interfaces import Response
 from paper_search.testing import FakeTransport
 from paper_search.workflow import Checkpoint, CheckpointKind, Decision, DecisionAction
 from tests.requirements import requirement
@@ -102,7 +102,7 @@ async def test_a_recording_broken_off_is_refused_as_unfinished(tmp_path: Path) -
 
     with pytest.raises(KeyboardInterrupt):
         await SearchWorkflow.from_config(config, Impatient(), query=QUERY).run(QUERY)
-    with pytest.raises(InvalidInput, match="never finished"):
+    with pytest.raises(InvalidInput, match="unfinished recording"):
         await paper_search.search(QUERY, AppConfig(replay_dir=tmp_path / "broken"))
 
 

@@ -40,8 +40,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
     handle = MCPCheckpointHandler.handle
 
     async def recorded(self: MCPCheckpointHandler, checkpoint: Checkpoint) -> Decision:
-        found.append(await handle(self, checkpoint))
-        return found[-1]
+        decision = await handle(self, checkpoint)
+        found.append(Decision(action=decision.action, revised_data=decision.revised_data, note=decision.note))
+        return decision
 
     monkeypatch.setattr(MCPCheckpointHandler, "handle", recorded)
     return found

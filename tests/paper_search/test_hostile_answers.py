@@ -9,7 +9,7 @@ import paper_search
 from paper_search import AppConfig
 from paper_search.errors import RetryableError
 from paper_search.models import PaperCollection, SourceReport, SourceStatus
-from paper_search.sources.base import Response
+from paper_search.sources.interfaces import Response
 from paper_search.testing import FakeTransport
 
 QUERY = "tidal heating of icy moons"

@@ -23,7 +23,7 @@ from pydantic import AnyUrl
 
 from paper_search import mcp_server, sessions
 from paper_search.config import SessionsConfig
-from paper_search.domains import known_domains
+from paper_search.domains import list_domains
 from paper_search.errors import NonRetryableError
 from paper_search.export import FORMATS, export_bibtex, export_json, export_markdown
 from paper_search.models import MAX_RESULTS_CAP, Author
@@ -258,7 +258,7 @@ async def test_an_export_is_the_text_itself(house: House, format_name: str, expo
         result = await client.call_tool("export_results", {"session_id": session_id, "format": format_name})
         manager = mcp_server._session_manager  # pyright: ignore[reportPrivateUsage]
         assert manager is not None
-        assert text_of(result) == export(await manager.result(session_id))
+        assert text_of(result) == export(await manager.get_result(session_id))
         assert not result.isError
 
 
@@ -742,7 +742,7 @@ async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: Ho
         session = manager.get(session_id)
         assert session is not None
         gate.set()
-        await eventually(lambda: session.waiting is not None)
+        await eventually(lambda: session.pending is not None)
         again = (await wire.ask(deciding))["result"]
         outcome = json.loads(again["content"][0]["text"])
         assert (outcome["checkpoint_kind"], outcome["iteration"]) == (REVIEW, 1)
@@ -972,7 +972,7 @@ def test_a_client_that_leaves_during_a_waiting_call_ends_the_server(home: Path) 
 async def test_the_schemas_tell_what_can_be_chosen_and_describe_every_argument(house: House) -> None:
     async with served(house) as client:
         tools = {tool.name: tool.inputSchema["properties"] for tool in (await client.list_tools()).tools}
-    assert tools["search_papers"]["domain"]["enum"] == known_domains()
+    assert tools["search_papers"]["domain"]["enum"] == list_domains()
     assert tools["decide"]["action"]["enum"] == [action.value for action in DecisionAction]
     assert sorted(tools["export_results"]["format"]["enum"]) == sorted(FORMATS)
     assert (tools["search_papers"]["max_results"]["minimum"], tools["search_papers"]["max_results"]["maximum"]) == (

@@ -12,7 +12,7 @@ from paper_search.sources import crossref, openalex
 from paper_search.sources.http_source import HttpSource
 from paper_search.testing import FakeTransport
 from tests.paper_search.sessions.helpers import QUERY, House
-from tests.paper_search.sources.answers import answer
+from tests.paper_search.sources.sample_answers import make_response
 from uraniborg.kernel.mcp.testing import ClientSession, connected, json_of, text_of
 
 TITLE = "Tidal heating of icy moons"
@@ -66,7 +66,10 @@ NOTE = (
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    answers = {"https://api.crossref.org/": answer(CROSSREF), "https://api.openalex.org/": answer(OPENALEX)}
+    answers = {
+        "https://api.crossref.org/": make_response(CROSSREF),
+        "https://api.openalex.org/": make_response(OPENALEX),
+    }
     sources = [HttpSource(module.definition, FakeTransport(answers)) for module in (crossref, openalex)]
     return House(tmp_path / "house", *sources)
 

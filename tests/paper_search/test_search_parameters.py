@@ -9,7 +9,7 @@ import pytest
 
 import paper_search
 from paper_search import AppConfig, api, config, export, models
-from paper_search.sources.base import Request, Response
+from paper_search.sources.interfaces import Request, Response
 from paper_search.testing import FakeTransport
 from tests.requirements import requirement
 

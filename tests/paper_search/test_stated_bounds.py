@@ -10,26 +10,26 @@ import pytest
 from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError, RetryableError
 from paper_search.limits import check_decision_size, checked_max_results, checked_query
-from paper_search.llm import provider
+from paper_search.query.boolean_query import Node, parse_query
+from paper_search.query.filters import LEAST_PER_QUERY
 from paper_search.sources import http_source
-from paper_search.sources.base import Request, Response
-from paper_search.sources.boolean import Node, parse
-from paper_search.sources.constraints import LEAST_PER_QUERY
-from paper_search.sources.politeness import SourcePolicy, backoff, refusal
+from paper_search.sources.interfaces import Request, Response
+from paper_search.sources.policies import SourcePolicy, decide_retry, make_refusal
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FrozenClock
+from uraniborg.kernel import chat
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 MEGABYTE = 1_000_000
 
 
 def refused(retry_after: str) -> Exception:
-    return refusal("arxiv", Response(429, b"", {"retry-after": retry_after}), SourcePolicy(), NOW)
+    return make_refusal("arxiv", Response(429, b"", {"retry-after": retry_after}), SourcePolicy(), NOW)
 
 
 @pytest.mark.parametrize(("asked_for", "waited"), [("20", 20.0), ("21", False), ("20.5", True), ("0", 0.0)])
 def test_a_source_is_waited_for_up_to_twenty_seconds(asked_for: str, waited: bool | float) -> None:
-    assert backoff(refused(asked_for)) == waited
+    assert decide_retry(refused(asked_for)) == waited
 
 
 def test_no_promise_reaches_further_than_a_year() -> None:
@@ -79,7 +79,7 @@ async def test_twenty_megabytes_of_an_answer_are_read_and_no_more() -> None:
 def test_a_source_is_asked_once_a_second_three_times_for_twenty_seconds_each_unless_it_has_a_policy() -> None:
     usual = SourcePolicy()
     assert (usual.rate_per_s, usual.burst, usual.attempts, usual.timeout_s) == (1.0, 1, 3, 20.0)
-    assert (http_source.MOST_REQUESTS_PER_QUERY, LEAST_PER_QUERY, provider.RETRIES) == (100, 10, 2)
+    assert (http_source.MOST_REQUESTS_PER_QUERY, LEAST_PER_QUERY, chat.RETRIES) == (100, 10, 2)
 
 
 def test_the_settings_are_those_that_are_documented() -> None:
@@ -113,8 +113,8 @@ def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_64000_six
 
 def test_brackets_of_a_query_group_up_to_thirty_deep() -> None:
     def nested(depth: int) -> Node | None:
-        return parse("(" * (depth - 1) + "a AND (b OR c)" + ")" * (depth - 1))
+        return parse_query("(" * (depth - 1) + "a AND (b OR c)" + ")" * (depth - 1))
 
-    grouped, flat = parse("a AND (b OR c)"), parse("a AND b OR c")
+    grouped, flat = parse_query("a AND (b OR c)"), parse_query("a AND b OR c")
     assert (nested(30), nested(31)) == (grouped, flat)
     assert grouped != flat

@@ -5,7 +5,7 @@ import pytest
 
 from paper_search.errors import NonRetryableError, NotRecordedError
 from paper_search.models import ParsedIntent, RawPaper, SearchStrategy
-from paper_search.sources.base import Request, Response, SearchSource, Transport
+from paper_search.sources.interfaces import Request, Response, SearchSource, Transport
 from paper_search.testing import FakeSource, FakeTransport, FrozenClock, ScriptedDecisions, ScriptExhausted
 from paper_search.workflow.checkpoints import (
     Checkpoint,

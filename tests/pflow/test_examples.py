@@ -21,7 +21,7 @@ from pflow.service import Service
 from tests.requirements import requirement
 from universe.claims import status_of
 from universe.orbits.units import EARTH_MASS
-from universe.shelf_texts import shelf_texts
+from universe.provenance.shelf_texts import make_text_reader
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -191,7 +191,7 @@ def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(ser
     assert asked.error_body is not None
     assert asked.error_body["type"] == "approval_required"
     assert "Publish 3 words to published.txt?" in asked.error_body["message"]
-    checkpoint = asked.checkpoint()
+    checkpoint = asked.describe_checkpoint()
     assert checkpoint is not None
     assert (checkpoint["completed_nodes"], checkpoint["failed_node"]) == (["count"], "ask")
     assert not (folder / "published.txt").exists()
@@ -266,7 +266,7 @@ def test_claim_refuses_a_mass_that_no_row_states_and_sets_the_one_that_a_row_sta
     assert body["mass"] == pytest.approx(0.692 * EARTH_MASS)
     source = next(one for one in body["sources"] if "mass" in one["fields"])
     assert (source["title"], source["doi"]) == (outputs["paper"], "10.3847/psj/abd022")
-    status = status_of(source, "mass", body["mass"], body=body, text_of=shelf_texts(folder / "claim-shelf"))
+    status = status_of(source, "mass", body["mass"], body=body, text_of=make_text_reader(folder / "claim-shelf"))
     assert (status.status, status.checked) == ("supported", True)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine import nodelog
+from pflow.engine import runlog_writer
 from tests.pflow.engine.flows import Home, node, until
 from tests.pflow.hostile import GOOD, SHORT, SOON_S, child, echo, execute, length, litter, refusal, service
 from tests.pflow.library.homes import draft, files, put
@@ -181,7 +181,7 @@ def test_a_broken_checkpoint_is_put_aside_and_said_so_and_every_node_runs(home: 
     (home.parent / "well").touch()
     reply = execute(home)
     assert reply["success"]
-    assert any("could not be read and was put aside" in one for one in reply["warnings"]), reply["warnings"]
+    assert any("could not be read and was renamed to" in one for one in reply["warnings"]), reply["warnings"]
     assert reply["reused_nodes"] == []
     assert times(home.parent / "tally") == 2
     assert not path.exists()
@@ -246,7 +246,7 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     assert execute(home, failing(home))["checkpoint"]["resumable"]
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 3650 * 86_400)
-    monkeypatch.setattr(nodelog, "datetime", Earlier)
+    monkeypatch.setattr(runlog_writer, "datetime", Earlier)
     (home.parent / "well").touch()
     reply = execute(home)
     assert reply["success"]
@@ -255,8 +255,8 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     figures = service(home).describe("x")["statistics"]
     assert figures["last_execution_success"] is True
     assert figures["average_duration_ms"] >= 0
-    log = service(home).log()
-    last, first = log.history("x")
+    log = service(home).open_log()
+    last, first = log.list_runs("x")
     log.close()
     assert (last["status"], first["status"]) == ("success", "failed")
     assert last["started_at"] < first["started_at"]
@@ -271,7 +271,7 @@ def test_a_checkpoint_that_a_clock_makes_too_old_is_not_used_and_said_so(
     monkeypatch.setattr(time, "time", lambda: real() + 25 * 3_600)
     reply = execute(home)
     assert reply["reused_nodes"] == []
-    assert any("too old to be used" in one for one in reply["warnings"])
+    assert any("has expired" in one for one in reply["warnings"])
 
 
 # Homes that are none.

@@ -15,7 +15,7 @@ import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
 from universe.cli import run
-from universe.cli.shared import account_name
+from universe.cli.common import get_account_name
 
 TICK: Final = '{"type": "tick"}'
 HOSTILE: Final = "Hven\n★ forged\r\x1b]0;owned\x07\x1b[31m[bold]mark[/bold]"
@@ -81,7 +81,7 @@ def database(home: Path) -> Path:
 def test_a_new_universe_is_empty_or_as_its_origin_is(ask: Ask) -> None:
     empty = ask("new", "--json").json
     assert (empty["version"], empty["bodies"], empty["name"]) == (0, 0, "Universe")
-    assert ask("new", "--from", "trappist-1", "--id", "t").out == "Made TRAPPIST-1 with 8 bodies: t\n"
+    assert ask("new", "--from", "trappist-1", "--id", "t").out == "Created TRAPPIST-1 with 8 bodies: t\n"
     seeded = [ask("new", "--from", "seed:classic:42", "--json").json for _ in range(2)]
     states = [ask("show", one["id"], "--json").json for one in seeded]
     assert states[0] == states[1]
@@ -166,7 +166,7 @@ def test_undo_restore_and_branch_go_back_and_are_history(made: Ask) -> None:
     branched = made("branch", "u", "--version", "1", "--name", "Other", "--json").json
     assert (branched["name"], branched["bodies"]) == ("Other", 1)
     assert made("show", branched["id"], "--json").json == made("show", "u", "--version", "1", "--json").json
-    assert made("branch", "u").out.startswith("Made ")
+    assert made("branch", "u").out.startswith("Created ")
 
 
 def test_history_tells_every_entry_and_goes_on_after_a_version(made: Ask) -> None:
@@ -177,7 +177,7 @@ def test_history_tells_every_entry_and_goes_on_after_a_version(made: Ask) -> Non
     told = made("history", "u", "--after", "2", "--limit", "1").out
     assert told.split()[0] == "3"
     assert "tick 1" in told
-    assert made("history", "u", "--after", "9").out == "Nothing has been done to it after version 9.\n"
+    assert made("history", "u", "--after", "9").out == "There are no changes after version 9.\n"
 
 
 def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
@@ -196,9 +196,9 @@ def test_show_tells_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
     stars = {"sun": a_body("sun"), "stray": a_body("stray", "gone")}
     source = tmp_path / "state.json"
     source.write_text(json.dumps({**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}))
-    assert ask("import", source, "--id", "u").out == "Made state with 2 bodies: u\n"
+    assert ask("import", source, "--id", "u").out == "Created state with 2 bodies: u\n"
     told = ask("show", "u").out
-    assert "1 body without a parent that exists, not in the tree: stray" in told
+    assert "1 body whose parent does not exist, not in the tree: stray" in told
 
 
 def test_plot_writes_the_picture_its_name_asks_for(made: Ask, tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ def test_cite_prints_the_sources_or_says_that_there_are_none(made: Ask) -> None:
     assert said["bibtex"].rstrip() == told.out.rstrip()
     assert "agol2021" in [one["id"] for one in said["sources"]]
     none = made("cite", "u")
-    hint = "No body of this universe names a source. Real systems do: universe new --from trappist-1\n"
+    hint = "No body of this universe has a source. Real systems have sources: universe new --from trappist-1\n"
     assert (none.code, none.out, none.err) == (0, "", hint)
     assert made("cite", "u", "--json").json["sources"] == []
 
@@ -240,7 +240,7 @@ def test_cite_tells_where_a_value_comes_from(ask: Ask) -> None:
     heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "to see"}
     done = ask("send", "t", json.dumps(heavier)).out
     assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
-    author = f"{account_name()} (command line)"
+    author = f"{get_account_name()} (command line)"
     told = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
     assert f"set by {author} in version 2" in told
     assert ": to see" in told
@@ -306,7 +306,8 @@ def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: Ask, 
     file.write_bytes(content)
     told, said = made("verify"), made("verify", "--json")
     assert (told.code, said.code) == (4, 4)
-    assert said.json["universes"][0]["problems"][0] == {"sequence": 1, "problem": "the entry is not what was written"}
+    first = said.json["universes"][0]["problems"][0]
+    assert first == {"sequence": 1, "problem": "the entry differs from what was written"}
     assert told.out.splitlines()[0] == "damaged  u"
     shown = made("show", "u", "--json")
     assert (shown.code, shown.error["code"]) == (4, "log_damaged")
@@ -320,7 +321,7 @@ def test_verify_finds_entries_beyond_the_version(made: Ask, tmp_path: Path) -> N
     done = made("verify", "--json")
     assert done.code == 4
     assert done.json["universes"][0]["problems"] == [
-        {"sequence": 3, "problem": "the log goes on, but the universe is at 2"},
+        {"sequence": 3, "problem": "the log has more entries, but the universe is at version 2"},
         {"sequence": 3, "problem": "the log lost versions that were written: version 3"},
     ]
 
@@ -339,11 +340,9 @@ def test_delete_wants_a_yes_and_then_leaves_nothing(made: Ask) -> None:
     assert (kept.code, kept.error["code"], kept.error["hint"]) == (
         2,
         "usage",
-        "Delete it with: universe delete u --yes",
+        "Confirm it: universe delete u --yes",
     )
-    assert (
-        made("delete", "u").err == "error: Deleting cannot be undone.\nhint: Delete it with: universe delete u --yes\n"
-    )
+    assert made("delete", "u").err == "error: A deletion cannot be undone.\nhint: Confirm it: universe delete u --yes\n"
     assert made("show", "u", "--json").code == 0
     assert made("delete", "u", "--yes", "--json").json == {"deleted": "u"}
     assert made("list", "--json").json == {"universes": []}
@@ -480,7 +479,7 @@ def process(*arguments: str, cwd: Path, stdin: str = "") -> Done:
 
 
 def test_the_module_runs_as_a_command_and_its_commands_share_one_home(tmp_path: Path) -> None:
-    assert process("new", "--id", "u", "--name", "Hven", cwd=tmp_path).out == "Made Hven with 0 bodies: u\n"
+    assert process("new", "--id", "u", "--name", "Hven", cwd=tmp_path).out == "Created Hven with 0 bodies: u\n"
     assert process("send", "u", "-", "--json", cwd=tmp_path, stdin=TICK).json == {
         "version": 1,
         "events": [],

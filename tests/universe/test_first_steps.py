@@ -10,9 +10,9 @@ from tests.universe import test_cli
 from tests.universe.test_cli import Ask
 from universe.cli import app
 from universe.nbody.tables import span_text
-from universe.paragraphs import print_paragraph
 from universe.plotting import Panel, Series, chart
 from universe.plotting.drawing import Label, Polyline
+from universe.terminal.text import print_paragraph
 
 ask, made = test_cli.ask, test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from universe.cli import progress
-from universe.cli.progress import Progress
+from universe.cli import common
+from universe.cli.common import Progress
 
 
 class Terminal(io.StringIO):
@@ -22,7 +22,7 @@ class Closed(io.StringIO):
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The time, which a test moves."""
     now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(common.time, "monotonic", lambda: now[0])
     return now
 
 

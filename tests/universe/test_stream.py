@@ -35,9 +35,9 @@ from tests.universe.rest.serving import in_thread
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel import web
-from uraniborg.kernel.connections import Limits, make_protocol
-from uraniborg.kernel.running import EndingServer
+from uraniborg.kernel import http_app as web
+from uraniborg.kernel.http_connections import Limits, make_protocol
+from uraniborg.kernel.http_server import StoppingServer
 
 TICK = {"type": "tick"}
 
@@ -364,7 +364,7 @@ class TestStalling:
     async def test_a_listener_that_takes_nothing_slows_nobody_and_is_dropped_and_can_catch_up(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        logger = logging.getLogger("universe.stream")  # also where another test has taken over the root logger
+        logger = logging.getLogger("universe.event_stream")  # also where another test has taken over the root logger
         logger.addHandler(caplog.handler)
         caplog.set_level(logging.WARNING, logger.name)
         async with (
@@ -428,7 +428,7 @@ async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
             "ws": "none",
             "timeout_graceful_shutdown": 1,
         }
-        serving = EndingServer(uvicorn.Config(app, **options))
+        serving = StoppingServer(uvicorn.Config(app, **options))
         task = asyncio.create_task(serving.serve(sockets=[listener]))
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -29,7 +29,7 @@ from universe.errors import (
     VersionNotFound,
 )
 from universe.service.universes import UniverseService
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from uraniborg.kernel.errors import NotFound, UraniborgError
 from uraniborg.kernel.sqlite import DatabaseMissing
 
@@ -264,6 +264,6 @@ async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
 
 async def test_what_a_node_does_has_its_workflow_and_run_as_author(context: Context) -> None:
     universe = await made(context, command=add_star("ven"))
-    async with UniverseService(store_at(load_config().address)).running() as service:
+    async with UniverseService(make_store(load_config().address)).running() as service:
         authors = {entry.author for entry in await service.history(universe)}
     assert authors == {"workflow without a name, run run_1"}

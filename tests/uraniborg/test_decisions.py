@@ -56,7 +56,7 @@ def look(session_id: str) -> dict[str, Any]:
         manager = SessionManager()
         try:
             while True:
-                state = await manager.state(session_id)
+                state = await manager.get_state(session_id)
                 if state["is_complete"] or state["has_pending_checkpoint"]:
                     return state
                 await asyncio.sleep(0.01)

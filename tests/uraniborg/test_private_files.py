@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from paper_search.sessions.store import SessionFiles
-from paper_search.sources.base import Request
-from paper_search.sources.caching import CachingTransport
-from paper_search.sources.store import AnswerStore
+from paper_search.sources.answer_cache import CachingTransport
+from paper_search.sources.answer_store import AnswerStore
+from paper_search.sources.interfaces import Request
 from paper_search.terminal.marks import Marks, MarkStore
 from tests.pflow.cli.commands import ASKING, BROKEN, Place
 from universe.config import UniverseConfig
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.settings import own_folder
 
@@ -64,17 +64,17 @@ def test_sessions_and_reviews_are_private_and_repaired(house: Path) -> None:
 
 def test_the_cache_is_private_and_repaired(house: Path) -> None:
     request = Request(source="crossref", url="https://example.org/")
-    AnswerStore(own_folder("cache", "paper_search")).write(request, [], kept_at=datetime.now(UTC))
+    AnswerStore(own_folder("cache", "paper_search")).write_entry(request, [], kept_at=datetime.now(UTC))
     assert modes_below(house) == {}
     open_up(house)
     cache = CachingTransport(None, own_folder("cache", "paper_search"), ttl_s=60)  # pyright: ignore[reportArgumentType]
-    cache._sweep()  # pyright: ignore[reportPrivateUsage]
+    cache._sweep_old_answers()  # pyright: ignore[reportPrivateUsage]
     assert modes_below(house) == {}
 
 
 async def test_universes_are_private_and_repaired(house: Path) -> None:
     for _ in range(2):
-        store = store_at(UniverseConfig().address)
+        store = make_store(UniverseConfig().address)
         await store.open()
         try:
             assert {path.suffix for path in house.rglob("*") if path.is_file()} >= {".db", ".db-wal", ".db-shm"}

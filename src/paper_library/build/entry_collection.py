@@ -19,7 +19,7 @@ from paper_library.identity import Keys
 from paper_library.text.bibtex import without_places
 from paper_library.text.default_summary import split_sentences
 from paper_library.text.markdown import extract_plain_text, find_title
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 _PROGRESS_INTERVAL: Final = 500
 _TITLE_COMPARED: Final = 200
@@ -155,7 +155,7 @@ class EntryCollection:
             return None
         number = len(self._titles)
         rank = compute_precedence(entry)[0] + (_DERIVED_RANK if entry.title_is_derived else 0)
-        self._titles.append((rank, fold(keys.title[:_TITLE_COMPARED])))
+        self._titles.append((rank, fold_text(keys.title[:_TITLE_COMPARED])))
         if entry.was:
             self._old.add(number)
         return number, entry, keys

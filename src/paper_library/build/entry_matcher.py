@@ -25,7 +25,7 @@ from paper_library.identity import (
     spell_doi_for_id,
 )
 from uraniborg.kernel.bibliography.citation_keys import is_made_key
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 Key = TypeVar("Key")
 
@@ -244,7 +244,7 @@ def find_surnames(authors: list[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 17)
 def _find_surname(author: str) -> str:
-    found = _SURNAME.findall(fold(author))
+    found = _SURNAME.findall(fold_text(author))
     return found[-1] if found else ""
 
 

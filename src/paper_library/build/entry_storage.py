@@ -12,7 +12,7 @@ import orjson
 from paper_library.build.entry import Entry
 from paper_library.build.entry_matcher import make_keys
 from paper_library.identity import Keys
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _BUFFER_BYTES: Final = 1 << 20
 _TEXT_FIELDS: Final = ("translations", "summaries")
@@ -104,7 +104,7 @@ def _replace_surrogates(entry: Entry) -> Entry:
 
 def _replace_surrogates_in(value: Any) -> Any:
     if isinstance(value, str):
-        return whole_text(value)
+        return replace_surrogates(value)
     if isinstance(value, list):
         return [_replace_surrogates_in(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, dict):

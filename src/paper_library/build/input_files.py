@@ -18,7 +18,7 @@ from paper_library.regular_files import resolve_links
 from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.files import shown
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _KERNEL: Final = (Path("/proc"), Path("/sys"))
 """Kernel file systems: their files look regular, and can hold secrets or be endless."""
@@ -75,12 +75,12 @@ class _FileSearch:
                 f"The input {shown(given)} does not exist.", hint="Name existing files or folders.", input=shown(given)
             ) from None
         except OSError as exc:
-            self._report_error(whole_text(given.name), exc)
+            self._report_error(replace_surrogates(given.name), exc)
             return
         if stat.S_ISDIR(mode):
             self._add_folder(given)
         else:
-            self._add_file(given, whole_text(given.name), is_in_folder=False)
+            self._add_file(given, replace_surrogates(given.name), is_in_folder=False)
 
     def _add_folder(self, top: Path) -> None:
         """Add the files below a folder, except hidden files."""
@@ -88,17 +88,17 @@ class _FileSearch:
         while folders:
             folder = folders.pop()
             if _is_kernel_path(real / folder.relative_to(top)):
-                self._report_skipped(whole_text(shown(folder)), "The folder belongs to the operating system.")
+                self._report_skipped(replace_surrogates(shown(folder)), "The folder belongs to the operating system.")
                 continue
             for path, mode in self._list_folder(folder, top):
                 if not stat.S_ISDIR(mode):
-                    self._add_file(path, whole_text(path.relative_to(top).as_posix()), is_in_folder=True)
+                    self._add_file(path, replace_surrogates(path.relative_to(top).as_posix()), is_in_folder=True)
                 elif path.absolute() not in self._left_out:
                     folders.append(path)
 
     def _list_folder(self, folder: Path, top: Path) -> Iterator[tuple[Path, int]]:
         """Yield the paths in a folder with their modes; report a shelf and yield nothing."""
-        origin = whole_text(folder.name if folder == top else folder.relative_to(top).as_posix())
+        origin = replace_surrogates(folder.name if folder == top else folder.relative_to(top).as_posix())
         try:
             with os.scandir(folder) as entries:
                 listed = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
@@ -114,7 +114,7 @@ class _FileSearch:
             try:
                 yield path, entry.stat(follow_symlinks=False).st_mode
             except OSError as exc:  # removed meanwhile, or not accessible
-                self._report_error(whole_text(path.relative_to(top).as_posix()), exc)
+                self._report_error(replace_surrogates(path.relative_to(top).as_posix()), exc)
 
     def _add_file(self, path: Path, origin: str, *, is_in_folder: bool) -> None:
         """Add a file, or report why it is not read."""

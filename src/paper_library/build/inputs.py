@@ -7,12 +7,12 @@ from typing import Final
 
 from paper_library.build.entry import Entry, Problem, Reader
 from paper_library.build.input_files import FoundFile, find_files
-from paper_library.build.readers import reader_for
+from paper_library.build.readers import find_reader
 from paper_library.identity import is_paper_id
 from paper_library.regular_files import resolve_links
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _log = get_logger(__name__)
 
@@ -90,9 +90,9 @@ def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> t
     named = {path.absolute() for path in given}
     inputs: list[InputFile] = []
     for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
-        reader = reader_for(file.path)
+        reader = find_reader(file.path)
         if reader is None:
-            reason = f"Files of this type ({whole_text(file.path.suffix) or 'no suffix'}) are not supported."
+            reason = f"Files of this type ({replace_surrogates(file.path.suffix) or 'no suffix'}) are not supported."
             found.problems.append(Problem(file.origin, "skipped", reason))
         elif file.real in cited and file.path not in named:
             reason = "This file is the reference list of a paper in the same folder. Name the file to add its entries."
@@ -104,10 +104,10 @@ def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> t
 
 def _find_cited_bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
     """Yield the resolved paths of the bibliographies that markdown papers in folders name."""
-    from paper_library.build.readers.markdown import bibliography_of
+    from paper_library.build.readers.markdown import list_bibliographies
 
     for file in files:
-        if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := bibliography_of(file.real)):
+        if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := list_bibliographies(file.real)):
             named = [real for name in names if (real := _resolve_existing(file.path.parent / name))]
             # A bibliography with a different name is still in the folder of the paper.
             yield from named or filter(None, map(_resolve_existing, file.path.parent.glob("*.bib")))
@@ -123,11 +123,11 @@ def _resolve_existing(path: Path) -> Path | None:
 
 def _attach_translations(inputs: list[InputFile]) -> Iterator[InputFile]:
     """Yield the inputs, with each `NAME.LANG.md` attached to the paper NAME as a translation."""
-    from paper_library.build.readers.markdown import translation_of
+    from paper_library.build.readers.markdown import split_translation_name
 
     by_name = {(one.path.parent, one.stem): one for one in inputs if one.stem}
     for one in inputs:
-        pair = translation_of(one.path.name) if one.path.suffix.lower() in _MARKDOWN else None
+        pair = split_translation_name(one.path.name) if one.path.suffix.lower() in _MARKDOWN else None
         if pair is None:
             yield one
             continue

@@ -8,7 +8,7 @@ from paper_library.build.entry import Entry, find_origin_file
 from paper_library.build.entry_matcher import make_keys
 from paper_library.identity import Keys, is_paper_id, make_paper_id
 from paper_library.retraction import merge_notices
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 _BEST_FIRST: Final = (
     *(".bib", ".bibtex", ".biblatex", ".ris", ".json", ".csljson", ".jsonl", ".ndjson", ".gz"),
@@ -120,7 +120,7 @@ def remove_duplicates(values: Iterable[str]) -> list[str]:
     """Return each value once, as first written, ignoring case and accents."""
     unique: dict[str, str] = {}
     for value in values:
-        unique.setdefault(fold(value), value)
+        unique.setdefault(fold_text(value), value)
     return list(unique.values())
 
 

@@ -22,7 +22,7 @@ from paper_library.store.index import create_index, make_document
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
 from paper_library.store.manifest import compute_file_digest
 from uraniborg.kernel.files import make_folder, make_private, open_private
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 # The package's type hints leave the dictionary's type open.
 _make_document = cast("Callable[[dict[str, Any], tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
@@ -89,7 +89,7 @@ class ShelfWriter:
             (
                 no,
                 paper.paper_id,
-                fold(" ".join(entry.title.split())),
+                fold_text(" ".join(entry.title.split())),
                 entry.year,
                 prepared.metadata,
                 entry.bibtex,
@@ -196,7 +196,7 @@ class ShelfWriter:
 @lru_cache(maxsize=1 << 17)
 def _fold_facet(value: str) -> str:
     """Return the folded value. Cached, because names and keywords repeat."""
-    return fold(" ".join(value.split()))
+    return fold_text(" ".join(value.split()))
 
 
 def _list_missing_fields(entry: Entry) -> Iterator[str]:

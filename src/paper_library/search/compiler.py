@@ -21,7 +21,7 @@ from paper_library.search.index_terms import IndexTerms, boost_query, is_charact
 from paper_library.search.query import Query, Unit, find_distinctive_parts
 from paper_library.store import index as fields
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
-from uraniborg.kernel.text import stem, words
+from uraniborg.kernel.words import split_words, stem_word
 
 _STEM_WEIGHTS: Final = ((fields.ABOUT, 1.0), (fields.TITLE, 0.35), (fields.FULL, 0.4))
 _WORD_WEIGHTS: Final = ((fields.EXACT, 0.17), (fields.AUTHOR, 0.5), (fields.VENUE, 0.2), (fields.IDENTIFIER, 2.0))
@@ -80,8 +80,8 @@ class CompiledQuery:
     @classmethod
     def for_snippets(cls, text: str) -> "CompiledQuery":
         """Return a query that matches no paper; snippets show the words of `text`."""
-        found = set(words(text))
-        return cls(IndexQuery.empty_query(), stems={one for word in found if (one := stem(word))}, words=found)
+        found = set(split_words(text))
+        return cls(IndexQuery.empty_query(), stems={one for word in found if (one := stem_word(word))}, words=found)
 
     def make_all_wanted_query(self) -> IndexQuery | None:
         """Return the query for papers that match every wanted group, or None if all results do."""
@@ -141,20 +141,20 @@ class Compiler:
                 word_units += parts
         self._result.unread += len(word_units[QUERY_WORDS:])
         word_units = word_units[:QUERY_WORDS]
-        content = [unit for unit in word_units if stem(unit.text)]
+        content = [unit for unit in word_units if stem_word(unit.text)]
         # A query of stop words only searches for them.
         if content or read.required or any(unit.kind != "word" for group in groups for unit in group):
-            self._result.stop_words += dict.fromkeys(unit.text for unit in word_units if not stem(unit.text))
+            self._result.stop_words += dict.fromkeys(unit.text for unit in word_units if not stem_word(unit.text))
             word_units = content
         yield from self._compile_words(word_units)
         searched = {unit.text for unit in word_units}
         for label, group in {" OR ".join(map(str, group)): group for group in groups}.items():
             options = self._compile_units(unit for unit in group if unit.kind != "word")
             yield from options
-            words = [unit for unit in group if unit.kind == "word" and unit.text in searched]
-            options += (query for unit in words for query in self._make_word_queries(unit))
+            searched_units = [unit for unit in group if unit.kind == "word" and unit.text in searched]
+            options += (query for unit in searched_units for query in self._make_word_queries(unit))
             if options:
-                names = (stem(word) or word for unit in group for word in self._expand_unit(unit))
+                names = (stem_word(word) or word for unit in group for word in self._expand_unit(unit))
                 self._result.wanted_groups.append(WantedGroup(label, match_any(options), frozenset(names)))
 
     def _expand_unit(self, unit: Unit) -> Sequence[str]:
@@ -176,7 +176,7 @@ class Compiler:
         """Yield a scored query for each word and each field that has it."""
         names = [unit.text for unit in word_units]
         self._result.words.update(names)
-        stems = Counter(name for name in map(stem, names) if name)
+        stems = Counter(name for name in map(stem_word, names) if name)
         self._result.stems.update(stems)
         found: set[str] = set()
         for name, times in stems.items():
@@ -187,20 +187,20 @@ class Compiler:
         for unit in {unit.text: unit for unit in word_units}.values():
             here = [*self._compile_exact_word(unit.text), *self._compile_spellings(unit.spellings)]
             yield from here
-            if not here and stem(unit.text) not in found:
+            if not here and stem_word(unit.text) not in found:
                 self._result.missing.append(unit.text)
 
     def _compile_exact_word(self, word: str) -> Iterator[IndexQuery]:
         if is_character(word):
             yield from self._compile_character(word)
             return
-        for where, weight in _WORD_WEIGHTS if stem(word) else _STOP_WORD_WEIGHTS:
+        for where, weight in _WORD_WEIGHTS if stem_word(word) else _STOP_WORD_WEIGHTS:
             if query := self._compile_term(where, word, weight):
                 yield query
 
     def _compile_spellings(self, spellings: Sequence[str]) -> Iterator[IndexQuery]:
         for word in spellings:
-            terms = [*((where, stem(word), weight) for where, weight in _STEM_WEIGHTS if stem(word))]
+            terms = [*((where, stem_word(word), weight) for where, weight in _STEM_WEIGHTS if stem_word(word))]
             terms += ((where, word, weight) for where, weight in _WORD_WEIGHTS)
             here = [
                 query for where, text, weight in terms if (query := self._compile_term(where, text, weight * _SPELLING))
@@ -215,7 +215,7 @@ class Compiler:
             return list(self._compile_character(unit.text))
         places: list[tuple[str, str]] = []
         for word in _list_spellings(unit):
-            if name := stem(word):
+            if name := stem_word(word):
                 places += [(fields.ABOUT, name), (fields.FULL, name)]
             else:
                 places += [(fields.EXACT, word), (fields.FULL_EXACT, word)]
@@ -265,7 +265,7 @@ class Compiler:
 
     def _compile_field_value(self, unit: Unit, parts: list[str]) -> IndexQuery:
         if unit.field == fields.TITLE:
-            parts = [one for word in parts if (one := stem(word))] or parts
+            parts = [one for word in parts if (one := stem_word(word))] or parts
         if unit.quoted:
             return self.terms.make_phrase_query(unit.field, parts, slop=2 if unit.field == fields.AUTHOR else 0)
         return IndexQuery.boolean_query(

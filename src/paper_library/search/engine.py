@@ -19,8 +19,7 @@ from paper_library.search.ranking import FoundPage, find_page
 from paper_library.search.suggestions import suggest_correction
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
-from uraniborg.kernel.text import fold, terms
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.words import extract_terms, fold_text
 
 _SIMILAR_TERMS: Final = 25
 _FACET_VALUES: Final = 65_000
@@ -71,7 +70,7 @@ def describe_unreachable(end: int, total: int, noun: str) -> str:
     if end >= total or end <= OFFSET:
         return ""
     narrowing = _NARROWING if noun == "paper" else "Search for the papers of a value by its words."
-    return f"{counted(total - end, f'further {noun}')} cannot be listed: offset ends at {OFFSET:,}. {narrowing}"
+    return f"{plural(total - end, f'further {noun}')} cannot be listed: offset ends at {OFFSET:,}. {narrowing}"
 
 
 def check_page(limit: int, offset: int) -> None:
@@ -152,7 +151,7 @@ def find_similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offse
     searcher, schema = shelf.searcher, shelf.schema
     papers = max(searcher.num_docs, 1)
     occurrences: dict[str, int] = {}
-    for term in terms(text):
+    for term in extract_terms(text):
         occurrences[term] = occurrences.get(term, 0) + 1
     # A word that only this paper has finds no other.
     frequency = {term: searcher.doc_freq(fields.ABOUT, term) for term in occurrences}
@@ -177,11 +176,11 @@ def count_facets(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: i
         kind: {"terms": {"field": fields.FACETS.get(kind, fields.YEAR), "size": limit + 1, **whole}} for kind in kinds
     }
     answer = cast("Any", shelf.searcher).aggregate(query, wanted)
-    counted = {kind: [(int(b["key"]), int(b["doc_count"])) for b in answer[kind]["buckets"]] for kind in kinds}
-    names = _read_facet_values(shelf, [key for kind in kinds if kind != "year" for key, _ in counted[kind]])
+    counts = {kind: [(int(b["key"]), int(b["doc_count"])) for b in answer[kind]["buckets"]] for kind in kinds}
+    names = _read_facet_values(shelf, [key for kind in kinds if kind != "year" for key, _ in counts[kind]])
     named = {
         kind: [(str(key) if kind == "year" else names[key], count) for key, count in pairs if key or kind != "year"]
-        for kind, pairs in counted.items()
+        for kind, pairs in counts.items()
     }
     return {
         kind: [
@@ -199,7 +198,7 @@ def _compile_filters(shelf: Shelf, terms: IndexTerms, filters: Mapping[str, str]
             start, _, end = value.partition("..")
             found.append(terms.make_years_query(_parse_year(start), _parse_year(end if ".." in value else start)))
             continue
-        facet = shelf.find_facet_id(kind, fold(" ".join(value.split())))
+        facet = shelf.find_facet_id(kind, fold_text(" ".join(value.split())))
         found.append(IndexQuery.empty_query() if facet is None else terms.make_facet_query(kind, facet))
     return found
 

@@ -16,7 +16,7 @@ from paper_library.store import index as fields
 from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
 from paper_library.text.markdown import escape_markdown, find_headings
-from uraniborg.kernel.text import stem, words
+from uraniborg.kernel.words import split_words, stem_word
 
 FULL_TEXT: Final = "full_text"
 MATCHED_FIELDS: Final = (
@@ -201,7 +201,7 @@ class _FieldMatcher:
             if listed:
                 names[name] = self._matcher.find_names(_BETWEEN.join(listed))
         for name in self._named:
-            names[name] = {stem(word) or word for word in self._find_words(_list_field_texts(row, name))}
+            names[name] = {stem_word(word) or word for word in self._find_words(_list_field_texts(row, name))}
         if self._phrases:
             for name, found in names.items():
                 self._add_phrases(_list_field_texts(row, name), found)
@@ -223,10 +223,10 @@ class _FieldMatcher:
 
     def _find_words(self, texts: list[str]) -> set[str]:
         """Return the exact words of the query in names or identifiers."""
-        return self._words.intersection((*words(_BETWEEN.join(texts)), *map(str.lower, texts)))
+        return self._words.intersection((*split_words(_BETWEEN.join(texts)), *map(str.lower, texts)))
 
     def _find_phrases(self, text: str) -> list[str]:
-        padded = f" {' '.join(words(text))} "
+        padded = f" {' '.join(split_words(text))} "
         return [phrase for phrase in self._phrases if f" {phrase} " in padded]
 
 

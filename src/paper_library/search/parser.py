@@ -7,8 +7,9 @@ from typing import Final
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, find_distinctive_parts
 from paper_library.search.sql_queries import rewrite_sql
 from paper_library.search.vocabulary import SORT_FIELD, find_sort, find_spellings, rename_fields
-from paper_library.search.year_phrases import take_years
-from uraniborg.kernel.text import fold, stem, whole_text, words
+from paper_library.search.year_bounds import extract_year_bounds
+from uraniborg.kernel.text import replace_surrogates
+from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 PROSE_WORDS: Final = 8
 """A text with this many content words is prose; its quotation marks and dashes are punctuation."""
@@ -56,14 +57,14 @@ class _QueryParser:
 
     def _rewrite_text(self, text: str) -> str:
         """Return `text` in the query language; store its years and whether it has operators."""
-        plain = whole_text(text).translate(_SIGNS)
+        plain = replace_surrogates(text).translate(_SIGNS)
         # Spaces inside would split one word into several.
         plain = _ORDER_OF_GROWTH.sub(lambda found: "".join(found[0].split()), plain)
         note = self.query.ignored.append
         plain = rewrite_sql(plain, note)
         self.query.is_blank = not plain.strip()
         self._has_operators = _has_operators(plain)
-        plain, phrases = take_years(rename_fields(plain, note))
+        plain, phrases = extract_year_bounds(rename_fields(plain, note))
         for phrase in phrases:
             years = phrase.first, phrase.last
             self.query.required.append([Unit("years", str(phrase), "year", years=years, typed=phrase.typed)])
@@ -160,7 +161,7 @@ class _QueryParser:
                 unit = _join_words("phrase", spelled)
                 yield Unit("word", unit.text) if _is_stop_word(unit) else unit
         elif prefix := _PREFIX.fullmatch(token["run"].strip("()[]{},;")):
-            yield Unit("prefix", fold(prefix[1]))
+            yield Unit("prefix", fold_text(prefix[1]))
         else:
             spelled = find_spellings(token["run"])
             if len(spelled) > 1 and _is_name(token["run"], " ".join(word for word, _ in spelled)):
@@ -183,7 +184,7 @@ class _QueryParser:
             if bare:
                 yield Unit("field", bare, name)
                 return
-        elif name == "title" and spelled and not any(stem(word) for word, _ in spelled):
+        elif name == "title" and spelled and not any(stem_word(word) for word, _ in spelled):
             self.query.ignored.append(f"title:{bare} is too common to be required.")
             yield from (Unit("word", word) for word, _ in spelled)
             return
@@ -192,7 +193,7 @@ class _QueryParser:
             yield Unit("field", unit.text, name, quoted, spellings=unit.spellings)
             return
         self.query.ignored.append(f"{bare} is not a valid value of {name}:; it was searched as words.")
-        yield from (Unit("word", word) for word in words(f"{name} {bare}"))
+        yield from (Unit("word", word) for word in split_words(f"{name} {bare}"))
 
     def _set_sort(self, name: str) -> None:
         order = find_sort(name)
@@ -211,14 +212,14 @@ def _has_operators(text: str) -> bool:
 
 def _count_content_words(text: str) -> float:
     """Return the number of content words; a pair of characters of a script without spaces counts half."""
-    return sum(1 if len(word) != 2 or word.isascii() else 0.5 for word in words(text) if stem(word))
+    return sum(1 if len(word) != 2 or word.isascii() else 0.5 for word in split_words(text) if stem_word(word))
 
 
 def _is_name(run: str, parts: str) -> bool:
     """Return True for `TRAPPIST-1` and `GJ-1214b`, False for `well-known` and `2019-2020`."""
     if not any(map(str.isdecimal, parts)) or not find_distinctive_parts(parts):
         return False
-    return _HYPHENATED.fullmatch(fold(run).strip(_PUNCTUATION)) is not None
+    return _HYPHENATED.fullmatch(fold_text(run).strip(_PUNCTUATION)) is not None
 
 
 def _join_words(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
@@ -229,7 +230,7 @@ def _join_words(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
 
 
 def _is_stop_word(unit: Unit) -> bool:
-    return unit.kind in ("word", "phrase") and " " not in unit.text and not stem(unit.text)
+    return unit.kind in ("word", "phrase") and " " not in unit.text and not stem_word(unit.text)
 
 
 def _as_phrase(unit: Unit) -> Unit:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 FIELDS: Final = ("title", "author", "venue", "keyword", "tag", "institution", "doi", "arxiv", "year", "is")
 
@@ -130,4 +130,4 @@ def find_distinctive_parts(name: str) -> list[str]:
 def _split_into_words(unit: Unit) -> list[Unit]:
     if unit.kind == "phrase":
         return [Unit("word", word) for word in unit.text.split()]
-    return [Unit("word", word) for word in words(unit.typed)] if unit.typed else [unit]
+    return [Unit("word", word) for word in split_words(unit.typed)] if unit.typed else [unit]

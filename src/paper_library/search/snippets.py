@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from paper_library.limits import SNIPPET_CHARS
 from paper_library.search.compiler import CompiledQuery
 from paper_library.text.markdown import escape_line_start, escape_markdown
-from uraniborg.kernel.text import UNFOLDED, fold, fold_in_place, stem, words
+from uraniborg.kernel.words import UNFOLDED, fold_characters, fold_text, split_words, stem_word
 
 _TOKEN: Final = re.compile(r"\b[oOθΘωΩ]\([^()\n]{1,30}\)|[^\s\"“”(),;:!?。、，]+")
 _SHORTEST_ROOT: Final = 3
@@ -62,7 +62,7 @@ class WordMatcher:
         """Return the matches in a text, in order."""
         if not self.stems and not self.words:
             return []
-        if self.rough is not None and UNFOLDED not in (plain := fold_in_place(text)):
+        if self.rough is not None and UNFOLDED not in (plain := fold_characters(text)):
             return [
                 (*one.span(), name) for one in self.rough.finditer(plain) if (name := self._match_word(one.group()))
             ]
@@ -74,14 +74,14 @@ class WordMatcher:
 
     def find_names(self, text: str) -> set[str]:
         """Return the different words of the query that a text has."""
-        if self.rough is not None and UNFOLDED not in (plain := fold_in_place(text)):
+        if self.rough is not None and UNFOLDED not in (plain := fold_characters(text)):
             return {name for word in self.rough.findall(plain) if (name := self._match_word(word))}
         return {name for _, _, name in self.find_spans(text)}
 
     def _match_word(self, word: str) -> str:
         name = self.seen.get(word)
         if name is None:
-            root = stem(word)
+            root = stem_word(word)
             name = self.seen[word] = (root or word) if word in self.words else root if root in self.stems else ""
         return name
 
@@ -90,7 +90,7 @@ class WordMatcher:
         plain, places = _fold_with_positions(token)
         spans: list[Span] = []
         position = 0
-        for word in words(token):
+        for word in split_words(token):
             start = plain.find(word, position)
             if start >= 0 and (name := self._match_word(word)):
                 spans.append((at + places[start], at + places[start + len(word) - 1] + 1, name))
@@ -106,7 +106,7 @@ def _select_shown_words(phrase: list[str]) -> list[str]:
 
 def _fold_with_positions(token: str) -> tuple[str, list[int]]:
     """Return the folded token, and the original position of each of its characters."""
-    pieces = [fold(char) for char in token]
+    pieces = [fold_text(char) for char in token]
     return "".join(pieces), [at for at, piece in enumerate(pieces) for _ in piece]
 
 

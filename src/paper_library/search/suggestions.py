@@ -8,7 +8,7 @@ from rapidfuzz import fuzz, process
 
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
-from uraniborg.kernel.text import fold, fold_in_place, terms
+from uraniborg.kernel.words import extract_terms, fold_characters, fold_text
 
 _LIKELY: Final = 75.0
 _CANDIDATES: Final = 20
@@ -25,12 +25,14 @@ def suggest_keywords(shelf: Shelf, keyword: str) -> list[str]:
     known: dict[str, tuple[str, int]] = {}
     for kind in (fields.KEYWORD, fields.TAG):
         for value, papers in shelf.top_facets(kind, _MOST_KEYWORDS):
-            known.setdefault(fold(value), (value, papers))
-    likely = process.extract(fold(keyword), known.keys(), scorer=fuzz.ratio, limit=_CANDIDATES, score_cutoff=_LIKELY)
+            known.setdefault(fold_text(value), (value, papers))
+    likely = process.extract(
+        fold_text(keyword), known.keys(), scorer=fuzz.ratio, limit=_CANDIDATES, score_cutoff=_LIKELY
+    )
     alike = {name: score for name, score, _ in likely}
-    wanted = set(terms(keyword))
+    wanted = set(extract_terms(keyword))
     for name in known:
-        if any(word in name for word in wanted) and (shared := wanted & (own := set(terms(name)))):
+        if any(word in name for word in wanted) and (shared := wanted & (own := set(extract_terms(name)))):
             alike[name] = max(alike.get(name, 0.0), 100.0 * len(shared) / len(wanted | own))
     best = sorted(alike, key=lambda name: (-alike[name], -known[name][1], name))
     return [known[name][0] for name in best[:_SUGGESTIONS]]
@@ -41,7 +43,7 @@ def suggest_correction(searcher: tantivy.Searcher, query: str, missing: list[str
     better = query
     guessable = [word for word in missing if word.isalpha() and len(word) >= _SHORTEST]
     for word in guessable[:_MOST_WORDS]:
-        found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", fold_in_place(better))
+        found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", fold_characters(better))
         if found and (meant := _find_nearest_word(searcher, word, anywhere=word == guessable[0])):
             better = better[: found.start()] + meant + better[found.end() :]
     return better if better != query else None

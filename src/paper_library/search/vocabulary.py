@@ -11,7 +11,7 @@ from typing import Final
 from rapidfuzz.distance import OSA
 
 from paper_library.search.query import FIELDS, Sort
-from uraniborg.kernel.text import STOP_WORDS, fold, words
+from uraniborg.kernel.words import STOP_WORDS, fold_text, split_words
 
 SORT_FIELD: Final = "sort"
 _NAMES: Final = {
@@ -67,7 +67,7 @@ _NOT_UMLAUTS: Final = frozenset(
 
 def find_sort(name: str) -> Sort | None:
     """Return the sort order with this name or synonym, or None."""
-    return _SORT_OF.get(fold(name).strip("\"'"))
+    return _SORT_OF.get(fold_text(name).strip("\"'"))
 
 
 def rename_fields(text: str, note: Callable[[str], None]) -> str:
@@ -79,7 +79,7 @@ def rename_fields(text: str, note: Callable[[str], None]) -> str:
     def rename_field(found: re.Match[str]) -> str:
         if found["name"] is None:
             return found[0]
-        name, is_filter = fold(found["name"]), found["sign"] == ":"
+        name, is_filter = fold_text(found["name"]), found["sign"] == ":"
         field = _FIELD_OF.get(name)
         if field is None and ":" in found["sign"] and (field := _find_nearest_field(name)):
             note(f"{found['name']}: is not a field; it was read as {field}:.")
@@ -113,11 +113,11 @@ def _is_filter(field: str, sign: str, value: str) -> bool:
 
 def find_spellings(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """Return the words of `text`, each with its other spellings."""
-    plain = words(text)
+    plain = split_words(text)
     longer: list[list[str]] = []
     if not text.isascii():
         composed = unicodedata.normalize("NFC", text)
-        longer = [found for table in _TABLES if len(found := words(composed.translate(table))) == len(plain)]
+        longer = [found for table in _TABLES if len(found := split_words(composed.translate(table))) == len(plain)]
     spelled: list[tuple[str, tuple[str, ...]]] = []
     for at, word in enumerate(plain):
         others = dict.fromkeys((*(other[at] for other in longer), _spell_without_e(word)))

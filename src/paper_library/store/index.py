@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import tantivy
 
-from uraniborg.kernel.text import stemmed, words
+from uraniborg.kernel.words import split_words, stem_words
 
 ABOUT: Final = "about"  # title, abstract, keywords, tags: stemmed
 TITLE: Final = "title"  # stemmed
@@ -88,14 +88,14 @@ def make_document(
     flags: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the index fields of one paper; `lists` has author, keyword, institution and tag."""
-    title_words = words(title)
-    about = title_words + words(" . ".join([abstract, *lists["keyword"], *lists["tag"]]))
+    title_words = split_words(title)
+    about = title_words + split_words(" . ".join([abstract, *lists["keyword"], *lists["tag"]]))
     fields: dict[str, Any] = {
         NUMBER: no,
         YEAR: year or 0,
         YEAR_OR_LAST: year or _NO_YEAR,
-        ABOUT: " ".join(stemmed(about)),
-        TITLE: " ".join(stemmed(title_words)),
+        ABOUT: " ".join(stem_words(about)),
+        TITLE: " ".join(stem_words(title_words)),
         EXACT: " ".join(about),
         VENUE: _join_words(venue),
         IDENTIFIER: " ".join("".join(value.lower().split()) for value in identifiers),
@@ -108,8 +108,8 @@ def make_document(
     if flags:
         fields[FLAG] = " ".join(flags)
     if texts:
-        text_words = [words(text) for text in texts]
-        fields[FULL] = [" ".join(stemmed(found)) for found in text_words]
+        text_words = [split_words(text) for text in texts]
+        fields[FULL] = [" ".join(stem_words(found)) for found in text_words]
         fields[FULL_EXACT] = [" ".join(found) for found in text_words]
     return fields
 
@@ -121,4 +121,4 @@ def _join_words_of_each(values: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=1 << 17)
 def _join_words(value: str) -> str:
     """Return the words of a value. Cached, because names and keywords repeat."""
-    return " ".join(words(value))
+    return " ".join(split_words(value))

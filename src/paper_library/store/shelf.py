@@ -28,8 +28,8 @@ from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY,
 from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
-from uraniborg.kernel.text import fold, whole_text
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural, replace_surrogates
+from uraniborg.kernel.words import fold_text
 
 _BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000
@@ -168,7 +168,7 @@ class Shelf:
 
         Raise PaperNotFound.
         """
-        given = whole_text(given).strip(_BLANKS)
+        given = replace_surrogates(given).strip(_BLANKS)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
             connection = self.connection()
             keys = list_lookup_keys(given)
@@ -191,7 +191,7 @@ class Shelf:
         try:
             return self.resolve(given)
         except PaperNotFound:
-            matching = self._find_by_prefix(whole_text(given).strip())
+            matching = self._find_by_prefix(replace_surrogates(given).strip())
         if not matching:
             raise PaperNotFound(given)
         if len(matching) > 1:
@@ -218,7 +218,7 @@ class Shelf:
 
     def find_by_title(self, title: str) -> list[int]:
         """Return the numbers of the papers with this title, ignoring case and accents."""
-        folded = fold(whole_text(" ".join(title.split())))
+        folded = fold_text(replace_surrogates(" ".join(title.split())))
         found = self.connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
         return [no for (no,) in found]
 
@@ -266,7 +266,7 @@ class Shelf:
     def find_facet_id(self, kind: str, folded: str) -> int | None:
         """Return the id of a folded facet value, or None."""
         query = "SELECT id FROM facet WHERE kind = ? AND fold = ?"
-        found = self.connection().execute(query, (kind, whole_text(folded))).fetchone()
+        found = self.connection().execute(query, (kind, replace_surrogates(folded))).fetchone()
         return found[0] if found else None
 
     def top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
@@ -350,7 +350,7 @@ def _make_row(no: int, record: dict[str, Any]) -> Row:
 def make_timeout_error(seconds: float) -> QueryTooSlow:
     """Return the error for a query that was stopped after `seconds`."""
     return QueryTooSlow(
-        f"The query took longer than {counted(seconds, 'second')} and was stopped.",
+        f"The query took longer than {plural(seconds, 'second')} and was stopped.",
         hint="Use fewer or rarer words, or filters such as year: and venue:.",
         seconds=seconds,
     )

@@ -69,9 +69,9 @@ def bibtex_entry(metadata: dict[str, Any], own: str) -> str:
     notice = describe_notices(metadata.get("notices", []))
     if not notice:
         return entry
-    from uraniborg.kernel.bibliography.latex import encode
+    from uraniborg.kernel.bibliography.latex import encode_latex
 
-    note = encode(one_line(notice))
+    note = encode_latex(one_line(notice))
     return entry if note in entry else with_fields(entry, {"addendum" if has_note(entry) else "note": note})
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, Final, cast
 
 from paper_library.text.markdown import extract_plain_text
-from uraniborg.kernel.text import STOP_WORDS
+from uraniborg.kernel.words import STOP_WORDS
 
 DEFAULT_TEMPLATE: Final = "default"
 """The template name of the default summary."""

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from paper_library.errors import OutOfBounds
 from paper_library.text.markdown import find_headings, strip_heading_number
-from uraniborg.kernel.text import fold
+from uraniborg.kernel.words import fold_text
 
 _HEADINGS_LISTED: Final = 20
 
@@ -43,9 +43,9 @@ def read_section(text: str, wanted: str) -> str:
     the list of headings if no heading matches.
     """
     headings = find_headings(text)
-    name = fold(" ".join(wanted.split()))
-    titles = [fold(heading.title) for heading in headings]
-    unnumbered = [fold(strip_heading_number(heading.title)) for heading in headings]
+    name = fold_text(" ".join(wanted.split()))
+    titles = [fold_text(heading.title) for heading in headings]
+    unnumbered = [fold_text(strip_heading_number(heading.title)) for heading in headings]
     found = next((index for names in (titles, unnumbered) for index, title in enumerate(names) if title == name), None)
     if found is None and name:
         found = next((index for index, title in enumerate(titles) if name in title), None)

@@ -1,4 +1,4 @@
-"""Deduplication as pure functions: which records are one paper, and the one paper they make."""
+"""Deduplication as pure functions: records of one paper are found and merged."""
 
 from paper_search.dedup.deduplication import Deduplication, deduplicate, merge_duplicates
 

@@ -1,4 +1,4 @@
-"""Groups records into papers: strongest reasons first, and no chain of likenesses overrules a contradiction."""
+"""Clusters of records that are one paper: strongest reasons first, and a contradiction always prevents a union."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from paper_search.dedup.blocking import similar_titles
-from paper_search.dedup.matching import comparable, contradict, match
+from paper_search.dedup.blocking import find_similar_titles
+from paper_search.dedup.matching import has_conflict, is_comparable, match_records
 from paper_search.dedup.names import Agreement, agreement
 from paper_search.dedup.records import Record
-from paper_search.dedup.titles import Difference, difference
+from paper_search.dedup.titles import Difference, compare_titles
 
 _SAME = {
     "doi": "same DOI",
@@ -24,7 +24,7 @@ _SAME = {
     "scholar": "same Google Scholar id",
     "record": "same record of the same source",
 }
-"""By scheme, the most telling first."""
+"""Reasons by scheme, the strongest first."""
 _TITLES_ALIKE = 60.0
 _TITLES_CLOSE = 85.0
 _FEW_TITLES = 3
@@ -33,7 +33,7 @@ _WITNESSES = 8
 
 
 class Edge(NamedTuple):
-    """A reason to unite two records; sorts by strength, then by place."""
+    """A reason to unite two records; sorts by strength, then by index."""
 
     rank: int
     left: int
@@ -45,17 +45,18 @@ class Edge(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Cluster:
-    """The places of records that are one paper, the strongest reason for each, and the reasons that united them."""
+    """The indexes of records that are one paper, the strongest reason for each, and the reasons of the unions."""
 
     members: list[int]
     published_dois: set[str]
     sources: set[str]
     witnesses: dict[object, Record]
-    """The first few members that differ in anything that could contradict."""
+    """The first few members that differ in a field that could contradict."""
     reasons: dict[int, str] = field(default_factory=dict[int, str])
     unions: list[str] = field(default_factory=list[str])
 
-    def absorb(self, other: "Cluster", reason: str) -> None:
+    def absorb_cluster(self, other: "Cluster", reason: str) -> None:
+        """Add the members and reasons of another cluster."""
         self.members += other.members
         self.published_dois |= other.published_dois
         self.sources |= other.sources
@@ -67,63 +68,63 @@ class Cluster:
 
 
 class Clustering:
-    """Finds groups again and again as records are merged, and does not judge the same two records twice."""
+    """A repeatable search for groups among merged records that compares no two records twice."""
 
     def __init__(self) -> None:
         self._rejected: set[tuple[Record, Record]] = set()
 
-    def groups(self, records: Sequence[Record]) -> list[Cluster]:
-        """The groups of two and more. The records must be sorted by compact title, and equal ones by content."""
-        return _unite(records, sorted([*_by_identifier(records), *self._by_title(records)]))
+    def find_groups(self, records: Sequence[Record]) -> list[Cluster]:
+        """Return the groups of two or more. The records must be sorted by compact title, equal ones by content."""
+        return _unite_records(records, sorted([*_find_identifier_edges(records), *self._find_title_edges(records)]))
 
-    def _by_title(self, records: Sequence[Record]) -> Iterator[Edge]:
+    def _find_title_edges(self, records: Sequence[Record]) -> Iterator[Edge]:
         starts = [
-            place
-            for place, record in enumerate(records)
-            if record.title.compact and (place == 0 or record.title.compact != records[place - 1].title.compact)
+            index
+            for index, record in enumerate(records)
+            if record.title.compact and (index == 0 or record.title.compact != records[index - 1].title.compact)
         ]
         groups = [range(start, end) for start, end in pairwise([*starts, len(records)])]
         for group in groups:
             if len(group) > 1:
-                yield from self._matches(records, _within(records, group))
-        for left, right in similar_titles([records[start].title for start in starts]):
-            yield from self._matches(records, product(groups[left][:_WITNESSES], groups[right][:_WITNESSES]))
+                yield from self._find_matches(records, _pair_within_group(records, group))
+        for left, right in find_similar_titles([records[start].title for start in starts]):
+            yield from self._find_matches(records, product(groups[left][:_WITNESSES], groups[right][:_WITNESSES]))
 
-    def _matches(self, records: Sequence[Record], pairs: Iterable[tuple[int, int]]) -> Iterator[Edge]:
-        """Edges among pairs of places; the first of every pair has one title, the second another or the same."""
+    def _find_matches(self, records: Sequence[Record], pairs: Iterable[tuple[int, int]]) -> Iterator[Edge]:
+        """Yield edges for pairs of indexes; the first records share one title, the second records another."""
         differ: Difference | None = None
         for one, other in pairs:
             left, right = records[one], records[other]
-            if (left, right) in self._rejected or not comparable(left, right):
+            if (left, right) in self._rejected or not is_comparable(left, right):
                 continue
             if differ is None:
-                differ = difference(left.title, right.title)
-            if found := match(left, right, differ):
+                differ = compare_titles(left.title, right.title)
+            if found := match_records(left, right, differ):
                 yield Edge(found.rank, min(one, other), max(one, other), found.reason, tentative=found.tentative)
             else:
                 self._rejected.add((left, right))
 
 
-def _by_identifier(records: Sequence[Record]) -> Iterator[Edge]:
+def _find_identifier_edges(records: Sequence[Record]) -> Iterator[Edge]:
     first: dict[str, int] = {}
     holders: dict[str, list[int]] = {}
-    for place, record in enumerate(records):
-        for identity in record.identities():
-            if (earlier := first.setdefault(identity, place)) != place:
-                holders.setdefault(identity, [earlier]).append(place)
+    for index, record in enumerate(records):
+        for identity in record.iterate_identities():
+            if (earlier := first.setdefault(identity, index)) != index:
+                holders.setdefault(identity, [earlier]).append(index)
     schemes = list(_SAME)
-    for identity, places in holders.items():
+    for identity, indexes in holders.items():
         scheme = identity.partition(":")[0]
-        for left, right in _trusted(records, places):
+        for left, right in _pair_trusted(records, indexes):
             yield Edge(schemes.index(scheme) - len(schemes), left, right, _SAME[scheme], by_identifier=True)
 
 
-def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int, int]]:
-    """The pairs that a shared identifier joins. Some sources put the DOI of a whole volume on every paper in it."""
+def _pair_trusted(records: Sequence[Record], indexes: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs that a shared identifier joins; some sources give the DOI of a volume to every paper in it."""
     by_title: dict[str, list[int]] = {}
-    for place in places:
-        by_title.setdefault(records[place].title.compact, []).append(place)
-    alike = _titles_alike if len(by_title) <= _FEW_TITLES else _titles_nearly_equal
+    for index in indexes:
+        by_title.setdefault(records[index].title.compact, []).append(index)
+    alike = _has_similar_title if len(by_title) <= _FEW_TITLES else _has_nearly_equal_title
     families: list[list[int]] = []
     for group in by_title.values():
         one = records[group[0]]
@@ -140,7 +141,7 @@ def _trusted(records: Sequence[Record], places: list[int]) -> Iterator[tuple[int
             yield min(one, other), max(one, other)
 
 
-def _titles_alike(left: Record, right: Record) -> bool:
+def _has_similar_title(left: Record, right: Record) -> bool:
     one, other = left.title.text, right.title.text
     if not one or not other:
         return True
@@ -150,57 +151,59 @@ def _titles_alike(left: Record, right: Record) -> bool:
     return agreement(left.names, right.names) is not Agreement.DIFFERENT
 
 
-def _titles_nearly_equal(left: Record, right: Record) -> bool:
-    differ = difference(left.title, right.title)
+def _has_nearly_equal_title(left: Record, right: Record) -> bool:
+    differ = compare_titles(left.title, right.title)
     return not differ.left or not differ.right
 
 
-def _within(records: Sequence[Record], group: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The pairs of a group to look at: all of a small one, of a large one those near by first author or by year."""
+def _pair_within_group(records: Sequence[Record], group: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of a group to compare: all of a small group, else neighbours by first author and by year."""
     if len(group) <= _NEIGHBOURS:
         yield from combinations(group, 2)
         return
-    for nearness in (_first_family, _year):
-        ordered = sorted(group, key=lambda place: nearness(records[place]))
-        for index, place in enumerate(ordered, 1):
-            yield from ((place, other) for other in ordered[index : index + _NEIGHBOURS])
+    for nearness in (_get_first_family_name, _get_year_text):
+        ordered = sorted(group, key=lambda index: nearness(records[index]))
+        for following, index in enumerate(ordered, 1):
+            yield from ((index, other) for other in ordered[following : following + _NEIGHBOURS])
 
 
-def _first_family(record: Record) -> str:
+def _get_first_family_name(record: Record) -> str:
     return record.names[0].family if record.names else ""
 
 
-def _year(record: Record) -> str:
+def _get_year_text(record: Record) -> str:
     return str(record.year)
 
 
-def _unite(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
+def _unite_records(records: Sequence[Record], edges: Iterable[Edge]) -> list[Cluster]:
     homes: dict[int, Cluster] = {}
     for edge in edges:
-        pair = [homes.get(place) or _alone(records, place) for place in (edge.left, edge.right)]
+        pair = [homes.get(index) or _make_single_cluster(records, index) for index in (edge.left, edge.right)]
         small, large = sorted(pair, key=lambda found: (len(found.members), -found.members[0]))
         if small is not large:
-            if not _may_unite(large, small, edge):
+            if not _can_unite(large, small, edge):
                 continue
             homes.update(dict.fromkeys((large.members[0], *small.members), large))
-            large.absorb(small, edge.reason)
+            large.absorb_cluster(small, edge.reason)
         large.reasons.setdefault(edge.left, edge.reason)
         large.reasons.setdefault(edge.right, edge.reason)
     return list(dict.fromkeys(homes.values()))
 
 
-def _alone(records: Sequence[Record], place: int) -> Cluster:
-    record = records[place]
+def _make_single_cluster(records: Sequence[Record], index: int) -> Cluster:
+    record = records[index]
     profile = (record.title.compact, record.names, record.year, record.paper.venue)
     published = {record.published_doi} if record.published_doi else set[str]()
-    return Cluster([place], published, record.sources, {profile: record})
+    return Cluster([index], published, record.sources, {profile: record})
 
 
-def _may_unite(one: Cluster, other: Cluster, edge: Edge) -> bool:
+def _can_unite(one: Cluster, other: Cluster, edge: Edge) -> bool:
     if len(one.published_dois | other.published_dois) > 1:
         return False
     if edge.tentative and one.sources & other.sources:
         return False
     if edge.by_identifier or len(one.members) == len(other.members) == 1:
         return True
-    return not any(contradict(left, right) for left, right in product(one.witnesses.values(), other.witnesses.values()))
+    return not any(
+        has_conflict(left, right) for left, right in product(one.witnesses.values(), other.witnesses.values())
+    )

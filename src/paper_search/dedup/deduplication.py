@@ -1,4 +1,4 @@
-"""Turns records from many sources into papers, each once, whatever order the records came in."""
+"""Deduplication of records from many sources: each paper once, independent of the order of the records."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -7,14 +7,14 @@ from itertools import groupby
 from typing import Any
 
 from paper_search.dedup.clustering import Cluster, Clustering
-from paper_search.dedup.merging import merge, source_records
+from paper_search.dedup.merging import list_source_records, merge_records
 from paper_search.dedup.records import Record
 from paper_search.models import RawPaper, paper_id
 
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The papers, how many records were merged away for each reason, and what each paper was made of."""
+    """The papers, the number of merged records by reason, and the records of each paper."""
 
     papers: list[RawPaper]
     merged: dict[str, int] = field(default_factory=dict[str, int])
@@ -23,26 +23,26 @@ class Deduplication:
 
 
 def merge_duplicates(papers: Sequence[RawPaper]) -> list[RawPaper]:
-    """Every paper once, in the order of first appearance. See `deduplicate`."""
+    """Return every paper once, in the order of first appearance. See `deduplicate`."""
     return deduplicate(papers).papers
 
 
 def deduplicate(papers: Sequence[RawPaper]) -> Deduplication:
-    """Every paper once, with the reasons for what was merged.
+    """Return every paper once, with the reasons for the merges.
 
-    The papers given are not changed. Any order of them gives the same set, and deduplicating the result changes
-    nothing. Each paper's id follows from its identifiers, else its title, and no two papers share one.
+    The given papers are not changed. Any order of them gives the same set, and deduplicating the result changes
+    nothing. The id of a paper follows from its identifiers, else its title, and no two papers share an id.
     """
-    records = _in_order(Record(paper, position) for position, paper in enumerate(papers))
+    records = _sort_records(Record(paper, position) for position, paper in enumerate(papers))
     clustering = Clustering()
     reasons: Counter[str] = Counter()
-    # A merged paper tells more than its records did, so that it may be recognised where they were not.
-    while clusters := clustering.groups(records):
+    # A merged paper holds more than its records, so it may match records that they did not match.
+    while clusters := clustering.find_groups(records):
         reasons.update(reason for found in clusters for reason in found.unions)
-        merged = {place for found in clusters for place in found.members}
-        alone = [record for place, record in enumerate(records) if place not in merged]
-        records = _in_order([*alone, *(_united(records, found) for found in clusters)])
-    renamed = [(record.positions, paper) for record, paper in zip(records, _identified(records), strict=True)]
+        merged = {index for found in clusters for index in found.members}
+        alone = [record for index, record in enumerate(records) if index not in merged]
+        records = _sort_records([*alone, *(_merge_cluster(records, found) for found in clusters)])
+    renamed = [(record.positions, paper) for record, paper in zip(records, _assign_ids(records), strict=True)]
     renamed.sort(key=lambda pair: pair[0])
     return Deduplication(
         papers=[paper for _, paper in renamed],
@@ -51,61 +51,61 @@ def deduplicate(papers: Sequence[RawPaper]) -> Deduplication:
     )
 
 
-def _united(records: Sequence[Record], found: Cluster) -> Record:
-    places = sorted(found.members)
-    paper = merge([(records[place], found.reasons[place]) for place in places])
-    return Record(paper, *(position for place in places for position in records[place].positions))
+def _merge_cluster(records: Sequence[Record], found: Cluster) -> Record:
+    indexes = sorted(found.members)
+    paper = merge_records([(records[index], found.reasons[index]) for index in indexes])
+    return Record(paper, *(position for index in indexes for position in records[index].positions))
 
 
-def _in_order(records: Iterable[Record]) -> list[Record]:
-    """Sorts by content, so that nothing downstream can depend on the order of the input."""
-    return _sorted_by((_compact_title, _facts, _content), records)
+def _sort_records(records: Iterable[Record]) -> list[Record]:
+    """Return the records sorted by content, so that no later step depends on the order of the input."""
+    return _sort_by_keys((_get_compact_title, _get_source_year_doi, _get_content), records)
 
 
-def _sorted_by(keys: Sequence[Callable[[Record], Any]], records: Iterable[Record]) -> list[Record]:
-    """Sorts by the first key, and only what is equal in that by the next, for the later ones are costly."""
+def _sort_by_keys(keys: Sequence[Callable[[Record], Any]], records: Iterable[Record]) -> list[Record]:
+    """Return the records sorted by the first key, equal ones by the next, since later keys are costly."""
     ordered: list[Record] = []
     for _, run in groupby(sorted(records, key=keys[0]), key=keys[0]):
         equal = list(run)
-        ordered += _sorted_by(keys[1:], equal) if len(equal) > 1 and len(keys) > 1 else equal
+        ordered += _sort_by_keys(keys[1:], equal) if len(equal) > 1 and len(keys) > 1 else equal
     return ordered
 
 
-def _compact_title(record: Record) -> str:
+def _get_compact_title(record: Record) -> str:
     return record.title.compact
 
 
-def _facts(record: Record) -> tuple[str, int, str]:
+def _get_source_year_doi(record: Record) -> tuple[str, int, str]:
     return record.paper.source, record.paper.year or 0, record.paper.doi or ""
 
 
-def _content(record: Record) -> tuple[str, str, str]:
+def _get_content(record: Record) -> tuple[str, str, str]:
     return record.content, record.paper.id, repr(record.paper.records)
 
 
-def _identified(records: Sequence[Record]) -> list[RawPaper]:
-    """The papers, each with its own id and at least one source record."""
-    ids = [_id_of(record) for record in records]
+def _assign_ids(records: Sequence[Record]) -> list[RawPaper]:
+    """Return the papers, each with a unique id and at least one source record."""
+    ids = [_compute_id(record) for record in records]
     holders = Counter(ids)
     collisions: dict[str, list[int]] = {}
-    for place, own in enumerate(ids):
+    for index, own in enumerate(ids):
         if holders[own] > 1:
-            collisions.setdefault(own, []).append(place)
-    for shared, places in collisions.items():
-        for place, own in zip(places, _told_apart(shared, [records[place] for place in places]), strict=True):
-            ids[place] = own
-    return [_with_identity(record, own) for record, own in zip(records, ids, strict=True)]
+            collisions.setdefault(own, []).append(index)
+    for shared, indexes in collisions.items():
+        for index, own in zip(indexes, _make_distinct_ids(shared, [records[index] for index in indexes]), strict=True):
+            ids[index] = own
+    return [_set_identity(record, own) for record, own in zip(records, ids, strict=True)]
 
 
-def _id_of(record: Record) -> str:
+def _compute_id(record: Record) -> str:
     paper = record.paper
     return paper_id(record.identifiers, paper.doi, paper.title, paper.authors, paper.year)
 
 
-def _told_apart(shared: str, records: Sequence[Record]) -> list[str]:
-    """Ids for papers that an identifier or a missing title would give the same one."""
+def _make_distinct_ids(shared: str, records: Sequence[Record]) -> list[str]:
+    """Return distinct ids for papers that would share one by identifier or for lack of a title."""
     contents = [record.content for record in records]
-    # Sorted, so that papers alike in everything keep their ids when they are deduplicated again.
+    # Sorted, so that identical papers keep their ids when they are deduplicated again.
     ids = {
         content: sorted(paper_id({}, None, f"{shared} {number} {content}", [], None) for number in range(copies))
         for content, copies in Counter(contents).items()
@@ -113,8 +113,8 @@ def _told_apart(shared: str, records: Sequence[Record]) -> list[str]:
     return [ids[content].pop(0) for content in contents]
 
 
-def _with_identity(record: Record, own: str) -> RawPaper:
+def _set_identity(record: Record, own: str) -> RawPaper:
     paper = record.paper
     if paper.id == own and paper.records:
         return paper
-    return paper.model_copy(update={"id": own, "records": source_records(record, f"id:{own}")})
+    return paper.model_copy(update={"id": own, "records": list_source_records(record, f"id:{own}")})

@@ -1,4 +1,4 @@
-"""Makes one paper of several records, each field by a rule that looks at content only, and notes where it came from."""
+"""Merging of several records into one paper: a rule for each field, and the source of each field."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -21,33 +21,35 @@ _LINK_TO_LANDING_PAGE = re.compile(r"https?://(?:dx\.)?doi\.org/", re.IGNORECASE
 _CUT_OFF = ("…", "...")
 
 
-def merge(members: Sequence[tuple[Record, str]]) -> RawPaper:
-    """One paper of the records given, each with the reason that brought it in.
+def merge_records(members: Sequence[tuple[Record, str]]) -> RawPaper:
+    """Return one paper for the records, each given with the reason for its union.
 
-    The order of the members must follow from their content. The id is left for the caller to renew.
+    The order of the members must follow from their content. The caller sets the id.
     """
-    ranked = sorted(members, key=lambda member: _rank(member[0]))
+    ranked = sorted(members, key=lambda member: _rank_record(member[0]))
     draft = _Draft([record for record, _ in ranked])
-    draft.choose("title", _title_worth)
-    draft.choose("abstract", _abstract_worth)
-    draft.choose("venue", lambda venue: not is_preprint_venue(venue))
+    draft.choose_field("title", _rate_title)
+    draft.choose_field("abstract", _rate_abstract)
+    draft.choose_field("venue", lambda venue: not is_preprint_venue(venue))
     draft.choose_work_type()
-    draft.choose("full_text_url", _openness)
-    draft.choose("citation_count", int)
-    draft.choose("snippet", len)
+    draft.choose_field("full_text_url", _rate_link)
+    draft.choose_field("citation_count", int)
+    draft.choose_field("snippet", len)
     draft.choose_year()
-    draft.choose("editors", len)
+    draft.choose_field("editors", len)
     for name in ("volume", "issue", "pages", "publisher", "language", "bibtex"):
-        draft.choose(name, lambda _: 0)
+        draft.choose_field(name, lambda _: 0)
     draft.merge_authors()
     draft.merge_identifiers()
     draft.merge_notices()
     lead = ranked[0][0].paper
-    return lead.model_copy(update=draft.fields | {"provenance": draft.provenance, "records": _joined_records(ranked)})
+    return lead.model_copy(
+        update=draft.fields | {"provenance": draft.provenance, "records": _join_source_records(ranked)}
+    )
 
 
-def source_records(record: Record, otherwise: str) -> list[SourceRecord]:
-    """Where a paper came from; by an identifier or `otherwise` where its source did not say which record it was."""
+def list_source_records(record: Record, otherwise: str) -> list[SourceRecord]:
+    """Return the source records of a paper; without any, one named by an identifier or else by `otherwise`."""
     known = [f"{scheme}:{value}" for scheme, value in record.identifiers.items()]
     return record.paper.records or [SourceRecord(source=record.paper.source, record_id=[*known, otherwise][0])]
 
@@ -60,56 +62,58 @@ class _Draft:
         self.fields: dict[str, Any] = {}
         self.provenance: dict[str, str] = {}
 
-    def choose(self, name: str, worth: Callable[[Any], Any], records: Sequence[Record] | None = None) -> None:
-        """Take the worthiest value there is, the first of equals."""
+    def choose_field(self, name: str, worth: Callable[[Any], Any], records: Sequence[Record] | None = None) -> None:
+        """Set the field to the value with the highest `worth`, the first of equals."""
         having = [record for record in records or self.records if getattr(record.paper, name)]
         if having:
             best = max(having, key=lambda record: worth(getattr(record.paper, name)))
             self.fields[name] = getattr(best.paper, name)
-            self.note(name, best)
+            self.note_source(name, best)
 
-    def note(self, key: str, origin: Record) -> None:
+    def note_source(self, key: str, origin: Record) -> None:
+        """Set the provenance of a field to the source of the record."""
         self.provenance[key] = origin.paper.provenance.get(key, origin.paper.source)
 
     def choose_work_type(self) -> None:
-        """A preprint only while all records are of preprints."""
-        self.choose("work_type", lambda kind: kind is not WorkType.PREPRINT)
+        """Set the work type: PREPRINT only if all records are preprints."""
+        self.choose_field("work_type", lambda kind: kind is not WorkType.PREPRINT)
         published = not all(record.is_preprint for record in self.records)
         if published and self.fields.get("work_type") is WorkType.PREPRINT:
             self.fields["work_type"] = None
             del self.provenance["work_type"]
 
     def choose_year(self) -> None:
-        """Take a year of publication, and one of registration only if there is no other."""
+        """Set the year: a year of registration only if no record has a year of publication."""
         published_first = sorted(self.records, key=lambda record: record.paper.has_registration_year)
-        self.choose("year", lambda _: 0, published_first)
+        self.choose_field("year", lambda _: 0, published_first)
 
     def merge_notices(self) -> None:
-        """Keep the notices of all records, each once; its provenance names every source that lists any."""
+        """Set the notices of all records, each once; the provenance names every source that lists any."""
         papers = [record.paper for record in self.records if record.paper.notices]
         if papers:
             self.fields["notices"] = merge_notices(notice for paper in papers for notice in paper.notices)
-            names = {name for paper in papers for name in _notice_sources(paper)}
+            names = {name for paper in papers for name in _list_notice_sources(paper)}
             self.provenance["notices"] = ", ".join(sorted(names))
 
     def merge_authors(self) -> None:
-        told = [record for record in self.records if record.paper.authors]
-        if told:
-            self.fields["authors"], base = merge_authors([record.paper.authors for record in told])
-            self.note("authors", told[base])
+        """Set the authors merged from all records that have any."""
+        with_authors = [record for record in self.records if record.paper.authors]
+        if with_authors:
+            self.fields["authors"], base = merge_authors([record.paper.authors for record in with_authors])
+            self.note_source("authors", with_authors[base])
 
     def merge_identifiers(self) -> None:
-        """The first of each scheme, the journal's DOI before a preprint's, which is kept beside it."""
+        """Set the first identifier of each scheme: the journal's DOI first, the preprint's beside it."""
         holders = sorted(self.records, key=lambda record: record.published_doi is None)
         known: dict[str, str] = {}
         for record in holders:
-            told = dict(record.paper.identifiers)
-            if record.doi and "doi" in known and known["doi"] != told["doi"] and "arxiv" not in told:
-                told.setdefault(PREPRINT_DOI, told["doi"])
-            for scheme, value in told.items():
+            identifiers = dict(record.paper.identifiers)
+            if record.doi and "doi" in known and known["doi"] != identifiers["doi"] and "arxiv" not in identifiers:
+                identifiers.setdefault(PREPRINT_DOI, identifiers["doi"])
+            for scheme, value in identifiers.items():
                 if scheme not in known:
                     known[scheme] = value
-                    self.note(f"identifiers.{scheme}", record)
+                    self.note_source(f"identifiers.{scheme}", record)
         if "doi" in known:
             self.fields["doi"] = known["doi"]
             self.provenance["doi"] = self.provenance["identifiers.doi"]
@@ -117,45 +121,45 @@ class _Draft:
         self.fields["identifiers"] = {scheme: known[scheme] for scheme in in_order if scheme in known}
 
 
-def _joined_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRecord]:
+def _join_source_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRecord]:
     found: dict[tuple[str, str], SourceRecord] = {}
-    for place, (record, reason) in enumerate(ranked):
-        for entry in source_records(record, _content_id(record)):
-            joined = place > 0 and entry.reason == _FIRST_RECORD
+    for index, (record, reason) in enumerate(ranked):
+        for entry in list_source_records(record, _make_content_id(record)):
+            joined = index > 0 and entry.reason == _FIRST_RECORD
             found.setdefault(
                 (entry.source, entry.record_id), entry.model_copy(update={"reason": reason}) if joined else entry
             )
     return list(found.values())
 
 
-def _content_id(record: Record) -> str:
+def _make_content_id(record: Record) -> str:
     return f"content:{paper_id({}, None, record.content, [], None)}"
 
 
-def _notice_sources(paper: RawPaper) -> list[str]:
+def _list_notice_sources(paper: RawPaper) -> list[str]:
     merged = paper.provenance.get("notices")
     return merged.split(", ") if merged else [notice.source for notice in paper.notices]
 
 
-def _rank(record: Record) -> tuple[bool, bool, int]:
-    """The journal's own record first, then the fullest."""
+def _rank_record(record: Record) -> tuple[bool, bool, int]:
+    """Return a sort key: the journal's record first, then the record with most fields."""
     paper = record.paper
-    told = (paper.abstract, paper.venue, paper.year, paper.authors, paper.volume, paper.pages, paper.publisher)
-    return record.is_preprint, record.published_doi is None, -sum(map(bool, told))
+    fields = (paper.abstract, paper.venue, paper.year, paper.authors, paper.volume, paper.pages, paper.publisher)
+    return record.is_preprint, record.published_doi is None, -sum(map(bool, fields))
 
 
-def _title_worth(title: str) -> tuple[bool, bool, bool]:
+def _rate_title(title: str) -> tuple[bool, bool, bool]:
     unmarked = unmark_title(title)
     return not title.rstrip().endswith(_CUT_OFF), unmarked == title, not unmarked.isupper() and not title.islower()
 
 
-def _abstract_worth(abstract: str) -> tuple[bool, bool, int]:
-    # What is longer than any abstract is a full text that slipped in.
+def _rate_abstract(abstract: str) -> tuple[bool, bool, int]:
+    # A longer text is not an abstract but a full text.
     sensible = len(abstract) <= _LONGEST_ABSTRACT
     return sensible, not abstract.rstrip().endswith(_CUT_OFF), len(abstract) if sensible else -len(abstract)
 
 
-def _openness(link: str) -> int:
+def _rate_link(link: str) -> int:
     if _LINK_TO_LANDING_PAGE.match(link):
         return 0
     return 2 if _OPEN.search(link) else 1

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from paper_search.dedup.vocabulary import GROUP_WORDS, NO_NAME
-from paper_search.text import fold
+from paper_search.dedup.titles import GROUP_WORDS, NO_NAME
+from paper_search.text import fold_text
 
 _AROUND = " .,;:"
 _ET_AL = re.compile(r"(?:\bet\.? ?al|\band others|…)$", re.IGNORECASE)
@@ -50,7 +50,7 @@ class Name:
 def people(authors: Iterable[str], *, groups: bool = False) -> list[tuple[int, str, Name]]:
     """Everybody an author list names: place in the list, the name as written, the name as read.
 
-    One entry may hold several people; "et al." is nobody, and so is a collaboration unless `groups` are asked for.
+    One entry may hold several people; "et al." is nobody, and so is a collaboration unless `find_groups` are asked for.
     """
     texts = list(authors)
     return [
@@ -209,4 +209,4 @@ def _given_parts(word: str) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, fold(text)))
+    return "".join(filter(str.isalnum, fold_text(text)))

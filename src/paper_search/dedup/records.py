@@ -1,4 +1,4 @@
-"""A paper as deduplication sees it: identifiers in one spelling, title and names read, preprints recognised."""
+"""Records: papers with normalised identifiers, parsed titles and names, and preprints recognised."""
 
 import re
 from collections.abc import Iterator
@@ -9,11 +9,11 @@ from pydantic_core import PydanticSerializationError
 from paper_search.dedup.names import Name, people
 from paper_search.dedup.titles import parse_title
 from paper_search.models import RawPaper, WorkType
-from paper_search.text import words
+from paper_search.text import split_words
 from uraniborg.kernel.bibliography.identifiers import normalise_doi, normalise_identifiers
 
 PREPRINT_DOI = "preprint_doi"
-"""Identifier scheme under which a merged paper keeps the DOI of its preprint beside that of the journal."""
+"""The identifier scheme for the DOI of a preprint in a merged paper, beside the DOI of the journal."""
 
 _PREPRINT_SERVER_DOI = re.compile(
     r"10\.(?:48550/arxiv|1101/(?:\d{4}\.\d\d\.\d\d\.)?\d+(?:v\d+)?$|64898/|2139/ssrn|26434/|21203/rs|20944/preprints"
@@ -31,25 +31,25 @@ _YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
 
 
 class Record:
-    """One paper under comparison. `positions` are those of the input that it was made of."""
+    """One paper under comparison. `positions` are the positions of its records in the input."""
 
     def __init__(self, paper: RawPaper, *positions: int) -> None:
         self.positions = sorted(positions)
-        self.paper, self.identifiers = _normalised(paper)
+        self.paper, self.identifiers = _normalise_paper(paper)
         self.title = parse_title(paper.title)
         doi = self.identifiers.get("doi")
-        self.doi = doi and _without_version(doi)
+        self.doi = doi and _strip_doi_version(doi)
 
     @cached_property
     def year(self) -> int | None:
         year = None if self.paper.has_registration_year else self.paper.year
-        if year is None and (told := _YEAR_IN_TITLE.match(self.paper.title)):
-            year = int(told[1])
+        if year is None and (found := _YEAR_IN_TITLE.match(self.paper.title)):
+            year = int(found[1])
         return year if year and 1000 < year < 3000 else None
 
     @cached_property
     def published_doi(self) -> str | None:
-        """The DOI of the journal, conference or book; None when there is none but a preprint's."""
+        """The DOI of the journal, conference or book; None without one or with a preprint's DOI only."""
         if not self.doi or _PREPRINT_SERVER_DOI.match(self.doi):
             return None
         # arXiv puts the journal's DOI on its own records: there the DOI is not the preprint's.
@@ -72,11 +72,11 @@ class Record:
 
     @cached_property
     def surroundings(self) -> frozenset[str]:
-        """Words of the other fields, which messy sources let spill into titles."""
+        """Words of the other fields, which some sources put into titles."""
         paper = self.paper
         spilled = [author.name for author in paper.authors]
         spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
-        return frozenset(words(" ".join(spilled)[:_SURROUNDINGS]))
+        return frozenset(split_words(" ".join(spilled)[:_SURROUNDINGS]))
 
     @property
     def sources(self) -> set[str]:
@@ -84,51 +84,55 @@ class Record:
 
     @property
     def content(self) -> str:
-        """All the paper says, but for its id and its records."""
+        """The content of the paper as text, without its id and records."""
         try:
             return self.paper.model_dump_json(exclude={"id", "records"})
         except PydanticSerializationError:  # text or raw data that JSON cannot hold
             return repr(self.paper.model_copy(update={"id": "", "records": []}))
 
-    def identities(self) -> Iterator[str]:
-        """All by which this record can be recognised, as `scheme:value`."""
+    def iterate_identities(self) -> Iterator[str]:
+        """Yield every identity of this record as `scheme:value`."""
         for scheme, value in self.identifiers.items():
             yield f"{scheme}:{self.doi if scheme == 'doi' else value}"
         if preprint := self.paper.identifiers.get(PREPRINT_DOI):
-            yield f"doi:{_without_version(preprint)}"
+            yield f"doi:{_strip_doi_version(preprint)}"
         for record in self.paper.records:
-            # With the title, for a source without ids may have put the beginning of one in its place.
+            # With the title, since a source without ids may give the beginning of a title as the id.
             yield f"record:{record.source} {record.record_id} {self.title.compact}"
 
 
 def is_preprint_venue(venue: str) -> bool:
+    """Return True for the name of a preprint server."""
     return _PREPRINT_VENUE.search(venue) is not None
 
 
-def _without_version(doi: str) -> str:
+def _strip_doi_version(doi: str) -> str:
     if _PREPRINT_SERVER_DOI.match(doi):
         return _VERSION.sub("", doi)
     versioned = _VERSIONED_JOURNAL.match(doi)
     return versioned[1] if versioned else doi
 
 
-def _normalised(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
+def _normalise_paper(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
     if not paper.identifiers and not paper.doi:
         return paper, {}
     known = normalise_identifiers(paper.identifiers)
     if known == paper.identifiers and known.get("doi") == paper.doi:
         return paper, paper.identifiers
-    doi = _bare_doi(paper.doi) or _bare_doi(paper.identifiers.get("doi"))
+    doi = _extract_doi(paper.doi) or _extract_doi(paper.identifiers.get("doi"))
     if doi:
         known = {**normalise_identifiers({"doi": doi}), **known, "doi": doi}
-    # What cannot be normalised identifies nothing here, but is not ours to throw away.
-    kept = {**known, **{scheme: text for scheme, text in paper.identifiers.items() if scheme not in known and text}}
-    if kept != paper.identifiers or doi != paper.doi:
-        paper = paper.model_copy(update={"identifiers": kept, "doi": doi})
+    # Identifiers that cannot be normalised identify nothing here, but stay in the paper.
+    identifiers = {
+        **known,
+        **{scheme: text for scheme, text in paper.identifiers.items() if scheme not in known and text},
+    }
+    if identifiers != paper.identifiers or doi != paper.doi:
+        paper = paper.model_copy(update={"identifiers": identifiers, "doi": doi})
     return paper, known
 
 
-def _bare_doi(text: str | None) -> str | None:
+def _extract_doi(text: str | None) -> str | None:
     if not text:
         return None
     found = normalise_doi(text)

@@ -1,4 +1,4 @@
-"""Reads titles, and says in which words two of them differ once spelling is forgiven."""
+"""Titles as comparable words, and the words in which two titles differ after spelling is evened out."""
 
 import html
 import re
@@ -9,19 +9,62 @@ from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
-from paper_search.dedup.vocabulary import (
-    ABOUT_ANOTHER,
-    FORMATS,
-    FROM_ORDINAL,
-    FROM_ROMAN,
-    FROM_SPELLED,
-    FUNCTION_WORDS,
-    GENERIC,
-    PART_WORDS,
-    TURNS_AROUND,
-)
 from paper_search.notices import unmark_title
-from paper_search.text import words
+from paper_search.text import split_words
+
+
+def _split_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _number_words(text: str) -> dict[str, str]:
+    return {word: str(number) for number, word in enumerate(text.split(), 1)}
+
+
+FUNCTION_WORDS = _split_set("a an and as at by for from in is its of on or our pp some the their to using via")
+FORMATS = _split_set("""
+    abstract demo demonstration description draft experience extended full industrial invited keynote only panel paper
+    poster preliminary preprint presentation report session short talk tutorial version
+""")
+"""Words of remarks such as "(extended abstract)" and "(invited paper)", which are not part of the title."""
+
+PART_WORDS = _split_set(
+    "book ch chapter episode issue lecture no number paper part phase pt section task unit vol volume"
+)
+"""Words before the number or letter of a part."""
+
+FROM_ROMAN = _number_words("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx")
+FROM_SPELLED = _number_words("one two three four five six seven eight nine ten")
+_ORDINAL_ENDINGS = {"1": "st", "2": "nd", "3": "rd"}
+FROM_ORDINAL = {
+    word: number + _ORDINAL_ENDINGS.get(number, "th")
+    for word, number in _number_words("first second third fourth fifth sixth seventh eighth ninth tenth").items()
+}
+
+NOTICE_WORDS = _split_set("""
+    addendum appendix comment commentary comments corrected correction corrections corrigenda corrigendum discussion
+    editor editorial editors errata erratum foreword guest preface rebuttal rejoinder replies reply response retracted
+    retraction review summary supplement supplementary withdrawn
+""")
+"""Words that mark a paper about another paper."""
+
+INVERTING_WORDS = _split_set("anti bi co cross inter intra multi no non not post pre self semi sub super un without")
+"""Words that invert the meaning of a title: "semi-supervised" is not "supervised"."""
+
+GENERIC = NOTICE_WORDS | _split_set("""
+    abstract abstracts acknowledgement acknowledgements acknowledgment acknowledgments afterword announcement
+    announcements author authors available back backmatter bibliography board book books calendar chair chairs column
+    conclusion conclusions contents correspondence cover editorials epilogue front frontmatter glossary highlights index
+    introduction introductory issue keynote keyword letter letters list masthead matter memoriam message news no none
+    not note notes obituary page panel poster posters prologue references referees remarks reviewers reviews session
+    special subject table this title tutorial tutorials unknown untitled welcome
+""")
+"""Words of titles that many papers share."""
+
+
+NO_NAME = _split_set("ed editor editors eds ii iii iv jr md others phd sr")
+GROUP_WORDS = _split_set("collaboration committee consortium group investigators network team")
+
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,80}>")
 _FORMAT_PLACE = re.compile(r"[(\[]([^()\[\]]{1,60})[)\]]|^(\w+(?: \w+)?):")
@@ -30,7 +73,7 @@ _NEVER_NUMERALS = frozenset((*FROM_ORDINAL, *FROM_ROMAN, *PART_WORDS)).isdisjoin
 
 
 _LONGEST = 2_000
-"""What follows after so many characters is no title, and would take long to compare."""
+"""Longer titles are cut here: the rest is not a title and would take long to compare."""
 
 
 class Title:
@@ -46,24 +89,24 @@ class Title:
 
     @property
     def content_words(self) -> int:
-        return _content_words(self.words)
+        return _count_content_words(self.words)
 
     @property
-    def generic(self) -> bool:
-        """Many papers are called "Editorial" or "Reply": such a title identifies none of them."""
+    def is_generic(self) -> bool:
+        """True for a title that many papers share, such as "Editorial" or "Reply"."""
         return all(word in GENERIC or word in FUNCTION_WORDS or word.isdigit() for word in self.words)
 
-    def begins_with(self, shorter: "Title") -> bool:
-        """Whether the other is this title without its subtitle, and long enough to mean the same paper."""
+    def starts_with_title(self, shorter: "Title") -> bool:
+        """Return True if `shorter` is this title without its subtitle, and long enough to mean the same paper."""
         if not self.compact.startswith(shorter.compact) or shorter.content_words < 4:
             return False
         heads = (self.raw[: mark.start()] for mark in _BREAK.finditer(self.raw))
-        return any("".join(_numerals(words(head))) == shorter.compact for head in heads)
+        return any("".join(_convert_numerals(split_words(head))) == shorter.compact for head in heads)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The telling words that only one of two titles has. False when there are none."""
+    """The content words that only one of two titles has. False if there are none."""
 
     left: tuple[str, ...] = ()
     right: tuple[str, ...] = ()
@@ -72,13 +115,13 @@ class Difference:
         return bool(self.left or self.right)
 
     @property
-    def hard(self) -> bool:
-        """Whether a single word of it makes another paper: a number, a letter, "erratum"."""
+    def is_hard(self) -> bool:
+        """True if a single word means another paper: a number, a letter, "erratum"."""
         return any(map(_is_hard, self.left)) or any(map(_is_hard, self.right))
 
     @property
-    def contrary(self) -> bool:
-        """Whether each title has a number, letter or notice that the other lacks."""
+    def is_contrary(self) -> bool:
+        """True if each title has a number, letter or notice that the other lacks."""
         return any(map(_is_hard, self.left)) and any(map(_is_hard, self.right))
 
 
@@ -93,59 +136,59 @@ def parse_title(text: str) -> Title:
     if "<" in text:
         text = _TAG.sub(" ", text)
     if "(" in text or "[" in text or ":" in text:
-        text = _FORMAT_PLACE.sub(_without_format, text)
-    return Title(text, _numerals(words(text)))
+        text = _FORMAT_PLACE.sub(_remove_format, text)
+    return Title(text, _convert_numerals(split_words(text)))
 
 
-def difference(left: Title, right: Title) -> Difference:
-    """What one title says and the other does not, after forgiving hyphenation, misspelling and function words."""
+def compare_titles(left: Title, right: Title) -> Difference:
+    """Return the words that only one title has, ignoring hyphenation, misspelling and function words."""
     if left.compact == right.compact:
         return Difference()
     here, there = Counter(left.words), Counter(right.words)
     only_left, only_right = list((here - there).elements()), list((there - here).elements())
-    _forgive_joined(left.words, only_left, only_right)
-    _forgive_joined(right.words, only_right, only_left)
-    _forgive_misspelled(only_left, only_right)
-    return Difference(_telling(only_left), _telling(only_right))
+    _cancel_joined_words(left.words, only_left, only_right)
+    _cancel_joined_words(right.words, only_right, only_left)
+    _cancel_misspelled_words(only_left, only_right)
+    return Difference(_drop_function_words(only_left), _drop_function_words(only_right))
 
 
-def _content_words(found: Iterable[str]) -> int:
+def _count_content_words(found: Iterable[str]) -> int:
     return sum(word not in FUNCTION_WORDS for word in found)
 
 
 def _is_hard(word: str) -> bool:
-    if len(word) == 1 or word in ABOUT_ANOTHER or word in TURNS_AROUND or word in FROM_ROMAN:
+    if len(word) == 1 or word in NOTICE_WORDS or word in INVERTING_WORDS or word in FROM_ROMAN:
         return True
     return any(character.isdigit() or character == "#" for character in word)
 
 
-def _telling(only: Iterable[str]) -> tuple[str, ...]:
+def _drop_function_words(only: Iterable[str]) -> tuple[str, ...]:
     return tuple(word for word in only if word not in FUNCTION_WORDS and word not in PART_WORDS)
 
 
-def _without_format(place: re.Match[str]) -> str:
-    inside = words(place[1] or place[2])
-    return " " if inside and FORMATS.issuperset(inside) else place[0]
+def _remove_format(index: re.Match[str]) -> str:
+    inside = split_words(index[1] or index[2])
+    return " " if inside and FORMATS.issuperset(inside) else index[0]
 
 
-def _numerals(found: list[str]) -> list[str]:
+def _convert_numerals(found: list[str]) -> list[str]:
     if _NEVER_NUMERALS(found):
         return found
     last = len(found) - 1
     plain = [FROM_ORDINAL.get(word, word) for word in found]
-    for place, word in enumerate(plain):
-        after_part = place > 0 and plain[place - 1] in PART_WORDS
-        if word in FROM_ROMAN and (len(word) > 1 or after_part or place == last > 0):
-            plain[place] = FROM_ROMAN[word]
+    for index, word in enumerate(plain):
+        after_part = index > 0 and plain[index - 1] in PART_WORDS
+        if word in FROM_ROMAN and (len(word) > 1 or after_part or index == last > 0):
+            plain[index] = FROM_ROMAN[word]
         elif after_part and word in FROM_SPELLED:
-            plain[place] = FROM_SPELLED[word]
+            plain[index] = FROM_SPELLED[word]
         elif after_part and len(word) == 1 and word.isalpha():
-            # Marked, for the "a" of "Part A" is no article.
-            plain[place] = f"{word}#"
+            # Marked, since the "a" of "Part A" is not an article.
+            plain[index] = f"{word}#"
     return plain
 
 
-def _forgive_joined(whole: tuple[str, ...], only: list[str], only_other: list[str]) -> None:
+def _cancel_joined_words(whole: tuple[str, ...], only: list[str], only_other: list[str]) -> None:
     if not only or not only_other:
         return
     for first, second in pairwise(whole):
@@ -156,18 +199,18 @@ def _forgive_joined(whole: tuple[str, ...], only: list[str], only_other: list[st
                     only.remove(word)
 
 
-def _forgive_misspelled(only_left: list[str], only_right: list[str]) -> None:
+def _cancel_misspelled_words(only_left: list[str], only_right: list[str]) -> None:
     for word in tuple(only_left):
-        twin = next((other for other in only_right if _same_word(word, other)), None)
+        twin = next((other for other in only_right if _is_same_word(word, other)), None)
         if twin is not None:
             only_left.remove(word)
             only_right.remove(twin)
 
 
-def _same_word(left: str, right: str) -> bool:
+def _is_same_word(left: str, right: str) -> bool:
     shorter = min(len(left), len(right))
     if shorter < 4 or left[0] != right[0] or not (left.isalpha() and right.isalpha()):
         return False
-    # Two slips only in long words that begin alike: "hypothermia" is not "hyperthermia".
+    # Two edits only in long words with the same beginning: "hypothermia" is not "hyperthermia".
     allowed = 2 if shorter >= 9 and left[:4] == right[:4] else 1
     return OSA.distance(left, right, score_cutoff=allowed) <= allowed

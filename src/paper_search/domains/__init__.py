@@ -1,4 +1,4 @@
-"""The fields of research the search knows about, looked up by name and nowhere else."""
+"""Domains: the fields of research with vocabularies, looked up by name."""
 
 from difflib import get_close_matches
 
@@ -8,17 +8,18 @@ from paper_search.domains.materials_science import MATERIALS_SCIENCE
 from paper_search.errors import UnknownDomain
 from uraniborg.kernel.logging import printable
 
-__all__ = ["Domain", "get_domain", "known_domains"]
+__all__ = ["Domain", "get_domain", "list_domains"]
 
 _DOMAINS = {domain.name: domain for domain in (GENERAL, MATERIALS_SCIENCE)}
 
 
-def known_domains() -> list[str]:
+def list_domains() -> list[str]:
+    """Return the names of all domains."""
     return list(_DOMAINS)
 
 
 def get_domain(name: str) -> Domain:
-    """The domain of that name; case, spaces and hyphens do not matter. Raises UnknownDomain for any other."""
+    """Return the domain with this name, ignoring case, spaces and hyphens. Raises UnknownDomain for an unknown name."""
     asked = "_".join(name.casefold().replace("-", " ").replace("_", " ").split())
     if domain := _DOMAINS.get(asked):
         return domain

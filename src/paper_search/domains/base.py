@@ -1,4 +1,4 @@
-"""What a field of research teaches the search."""
+"""The type of a domain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The vocabulary and habits of one field, as plain data."""
+    """The vocabulary and preferred sources of one field of research."""
 
     name: str
     description: str
     synonyms: Mapping[str, tuple[str, ...]]
-    """A term and the other ways papers write it."""
+    """Terms with their other spellings."""
     priority_sources: tuple[str, ...]
-    """Sources to ask first, best first; the others keep their order behind these."""
+    """Sources to search first, best first; the other sources follow in their order."""
     instructions: str
-    """What a language model should know when it reads or builds a query in this field."""
+    """Instructions for a language model that reads or builds a query in this field."""

@@ -1,4 +1,4 @@
-"""The vocabulary that any field may use: methods, acronyms and words papers write in two ways."""
+"""The general domain: methods, acronyms and spelling variants of any field."""
 
 from paper_search.domains.base import Domain
 

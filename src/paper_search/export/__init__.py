@@ -1,7 +1,7 @@
-"""Papers out: JSON, BibTeX, Markdown, RIS, CSL-JSON, and the log of the search.
+"""Exports of a collection: JSON, BibTeX, Markdown, RIS, CSL-JSON, and the search log.
 
-Every export is a pure, synchronous function from a collection to text. The module of a format, and with it the
-libraries the format needs, is loaded when the format is first used.
+Every export is a pure, synchronous function from a collection to text. The module of a format, with the libraries it
+needs, is loaded when the format is first used.
 """
 
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ __all__ = [
     "export_ris",
 ]
 
-_HOMES = {
+_MODULES = {
     "citation_keys": "paper_search.citation_keys",
     "export_bibtex": "paper_search.export.references",
     "export_csl_json": "paper_search.export.references",
@@ -49,43 +49,43 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
-def _on_first_use(function: str) -> "Callable[[PaperCollection], str]":
-    def write(collection: "PaperCollection") -> str:
+def _defer_export(function: str) -> "Callable[[PaperCollection], str]":
+    def export_collection(collection: "PaperCollection") -> str:
         return __getattr__(function)(collection)
 
-    return write
+    return export_collection
 
 
 FORMATS: "Mapping[str, Callable[[PaperCollection], str]]" = MappingProxyType(
     {
-        "json": _on_first_use("export_json"),
-        "bibtex": _on_first_use("export_bibtex"),
-        "markdown": _on_first_use("export_markdown"),
-        "ris": _on_first_use("export_ris"),
-        "csl-json": _on_first_use("export_csl_json"),
-        "prisma": _on_first_use("export_prisma"),
-        "prisma-json": _on_first_use("export_prisma_json"),
-        "prisma-svg": _on_first_use("export_prisma_svg"),
+        "json": _defer_export("export_json"),
+        "bibtex": _defer_export("export_bibtex"),
+        "markdown": _defer_export("export_markdown"),
+        "ris": _defer_export("export_ris"),
+        "csl-json": _defer_export("export_csl_json"),
+        "prisma": _defer_export("export_prisma"),
+        "prisma-json": _defer_export("export_prisma_json"),
+        "prisma-svg": _defer_export("export_prisma_svg"),
     }
 )
 
 
 def export(collection: "PaperCollection", format_name: str) -> str:
-    """Return the collection in the format named. Raises InvalidInput for an unknown format."""
+    """Return the collection in the named format. Raises InvalidInput for an unknown format."""
     check_format(format_name)
     return FORMATS[format_name](collection)
 
 
 def check_format(format_name: str) -> None:
-    """Raise InvalidInput, which names the formats, for an unknown one."""
+    """Raise InvalidInput, with a hint that lists the formats, for an unknown format."""
     if format_name not in FORMATS:
         raise InvalidInput(
-            f"There is no export format {format_name[:80]!r}.",
+            f"Unknown export format {format_name[:80]!r}.",
             hint=f"Use one of: {', '.join(FORMATS)}.",
             argument="format",
             allowed=list(FORMATS),

@@ -1,4 +1,4 @@
-"""The log of a search as a systematic review reports it: PRISMA 2020, as Markdown and as JSON."""
+"""The search log for systematic reviews: PRISMA 2020 as Markdown and as JSON."""
 
 from collections.abc import Iterable, Mapping
 
@@ -12,24 +12,24 @@ _TITLE_CHARACTERS = 120
 
 
 def export_prisma(collection: PaperCollection) -> str:
-    """Return the search log as Markdown: the flow in all, each round with its queries, and every exclusion."""
+    """Return the search log as Markdown: the total flow, each round with its queries, and every exclusion."""
     flow = build_flow(collection)
     sections = [
-        "# Search log\n\n" + _bullets(_describe_search(flow)),
-        "## Flow\n\n" + _flow_table(flow),
+        "# Search log\n\n" + _format_bullets(_describe_search(flow)),
+        "## Flow\n\n" + _format_flow_table(flow),
         *(_describe_round(part) for part in flow.rounds),
-        *_excluded_papers(flow.exclusions),
+        *_format_excluded_papers(flow.exclusions),
     ]
     if not flow.rounds:
         reports = collection.metadata.sources
-        sections.append("## Sources\n\n" + (_source_table(reports) if reports else "No source was asked."))
+        sections.append("## Sources\n\n" + (_format_source_table(reports) if reports else "No source was searched."))
     if flow.notes:
-        sections.append("## Notes\n\n" + _bullets(map(cell, flow.notes)))
+        sections.append("## Notes\n\n" + _format_bullets(map(cell, flow.notes)))
     return "\n\n".join(sections) + "\n"
 
 
 def export_prisma_json(collection: PaperCollection) -> str:
-    """Return the search log as JSON: every box of the flow, in all and by round, and every exclusion."""
+    """Return the search log as JSON: every box of the flow, in total and by round, and every exclusion."""
     return build_flow(collection).model_dump_json(indent=2)
 
 
@@ -39,26 +39,28 @@ def _describe_search(flow: PrismaFlow) -> list[str]:
         f"Date: {cell(flow.date)}",
         *([f"Software: {cell(flow.software)}"] if flow.software else []),
         f"Domain: {cell(flow.domain)}",
-        f"Rounds that searched: {len(flow.rounds) or 'not logged by the version that searched'}",
+        f"Rounds that searched: {len(flow.rounds) or 'not logged by this version of the software'}",
     ]
     if flow.partial:
-        lines.append("Incomplete: at least one source could not give all that was asked of it.")
+        lines.append("Incomplete: at least one source could not answer every request.")
     if flow.ended_by:
         lines.append(f"Ended by: {cell(flow.ended_by)}")
     return lines
 
 
-def _flow_table(flow: PrismaFlow) -> str:
+def _format_flow_table(flow: PrismaFlow) -> str:
     reasons, statuses = describe_exclusions(flow), sorted(flow.included_by_status.items())
-    screening = _screening_rows(flow, _list_numbers(reasons)) if flow.rounds else []
-    return _table(_STEPS, [_identified_row(flow), *screening, _included_row(flow, _list_numbers(statuses))])
+    screening = _make_screening_rows(flow, _list_numbers(reasons)) if flow.rounds else []
+    return _format_table(
+        _STEPS, [_make_identified_row(flow), *screening, _make_included_row(flow, _list_numbers(statuses))]
+    )
 
 
-def _identified_row(counts: FlowCounts) -> tuple[str, ...]:
+def _make_identified_row(counts: FlowCounts) -> tuple[str, ...]:
     return "Records identified", str(sum(counts.identified.values())), _list_counts(counts.identified)
 
 
-def _screening_rows(counts: FlowCounts, reasons: str) -> list[tuple[str, ...]]:
+def _make_screening_rows(counts: FlowCounts, reasons: str) -> list[tuple[str, ...]]:
     return [
         ("Records removed before screening", str(sum(counts.removed.values())), _list_counts(counts.removed)),
         ("Records screened", str(counts.screened), ""),
@@ -66,26 +68,30 @@ def _screening_rows(counts: FlowCounts, reasons: str) -> list[tuple[str, ...]]:
     ]
 
 
-def _included_row(counts: FlowCounts, statuses: str = "") -> tuple[str, ...]:
+def _make_included_row(counts: FlowCounts, statuses: str = "") -> tuple[str, ...]:
     return "Papers included", str(counts.included), statuses
 
 
 def _describe_round(part: RoundFlow) -> str:
     queries = [f"Query {number}: {cell(query)}" for number, query in enumerate(part.queries, 1)]
     limits = ", ".join(f"{name} {value}" for name, value in part.limits.items())
-    counts = [_identified_row(part), *_screening_rows(part, _list_counts(part.excluded)), _included_row(part)]
+    counts = [
+        _make_identified_row(part),
+        *_make_screening_rows(part, _list_counts(part.excluded)),
+        _make_included_row(part),
+    ]
     lines = [*queries, f"Limits: {cell(limits)}", *(cell(origin) for origin in part.origins)]
     blocks = [
         f"## Round {part.round}",
-        _bullets(lines),
-        _table(_STEPS, counts),
-        _source_table(part.sources) if part.sources else "No source was asked.",
-        *_requests(part.sources),
+        _format_bullets(lines),
+        _format_table(_STEPS, counts),
+        _format_source_table(part.sources) if part.sources else "No source was searched.",
+        *_list_requests(part.sources),
     ]
     return "\n\n".join(blocks)
 
 
-def _source_table(reports: list[SourceReport]) -> str:
+def _format_source_table(reports: list[SourceReport]) -> str:
     rows = [
         (
             cell(report.name),
@@ -93,39 +99,42 @@ def _source_table(reports: list[SourceReport]) -> str:
             "-" if report.found is None else str(report.found),
             str(report.received),
             str(report.calls),
-            _remark(report),
+            _describe_report(report),
         )
         for report in reports
     ]
     totals = ("Total", "", "", str(sum(r.received for r in reports)), str(sum(r.calls for r in reports)), "")
-    return _table(("Source", "Status", "Matches", "Records", "Requests", "Remark"), [*rows, totals])
+    return _format_table(("Source", "Status", "Matches", "Records", "Requests", "Remark"), [*rows, totals])
 
 
-def _requests(reports: list[SourceReport]) -> list[str]:
-    """Return what each source was asked, so that the search can be repeated by hand."""
+def _list_requests(reports: list[SourceReport]) -> list[str]:
+    """Return the requests to each source, so that the search can be repeated by hand."""
     lines = [f"{cell(report.name)}: {cell(request)}" for report in reports for request in report.requests]
-    return ["Requests:\n\n" + _bullets(lines)] if lines else []
+    return ["Requests:\n\n" + _format_bullets(lines)] if lines else []
 
 
-def _remark(report: SourceReport) -> str:
+def _describe_report(report: SourceReport) -> str:
     remarks = [(report.reason or "").rstrip(".")]
     if report.retry_at is not None:
         remarks.append(f"answers again at {report.retry_at.isoformat()}")
     return cell("; ".join(filter(None, remarks)))
 
 
-def _excluded_papers(exclusions: list[Exclusion]) -> list[str]:
+def _format_excluded_papers(exclusions: list[Exclusion]) -> list[str]:
     if not exclusions:
         return []
-    rows = [(cell(_clip(e.title)), cell(e.doi), str(e.round + 1), LABELS[e.reason], _detail(e)) for e in exclusions]
-    return ["## Excluded papers\n\n" + _table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
+    rows = [
+        (cell(_clip_title(e.title)), cell(e.doi), str(e.round + 1), LABELS[e.reason], _describe_detail(e))
+        for e in exclusions
+    ]
+    return ["## Excluded papers\n\n" + _format_table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
 
 
-def _clip(title: str) -> str:
+def _clip_title(title: str) -> str:
     return title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
 
 
-def _detail(exclusion: Exclusion) -> str:
+def _describe_detail(exclusion: Exclusion) -> str:
     if exclusion.reason is ExclusionReason.BELOW_THRESHOLD and exclusion.score is not None:
         below = f" below {exclusion.threshold:g}" if exclusion.threshold is not None else ""
         return f"score {exclusion.score:.2f}{below}"
@@ -141,10 +150,10 @@ def _list_numbers(numbers: Iterable[tuple[str, int]]) -> str:
     return "; ".join(f"{cell(name)} (n = {count:,})" for name, count in numbers)
 
 
-def _bullets(lines: Iterable[str]) -> str:
+def _format_bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def _format_table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [header, ("---",) * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

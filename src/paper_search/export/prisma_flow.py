@@ -54,12 +54,12 @@ class RoundFlow(FlowCounts):
     queries: list[str]
     limits: dict[str, int | str]
     origins: list[str] = Field(default_factory=list)
-    """What the strategy inherited, what was new, and why."""
+    """The inherited and the new parts of the strategy, with reasons."""
     sources: list[SourceReport]
 
 
 class PrismaFlow(FlowCounts):
-    """A whole search. Without `rounds` the search was made by a version that did not log them."""
+    """A whole search. Searches of versions that did not log rounds have no `rounds`."""
 
     question: str
     date: str
@@ -79,10 +79,10 @@ def build_flow(collection: PaperCollection) -> PrismaFlow:
     rounds = [_build_round(log) for log in metadata.round_logs]
     identified = (r.identified for r in rounds) if rounds else [_count_by_source(metadata.sources)]
     return PrismaFlow(
-        identified=_sum(identified),
-        removed=_sum(r.removed for r in rounds),
+        identified=_sum_counts(identified),
+        removed=_sum_counts(r.removed for r in rounds),
         screened=sum(r.screened for r in rounds),
-        excluded=_sum(r.excluded for r in rounds),
+        excluded=_sum_counts(r.excluded for r in rounds),
         included=len(collection.papers),
         question=metadata.query,
         date=metadata.timestamp,
@@ -98,12 +98,12 @@ def build_flow(collection: PaperCollection) -> PrismaFlow:
 
 
 def describe_exclusions(flow: PrismaFlow) -> list[tuple[str, int]]:
-    """Return the reasons of all exclusions with their counts: thresholds, and what people wrote, are spelled out."""
-    reasons: Counter[str] = Counter(_describe(exclusion) for exclusion in flow.exclusions)
+    """Return the reasons of all exclusions with their counts, including thresholds and the words of reviewers."""
+    reasons: Counter[str] = Counter(_describe_exclusion(exclusion) for exclusion in flow.exclusions)
     return sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _describe(exclusion: Exclusion) -> str:
+def _describe_exclusion(exclusion: Exclusion) -> str:
     label = LABELS[exclusion.reason]
     if exclusion.reason is ExclusionReason.BELOW_THRESHOLD and exclusion.threshold is not None:
         return f"{label} of {exclusion.threshold:g}"
@@ -125,23 +125,23 @@ def _build_round(log: RoundLog) -> RoundFlow:
         origins=[f"{origin.part}: {origin.value} ({origin.reason})" for origin in log.strategy.origins],
         sources=log.sources,
         identified=_count_by_source(log.sources),
-        removed={**duplicates, **_without_zeros(log.removed_before_screening)},
+        removed={**duplicates, **_drop_zeros(log.removed_before_screening)},
         screened=log.screened,
-        excluded=_without_zeros(log.excluded),
+        excluded=_drop_zeros(log.excluded),
         included=log.included,
     )
 
 
 def _count_by_source(reports: Iterable[SourceReport]) -> dict[str, int]:
-    return _sum({report.name: report.received} for report in reports)
+    return _sum_counts({report.name: report.received} for report in reports)
 
 
-def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for part in counts:
         total.update(part)
     return dict(total)
 
 
-def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
+def _drop_zeros(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}

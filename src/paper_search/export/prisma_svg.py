@@ -39,7 +39,7 @@ class _Box:
     def height(self) -> int:
         return (1 + len(self.lines)) * _LINE + 2 * _PADDING
 
-    def draw(self, x: int, y: int) -> str:
+    def draw_at(self, x: int, y: int) -> str:
         lines = [
             f'<text class="{"title" if number == 0 else "line"}" x="{x + _PADDING}" '
             f'y="{y + _PADDING + 13 + number * _LINE}">{escape(text)}</text>'
@@ -52,15 +52,15 @@ class _Box:
 def export_prisma_svg(collection: PaperCollection) -> str:
     """Return the flow diagram as SVG: identified, removed before screening, screened, excluded, included."""
     flow = build_flow(collection)
-    rows = _rows(flow)
-    y, drawn = 50, [_heading(flow)]
+    rows = _build_rows(flow)
+    y, drawn = 50, [_draw_heading(flow)]
     for number, (stage, left, right) in enumerate(rows):
         height = max(_LEAST_HEIGHT, left.height, right.height if right else 0)
-        drawn.append(_bar(stage, y, height))
-        drawn.append(left.draw(_LEFT, y))
+        drawn.append(_draw_stage_bar(stage, y, height))
+        drawn.append(left.draw_at(_LEFT, y))
         if right:
             middle = y + left.height // 2
-            drawn.append(right.draw(_RIGHT, y))
+            drawn.append(right.draw_at(_RIGHT, y))
             drawn.append(f'<path class="arrow" d="M{_LEFT + _BOX_WIDTH} {middle}H{_RIGHT - 2}"/>')
         if number < len(rows) - 1:
             x = _LEFT + _BOX_WIDTH // 2
@@ -75,47 +75,47 @@ def export_prisma_svg(collection: PaperCollection) -> str:
     return f'{head}<rect width="{_WIDTH}" height="{y}" fill="#fff"/>{"".join(drawn)}</svg>\n'
 
 
-def _rows(flow: PrismaFlow) -> list[tuple[str, _Box, _Box | None]]:
-    identified = _box(f"Records identified (n = {sum(flow.identified.values()):,})", flow.identified.items())
+def _build_rows(flow: PrismaFlow) -> list[tuple[str, _Box, _Box | None]]:
+    identified = _make_box(f"Records identified (n = {sum(flow.identified.values()):,})", flow.identified.items())
     statuses = [
         (status if status == "undecided" else f"marked {status}", count)
         for status, count in sorted(flow.included_by_status.items())
     ]
-    included = _box(f"Papers included (n = {flow.included:,})", statuses)
+    included = _make_box(f"Papers included (n = {flow.included:,})", statuses)
     if not flow.rounds:
         return [("Identification", identified, None), ("Included", included, None)]
-    removed = _box(f"Removed before screening (n = {sum(flow.removed.values()):,})", _labelled(flow.removed))
-    screened = _box(f"Records screened (n = {flow.screened:,})", [])
-    excluded = _box(f"Records excluded (n = {sum(flow.excluded.values()):,})", describe_exclusions(flow))
+    removed = _make_box(f"Removed before screening (n = {sum(flow.removed.values()):,})", _label_counts(flow.removed))
+    screened = _make_box(f"Records screened (n = {flow.screened:,})", [])
+    excluded = _make_box(f"Records excluded (n = {sum(flow.excluded.values()):,})", describe_exclusions(flow))
     return [("Identification", identified, removed), ("Screening", screened, excluded), ("Included", included, None)]
 
 
-def _labelled(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def _label_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [(LABELS.get(name, name), count) for name, count in counts.items()]
 
 
-def _box(title: str, counts: Iterable[tuple[str, int]]) -> _Box:
+def _make_box(title: str, counts: Iterable[tuple[str, int]]) -> _Box:
     """Return a box with one line for each count; more lines than fit are summed up in the last one."""
     listed = list(counts)
     shown = listed if len(listed) <= _MOST_LINES else listed[: _MOST_LINES - 1]
-    lines = [f"{_clip(name)} (n = {count:,})" for name, count in shown]
+    lines = [f"{_clip_text(name)} (n = {count:,})" for name, count in shown]
     if rest := listed[len(shown) :]:
         lines.append(f"{len(rest)} others (n = {sum(count for _, count in rest):,})")
     return _Box(title, lines)
 
 
-def _clip(text: str) -> str:
+def _clip_text(text: str) -> str:
     plain = one_line(text)
     return plain if len(plain) <= _LINE_CHARACTERS else plain[: _LINE_CHARACTERS - 1] + "…"
 
 
-def _heading(flow: PrismaFlow) -> str:
+def _draw_heading(flow: PrismaFlow) -> str:
     question = one_line(flow.question)
     clipped = question if len(question) <= 110 else question[:109] + "…"
     return f'<text class="title" x="20" y="28">{escape(clipped)}</text>'
 
 
-def _bar(stage: str, y: int, height: int) -> str:
+def _draw_stage_bar(stage: str, y: int, height: int) -> str:
     middle = y + height // 2
     return (
         f'<rect class="bar" x="20" y="{y}" width="26" height="{height}" rx="4"/>'

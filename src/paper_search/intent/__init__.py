@@ -1,15 +1,12 @@
-"""Reads a person's words by rule: pure functions from text to intents and query strategies.
+"""Intents and strategies by rule: pure functions from the text of a person to intents and query strategies.
 
-`reading` turns a query into an intent. It has `markup` and `cleaning` prepare the text, a reader for each kind of wish
-(`preferences`, `years`, `languages`, `amounts`, `venues`, `negatives`, `authors`, `purpose`) cut out what it
-understands, and `concepts` find what the rest is about. `remarks` reads a remark on a round with the same readers.
+`intent_reader` turns a query into an intent. `cleanup` and `courtesy` prepare the text. A reader for each kind of wish
+cuts out the words it understands: `preferences`, `years`, `languages`, `limits`, `venues`, `exclusions`, `authors`,
+`purpose`. `concepts` finds the concepts of the rest. `feedback` and `directions` read feedback with the same readers.
 
-The phrases are data: `year_rules` (found by `year_phrases`), `preference_rules`, `courtesy_rules`.
+`strategy_planner` turns an intent into a strategy. `composition` composes queries of concepts and synonyms;
+`written_queries` recognises and changes boolean queries that a person wrote.
 
-A boolean query that was typed as one is told by `typed` and kept as it is.
-
-`planning` turns an intent into a strategy. It has `lessons` read the feedback, `limits` keep the limits sane, `ideas`
-join concepts with their synonyms, `composing` make queries of those and `expression` write them down.
-
-`vocabulary` looks up what a domain knows, `wordlists` holds the words that the rules know.
+The phrases are data: `year_rules` (compiled by `year_phrases`), `courtesy`, `preferences`, `word_lists`. `vocabulary`
+looks up the terms of a domain.
 """

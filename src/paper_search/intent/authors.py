@@ -1,14 +1,14 @@
-"""Reads whose papers a person asks for.
+"""Authors that a query names.
 
-Names are told from other words by their capitals, so a query written In Title Case gives hints only where the cue is
-plain: `author:`, "papers by", "et al.".
+Names are recognised by their capitals. In a query written In Title Case only plain cues count: `author:`, "papers by",
+"et al.".
 """
 
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleaning import BREAK, STAND_IN, cut
-from paper_search.intent.wordlists import NAME_PARTICLES, NOT_NAMES
+from paper_search.intent.cleanup import BREAK, STAND_IN, cut_span
+from paper_search.intent.word_lists import NAME_PARTICLES, NOT_NAMES
 from paper_search.text import STOP_WORDS
 
 PAPER_NOUN = r"(?:papers?|articles?|publications?|works?|research|stud(?:y|ies)|preprints?|talks?|books?)"
@@ -31,31 +31,33 @@ _INVERTED = re.compile(
 
 @dataclass(slots=True)
 class AuthorReading:
+    """The authors that a text names, and the rest of the text."""
+
     rest: str
     authors: list[str] = field(default_factory=list)
 
-    def take(self, names: list[str], start: int, end: int) -> None:
+    def add_authors(self, names: list[str], start: int, end: int) -> None:
         self.authors += [name for name in names if name not in self.authors]
-        self.rest = cut(self.rest, start, end)
+        self.rest = cut_span(self.rest, start, end)
 
 
 def read_authors(text: str) -> AuthorReading:
-    """The authors a text names. Quoted names stay stand-ins."""
+    """Read the authors a text names. Quoted names stay stand-ins."""
     reading = AuthorReading(rest=text)
     for pattern, plain in ((_FIELD, True), (_PLAIN_BY, True), (_BY, False)):
         position = 0
         while match := pattern.search(reading.rest, position):
             position = match.end()
-            names, end = _names_at(reading.rest, match.end(), any_case=pattern is _FIELD)
-            if not names or not (plain or _may_introduce_author(match, reading.rest)):
+            names, end = _read_names(reading.rest, match.end(), any_case=pattern is _FIELD)
+            if not names or not (plain or _can_introduce_author(match, reading.rest)):
                 continue
-            if pattern is not _FIELD and not _ends_here(reading.rest, end):
+            if pattern is not _FIELD and not _is_phrase_end(reading.rest, end):
                 continue
             start = match.start() if plain else match.start() + len(match["before"] or "")
-            reading.take(names, start, end)
+            reading.add_authors(names, start, end)
             position = start + 1
     while (match := _INVERTED.search(reading.rest)) and _is_name(match["name"]):
-        reading.take([f"{match['name']} {match['initials'].strip()}"], match.start(), match.end())
+        reading.add_authors([f"{match['name']} {match['initials'].strip()}"], match.start(), match.end())
     for pattern in (_NAME_ET_AL, _POSSESSIVE):
         position = 0
         while match := pattern.search(reading.rest, position):
@@ -63,25 +65,25 @@ def read_authors(text: str) -> AuthorReading:
             if name := [word for word in match["name"].split() if _is_name(word)]:
                 start = reading.rest.index(name[0], match.start())
                 after = _ET_AL.match(reading.rest, match.end())
-                reading.take([" ".join(name)], start, after.end() if after else match.end())
+                reading.add_authors([" ".join(name)], start, after.end() if after else match.end())
                 position = start + 1
     return reading
 
 
 def is_title_case(text: str) -> bool:
-    """Whether capitals say nothing about names, because most words have one."""
+    """Return True if most words have a capital, so that capitals do not mark names."""
     long_words = [word for word in re.findall(r"[^\W\d_]{4,}", text) if word.casefold() not in STOP_WORDS]
     return len(long_words) > 3 and sum(word[0].isupper() for word in long_words) > 0.6 * len(long_words)
 
 
-def _may_introduce_author(match: re.Match[str], text: str) -> bool:
+def _can_introduce_author(match: re.Match[str], text: str) -> bool:
     before = (match["before"] or "").casefold()
     passive = before.endswith(("ed", "en", "wn")) and before not in {"proposed", "introduced", "written", "authored"}
     return not passive and not before.endswith("ly") and not is_title_case(text)
 
 
-def _names_at(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]:
-    """The names that begin at `start`, and where they end."""
+def _read_names(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]:
+    """Return the names that begin at `start`, and the position where they end."""
     names: list[list[str]] = [[]]
     inverted = False
     end = start
@@ -124,7 +126,7 @@ def _is_name(word: str) -> bool:
     return _is_initials(word) or len(letters) == 1 or not (letters.isupper() and letters.isascii())
 
 
-def _ends_here(text: str, end: int) -> bool:
+def _is_phrase_end(text: str, end: int) -> bool:
     after = text[end:].lstrip(" ")
     word = re.match(r"[\w-]+", after)
     return word is None or word[0].casefold() in STOP_WORDS or re.match(rf"{PAPER_NOUN}\b", after) is not None

@@ -1,14 +1,14 @@
-"""Finds what a text is about: the noun-like chunks left once politeness and filler are gone.
+"""Concepts of a text: its noun phrases without courtesies and filler words, its acronyms and its alternatives.
 
-Also where a person gave two names for one thing: "graph neural network (GNN)", "cats OR dogs".
+A text can give two names for one concept: "graph neural network (GNN)", "cats OR dogs".
 """
 
 import re
 from collections.abc import Iterator
 
-from paper_search.intent.cleaning import BREAK, STAND_IN, restored, set_phrases_aside
+from paper_search.intent.cleanup import BREAK, STAND_IN, replace_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.wordlists import BEFORE_HELPING, FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
+from paper_search.intent.word_lists import BEFORE_HELPING, FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
 from paper_search.text import STOP_WORDS
 
 MAX_CONCEPTS = 12
@@ -32,38 +32,38 @@ _EITHER = re.compile(r"\s+OR\s+")
 _BOUNDARY = re.compile(r"[()\n,;]|\sAND\s|\sNOT\s")
 
 
-def concepts_in(text: str, vocabulary: Vocabulary) -> list[str]:
-    """The concepts of a text in its order, each once. Quoted phrases stay stand-ins and are concepts of their own."""
+def find_concepts(text: str, vocabulary: Vocabulary) -> list[str]:
+    """Return the concepts of a text in order, each once. Quoted phrases stay stand-ins and are separate concepts."""
     found: dict[str, str] = {}
-    for chunk in _chunks(text, vocabulary, _foreign_function_words(text)):
+    for chunk in _split_chunks(text, vocabulary, _detect_foreign_function_words(text)):
         for concept in _split_chunk(chunk, vocabulary):
             found.setdefault(concept.casefold(), concept)
-    telling = [concept for folded, concept in found.items() if folded not in FILLER]
-    return telling or list(found.values())
+    informative = [concept for folded, concept in found.items() if folded not in FILLER]
+    return informative or list(found.values())
 
 
-def _foreign_function_words(text: str) -> frozenset[str]:
-    """The function words of the language a text is written in, unless that is English or not known."""
+def _detect_foreign_function_words(text: str) -> frozenset[str]:
+    """Return the function words of the text's language; none for English and unknown languages."""
     lower = [word for word in _ELISION.sub(r"l ", text).split() if word.islower()]
 
-    def surplus(language: frozenset[str]) -> int:
+    def count_surplus(language: frozenset[str]) -> int:
         foreign = sum(word in language and word not in STOP_WORDS for word in lower)
         english = sum(word in STOP_WORDS and word not in language for word in lower)
         return foreign - english if foreign > 1 else 0
 
-    likeliest = max(FOREIGN_FUNCTION_WORDS, key=surplus)
-    return likeliest if surplus(likeliest) > 0 else frozenset()
+    likeliest = max(FOREIGN_FUNCTION_WORDS, key=count_surplus)
+    return likeliest if count_surplus(likeliest) > 0 else frozenset()
 
 
-def _chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) -> Iterator[list[str]]:
-    """Runs of content words, parted by punctuation and function words; known terms may hold function words."""
+def _split_chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) -> Iterator[list[str]]:
+    """Yield runs of content words between punctuation and function words; known terms may hold function words."""
     for part in _SPLITS.split(_ELISION.sub("", text) if "l" in foreign else text):
-        tokens = [_trimmed(token) for token in _TOKEN.findall(part)]
+        tokens = [_trim_token(token) for token in _TOKEN.findall(part)]
         chunk: list[str] = []
         position = 0
         while position < len(tokens):
             word = tokens[position]
-            size = vocabulary.longest_match(tokens, position)
+            size = vocabulary.count_matching_tokens(tokens, position)
             if size > 1 and any(map(is_function_word, tokens[position : position + size])):
                 chunk.append(" ".join(tokens[position : position + size]))
                 position += size
@@ -96,7 +96,7 @@ def _is_verb_help(tokens: list[str], position: int) -> bool:
     )
 
 
-def _trimmed(token: str) -> str:
+def _trim_token(token: str) -> str:
     if _INITIAL.fullmatch(token):
         return token
     bare = token.strip(_EDGES).rstrip(".-–—/").lstrip("-–—/+&")
@@ -104,7 +104,7 @@ def _trimmed(token: str) -> str:
 
 
 def is_function_word(word: str) -> bool:
-    """Whether a word joins concepts rather than being one."""
+    """Return True for a word that joins concepts."""
     # WHO, IT and US are names; AND, OR and NOT are how people write conditions.
     if word.isupper() and len(word) > 1 and word not in {"AND", "OR", "NOT"}:
         return False
@@ -112,7 +112,7 @@ def is_function_word(word: str) -> bool:
 
 
 def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
-    """Known terms stand alone, a word before one belongs to it, and long runs of unknown words come apart."""
+    """Yield the concepts of a chunk: known terms with a word before them, and unknown words, long runs split."""
     while len(chunk) > 1 and chunk[0].casefold() in LEADING_FILLER:
         chunk = chunk[1:]
     if len(chunk) == 1 and chunk[0].isdigit() and not _YEAR.fullmatch(chunk[0]):
@@ -120,36 +120,36 @@ def _split_chunk(chunk: list[str], vocabulary: Vocabulary) -> Iterator[str]:
     unknown: list[str] = []
     position = 0
     while position < len(chunk):
-        if size := vocabulary.longest_match(chunk, position):
+        if size := vocabulary.count_matching_tokens(chunk, position):
             if _LATIN.fullmatch(" ".join(chunk[position : position + size])) and position + size < len(chunk):
-                size += 1  # "in vitro" says how, and what comes next says what
+                size += 1  # "in vitro" needs the noun behind it
             term = chunk[position : position + size]
-            if _modifies(unknown, term):
+            if _is_modifier(unknown, term):
                 term.insert(0, unknown.pop())
-            yield from _as_concepts(unknown)
+            yield from _split_names(unknown)
             yield " ".join(term)
             unknown = []
             position += size
         elif _YEAR.fullmatch(chunk[position]) or _PERIOD.fullmatch(chunk[position]):
-            yield from _as_concepts(unknown)
+            yield from _split_names(unknown)
             yield from chunk[position : position + 1] if chunk[position].isdigit() else ()
             unknown = []
             position += 1
         else:
             unknown.append(chunk[position])
             position += 1
-    yield from _as_concepts(unknown)
+    yield from _split_names(unknown)
 
 
-def _modifies(before: list[str], term: list[str]) -> bool:
-    """Whether the last word before a known term belongs to it, as in "lung cancer" and "perovskite solar cell"."""
+def _is_modifier(before: list[str], term: list[str]) -> bool:
+    """Return True if the last word before a term belongs to it, as in "lung cancer" and "perovskite solar cell"."""
     if not before or before[-1].casefold() in FILLER or " " in term[0]:
         return False
     return len(term) == 1 or len(before) == 1
 
 
-def name_length(words: list[str], start: int) -> int:
-    """How many words from `start` on make up a name: two or more with a capital, and a number behind them."""
+def count_name_words(words: list[str], start: int) -> int:
+    """Return the number of words of a name at `start`: two or more with a capital, and a number behind them; else 0."""
     end = start
     while end < len(words) and words[end][0].isupper() and words[end][1:].islower():
         end += 1
@@ -158,24 +158,24 @@ def name_length(words: list[str], start: int) -> int:
     return end - start + (end < len(words) and words[end].isdigit())
 
 
-def _as_concepts(words: list[str]) -> Iterator[str]:
-    """Names among the words stand alone; where every word has a capital, capitals make no name."""
+def _split_names(words: list[str]) -> Iterator[str]:
+    """Yield names as separate concepts, and the other words; if every word has a capital, none is a name."""
     others: list[str] = []
     position = 0
     while position < len(words):
-        size = name_length(words, position)
+        size = count_name_words(words, position)
         if 0 < size < len(words):
-            yield from _by_length(others)
+            yield from _split_by_length(others)
             yield " ".join(words[position : position + size])
             others = []
         else:
             size = size or 1
             others += words[position : position + size]
         position += size
-    yield from _by_length(others)
+    yield from _split_by_length(others)
 
 
-def _by_length(words: list[str]) -> Iterator[str]:
+def _split_by_length(words: list[str]) -> Iterator[str]:
     if len(words) == LONGEST_CHUNK + 1:
         yield " ".join(words[:2])
         yield " ".join(words[2:])
@@ -185,32 +185,32 @@ def _by_length(words: list[str]) -> Iterator[str]:
         yield " ".join(words)
 
 
-def acronyms(text: str) -> dict[str, str]:
-    """Acronyms by the words they stand for, where the text itself spells them out."""
+def find_acronyms(text: str) -> dict[str, str]:
+    """Return the acronyms that the text itself explains, by the words they stand for."""
     found: dict[str, str] = {}
     for match in _BRACKETED.finditer(text):
         before, inside = match["before"].split(), match["inside"].split()
         if len(inside) == 1 and _ACRONYM.fullmatch(inside[0]):
-            if words := _spelled_out(inside[0], before):
+            if words := _find_expansion(inside[0], before):
                 found[" ".join(words)] = inside[0]
-        elif before and _ACRONYM.fullmatch(before[-1]) and _spelled_out(before[-1], inside) == inside:
+        elif before and _ACRONYM.fullmatch(before[-1]) and _find_expansion(before[-1], inside) == inside:
             found[" ".join(inside)] = before[-1]
     return found
 
 
-def alternatives(text: str, vocabulary: Vocabulary) -> list[list[str]]:
-    """Groups of concepts joined by a capital OR."""
-    bare, phrases = set_phrases_aside(text)
+def find_alternatives(text: str, vocabulary: Vocabulary) -> list[list[str]]:
+    """Return the groups of concepts that an upper-case OR joins."""
+    bare, phrases = replace_phrases(text)
     groups: list[list[str]] = []
     for part in _BOUNDARY.split(bare):
-        sides = [concepts_in(side, vocabulary) for side in _EITHER.split(part)]
+        sides = [find_concepts(side, vocabulary) for side in _EITHER.split(part)]
         if len(sides) > 1 and all(sides):
-            groups.append([restored(name, phrases) for name in (sides[0][-1], *(side[0] for side in sides[1:]))])
+            groups.append([restore_phrases(name, phrases) for name in (sides[0][-1], *(side[0] for side in sides[1:]))])
     return groups
 
 
-def _spelled_out(acronym: str, words: list[str]) -> list[str]:
-    """The last of the words whose initials make the acronym; none when they do not."""
+def _find_expansion(acronym: str, words: list[str]) -> list[str]:
+    """Return the last words whose initials make the acronym, or []."""
     letters = re.sub(r"[\W\d_]", "", acronym.removesuffix("s")).casefold()
     for start in range(len(words) - 1, -1, -1):
         candidate = words[start:]

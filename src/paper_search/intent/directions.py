@@ -1,16 +1,18 @@
-"""Reads feedback such as "wider", "fewer results" or "newer papers": directions to take, not words to search for."""
+"""Directions in feedback, such as "wider", "fewer results" or "newer papers", and the limits they change."""
 
 import re
 from collections.abc import Iterable
 from datetime import date
 from enum import StrEnum
 
-from paper_search.intent.cleaning import cut
+from paper_search.intent.cleanup import cut_span
 from paper_search.intent.years import RECENT_YEARS
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 
 
 class Direction(StrEnum):
+    """How the next round should differ from the last."""
+
     WIDER = "wider"
     NARROWER = "narrower"
     MORE = "more"
@@ -94,23 +96,23 @@ def read_directions(text: str) -> tuple[list[Direction], str]:
                 start, asked = refusal.start(), _OPPOSITE.get(direction)
             if asked and asked not in found:
                 found.append(asked)
-            text = cut(text, start, match.end())
+            text = cut_span(text, start, match.end())
     return found, text
 
 
 def change_limits(
     directions: Iterable[Direction], limits: SearchConstraints, today: date
 ) -> tuple[dict[str, int | str | None], list[str]]:
-    """Return the limits that change when a search takes the directions, and a note on each."""
+    """Return the limits that the directions change, and a note on each."""
     changes: dict[str, int | str | None] = {}
     notes: list[str] = []
     since, most = limits.year_from, limits.max_results
     for direction in directions:
         if direction is Direction.NEWER:
-            changes["year_from"] = _later(since, today.year)
+            changes["year_from"] = _move_first_year(since, today.year)
             notes.append(f"Only papers from {changes['year_from']} on, since newer ones were asked for.")
         elif direction is Direction.OLDER and since is None:
-            notes.append("No first year is set, so older papers are searched for already.")
+            notes.append("No first year is set, so older papers are already searched for.")
         elif direction is Direction.OLDER and since is not None:
             changes["year_from"] = since - max(RECENT_YEARS, today.year - since)
             notes.append(f"Papers from {changes['year_from']} on, since older ones were asked for.")
@@ -123,8 +125,8 @@ def change_limits(
     return changes, notes
 
 
-def _later(year_from: int | None, this_year: int) -> int:
-    """Return the year half way to the present, or the usual first year of recent papers where none is set."""
+def _move_first_year(year_from: int | None, this_year: int) -> int:
+    """Return the year half way to the present, or the first year of recent papers if no year is set."""
     if year_from is None:
         return this_year - RECENT_YEARS
     return min(this_year, year_from + max(1, (this_year - year_from + 1) // 2))

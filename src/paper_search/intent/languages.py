@@ -1,56 +1,58 @@
-"""Reads in which language the papers wanted are written.
+"""The language that a query asks for.
 
-"Papers in German" says so; "parsing in German" may be about German. Where the query is about language itself, a bare
-"in German" stays part of the topic.
+"Papers in German" asks for a language; "parsing in German" may be about German. In a query about language itself, a
+bare "in German" stays part of the topic.
 """
 
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleaning import STAND_IN, cut
-from paper_search.intent.wordlists import LANGUAGES
-from paper_search.sources.languages import english_name, language_of
+from paper_search.intent.cleanup import STAND_IN, cut_span
+from paper_search.intent.word_lists import LANGUAGES
+from paper_search.query.languages import parse_language, to_english_name
 
 _OTHER_NAMES = {"mandarin": "zh", "farsi": "fa"}
 
 
 @dataclass(slots=True)
 class LanguageReading:
+    """The language that a text asks for, the rest of the text, and notes."""
+
     rest: str
     language: str | None = None
     notes: list[str] = field(default_factory=list)
 
 
 def read_language(text: str) -> LanguageReading:
-    """The language a text asks for; the first one counts."""
+    """Read the language a text asks for; the first one counts."""
     reading = LanguageReading(rest=text)
     if match := _NEGATED.search(reading.rest):
-        reading.rest = cut(reading.rest, match.start(), match.end())
-        reading.notes.append(f"“{match[0].strip()}” was left out: sources can ask for a language, not avoid one.")
+        reading.rest = cut_span(reading.rest, match.start(), match.end())
+        reading.notes.append(f"“{match[0].strip()}” was ignored: sources cannot exclude a language.")
     if match := _SEVERAL.search(reading.rest):
-        reading.rest = cut(reading.rest, match.start(), match.start("language"))
+        reading.rest = cut_span(reading.rest, match.start(), match.start("language"))
         reading.notes.append(
-            f"“{' '.join(match['others'].split())}” was left out: one language can be asked for, "
-            f"and that is {match['language'].title()}."
+            f"“{' '.join(match['others'].split())}” was ignored: a search has one language, "
+            f"here {match['language'].title()}."
         )
     about_language = bool(_ABOUT_LANGUAGE.search(reading.rest))
     for pattern in _EXPLICIT if about_language else (*_EXPLICIT, _BARE):
         match = pattern.search(reading.rest)
-        code = _code(match["language"]) if match else None
+        code = _find_code(match["language"]) if match else None
         if match and code:
             reading.language = code
-            reading.rest = cut(reading.rest, match.start(), match.end())
+            reading.rest = cut_span(reading.rest, match.start(), match.end())
             reading.notes.append(
-                f"“{' '.join(match[0].split())}” was read as papers written in {english_name(code).title()}."
+                f"“{' '.join(match[0].split())}” was read as papers written in {to_english_name(code).title()}."
             )
             return reading
     if about_language and (match := _BARE.search(reading.rest)):
-        reading.notes.append(f"“{match[0].strip()}” was kept as part of the topic; say “papers in …” for a language.")
+        reading.notes.append(f"“{match[0].strip()}” is part of the topic. To ask for a language, write “papers in …”.")
     return reading
 
 
-def _code(name: str) -> str | None:
-    return _OTHER_NAMES.get(name.casefold()) or language_of(name)
+def _find_code(name: str) -> str | None:
+    return _OTHER_NAMES.get(name.casefold()) or parse_language(name)
 
 
 _NAME = rf"(?P<language>{'|'.join(sorted(LANGUAGES))})"

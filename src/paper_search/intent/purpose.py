@@ -1,8 +1,8 @@
-"""Reads what the papers are wanted for: an overview, a dataset, something to compare with, or a method."""
+"""The purpose of a search: an overview, a dataset, a baseline to compare with, or a method."""
 
 import re
 
-from paper_search.intent.cleaning import BREAK, STAND_IN
+from paper_search.intent.cleanup import BREAK, STAND_IN
 from paper_search.models import IntentType
 from paper_search.text import STOP_WORDS
 
@@ -42,11 +42,11 @@ MARKERS: dict[IntentType, tuple[str, ...]] = {
     IntentType.DATASET: ("dataset", "benchmark", "corpus"),
     IntentType.BASELINE: ("baseline", "benchmark", "comparison", "state of the art"),
 }
-"""Words by which papers of each kind call themselves."""
+"""Words that papers of each kind use for themselves."""
 
 
 def read_purpose(text: str) -> tuple[IntentType, str, list[str]]:
-    """What the papers are for, the text without the words that said so, and how they were read."""
+    """Return the purpose of the papers, the text without the words that state it, and notes."""
     for intent, pattern in _PATTERNS:
         if match := pattern.search(text):
             note = f"“{' '.join(match[0].split())}” was read as a wish for {_MEANING[intent]}."

@@ -1,11 +1,11 @@
-"""Reads where the papers wanted were published: journals, conferences and preprint servers."""
+"""Venues that a query names: journals, conferences and preprint servers."""
 
 import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.authors import is_title_case
-from paper_search.intent.cleaning import STAND_IN, cut
-from paper_search.intent.wordlists import CONFERENCES, JOURNALS
+from paper_search.intent.cleanup import STAND_IN, cut_span
+from paper_search.intent.word_lists import CONFERENCES, JOURNALS
 from paper_search.text import STOP_WORDS
 
 _JOINERS = r"(?:of|on|in|for|and|the|&)"
@@ -27,18 +27,20 @@ _STOPS = rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:papers?|articles?|publication
 
 @dataclass(slots=True)
 class VenueReading:
+    """The venues that a text names, the year of a conference, and the rest of the text."""
+
     rest: str
     venues: list[str] = field(default_factory=list)
     year: int | None = None
     """The year of a conference named with its year."""
 
-    def take(self, match: re.Match[str]) -> None:
+    def add_venue(self, match: re.Match[str]) -> None:
         venue = match["venue"].strip(" .")
         if venue not in self.venues:
             self.venues.append(venue)
         if (year := match.groupdict().get("year")) and self.year is None:
             self.year = int(year)
-        self.rest = cut(self.rest, match.start(), match.end())
+        self.rest = cut_span(self.rest, match.start(), match.end())
 
 
 _FIELD = re.compile(rf"\b(?:venue|journal|conference):\s*(?P<venue>{STAND_IN}|{_TITLE}|[\w.-]+)", re.IGNORECASE)
@@ -60,12 +62,12 @@ _IN_BRACKETS = re.compile(
 
 
 def read_venues(text: str) -> VenueReading:
-    """The venues a text names. Quoted names stay stand-ins; a query In Title Case gives hints only by plain names."""
+    """Read the venues a text names. Quoted names stay stand-ins; In Title Case only plain cues count."""
     reading = VenueReading(rest=text)
     by_capitals = () if is_title_case(text) else (_IN_KNOWN, _POSSESSED, _IN_BRACKETS)
     for pattern in (_FIELD, _STATED, _IN_JOURNAL, _AT_CONFERENCE, *by_capitals):
         while match := pattern.search(reading.rest):
-            reading.take(match)
+            reading.add_venue(match)
             while also := _ALSO.match(reading.rest, match.start() + 1):
-                reading.take(also)
+                reading.add_venue(also)
     return reading

@@ -1,6 +1,6 @@
-"""Finds year phrases in a text: compiles the rules of each language and tells what negates a limit.
+"""Year phrases in a text: the compiled rules of each language, and the negations around a limit.
 
-`year_rules` holds the rules as data, `years` says what each means.
+`year_rules` holds the rules as data, `years` interprets them.
 """
 
 import re
@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from paper_search.intent.amounts import NUMBER
-from paper_search.intent.cleaning import STAND_IN
-from paper_search.intent.wordlists import FOREIGN_FUNCTION_WORDS
+from paper_search.intent.cleanup import STAND_IN
+from paper_search.intent.numbers import NUMBER
+from paper_search.intent.word_lists import FOREIGN_FUNCTION_WORDS
 from paper_search.intent.year_rules.asian import CHINESE, JAPANESE
+from paper_search.intent.year_rules.common import CJK_PAPERS, PAPERS, POPULATIONS, THINGS, UNITS, Language
 from paper_search.intent.year_rules.english import ENGLISH
 from paper_search.intent.year_rules.european import EUROPEAN
-from paper_search.intent.year_rules.language import CJK_PAPERS, NUMBERS, PAPERS, POPULATIONS, THINGS, UNITS, Language
 
 _WINDOW = 160
-"""How many characters before a limit are searched for what negates it."""
+"""The number of characters before a limit that are searched for a negation."""
 _DENIAL = re.compile(r"\b(?:do\s+not|don['’]t|never|need\s+not)\s+\Z", re.IGNORECASE)
 _BEHIND = re.compile(
     r"\s*,?\s+(?:inclusive|included|only|nur|seulement|solamente|erschienen(?:\s+sind)?|veröffentlicht(?:\s+wurden)?)\b",
@@ -60,7 +60,6 @@ _EVENT = re.compile(
 _SUBJECT = re.compile(rf"(?:\s+[\w-]+){{1,4}}?(?=\s+{PAPERS}\b)", re.IGNORECASE)
 _ENDINGS = ("{stop}", "{lead}")
 """A limit needs a stop behind it; one marked `{lead}` may instead start a clause: "after 2016 exoplanet papers"."""
-_NUMBER = rf"(?:{NUMBER}|{'|'.join(sorted(NUMBERS, key=len, reverse=True))})"
 _UNIT = "|".join(UNITS.values())
 _LATIN_PLACES = {
     "{when}": rf"(?:{_YEAR}|(?:(?:the|den|die|der)\s+)?{_DECADE})",
@@ -72,8 +71,8 @@ _LATIN_PLACES = {
     "{to}": r"\s*(?:[-–—−~〜]\s*|\b(?:to|through|thru|until|till|up\s+to)\s+)",
     "{now}": r"(?:the\s+)?(?:present|now|today|date|current)",
     "{month}": rf"(?=(?:{_PART})?{_MONTH})",
-    "{number}": rf"(?P<number>{_NUMBER})",
-    "{number2}": rf"(?P<number2>{_NUMBER})",
+    "{number}": rf"(?P<number>{NUMBER})",
+    "{number2}": rf"(?P<number2>{NUMBER})",
     "{unit}": rf"(?P<unit>{_UNIT})",
     "{papers}": PAPERS,
     "{things}": THINGS,
@@ -82,7 +81,7 @@ _CJK_PLACES = {
     "{year}": rf"(?<![0-9])(?P<year>{_FOUR})(?![0-9])",
     "{first}": rf"(?<![0-9])(?P<first>{_FOUR})(?![0-9])",
     "{second}": rf"(?P<second>{_FOUR})(?![0-9])",
-    "{number}": rf"(?P<number>{_NUMBER})",
+    "{number}": rf"(?P<number>{NUMBER})",
     "{unit}": rf"(?P<unit>{_UNIT})",
     "{papers}": CJK_PAPERS,
     "{de}": "(?:[发發]表|出版)?(?:的|の)?",
@@ -98,7 +97,7 @@ _AHEAD = re.compile(
     rf"|erschienene?n?|publiée?s?|parue?s?|publicad[oa]s?|{_ONLY})\s+(?:{THINGS}\s+)?){{0,3}}\Z",
     re.IGNORECASE,
 )
-"""Papers that a limit is about, where nothing else is said of them: ", papers before 2012 …"."""
+"""A noun for papers right before a limit, which belongs to the limit: ", papers before 2012 …"."""
 _CHINESE_OR_JAPANESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _KANA = re.compile("[\u3040-\u30ff]")
 # After a lower-case word only: "Tokyo Olympics 2020" names an event.
@@ -108,7 +107,7 @@ _TIME_WORD = re.compile(rf"[0-9]|{_UNIT}|recent|latest|newest|newer|\bold|ties\b
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A limit as it stands in the text, with what turns it round."""
+    """A limit in the text, with its negations."""
 
     match: re.Match[str]
     start: int
@@ -123,7 +122,8 @@ class Phrase:
     def text(self) -> str:
         return " ".join(self.match.string[self.start : self.end].split()).strip(" ,;:-")
 
-    def found(self, *names: str) -> str | None:
+    def get_group(self, *names: str) -> str | None:
+        """Return the first of the named groups that matched, or None."""
         groups = self.match.groupdict()
         return next((groups[name] for name in names if groups.get(name)), None)
 
@@ -138,10 +138,12 @@ class Rules:
     stop: re.Pattern[str]
     year_end: re.Pattern[str]
 
-    def phrase_around(self, match: re.Match[str], ending: str) -> Phrase | None:
-        """Return the phrase a limit belongs to; or None if it is not a limit (a measure, or the age of people)."""
+    def find_phrase(self, match: re.Match[str], ending: str) -> Phrase | None:
+        """Return the phrase around a matched limit, or None if the match is a measure or the age of people."""
         text, start, end = match.string, match.start(), match.end()
-        if not all(self.year_end.match(text, match.end(name)) for name in ("year", "second") if _has(match, name)):
+        if not all(
+            self.year_end.match(text, match.end(name)) for name in ("year", "second") if _has_group(match, name)
+        ):
             return None
         excluded = self.excluded.match(text, end)
         unwanted = self.unwanted.search(text, max(0, start - _WINDOW), start)
@@ -155,7 +157,7 @@ class Rules:
         denied = _DENIAL.search(text, max(0, start - _WINDOW), start) if unwanted else None
         start = denied.start() if denied else start
         before = text[max(0, start - _WINDOW) : start].split()
-        if _has(match, "unit") and not POPULATIONS.isdisjoint(word.casefold() for word in before[-2:]):
+        if _has_group(match, "unit") and not POPULATIONS.isdisjoint(word.casefold() for word in before[-2:]):
             return None
         if ahead := _AHEAD.search(text, max(0, start - _WINDOW), start):
             start = ahead.start()
@@ -166,43 +168,43 @@ class Rules:
         return Phrase(match, start, end, negated=negated, denied=denied is not None, exclusion=exclusion)
 
 
-def _has(match: re.Match[str], name: str) -> bool:
+def _has_group(match: re.Match[str], name: str) -> bool:
     return match.groupdict().get(name) is not None
 
 
-def rules_for(text: str) -> Iterator[Rules]:
-    """Yield the rules of the languages whose words of time the text holds."""
+def select_rules(text: str) -> Iterator[Rules]:
+    """Yield the rules of the languages whose words of time the text contains."""
     if not _TIME_WORD.search(text):
         return
     if _CHINESE_OR_JAPANESE.search(text):
-        yield _compile(JAPANESE if _KANA.search(text) else CHINESE, cjk=True)
+        yield _compile_rules(JAPANESE if _KANA.search(text) else CHINESE, cjk=True)
     for language in (*EUROPEAN, ENGLISH):  # the loosest rules last
         if re.search(language.cues, text, re.IGNORECASE):
-            yield _compile(language)
-    yield _compile(_LAST)
+            yield _compile_rules(language)
+    yield _compile_rules(_LAST)
 
 
 @lru_cache(maxsize=64)
-def _compile(language: Language, *, cjk: bool = False) -> Rules:
+def _compile_rules(language: Language, *, cjk: bool = False) -> Rules:
     places = _CJK_PLACES if cjk else _LATIN_PLACES
     # Spanish and Portuguese share phrases, so one of their rules may meet the other's negation.
     relatives = EUROPEAN if language in EUROPEAN else (language,)
     unwanted, excluded = (
-        re.compile(ending.format(_fill(pattern, places)), re.IGNORECASE)
+        re.compile(ending.format(_fill_placeholders(pattern, places)), re.IGNORECASE)
         for pattern, ending in (
             ("|".join(relative.unwanted for relative in relatives), r"(?:{})\Z"),
             ("|".join(relative.excluded for relative in relatives), "(?:{})"),
         )
     )
     limits = tuple(
-        (meaning, re.compile(_fill(pattern.removesuffix(ending), places), re.IGNORECASE), ending)
+        (meaning, re.compile(_fill_placeholders(pattern.removesuffix(ending), places), re.IGNORECASE), ending)
         for meaning, pattern in language.rules
         for ending in (next(filter(pattern.endswith, _ENDINGS), ""),)
     )
     return Rules(limits, unwanted, excluded, _STOP, re.compile("") if cjk else _YEAR_END)
 
 
-def _fill(pattern: str, places: dict[str, str]) -> str:
+def _fill_placeholders(pattern: str, places: dict[str, str]) -> str:
     for place, meaning in places.items():
         pattern = pattern.replace(place, meaning)
     return pattern

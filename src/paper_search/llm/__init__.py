@@ -1,1 +1,1 @@
-"""Talking to language models, when one is configured."""
+"""Language models: their interface, the provider of the settings, and recorded answers."""

@@ -1,4 +1,4 @@
-"""What the skills ask of a language model."""
+"""The interface of a language model, and the schema of its answers."""
 
 from typing import Any, Protocol
 
@@ -6,17 +6,17 @@ from pydantic import BaseModel
 
 
 class LLMProvider(Protocol):
-    """A model that answers in text or in JSON. Raises LLMError, and nothing else, when it cannot."""
+    """A model that answers in text or in JSON. Its methods raise LLMError and nothing else."""
 
     async def complete(self, system: str, user: str) -> str: ...
 
     async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]: ...
 
 
-def answer_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema that a model's answer must fit. Notes and origins are ours to write."""
+def make_answer_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema that a model's answer must fit, without the fields that only the program writes."""
     schema = model.model_json_schema()
-    for ours in ("notes", "origins"):
-        schema["properties"].pop(ours, None)
+    for field in ("notes", "origins"):
+        schema["properties"].pop(field, None)
     schema.get("$defs", {}).pop("PartOrigin", None)
     return schema

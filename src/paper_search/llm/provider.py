@@ -1,128 +1,119 @@
-"""Asks a language model over the chat completions interface that OpenAI, Anthropic, Google and local servers share."""
+"""The language model of the settings, asked for text or for a JSON object."""
 
-import asyncio
 import json
-from typing import Any
+import re
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, cast
 
-import openai
-
+from paper_search.config import LLMConfig
 from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
-from paper_search.llm.json_text import extract_json
-from uraniborg.kernel.wording import counted
+from paper_search.llm.base import LLMProvider
+from uraniborg.kernel.chat import ChatClient, ChatError, Failure, find_provider, import_client_library, make_endpoint
+from uraniborg.kernel.errors import InvalidInput
 
-RETRIES = 2
+_FENCED = re.compile(r"```[\w-]*\s*\n?(.*?)```", re.DOTALL)
+_MAX_ATTEMPTS = 50
+_ERRORS: Final[dict[Failure, tuple[type[LLMError], str]]] = {
+    Failure.KEY_REFUSED: (LLMAuthError, "Check llm.api_key, and that it belongs to this provider."),
+    Failure.RATE_LIMITED: (LLMRateLimitError, "Wait a while, or check the account's limits."),
+    Failure.TIMED_OUT: (LLMError, "Allow it more time: llm.timeout_s."),
+    Failure.UNREACHABLE: (LLMError, "Check the network and llm.base_url."),
+    Failure.REQUEST_REFUSED: (LLMError, "Check the model's name and llm.base_url."),
+    Failure.SERVER_FAILED: (LLMError, "Try again later."),
+    Failure.NOT_A_COMPLETION: (LLMResponseError, "Check llm.base_url."),
+    Failure.NO_ANSWER: (
+        LLMResponseError,
+        "Check that the endpoint supports the OpenAI chat completions interface, and the model's name.",
+    ),
+    Failure.CUT_SHORT: (LLMResponseError, "Allow it more tokens: llm.max_tokens."),
+}
+
+
+def create_provider(config: LLMConfig) -> LLMProvider | None:
+    """Return the provider of the configured model, or None if no model is named.
+
+    Send nothing. Raise InvalidInput if the provider is not known or its key is missing, MissingExtra if the client
+    library is not installed.
+    """
+    model = config.model.strip()
+    if not model:
+        return None
+    provider = find_provider(config.provider)
+    if provider is None:
+        raise InvalidInput(
+            f"Unknown LLM provider '{config.provider[:80]}'. Known: openai, anthropic (or claude), google (or gemini).",
+            hint="Any other OpenAI-compatible endpoint works as provider 'openai' with llm.base_url set.",
+            provider=config.provider[:80],
+        )
+    key = config.api_key.get_secret_value().strip()
+    if not key and not config.base_url:
+        raise InvalidInput(
+            f"API key required for the LLM provider '{provider}'.",
+            hint=f"Set {provider.upper()}_API_KEY or llm.api_key; your own server in llm.base_url may need no key.",
+            provider=provider,
+        )
+    import_client_library(model)
+    endpoint = make_endpoint(provider, model, key, config.base_url or "")
+    client = ChatClient(endpoint, timeout_s=config.timeout_s, drop_refused_options=True)
+    return ChatProvider(client, {"temperature": config.temperature, endpoint.max_tokens_field: config.max_tokens})
 
 
 class ChatProvider:
-    """A model behind one endpoint. An answer takes at most `timeout_s` in all, retries included.
+    """An LLMProvider at a chat completions endpoint."""
 
-    Holds no connection between calls, so it needs no closing and works in any event loop.
-    """
-
-    def __init__(
-        self,
-        *,
-        model: str,
-        api_key: str,
-        base_url: str,
-        temperature: float,
-        max_tokens: int,
-        max_tokens_field: str,
-        timeout_s: float,
-    ) -> None:
-        self._model = model
-        self._timeout_s = timeout_s
-        self._options: dict[str, Any] = {"temperature": temperature, max_tokens_field: max_tokens}
-        self._refused: set[str] = set()
-        self._client = openai.AsyncOpenAI(
-            api_key=api_key,
-            base_url=base_url,
-            timeout=timeout_s,
-            max_retries=RETRIES,
-            default_headers={"Connection": "close"},
-        )
+    def __init__(self, client: ChatClient, options: dict[str, Any]) -> None:
+        self._client = client
+        self._options = options
 
     async def complete(self, system: str, user: str) -> str:
-        """The model's answer. Raises LLMError when there is none."""
-        return await self._answer(system, user, self._options)
+        """Return the model's answer. Raise LLMError if there is none."""
+        return await self._request_text(system, user, self._options)
 
     async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The JSON object the model answers with. Raises LLMError when there is none."""
+        """Return the JSON object in the model's answer. Raise LLMError if there is none."""
         instruction = "Answer with one valid JSON object only: no other text, no Markdown."
         if schema is not None:
             instruction += f" It must fit this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
         options = {**self._options, "response_format": {"type": "json_object"}}
-        return extract_json(await self._answer(f"{system}\n\n{instruction}", user, options))
+        return extract_json(await self._request_text(f"{system}\n\n{instruction}", user, options))
 
-    async def _answer(self, system: str, user: str, options: dict[str, Any]) -> str:
+    async def _request_text(self, system: str, user: str, options: dict[str, Any]) -> str:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         try:
-            async with asyncio.timeout(self._timeout_s):
-                completion = await self._create(messages, options)
-        except (openai.APIError, TimeoutError, ValueError) as exc:
-            raise self._failure(exc) from None
-        return self._text(completion)
+            return (await self._client.request_answer(messages, options)).text
+        except ChatError as error:
+            error_class, hint = _ERRORS[error.failure]
+            raise error_class(error.message, hint=hint) from None
 
-    async def _create(self, messages: list[dict[str, str]], options: dict[str, Any]) -> Any:
-        """Asks with every option the endpoint takes: models differ in which of them they refuse."""
-        create: Any = self._client.chat.completions.create
-        while True:
-            accepted = {name: value for name, value in options.items() if name not in self._refused}
-            try:
-                return await create(model=self._model, messages=messages, **accepted)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as exc:
-                named = {name for name in accepted if name in str(exc)}
-                if not named:
-                    raise
-                self._refused |= named
 
-    def _text(self, completion: Any) -> str:
-        try:
-            choice = completion.choices[0]
-            text, ended = choice.message.content, choice.finish_reason
-        except (AttributeError, IndexError, TypeError):
-            text, ended = None, None
-        if not isinstance(text, str) or not text.strip():
-            raise LLMResponseError(
-                f"The model '{self._model}' gave no answer.",
-                hint="Check that the endpoint speaks the OpenAI chat completions interface, and the model's name.",
-            )
-        if ended == "length":
-            raise LLMResponseError(
-                f"The answer of the model '{self._model}' was cut short.", hint="Allow it more tokens: llm.max_tokens."
-            )
-        return text
+def extract_json(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text consists of, has in a fenced block, or contains first.
 
-    def _failure(self, exc: Exception) -> LLMError:
-        """The member of our family that `exc` stands for, without its text: endpoints may echo keys in it."""
-        match exc:
-            case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return LLMAuthError(
-                    f"The endpoint of the model '{self._model}' refused the API key.",
-                    hint="Check llm.api_key, and that it belongs to this provider.",
-                )
-            case openai.RateLimitError():
-                return LLMRateLimitError(
-                    f"The endpoint of the model '{self._model}' is limiting requests, or its quota is used up.",
-                    hint="Wait a while, or check the account's limits.",
-                )
-            case openai.APITimeoutError() | TimeoutError():
-                return LLMError(
-                    f"The model '{self._model}' did not answer within {counted(self._timeout_s, 'second')}.",
-                    hint="Allow it more time: llm.timeout_s.",
-                )
-            case openai.APIConnectionError():
-                return LLMError(
-                    f"The endpoint of the model '{self._model}' cannot be reached.",
-                    hint="Check the network and llm.base_url.",
-                )
-            case openai.APIStatusError():
-                return LLMError(
-                    f"The endpoint of the model '{self._model}' answered with HTTP status {exc.status_code}.",
-                    hint="Check the model's name and llm.base_url." if exc.status_code < 500 else "Try again later.",
-                )
-            case _:
-                return LLMResponseError(
-                    f"The endpoint of the model '{self._model}' answered with something that is no chat completion.",
-                    hint="Check llm.base_url.",
-                )
+    Raise LLMResponseError if there is none.
+    """
+    if not text.strip():
+        raise LLMResponseError("The model's answer was empty.", hint="Try again, or use another model.")
+    for candidate in (text, *_FENCED.findall(text)):
+        if (found := _parse_object(candidate)) is not None:
+            return found
+    if (found := _find_object(text)) is not None:
+        return found
+    raise LLMResponseError("The model's answer contains no JSON object.", hint="Try again, or use another model.")
+
+
+def _parse_object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _find_object(text: str) -> dict[str, Any] | None:
+    """Return the first object inside other text; skip braces that do not start one."""
+    decoder = json.JSONDecoder()
+    for brace in islice(re.finditer("{", text), _MAX_ATTEMPTS):
+        with suppress(ValueError, RecursionError):
+            return decoder.raw_decode(text, brace.start())[0]
+    return None

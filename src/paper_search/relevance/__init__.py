@@ -1,1 +1,1 @@
-"""Relevance by rule: how well each of a pool of papers answers a query, judged from the pool itself. Pure."""
+"""Relevance by rule: scores, reasons and tags for a pool of papers, computed from the pool itself. Pure."""

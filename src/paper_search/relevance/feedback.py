@@ -1,67 +1,62 @@
-"""What a person marked: papers like the relevant ones rise, papers like the irrelevant ones sink, within bounds."""
+"""Marks of a person: which papers are marked, and how much the others resemble marked papers."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from paper_search.models import RelevanceHints, Work
 from paper_search.relevance.pool import Candidate, Pool
-from paper_search.text import words
+from paper_search.text import split_words
 
 Name = tuple[str, str]
 
-STEP = 0.35
-"""The most that likeness takes off the way to the top or the bottom."""
 ALIKE = 0.4
 """The cosine from which two papers count as fully alike."""
 
 
-def leanings(candidates: Sequence[Candidate], hints: RelevanceHints, *, keep_stop_words: bool = False) -> list[float]:
-    """For each candidate from -1, like what was marked irrelevant, to 1, like what was marked relevant."""
+def measure_leanings(
+    candidates: Sequence[Candidate], hints: RelevanceHints, *, keep_stop_words: bool = False
+) -> list[float]:
+    """Return a number for each candidate from -1 (like papers marked irrelevant) to 1 (like papers marked relevant)."""
     if not (hints.relevant or hints.irrelevant):
         return [0.0] * len(candidates)
     liked, disliked = (
-        [Candidate.of(work, keep_stop_words=keep_stop_words) for work in works]
+        [Candidate.from_paper(work, keep_stop_words=keep_stop_words) for work in works]
         for works in (hints.relevant, hints.irrelevant)
     )
     # One measure for both sides: a word that only a marked paper and one candidate share must count.
     pool = Pool([*candidates, *liked, *disliked])
-    towards, away = (_likeness(pool, marked, range(len(candidates))) for marked in (liked, disliked))
+    towards, away = (_measure_likeness(pool, marked, range(len(candidates))) for marked in (liked, disliked))
     return [to - off for to, off in zip(towards, away, strict=True)]
 
 
-def lean(score: float, leaning: float) -> float:
-    """A score moved by at most `STEP` of the way to 1 or to 0."""
-    return score + STEP * leaning * ((1 - score) if leaning > 0 else score)
-
-
-def marks(papers: Sequence[Work], hints: RelevanceHints) -> list[bool | None]:
-    """True for a paper that was itself marked relevant, False for irrelevant, None for the others."""
-    relevant, irrelevant = (set(_names(works)) for works in (hints.relevant, hints.irrelevant))
+def read_marks(papers: Sequence[Work], hints: RelevanceHints) -> list[bool | None]:
+    """Return True for each paper that was marked relevant, False for irrelevant, None for the others."""
+    relevant, irrelevant = (set(_iterate_names(works)) for works in (hints.relevant, hints.irrelevant))
     if not (relevant or irrelevant):
         return [None] * len(papers)
-    return [_mark(set(_names([paper])), relevant, irrelevant) for paper in papers]
+    return [_read_mark(set(_iterate_names([paper])), relevant, irrelevant) for paper in papers]
 
 
-def _mark(names: set[Name], relevant: set[Name], irrelevant: set[Name]) -> bool | None:
+def _read_mark(names: set[Name], relevant: set[Name], irrelevant: set[Name]) -> bool | None:
     if names & relevant:
         return True
     return False if names & irrelevant else None
 
 
-def _names(works: Iterable[Work]) -> Iterable[Name]:
-    """Whatever identifies a paper although sources were merged differently in another round."""
+def _iterate_names(works: Iterable[Work]) -> Iterable[Name]:
+    """Yield names that identify a paper even if its records were merged differently in another round."""
     for work in works:
         yield from ((scheme, value.lower()) for scheme, value in work.identifiers.items())
         if work.doi:
             yield "doi", work.doi.strip().lower()
-        if title := " ".join(words(work.title)):
-            first = words(work.authors[0].name)[-1:] if work.authors else []
+        if title := " ".join(split_words(work.title)):
+            first = split_words(work.authors[0].name)[-1:] if work.authors else []
             yield "title", f"{title}|{first}|{work.year}"
 
 
-def _likeness(pool: Pool, marked: Sequence[Candidate], among: Sequence[int]) -> list[float]:
+def _measure_likeness(pool: Pool, marked: Sequence[Candidate], among: Sequence[int]) -> list[float]:
     centre: dict[str, float] = {}
     for candidate in marked:
-        for term, weight in pool.unit_vector(Counter((*candidate.title, *candidate.body))).items():
+        for term, weight in pool.build_unit_vector(Counter((*candidate.title, *candidate.body))).items():
             centre[term] = centre.get(term, 0.0) + weight / len(marked)
-    return [min(1.0, cosine / ALIKE) for cosine in pool.cosines(centre, among)]
+    return [min(1.0, cosine / ALIKE) for cosine in pool.compute_cosines(centre, among)]

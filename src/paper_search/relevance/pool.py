@@ -1,4 +1,4 @@
-"""The candidates of one search as counted words, and what the pool as a whole says about each word."""
+"""The candidates of one search as counted terms, with document frequencies and tf-idf vectors."""
 
 import math
 from collections import Counter
@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import chain
 
 from paper_search.models import RawPaper, Work
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 MAX_TITLE = 1_000
 MAX_BODY = 20_000
-"""Characters read of a title and an abstract; what a source sends beyond that decides nothing."""
+"""Characters read of a title and of an abstract; the rest is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +24,21 @@ class Candidate:
     venue: Sequence[str] = ()
 
     @classmethod
-    def of(cls, paper: Work, *, keep_stop_words: bool = False) -> "Candidate":
+    def from_paper(cls, paper: Work, *, keep_stop_words: bool = False) -> "Candidate":
         return cls(
-            terms(paper.title[:MAX_TITLE], keep_stop_words=keep_stop_words),
-            terms(body_text(paper)[:MAX_BODY], keep_stop_words=keep_stop_words),
-            terms((paper.venue or "")[:MAX_TITLE], keep_stop_words=keep_stop_words),
+            extract_terms(paper.title[:MAX_TITLE], keep_stop_words=keep_stop_words),
+            extract_terms(get_body_text(paper)[:MAX_BODY], keep_stop_words=keep_stop_words),
+            extract_terms((paper.venue or "")[:MAX_TITLE], keep_stop_words=keep_stop_words),
         )
 
 
-def body_text(paper: Work) -> str:
-    """The abstract, or the snippet where there is no abstract, or nothing."""
+def get_body_text(paper: Work) -> str:
+    """Return the abstract, else the snippet, else ""."""
     return paper.abstract or (isinstance(paper, RawPaper) and paper.snippet) or ""
 
 
 class Pool:
-    """Counts over all candidates; none of it depends on a query or on the order of the candidates."""
+    """Term counts of all candidates, independent of the query and of the order of the candidates."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self.candidates = candidates
@@ -48,25 +48,25 @@ class Pool:
     def __len__(self) -> int:
         return len(self.candidates)
 
-    def rarity(self, frequency: float) -> float:
-        """The inverse document frequency of a term that `frequency` candidates hold; never below zero."""
+    def compute_rarity(self, frequency: float) -> float:
+        """Return the inverse document frequency of a term that `frequency` candidates hold; never below zero."""
         return math.log(1 + (len(self) - frequency + 0.5) / (frequency + 0.5))
 
     @cached_property
     def _rarities(self) -> dict[str, float]:
         # A term of one candidate only can make no two of them alike.
-        by_frequency = [0.0, 0.0] + [self.rarity(n) for n in range(2, len(self) + 1)]
+        by_frequency = [0.0, 0.0] + [self.compute_rarity(n) for n in range(2, len(self) + 1)]
         return {term: by_frequency[n] for term, n in self.document_frequency.items()}
 
-    def unit_vector(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """Counted terms as a tf-idf vector of length 1; terms that no two candidates share are left out."""
+    def build_unit_vector(self, counts: Mapping[str, int]) -> dict[str, float]:
+        """Return counted terms as a tf-idf vector of length 1, without terms that no two candidates share."""
         rarities = self._rarities
         vector = {term: _DAMPED[n] * rarities[term] for term, n in counts.items() if rarities.get(term)}
         length = math.hypot(*vector.values()) or 1.0
         return {term: weight / length for term, weight in vector.items()}
 
-    def cosines(self, vector: Mapping[str, float], among: Iterable[int]) -> list[float]:
-        """The dot product of `vector` with the unit vectors of the candidates at these places."""
+    def compute_cosines(self, vector: Mapping[str, float], among: Iterable[int]) -> list[float]:
+        """Return the dot products of `vector` with the unit vectors of the candidates at the indexes `among`."""
         rarities = self._rarities
         scaled = {term: weight * rarities[term] for term, weight in vector.items() if rarities.get(term)}
         products: list[float] = []
@@ -76,7 +76,7 @@ class Pool:
         return products
 
 
-class _Damped(dict[int, float]):
+class _DampedCounts(dict[int, float]):
     """1 + log n for a count n: the tenth occurrence of a word says less than the first."""
 
     def __missing__(self, n: int) -> float:
@@ -84,4 +84,4 @@ class _Damped(dict[int, float]):
         return value
 
 
-_DAMPED = _Damped()
+_DAMPED = _DampedCounts()

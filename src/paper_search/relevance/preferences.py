@@ -1,4 +1,4 @@
-"""What a person would like most: papers that meet it rise, the others stay where they are."""
+"""Preferences of an intent, compared with papers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,12 @@ from datetime import date
 from paper_search.intent.languages import read_language
 from paper_search.intent.years import read_years
 from paper_search.models import ParsedIntent, Work
-from paper_search.relevance.calibrate import FAIR
+from paper_search.query.filters import is_within_years
+from paper_search.query.languages import parse_language
 from paper_search.relevance.pool import Candidate
-from paper_search.relevance.priors import authors_found, venue_found
-from paper_search.sources.constraints import within_years
-from paper_search.sources.languages import language_of
-from paper_search.text import terms
+from paper_search.relevance.priors import find_wanted_authors, is_in_wanted_venue
+from paper_search.text import extract_terms
 
-STEP = 0.6
-"""How much of its distance to 1, scaled by the score itself, a paper that meets every preference gains."""
 _DENIED = "not "
 
 
@@ -30,41 +27,33 @@ class Preference:
     language: str | None = None
 
     def is_met_by(self, paper: Work, candidate: Candidate, counts: Mapping[str, int]) -> bool:
-        """Return True when the paper has what the wish names; what is not known of a paper is not met."""
+        """Return True if the paper meets the wish; an unknown year or language does not meet it."""
         if self.year_from is not None or self.year_to is not None:
-            return paper.year is not None and within_years(paper.year, self.year_from, self.year_to)
+            return paper.year is not None and is_within_years(paper.year, self.year_from, self.year_to)
         if self.language is not None:
-            return language_of(paper.language) == self.language
+            return parse_language(paper.language) == self.language
         held = bool(self.terms) and all(term in counts or term in candidate.venue for term in self.terms)
         if self.text.startswith(_DENIED):
             return not held
-        return held or venue_found(paper, [self.text]) or bool(authors_found(paper, [self.text]))
+        return held or is_in_wanted_venue(paper, [self.text]) or bool(find_wanted_authors(paper, [self.text]))
 
 
-def preferences_of(intent: ParsedIntent, this_year: int) -> list[Preference]:
-    """Return the preferences of an intent, ready to be compared with papers."""
-    return [_preference(text, this_year) for text in intent.preferences]
+def list_preferences(intent: ParsedIntent, this_year: int) -> list[Preference]:
+    """Return the preferences of an intent in a form that can be compared with papers."""
+    return [_parse_preference(text, this_year) for text in intent.preferences]
 
 
-def met_by(
+def list_met_preferences(
     paper: Work, candidate: Candidate, counts: Mapping[str, int], preferences: Sequence[Preference]
 ) -> list[str]:
     """Return the texts of the preferences that a paper meets."""
     return [wish.text for wish in preferences if wish.is_met_by(paper, candidate, counts)]
 
 
-def raise_score(score: float, met: int, preferences: int) -> float:
-    """Return the score after `met` of the preferences; it never falls, and what is off the topic stays below FAIR."""
-    if not met:
-        return score
-    raised = score + STEP * (met / preferences) * score * (1 - score)
-    return raised if score >= FAIR else min(raised, (score + FAIR) / 2)
-
-
-def _preference(text: str, this_year: int) -> Preference:
+def _parse_preference(text: str, this_year: int) -> Preference:
     years = read_years(text, date(this_year, 12, 31))
     if years.year_from is not None or years.year_to is not None:
         return Preference(text, frozenset(), years.year_from, years.year_to)
     if language := read_language(text).language:
         return Preference(text, frozenset(), language=language)
-    return Preference(text, frozenset(terms(text.removeprefix(_DENIED))))
+    return Preference(text, frozenset(extract_terms(text.removeprefix(_DENIED))))

@@ -1,9 +1,10 @@
-"""All that can be asked of the sessions of one process: opening, looking, deciding, exporting, deleting."""
+"""The session manager: opens sessions, takes decisions, and returns states, papers and results."""
 
 import asyncio
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
-from typing import Any, Final
+import threading
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from paper_search.config import AppConfig, SessionsConfig, load_config
 from paper_search.errors import (
@@ -20,16 +21,18 @@ from paper_search.errors import (
 )
 from paper_search.limits import checked_query
 from paper_search.models import PaperCollection
-from paper_search.sessions import views
-from paper_search.sessions.answers import from_inbox, to_inbox
-from paper_search.sessions.chores import LOOK_S, Chores
-from paper_search.sessions.home import Home
-from paper_search.sessions.running import RunningSessions, untold
-from paper_search.sessions.session import Ground, Listener, WorkflowSession, put_question
-from paper_search.sessions.state import PART, Asked, SessionState, Waiting, summarize_session
+from paper_search.sessions.background import POLL_S, BackgroundTasks
+from paper_search.sessions.decisions import check_inbox_decision, to_inbox_decision
+from paper_search.sessions.inbox import add_to_inbox
+from paper_search.sessions.loops import LoopRunner
+from paper_search.sessions.registry import SessionRegistry, ignore_progress
+from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
+from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
+from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest, SessionState, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
-from paper_search.sessions.workflows import Workflows
+from paper_search.sources.registry import build_transport
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
+from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -39,17 +42,20 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
-SESSIONS_LISTED: Final = 50
-"""How many sessions a list holds at most."""
+if TYPE_CHECKING:
+    from paper_search.sources.transport import Network
+
+MAX_LISTED_SESSIONS: Final = 50
+"""The default of the maximum number of sessions in a list."""
 DOOR: Final = "agent"
-"""By which door the decisions of a manager come, unless told otherwise."""
+"""The default name of the interface through which a decision comes."""
 
 
 class SessionManager:
-    """Keeps the sessions of one event loop; its methods may be called from any thread and any loop.
+    """The sessions of one process. All methods may be called from any thread and any event loop.
 
-    Sessions live in `store` and their checkpoints in `inbox`: by default in the data folder, where other processes
-    share them. Whoever holds a session's lease runs it; everybody may decide.
+    Sessions are in `store` and their checkpoints in `inbox`, by default in the data folder, which processes share. The
+    process that holds the lease of a session runs it; every process may decide.
     """
 
     def __init__(
@@ -63,25 +69,27 @@ class SessionManager:
         build: Callable[..., SearchWorkflow] | None = None,
     ) -> None:
         self._settings = settings or SessionsConfig()
-        self._ground = Ground(store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._note_question)
-        self._workflows = Workflows()
-        self._sessions = RunningSessions(self._ground, self._settings, configure, build or self._workflows)
-        self._chores = Chores(self._sessions, self._ground)
-        self._home = Home(on_move=self._move)
-        self._farewells: set[asyncio.Task[None]] = set()
+        self._services = SessionServices(
+            store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._note_checkpoint
+        )
+        self._workflows = WorkflowFactory()
+        self._sessions = SessionRegistry(self._services, self._settings, configure, build or self._workflows.build)
+        self._background = BackgroundTasks(self._sessions, self._services)
+        self._loop = LoopRunner(on_change=self._change_loop)
+        self._deletions: set[asyncio.Task[None]] = set()
 
     def create(self, query: str, config: AppConfig) -> str:
-        """Open a session, start its search in the background, and return its id. Raises InvalidQuery.
+        """Open a session, start its search in the background, and return its id. Raise InvalidQuery.
 
-        It is on disk once it has come to its first checkpoint or its end.
+        The session is stored once it waits at its first checkpoint or has ended.
         """
-        asked = Asked.of(checked_query(query), config, self._ground.clock.now())
+        request = SessionRequest.from_config(checked_query(query), config, self._services.clock.now())
         session_id = new_id()
-        self._home.call(lambda: self._begin(session_id, asked, config))
+        self._loop.call(lambda: self._open_session(session_id, request, config))
         return session_id
 
     def get(self, session_id: str) -> WorkflowSession | None:
-        """The session if it is in memory; it is never brought back from disk for this."""
+        """Return the session if it is in memory, or None; stored sessions are not loaded."""
         return self._sessions.get(session_id)
 
     async def decide(
@@ -91,203 +99,218 @@ class SessionManager:
         *,
         checkpoint_id: str | None = None,
         door: str = DOOR,
-        tell: Listener = untold,
+        on_progress: Listener = ignore_progress,
     ) -> dict[str, Any]:
-        """Take the decision for the pending checkpoint, once, and return the state it leads to.
+        """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
 
-        With the id of a checkpoint that was decided before, nothing is decided again: the reply tells what was decided
-        then, and where the session stands. Raises SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
+        With the id of a checkpoint that was decided before, nothing is decided: the reply states the earlier decision
+        and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
         CheckpointBusy, CheckpointNotFound, InvalidDecision or SessionInterrupted; the checkpoint stays pending then.
         """
-        return await self._home.run(self._decide(session_id, decision, checkpoint_id, door, tell))
+        return await self._loop.run(self._decide(session_id, decision, checkpoint_id, door, on_progress))
 
     def cleanup(self, session_id: str) -> None:
-        """Cancel the session if it runs, and delete it for good. Blocks while it deletes."""
+        """Cancel the session if it runs, and delete it permanently. Blocks while it deletes."""
         session = self.get(session_id)
         if session is not None:
-            self._sessions.drop(session)
-            if self._home.is_here:
-                self._farewells.add(farewell := asyncio.create_task(self._deleted_after(session)))
-                farewell.add_done_callback(self._farewells.discard)
+            self._sessions.remove(session)
+            if self._loop.is_current:
+                self._deletions.add(deletion := asyncio.create_task(self._stop_and_delete(session)))
+                deletion.add_done_callback(self._deletions.discard)
             else:
-                self._home.run_and_wait(session.stop())
+                self._loop.run_and_wait(session.stop())
         self._sessions.delete(session_id)
 
-    async def start(self, query: str, config: AppConfig, *, tell: Listener = untold) -> dict[str, Any]:
+    async def start(self, query: str, config: AppConfig, *, on_progress: Listener = ignore_progress) -> dict[str, Any]:
         """Open a session and return its state at its first checkpoint, or at its end.
 
-        Raises InvalidQuery, UnknownDomain, UnknownSource or InvalidInput; no session is opened then.
+        Raise InvalidQuery, UnknownDomain, UnknownSource or InvalidInput; no session is opened then.
         """
-        return await self._home.run(self._start(query, config, tell))
+        return await self._loop.run(self._start(query, config, on_progress))
 
-    async def state(self, session_id: str) -> dict[str, Any]:
-        """Where the session stands, also when it failed. Raises SessionNotFound."""
-        return await self._home.run(self._state(session_id))
+    async def get_state(self, session_id: str) -> dict[str, Any]:
+        """Return the state of the session, also of a failed one. Raise SessionNotFound."""
+        return await self._loop.run(self._get_state(session_id))
 
-    async def result(self, session_id: str) -> PaperCollection:
-        """The papers of a complete session. Raises SessionNotFound, SessionNotComplete or SessionFailed."""
-        return await self._home.run(self._result(session_id))
+    async def get_result(self, session_id: str) -> PaperCollection:
+        """Return the papers of a complete session. Raise SessionNotFound, SessionNotComplete or SessionFailed."""
+        return await self._loop.run(self._get_result(session_id))
 
-    async def papers(self, session_id: str, offset: int = 0) -> dict[str, Any]:
-        """A page of the papers under review, or of the result. Raises SessionNotFound, NoPapersYet or SessionFailed."""
-        return await self._home.run(self._papers(session_id, offset))
+    async def get_papers(self, session_id: str, offset: int = 0) -> dict[str, Any]:
+        """Return a page of the papers under review, or of the result.
 
-    async def resolve(self, beginning: str) -> str:
-        """Return the id of the one session that begins so. Raises SessionNotFound or InvalidInput."""
-        names = await asyncio.to_thread(self._ground.store.last_used)
-        found = [name for name in names if beginning and name.startswith(beginning)]
+        Raise SessionNotFound, NoPapersYet or SessionFailed.
+        """
+        return await self._loop.run(self._get_papers(session_id, offset))
+
+    async def resolve_id(self, prefix: str) -> str:
+        """Return the id of the one session that starts with `prefix`. Raise SessionNotFound or InvalidInput."""
+        names = await asyncio.to_thread(self._services.store.list_last_uses)
+        found = [name for name in names if prefix and name.startswith(prefix)]
         if len(found) == 1:
             return found[0]
         if not found:
-            raise SessionNotFound(beginning)
+            raise SessionNotFound(prefix)
         raise InvalidInput(
-            f"{len(found)} sessions begin with '{printable(beginning[:32])}'.",
+            f"{len(found)} sessions begin with '{printable(prefix[:32])}'.",
             hint=f"Give more of the id: {', '.join(found[:5])}.",
             allowed=found[:10],
         )
 
-    async def checkpoint(self, session_id: str) -> Checkpoint | None:
-        """Return the pending checkpoint with all it holds, or None. Raises SessionNotFound or SessionInterrupted."""
-        _, state = await self._home.run(self._find(session_id))
-        return state.waiting.checkpoint if state.waiting else None
+    async def get_checkpoint(self, session_id: str) -> Checkpoint | None:
+        """Return the pending checkpoint, or None. Raise SessionNotFound or SessionInterrupted."""
+        _, state = await self._loop.run(self._find(session_id))
+        return state.pending.checkpoint if state.pending else None
 
-    async def sessions(self, limit: int = SESSIONS_LISTED) -> dict[str, Any]:
-        """Return the summaries of the sessions used last, at most `limit`, and how many there are in all."""
+    async def list_sessions(self, limit: int = MAX_LISTED_SESSIONS) -> dict[str, Any]:
+        """Return the summaries of the sessions used last, at most `limit`, and the number of all sessions."""
         return await asyncio.to_thread(self._list_sessions, limit)
 
     async def unload_idle(self) -> None:
-        """Let go of the sessions nobody has asked about for as long as the settings say."""
-        await self._home.run(self._sessions.unload_idle())
+        """Remove the sessions from memory that were not used for as long as the settings say."""
+        await self._loop.run(self._sessions.unload_idle())
 
-    async def lay_aside_idle(self) -> None:
-        """Free the memory of the sessions nobody has asked about for a minute. They are still here and wait."""
-        await self._home.run(self._sessions.lay_aside_idle())
+    async def park_idle(self) -> None:
+        """Free the memory of the sessions that were not used for a minute. They still wait for their decisions."""
+        await self._loop.run(self._sessions.park_idle())
 
-    async def expire(self) -> None:
-        """Delete the sessions that nobody has used for as long as the settings say, unless somebody runs them."""
-        await self._home.run(self._sessions.expire())
+    async def delete_expired(self) -> None:
+        """Delete the stored sessions that were not used for as long as the settings say, unless a process runs them."""
+        await self._loop.run(self._sessions.delete_expired())
 
     async def aclose(self) -> None:
-        """Stop all sessions where they are, so that they can be continued, and let go of everything."""
-        await self._home.run(self._close())
+        """Stop all sessions, which can be continued later, and close the inbox and the network."""
+        await self._loop.run(self._close())
 
     async def _close(self) -> None:
-        await self._chores.stop()
+        await self._background.stop()
         await self._sessions.stop_all()
-        await asyncio.gather(*self._farewells)
+        await asyncio.gather(*self._deletions)
         await self._workflows.aclose()
-        await asyncio.to_thread(self._ground.inbox.close)
+        await asyncio.to_thread(self._services.inbox.close)
 
     def _list_sessions(self, limit: int) -> dict[str, Any]:
-        store, inbox = self._ground.store, self._ground.inbox
-        used = store.last_used()
+        store, inbox = self._services.store, self._services.inbox
+        uses = store.list_last_uses()
         listed: list[dict[str, Any]] = []
-        for session_id, last_used in list(used.items())[:limit]:
+        for session_id, last_used in list(uses.items())[:limit]:
             with suppress(SessionNotFound):  # another process has deleted it
                 try:
-                    summary = summarize_session(store, inbox, session_id, last_used)
-                    listed.append(views.session_line(summary))
+                    listed.append(build_list_entry(summarize_session(store, inbox, session_id, last_used)))
                 except (SessionInterrupted, DatabaseUnusable) as problem:
                     listed.append({"session_id": session_id, "phase": "unreadable", "error": problem.message})
-        return {"sessions": listed, "total": len(used)}
+        return {"sessions": listed, "total": len(uses)}
 
-    def _begin(self, session_id: str, asked: Asked, config: AppConfig) -> None:
-        self._chores.take_up()
-        self._sessions.begin(session_id, asked, config)
+    def _open_session(self, session_id: str, request: SessionRequest, config: AppConfig) -> None:
+        self._background.start()
+        self._sessions.open_session(session_id, request, config)
 
-    def _note_question(self) -> None:
-        self._chores.note_question()
+    def _note_checkpoint(self) -> None:
+        self._background.note_checkpoint()
 
-    def _move(self) -> None:
-        self._sessions.move()
-        self._chores.move()
+    def _change_loop(self) -> None:
+        self._sessions.change_loop()
+        self._background.change_loop()
         self._workflows.forget_network()
 
-    async def _deleted_after(self, session: WorkflowSession) -> None:
-        """Delete what the session wrote while it was being stopped."""
+    async def _stop_and_delete(self, session: WorkflowSession) -> None:
+        """Stop the session, and delete the steps that it stored meanwhile."""
         await session.stop()
         await asyncio.to_thread(self._sessions.delete, session.session_id)
 
     async def _find(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
-        self._chores.take_up()
+        self._background.start()
         return await self._sessions.find(session_id)
 
-    async def _start(self, query: str, config: AppConfig, tell: Listener) -> dict[str, Any]:
-        # What cannot be searched is refused before there is a session.
+    async def _start(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
+        # A search that cannot run is refused before there is a session.
         checked_query(query)
-        await asyncio.to_thread(self._sessions.check, config)
+        await asyncio.to_thread(self._sessions.check_config, config)
         session = self.get(self.create(query, config))
         assert session is not None
         try:
-            await self._sessions.watch(session, None, self._settings.reply_within_s, tell)
+            await self._sessions.wait_until_passed(session, None, self._settings.reply_within_s, on_progress)
         except SessionInterrupted as interruption:
-            if session.is_kept:
+            if session.phase is not SessionPhase.NOT_OPENED:
                 raise
             with suppress(UraniborgError):
-                await asyncio.to_thread(self._ground.store.delete, session.session_id)
+                await asyncio.to_thread(self._services.store.delete, session.session_id)
             raise SessionNotOpened(interruption) from interruption
-        return self._told(session.state())
+        return self._build_reply(session.get_state())
 
     async def _decide(
-        self, session_id: str, decision: Decision, checkpoint_id: str | None, door: str, tell: Listener
+        self, session_id: str, decision: Decision, checkpoint_id: str | None, door: str, on_progress: Listener
     ) -> dict[str, Any]:
         session, state = await self._find(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
-            return await self._repeated(session_id, checkpoint_id, decision, tell)
-        waiting = _decidable(session, state)
-        given = to_inbox(decision)
-        from_inbox(given, waiting)
-        pending = waiting.checkpoint.checkpoint_id
-        with _deciding(session):
-            # Once it is on its way to the disk it is carried through, whether or not the caller still waits.
-            if await asyncio.shield(asyncio.ensure_future(self._take(session, state, waiting, given, door))):
-                return self._told(await self._after(session_id, pending, tell))
+            return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
+        pending = _require_pending(session, state)
+        given = to_inbox_decision(decision)
+        checked = check_inbox_decision(given, pending, door)
+        async with AsyncExitStack() as lock:
+            if session is not None:
+                await lock.enter_async_context(session.decision_lock)
+            # A decision that is being stored is carried out even if the caller no longer waits.
+            work = self._apply_decision(session, state, pending, given, checked, door)
+            if await asyncio.shield(asyncio.ensure_future(work)):
+                return self._build_reply(await self._wait_until_passed(session_id, checked.checkpoint_id, on_progress))
         if checkpoint_id is None:
-            raise CheckpointBusy(session_id, pending)
-        return await self._repeated(session_id, checkpoint_id, decision, tell)
+            raise CheckpointBusy(session_id, checked.checkpoint_id)
+        return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
 
-    async def _take(
-        self, session: WorkflowSession | None, state: SessionState, waiting: Waiting, given: InboxDecision, door: str
+    async def _apply_decision(
+        self,
+        session: WorkflowSession | None,
+        state: SessionState,
+        pending: PendingCheckpoint,
+        given: InboxDecision,
+        checked: CheckedDecision,
+        door: str,
     ) -> bool:
-        """Write the decision down and go on with what then stands there. False when another one came first."""
+        """Store the decision and continue the session; return False, and continue with the other, if one came first."""
         try:
-            entry, came_first = await asyncio.to_thread(self._write_down, state, waiting, given, door)
+            entry, is_first = await asyncio.to_thread(self._store_decision, state, pending, given, door)
         except DatabaseUnusable as error:
             raise SessionInterrupted(state.session_id, error.message) from error
-        if session is not None:
-            await session.settle(entry, self._ground)
-        return came_first
+        if session is not None and is_first:
+            session.accept_decision(checked)
+        elif session is not None:
+            await session.accept_entry(entry)
+        return is_first
 
-    def _write_down(self, state: SessionState, waiting: Waiting, given: InboxDecision, door: str) -> tuple[Entry, bool]:
-        inbox, checkpoint_id = self._ground.inbox, waiting.checkpoint.checkpoint_id
+    def _store_decision(
+        self, state: SessionState, pending: PendingCheckpoint, given: InboxDecision, door: str
+    ) -> tuple[Entry, bool]:
+        """Store the decision in the inbox; return the entry, and whether this decision was the first."""
+        inbox, checkpoint_id = self._services.inbox, pending.checkpoint.checkpoint_id
         if inbox.missing([checkpoint_id]):
-            self._ground.store.steps(state.session_id)  # raises SessionNotFound when another process has deleted it
-            put_question(inbox, state.query, waiting)
+            self._services.store.list_steps(state.session_id)  # raises SessionNotFound if another process deleted it
+            add_to_inbox(inbox, state.query, pending)
         try:
             return inbox.decide(checkpoint_id, given, door), True
         except AlreadyDecided:
             return inbox.get(checkpoint_id), False
 
-    async def _repeated(
-        self, session_id: str, checkpoint_id: str, decision: Decision, tell: Listener
+    async def _report_earlier_decision(
+        self, session_id: str, checkpoint_id: str, decision: Decision, on_progress: Listener
     ) -> dict[str, Any]:
-        """The outcome of a checkpoint that was decided before."""
+        """Return the decision that was taken before at this checkpoint, and the state that it led to."""
         try:
-            entry = await asyncio.to_thread(self._ground.inbox.get, checkpoint_id)
+            entry = await asyncio.to_thread(self._services.inbox.get, checkpoint_id)
         except DecisionNotFound:
             raise CheckpointNotFound(session_id, checkpoint_id) from None
         if (entry.part, entry.subject) != (PART, session_id):
             raise CheckpointNotFound(session_id, checkpoint_id)
-        state = await self._after(session_id, checkpoint_id, tell)
+        state = await self._wait_until_passed(session_id, checkpoint_id, on_progress)
         if entry.decision is None:
             raise NoPendingCheckpoint(session_id, state.phase)
-        return self._told(state, entry, to_inbox(decision))
+        return self._build_reply(state, entry, to_inbox_decision(decision))
 
-    async def _state(self, session_id: str) -> dict[str, Any]:
+    async def _get_state(self, session_id: str) -> dict[str, Any]:
         _, state = await self._find(session_id)
-        return views.reply(state, self._ground.clock.now())
+        return build_reply(state, self._services.clock.now())
 
-    async def _result(self, session_id: str) -> PaperCollection:
+    async def _get_result(self, session_id: str) -> PaperCollection:
         session, state = await self._find(session_id)
         if state.ended is None:
             raise SessionNotComplete(session_id, state.phase)
@@ -295,64 +318,86 @@ class SessionManager:
             raise SessionFailed(session_id, state.ended.error)
         if session is not None and session.result is not None:
             return session.result
-        return await asyncio.to_thread(self._sessions.stored_result, session_id)
+        return await asyncio.to_thread(self._sessions.read_result, session_id)
 
-    async def _papers(self, session_id: str, offset: int) -> dict[str, Any]:
+    async def _get_papers(self, session_id: str, offset: int) -> dict[str, Any]:
         _, state = await self._find(session_id)
         if state.ended is not None:
-            collection = await self._result(session_id)
-        elif state.waiting and isinstance(payload := state.waiting.checkpoint.payload, ResultPayload):
+            collection = await self._get_result(session_id)
+        elif state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
             collection = payload.collection
         else:
             raise NoPapersYet(session_id)
-        return views.papers_page(session_id, collection, offset)
+        return build_papers_page(session_id, collection, offset)
 
-    def _told(
+    def _build_reply(
         self, state: SessionState, repeated: Entry | None = None, given: InboxDecision | None = None
     ) -> dict[str, Any]:
+        """Return the reply for the state. Raise SessionFailed if the search failed."""
         if state.ended is not None and state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)
-        return views.reply(state, self._ground.clock.now(), repeated, given)
+        return build_reply(state, self._services.clock.now(), repeated, given)
 
-    async def _after(self, session_id: str, past: str | None, tell: Listener) -> SessionState:
-        """The state once the checkpoint `past` is behind, whoever runs the session; or the present one in the end."""
+    async def _wait_until_passed(
+        self, session_id: str, checkpoint_id: str | None, on_progress: Listener
+    ) -> SessionState:
+        """Return the state once the session has passed the checkpoint, in any process, or after the reply timeout."""
         now = asyncio.get_running_loop().time
         deadline = now() + self._settings.reply_within_s
-        pause_s = LOOK_S
+        pause_s = POLL_S
         while True:
             session, state = await self._find(session_id)
             if session is not None:
-                await self._sessions.watch(session, past, deadline - now(), tell)
-                return session.state()
-            if state.has_left(past) or now() >= deadline:
+                await self._sessions.wait_until_passed(session, checkpoint_id, deadline - now(), on_progress)
+                return session.get_state()
+            if state.has_passed(checkpoint_id) or now() >= deadline:
                 return state
             await asyncio.sleep(pause_s)
-            pause_s = min(1.0, pause_s * 1.2)  # a search that takes long need not be looked at that often
+            pause_s = min(1.0, pause_s * 1.2)  # poll a long search less often
 
 
-def _decidable(session: WorkflowSession | None, state: SessionState) -> Waiting:
-    """What can be decided now. Raises what keeps it from being decided."""
+class WorkflowFactory:
+    """Builds the workflows of sessions, which share one network client and so the rate limits of the sources."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._network: Network | None = None
+
+    def build(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
+        """Return a workflow; it records nothing, because the session stores its steps. Reads the disk for a replay.
+
+        Raise UnknownDomain, UnknownSource, InvalidInput or InvalidRecording.
+        """
+        transport = None if config.replay_dir else build_transport(config, network=self._get_network())
+        return SearchWorkflow.from_config(config.model_copy(update={"record_dir": None}), transport=transport, **hooks)
+
+    async def aclose(self) -> None:
+        """Close the network client."""
+        if self._network is not None:
+            await self._network.aclose()
+
+    def forget_network(self) -> None:
+        """Use a new network client from now on: the event loop of the present one is closed."""
+        self._network = None
+
+    def _get_network(self) -> "Network":
+        from paper_search.sources.transport import Network  # httpx is slow to import
+
+        with self._lock:
+            self._network = self._network or Network()
+            return self._network
+
+
+def _require_pending(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
+    """Return the checkpoint that can be decided now. Raise the error that says why there is none."""
     if state.ended is not None:
         if state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)
         raise SessionComplete(state.session_id)
-    # Of what another process does we know only that there was a decision.
-    decided_elsewhere = session is None and state.waiting is None and state.iteration > 0
-    if decided_elsewhere or (session is not None and session.deciding):
+    # The store shows only that there was a decision, not whether another process still carries it out.
+    is_decided_elsewhere = session is None and state.pending is None and state.iteration > 0
+    if is_decided_elsewhere or (session is not None and session.decision_lock.locked()):
         raise CheckpointBusy(state.session_id, state.checkpoint_id)
-    if state.waiting is None:
+    if state.pending is None:
         raise NoPendingCheckpoint(state.session_id, state.phase)
-    return state.waiting
-
-
-@contextmanager
-def _deciding(session: WorkflowSession | None) -> Generator[None]:
-    """Marks the session as having a decision carried out."""
-    if session is None:
-        yield
-        return
-    session.deciding = True
-    try:
-        yield
-    finally:
-        session.deciding = False
+    return state.pending

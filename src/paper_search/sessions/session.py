@@ -1,31 +1,32 @@
-"""One session: a search running in a task, held at its checkpoints, kept on disk as it goes."""
+"""One session: a search that runs in a task, waits at its checkpoints, and stores every step."""
 
 import asyncio
 import errno
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum, auto
 from typing import Any, Final
 
 from paper_search.errors import InvalidDecision, SessionInterrupted
 from paper_search.models import PaperCollection, SourceReport
-from paper_search.sessions.answers import from_inbox
-from paper_search.sessions.handler import MCPCheckpointHandler
-from paper_search.sessions.journal import StoredJournal, kept
+from paper_search.sessions.decisions import check_inbox_decision
+from paper_search.sessions.inbox import add_to_inbox
+from paper_search.sessions.loops import MCPCheckpointHandler
+from paper_search.sessions.replies import clip_text
 from paper_search.sessions.state import (
     COMPLETED,
     FAILED,
-    PART,
     WORKING,
-    Asked,
-    Ended,
+    PendingCheckpoint,
+    SessionEnd,
+    SessionRequest,
     SessionState,
-    Waiting,
-    reports_of,
+    list_source_reports,
 )
-from paper_search.sessions.store import Held, SessionStore
-from paper_search.sessions.views import checkpoint_payload, clipped, question
+from paper_search.sessions.store import SessionJournal, SessionLease, SessionStore, run_storage_call
 from paper_search.workflow.checkpoints import Checkpoint, Decision
+from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import describe_exception, is_out_of_room
@@ -33,33 +34,50 @@ from uraniborg.kernel.inbox import Entry, InboxPort
 from uraniborg.kernel.logging import get_logger, redact
 
 Listener = Callable[["WorkflowSession"], Awaitable[None]]
+"""Awaited when a session that a call waits for has made progress."""
 BuildWorkflow = Callable[..., SearchWorkflow]
-"""Called with the checkpoint_handler, progress_reporter and journal of a session, in a thread."""
+"""Called in a thread with the checkpoint_handler, progress_reporter and journal of a session."""
 
-_LONGEST_ERROR: Final = 2_000
-
-_FAILING_DISK: Final = {errno.EIO, errno.EROFS}
+_MAX_ERROR_CHARS: Final = 2_000
+_DISK_ERRORS: Final = {errno.EIO, errno.EROFS}
 
 _log = get_logger(__name__)
 
 
+class SessionPhase(Enum):
+    """The phases of a session in memory."""
+
+    OPENING = auto()
+    """The session is not stored yet."""
+    RESTORING = auto()
+    """The search repeats its stored steps until it is back at the checkpoint where it waited."""
+    WORKING = auto()
+    WAITING = auto()
+    """A checkpoint waits for its decision."""
+    PARKED = auto()
+    """The session waits at a checkpoint, and its memory is freed; it holds its lease."""
+    INTERRUPTED = auto()
+    """The search stopped because its steps could not be stored; it can be continued from the store."""
+    NOT_OPENED = auto()
+    """The session could not be stored."""
+    COMPLETED = auto()
+    FAILED = auto()
+
+
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """What the sessions of one process stand on."""
+class SessionServices:
+    """The store, inbox and clock of the sessions of one process."""
 
     store: SessionStore
     inbox: InboxPort
     clock: Clock
-    on_asked: Callable[[], None]
-    """Told when a session has begun to wait for a decision."""
+    on_waiting: Callable[[], None]
+    """Called when a session has started to wait for a decision."""
 
 
 @dataclass(eq=False)
 class WorkflowSession:
-    """A search that this process runs, or has run.
-
-    `interruption` is set when the search had to stop because it could not be kept; it can be continued from the store.
-    """
+    """A search that this process runs, or has run. The session is the checkpoint handler of its search."""
 
     session_id: str
     query: str
@@ -67,258 +85,265 @@ class WorkflowSession:
     _task: asyncio.Task[None] | None = None
     result: PaperCollection | None = None
     error: str | None = None
-    is_complete: bool = False
+    phase: SessionPhase = SessionPhase.OPENING
     interruption: SessionInterrupted | None = None
-    lease: Held | None = None
-    is_kept: bool = False
-    """Whether it is on disk."""
+    """The reason of the phases INTERRUPTED and NOT_OPENED."""
+    lease: SessionLease | None = None
     last_used: datetime = field(default_factory=lambda: datetime.now(UTC))
     events: int = 0
-    """How much has happened so far."""
-    in_use: int = 0
-    """How many calls are waiting for it."""
-    aside: str | None = None
-    """The checkpoint at which it was laid aside, while it is."""
-    deciding: bool = False
-    """Whether a call is having a decision carried out."""
-    _asked_at: datetime | None = None
-    _max_rounds: int = 0
-    _was_waiting: bool = False
-    _decided: int = 0
-    """How many decisions were taken before it was started, or since."""
-    _answered: bool = False
-    """Whether the pending checkpoint has its decision, which the search has not taken up yet."""
-    _ended: Ended | None = None
-    _waiting: Waiting | None = None
-    _phase: str = WORKING
+    """The number of progress events so far."""
+    callers: int = 0
+    """The number of calls that wait for the session."""
+    decision_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the call whose decision is carried out."""
+    _services: SessionServices | None = None
+    _request: SessionRequest | None = None
+    _pending: PendingCheckpoint | None = None
+    """The last checkpoint of the search."""
+    _parked_at: str | None = None
+    """The id of the checkpoint at which the session was parked."""
+    _sources: list[str] = field(default_factory=list[str])
+    """The sources that an edited strategy may name."""
+    _decisions_taken: int = 0
+    _ended: SessionEnd | None = None
+    _search_phase: str = WORKING
     _round: int = 0
     _reports: list[SourceReport] = field(default_factory=list[SourceReport])
     _sources_asked: int = 0
-    _news: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def start(self, ground: Ground, asked: Asked, build: BuildWorkflow, *, stored: SessionState | None = None) -> None:
-        """Run the search in a task: from where it is `stored`, which takes a lease, or else from the beginning."""
-        self._asked_at, self._max_rounds = asked.at, asked.max_rounds
-        self._was_waiting = stored is not None and stored.waiting is not None
-        self._decided = stored.iteration if stored else 0
-        self._round = stored.round if stored else 0
-        self.aside = None
-
-        def asks() -> None:
-            self._tell()
-            ground.on_asked()
-
-        self._handler = MCPCheckpointHandler(asks)
-        self._task = asyncio.create_task(self._run(ground, asked, build), name=self.session_id)
+    _next_event: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
-    def waiting(self) -> Waiting | None:
-        """The checkpoint that a decision would be taken for now, or None."""
-        return self._waiting if self._handler.has_pending_checkpoint and not self._answered else None
+    def is_complete(self) -> bool:
+        """Whether the search has ended, with a result or with an error."""
+        return self.phase in (SessionPhase.COMPLETED, SessionPhase.FAILED)
 
     @property
-    def asks(self) -> str | None:
-        """The id of the checkpoint it waits at, also when it was laid aside there."""
-        waiting = self.waiting
-        return waiting.checkpoint.checkpoint_id if waiting else self.aside
+    def pending(self) -> PendingCheckpoint | None:
+        """The checkpoint that waits for a decision, or None."""
+        return self._pending if self.phase is SessionPhase.WAITING else None
 
     @property
-    def is_coming_back(self) -> bool:
-        """Whether it is on its way to the checkpoint at which it was before it left memory."""
-        return self._was_waiting and not (self._handler.current_checkpoint or self._ended or self.interruption)
+    def pending_id(self) -> str | None:
+        """The id of the checkpoint that waits for a decision, also in a parked session."""
+        if self.phase is SessionPhase.PARKED:
+            return self._parked_at
+        return self.pending.checkpoint.checkpoint_id if self.pending else None
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing happens in it until somebody calls."""
-        at_rest = self.is_complete or self.waiting or self.aside or self.interruption
-        return bool(at_rest) and not (self.in_use or self.deciding)
+        """Whether nothing happens in the session until the next call."""
+        is_running = self.phase in (SessionPhase.OPENING, SessionPhase.RESTORING, SessionPhase.WORKING)
+        return not (is_running or self.callers or self.decision_lock.locked())
 
-    def state(self) -> SessionState:
-        asked_at = self._asked_at
-        assert asked_at is not None
-        last = self._handler.current_checkpoint
-        waiting = self.waiting
+    def start(
+        self,
+        services: SessionServices,
+        request: SessionRequest,
+        build: BuildWorkflow,
+        *,
+        stored: SessionState | None = None,
+    ) -> None:
+        """Run the search in a task: from its `stored` state, which needs a lease, or from the beginning."""
+        self._services, self._request = services, request
+        self.phase = SessionPhase.OPENING
+        if stored is not None:
+            self.phase = SessionPhase.RESTORING if stored.pending else SessionPhase.WORKING
+            self._decisions_taken, self._round = stored.iteration, stored.round
+        self._handler = MCPCheckpointHandler(self._start_waiting)
+        self._task = asyncio.create_task(self._run(services, request, build), name=self.session_id)
+
+    def get_state(self) -> SessionState:
+        """Return the present state of the session."""
+        assert self._request is not None
         return SessionState(
             self.session_id,
             self.query,
-            asked_at,
-            self._max_rounds,
-            phase=self._phase,
-            iteration=max(self._decided, 0 if last is None else last.iteration + (0 if waiting else 1)),
+            self._request.at,
+            self._request.max_rounds,
+            phase=self._search_phase,
+            iteration=self._decisions_taken,
             round=self._ended.rounds if self._ended else self._round,
-            waiting=waiting,
+            pending=self.pending,
             ended=self._ended,
             sources=self._reports,
             sources_asked=self._sources_asked,
         )
 
-    async def wait(self, past: str | None, within_s: float, tell: Listener) -> None:
-        """Until the session has left the checkpoint `past` behind and ended or come to another; or until time is up.
+    async def wait_until_passed(self, checkpoint_id: str | None, timeout_s: float, on_progress: Listener) -> None:
+        """Wait until the session has ended or waits at another checkpoint than this one, or until the timeout.
 
-        `tell` is awaited whenever something has happened on the way.
+        `on_progress` is awaited on every event.
         """
         try:
-            async with asyncio.timeout(within_s):
-                while not (self.interruption or self.state().has_left(past)):
-                    news = self._news
-                    await tell(self)
-                    await news.wait()
+            async with asyncio.timeout(timeout_s):
+                while not (self.interruption or self.get_state().has_passed(checkpoint_id)):
+                    event = self._next_event
+                    await on_progress(self)
+                    await event.wait()
         except TimeoutError:
             return
 
-    async def settle(self, entry: Entry, ground: Ground) -> None:
-        """Go on with the decision that the inbox holds for the pending checkpoint, if it is that.
-
-        A decision that does not fit its checkpoint, which no door of ours lets in, is forgotten, and asked for again.
-        """
-        waiting = self.waiting
-        if waiting is None or waiting.checkpoint.checkpoint_id != entry.id or entry.state != "decided":
+    def accept_decision(self, decision: CheckedDecision) -> None:
+        """Continue the search with the decision, if its checkpoint is the pending one."""
+        pending = self.pending
+        if pending is None or pending.checkpoint.checkpoint_id != decision.checkpoint_id:
             return
-        if (decision := _usable(entry, waiting)) is not None:
-            self._answered = True
-            self._handler.set_decision(decision)
-        else:
-            await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
+        self.phase = SessionPhase.WORKING
+        self._decisions_taken = pending.checkpoint.iteration + 1
+        self._handler.set_decision(decision)
 
-    async def lay_aside(self) -> None:
-        """Free the memory of a session at rest. It keeps its lease; `start` brings it to where it was."""
-        self._decided = self.state().iteration
-        if (waiting := self.waiting) is not None:
-            self.aside = waiting.checkpoint.checkpoint_id
+    async def accept_entry(self, entry: Entry) -> None:
+        """Continue the search with the decision of an inbox entry, if its checkpoint is the pending one.
+
+        A decision that does not fit its checkpoint is removed from the inbox, so that it can be decided again.
+        """
+        pending, services = self.pending, self._services
+        is_decided = entry.state == "decided"
+        if pending is None or services is None or not is_decided or pending.checkpoint.checkpoint_id != entry.id:
+            return
+        if (decision := _check_entry(entry, pending)) is not None:
+            self.accept_decision(decision)
+        else:
+            await run_storage_call(self.session_id, lambda: services.inbox.reopen(entry.id))
+
+    async def park(self) -> None:
+        """Free the memory of an idle session. A waiting session holds its lease; `start` restores it."""
+        if self.phase is SessionPhase.WAITING:
+            self._parked_at, self.phase = self.pending_id, SessionPhase.PARKED
             lease, self.lease = self.lease, None
             await self.stop()
-            self.lease, self.interruption = lease, None
-        self._task, self._waiting, self.result = None, None, None
+            self.lease, self.interruption, self.phase = lease, None, SessionPhase.PARKED
+        self._task, self._pending, self.result = None, None, None
         self._handler = MCPCheckpointHandler()
 
     async def stop(self) -> None:
-        """End the task and let others run the session. What was kept stays."""
+        """Cancel the task and release the lease. Stored steps stay."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-        self._let_go()
+        self._release_lease()
 
-    def _let_go(self) -> None:
+    def _release_lease(self) -> None:
         lease, self.lease = self.lease, None
         if lease is not None:
             lease.release()
 
-    async def _run(self, ground: Ground, asked: Asked, build: BuildWorkflow) -> None:
-        journal = StoredJournal(ground.store, self.session_id)
+    async def _run(self, services: SessionServices, request: SessionRequest, build: BuildWorkflow) -> None:
+        journal = SessionJournal(services.store, self.session_id)
         try:
-            if self.lease is None:
-                await kept(self.session_id, lambda: self._open(ground.store, asked))
-            self.is_kept = True
-            handler = _Kept(self, ground, journal)
+            if self.phase is SessionPhase.OPENING:
+                await run_storage_call(self.session_id, lambda: self._store_request(services.store, request))
+                self.phase = SessionPhase.WORKING
             workflow = await asyncio.to_thread(
-                build, checkpoint_handler=handler, progress_reporter=self._note, journal=journal
+                build, checkpoint_handler=self, progress_reporter=self._note_progress, journal=journal
             )
-            handler.sources = workflow.available_sources
+            self._sources = workflow.available_sources
             result = await workflow.run(self.query, run_id=self.session_id)
-            ended = Ended.well(result, ground.clock.now())
-            await journal.keep("result", result)
-            await journal.keep("ended", ended)
+            ended = SessionEnd.from_result(result, services.clock.now())
+            await journal.write("result", result)
+            await journal.write("ended", ended)
             self.result = result
-            self._end(ended, COMPLETED)
+            self._end(ended)
         except SessionInterrupted as interruption:
             _log.warning("session interrupted", session_id=self.session_id, reason=interruption.message)
-            self.interruption = interruption
+            self._interrupt(interruption)
         except asyncio.CancelledError:
-            self.interruption = SessionInterrupted(self.session_id, "it was stopped.")
+            self._interrupt(SessionInterrupted(self.session_id, "it was stopped."))
             raise
         except Exception as exc:
-            if is_out_of_room(exc) or (isinstance(exc, OSError) and exc.errno in _FAILING_DISK):
+            if is_out_of_room(exc) or (isinstance(exc, OSError) and exc.errno in _DISK_ERRORS):
                 _log.exception("session interrupted", exc=exc, session_id=self.session_id)
-                self.interruption = SessionInterrupted(self.session_id, f"{exc.strerror}.")
+                self._interrupt(SessionInterrupted(self.session_id, f"{exc.strerror}."))
             else:
-                await self._fail(exc, journal, ground.clock.now())
+                await self._fail(exc, journal, services.clock.now())
         finally:
-            self._let_go()
-            self._tell()
+            self._release_lease()
+            self._notify_callers()
 
-    def _open(self, store: SessionStore, asked: Asked) -> None:
-        store.write(self.session_id, "session", asked.model_dump_json(), first=True)
-        self.lease = store.lease(self.session_id)
+    def _store_request(self, store: SessionStore, request: SessionRequest) -> None:
+        store.write(self.session_id, "session", request.model_dump_json(), first=True)
+        self.lease = store.acquire_lease(self.session_id)
 
-    async def _fail(self, exc: Exception, journal: StoredJournal, now: datetime) -> None:
+    def _interrupt(self, interruption: SessionInterrupted) -> None:
+        is_stored = self.phase is not SessionPhase.OPENING
+        self.phase = SessionPhase.INTERRUPTED if is_stored else SessionPhase.NOT_OPENED
+        self.interruption = interruption
+
+    async def _fail(self, exc: Exception, journal: SessionJournal, now: datetime) -> None:
+        """Store the error as the end of the session."""
         _log.exception("search failed", exc=exc, session_id=self.session_id)
-        error = clipped(redact(describe_exception(exc)), _LONGEST_ERROR)
-        ended = Ended(at=now, error=error, rounds=self._round, sources=self._reports)
+        error = clip_text(redact(describe_exception(exc)), _MAX_ERROR_CHARS)
+        ended = SessionEnd(at=now, error=error, rounds=self._round, sources=self._reports)
         try:
-            await journal.keep("ended", ended)
+            await journal.write("ended", ended)
         except SessionInterrupted as interruption:
-            self.interruption = interruption
+            self._interrupt(interruption)
             return
         self.error = ended.error
-        self._end(ended, FAILED)
+        self._end(ended)
 
-    def _end(self, ended: Ended, phase: str) -> None:
+    def _end(self, ended: SessionEnd) -> None:
+        has_failed = ended.error is not None
         self._ended = ended
         self._reports = ended.sources
-        self._phase = phase
-        self.is_complete = True
+        self._search_phase = FAILED if has_failed else COMPLETED
+        self.phase = SessionPhase.FAILED if has_failed else SessionPhase.COMPLETED
 
-    async def ask(self, checkpoint: Checkpoint, sources: list[str], ground: Ground, journal: StoredJournal) -> Decision:
-        """Put the checkpoint into the inbox and wait for its decision, from whichever door it comes."""
-        waiting = Waiting(checkpoint=checkpoint, sources=sources)
-        await journal.keep(f"checkpoint-{checkpoint.iteration}", waiting)
-        self._waiting, self._answered = waiting, False
-        self._reports = reports_of(checkpoint)
-        decision = await self._decided_before(waiting, ground) or await self._handler.handle(checkpoint)
-        self._decided = checkpoint.iteration + 1
+    async def handle(self, checkpoint: Checkpoint) -> Decision:
+        """Store the checkpoint, add it to the inbox, and return its decision once there is one."""
+        services = self._services
+        assert services is not None
+        pending = PendingCheckpoint(checkpoint=checkpoint, sources=self._sources)
+        journal = SessionJournal(services.store, self.session_id)
+        await journal.write(f"checkpoint-{checkpoint.iteration}", pending)
+        self._pending = pending
+        self._reports = list_source_reports(checkpoint)
+        decision = await self._find_decision(pending, services) or await self._handler.handle(checkpoint)
+        self._decisions_taken = checkpoint.iteration + 1
+        if self.phase is SessionPhase.WAITING:
+            self.phase = SessionPhase.WORKING
         return decision
 
-    async def _decided_before(self, waiting: Waiting, ground: Ground) -> Decision | None:
-        """Put the checkpoint into the inbox; the decision if it has one already."""
-        entry = await kept(self.session_id, lambda: put_question(ground.inbox, self.query, waiting))
+    async def _find_decision(self, pending: PendingCheckpoint, services: SessionServices) -> Decision | None:
+        """Add the checkpoint to the inbox; return the decision if the inbox already holds a valid one."""
+        inbox = services.inbox
+        entry = await run_storage_call(self.session_id, lambda: add_to_inbox(inbox, self.query, pending))
         if entry.state != "decided":
             return None
-        if (decision := _usable(entry, waiting)) is None:
-            self._decided = waiting.checkpoint.iteration
-            await kept(self.session_id, lambda: ground.inbox.reopen(entry.id))
+        if (decision := _check_entry(entry, pending)) is None:
+            await run_storage_call(self.session_id, lambda: inbox.reopen(entry.id))
         return decision
 
-    def _note(self, phase: str, facts: dict[str, Any]) -> None:
+    def _start_waiting(self) -> None:
+        assert self._pending is not None
+        assert self._services is not None
+        self.phase = SessionPhase.WAITING
+        self._decisions_taken = self._pending.checkpoint.iteration
+        self._notify_callers()
+        self._services.on_waiting()
+
+    def _note_progress(self, phase: str, facts: dict[str, Any]) -> None:
         if phase == "source_finished":
             self._reports = [*self._reports, SourceReport.model_validate(facts["report"])]
-        elif phase != COMPLETED:  # which it is once its result is kept
-            self._phase = phase
+        elif phase != COMPLETED:  # the session is complete once its result is stored
+            self._search_phase = phase
             self._round = facts.get("iteration", self._round)
         if phase in ("query_building", "searching"):
             self._reports, self._sources_asked = [], len(facts.get("sources", ()))
-        self._tell()
+        self._notify_callers()
 
-    def _tell(self) -> None:
-        """Wake all who wait for news."""
+    def _notify_callers(self) -> None:
+        """Wake all calls that wait for the session."""
         self.events += 1
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        event, self._next_event = self._next_event, asyncio.Event()
+        event.set()
 
 
-class _Kept:
-    """The checkpoint handler that the engine knows: the session's, by way of the store and the inbox."""
-
-    def __init__(self, session: WorkflowSession, ground: Ground, journal: StoredJournal) -> None:
-        self._session = session
-        self._ground = ground
-        self._journal = journal
-        self.sources: list[str] = []
-
-    async def handle(self, checkpoint: Checkpoint) -> Decision:
-        return await self._session.ask(checkpoint, self.sources, self._ground, self._journal)
-
-
-def put_question(inbox: InboxPort, query: str, waiting: Waiting) -> Entry:
-    """Put the checkpoint into the inbox; what stands there already stays."""
-    checkpoint = waiting.checkpoint
-    shown = {"query": query, "question": question(checkpoint), **checkpoint_payload(checkpoint)}
-    return inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, shown)
-
-
-def _usable(entry: Entry, waiting: Waiting) -> Decision | None:
+def _check_entry(entry: Entry, pending: PendingCheckpoint) -> CheckedDecision | None:
+    """Return the checked decision of an inbox entry, or None if it does not fit the checkpoint."""
     assert entry.decision is not None
     try:
-        return from_inbox(entry.decision, waiting, entry.door)
+        return check_inbox_decision(entry.decision, pending, entry.door)
     except InvalidDecision as refusal:
-        _log.warning("a decision in the inbox cannot be used", checkpoint_id=entry.id, reason=refusal.message)
+        _log.warning("a decision in the inbox is invalid", checkpoint_id=entry.id, reason=refusal.message)
         return None

@@ -1,4 +1,4 @@
-"""Where a session stands, as any process can tell it: from the run in its memory, or from what was kept on disk."""
+"""The state of a session, and the values of the steps that a session stores: request, checkpoints and end."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -8,14 +8,13 @@ from pydantic import BaseModel, ConfigDict
 
 from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.models import PaperCollection, SourceReport
-from paper_search.sessions.journal import read_step
-from paper_search.sessions.store import SessionStore
+from paper_search.sessions.store import SessionStore, read_step
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
 from uraniborg.kernel.logging import redact
 
 PART: Final = "paper_search"
-"""Under which name the inbox holds our checkpoints."""
+"""The name of this part in the inbox."""
 
 COMPLETED: Final = "completed"
 FAILED: Final = "failed"
@@ -23,8 +22,8 @@ WAITING: Final = "waiting_checkpoint"
 WORKING: Final = "working"
 
 
-class Asked(BaseModel):
-    """How a session was asked for. Keys are not part of it: they are whatever the settings hold when it runs."""
+class SessionRequest(BaseModel):
+    """The query and the configuration of a session, without keys: a session uses the keys of the present settings."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -33,18 +32,20 @@ class Asked(BaseModel):
     at: datetime
 
     @classmethod
-    def of(cls, query: str, config: AppConfig, at: datetime) -> "Asked":
+    def from_config(cls, query: str, config: AppConfig, at: datetime) -> "SessionRequest":
+        """Return the request for a query with this configuration."""
         secrets = {"llm": {"api_key"}, "sources": {"__all__": {"api_key"}}}
-        kept = config.model_dump(mode="json", exclude={"record_dir": True, **secrets})
-        kept["llm"]["base_url"] = redact(kept["llm"]["base_url"])
-        return cls(query=query, config=kept, at=at)
+        stored = config.model_dump(mode="json", exclude={"record_dir": True, **secrets})
+        stored["llm"]["base_url"] = redact(stored["llm"]["base_url"])
+        return cls(query=query, config=stored, at=at)
 
     @property
     def max_rounds(self) -> int:
+        """The number of rounds that the session has at most."""
         return int(self.config.get("max_rounds", 0))
 
-    def with_keys_of(self, present: AppConfig) -> AppConfig:
-        """The config of the session, with the keys that are set now."""
+    def restore_config(self, present: AppConfig) -> AppConfig:
+        """Return the configuration of the session, with the keys of the present one."""
         config = AppConfig.model_validate(self.config)
         for name, source in present.sources.items():
             if source.api_key:
@@ -54,8 +55,8 @@ class Asked(BaseModel):
         return config
 
 
-class Waiting(BaseModel):
-    """A checkpoint as it was put to a person, and the sources that an edit may name."""
+class PendingCheckpoint(BaseModel):
+    """A checkpoint that waits for its decision, and the sources that an edit may name."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -63,8 +64,8 @@ class Waiting(BaseModel):
     sources: list[str]
 
 
-class Ended(BaseModel):
-    """How a session ended: with papers, or with an error."""
+class SessionEnd(BaseModel):
+    """The end of a session: the number of papers, or an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -76,7 +77,8 @@ class Ended(BaseModel):
     sources: list[SourceReport] = []
 
     @classmethod
-    def well(cls, result: PaperCollection, at: datetime) -> "Ended":
+    def from_result(cls, result: PaperCollection, at: datetime) -> "SessionEnd":
+        """Return the end of a session with this result."""
         facts = result.metadata
         return cls(
             at=at, paper_count=len(result.papers), rounds=facts.rounds, reason=facts.reason, sources=facts.sources
@@ -85,7 +87,7 @@ class Ended(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """`iteration` counts the decisions taken, `round` the rounds finished. `waiting` is set while a person is asked."""
+    """The state of a session. `iteration` counts decisions, `round` finished rounds."""
 
     session_id: str
     query: str
@@ -94,28 +96,29 @@ class SessionState:
     phase: str = WORKING
     iteration: int = 0
     round: int = 0
-    waiting: Waiting | None = None
-    ended: Ended | None = None
+    pending: PendingCheckpoint | None = None
+    ended: SessionEnd | None = None
     sources: list[SourceReport] = field(default_factory=list[SourceReport])
     sources_asked: int = 0
 
     @property
     def checkpoint_id(self) -> str | None:
-        return self.waiting.checkpoint.checkpoint_id if self.waiting else None
+        """The id of the pending checkpoint, or None."""
+        return self.pending.checkpoint.checkpoint_id if self.pending else None
 
-    def has_left(self, checkpoint_id: str | None) -> bool:
-        """Whether it has come to an end or to a checkpoint other than this one."""
+    def has_passed(self, checkpoint_id: str | None) -> bool:
+        """Return True if the session has ended or waits at another checkpoint than this one."""
         return self.ended is not None or self.checkpoint_id not in (None, checkpoint_id)
 
 
-def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> SessionState:
-    """The state of a session that this process does not run. Raises SessionNotFound or SessionInterrupted."""
-    steps = store.steps(session_id)
-    asked = read_step(store, session_id, "session", Asked)
-    state = SessionState(session_id, asked.query, asked.at, asked.max_rounds)
-    last = _last_checkpoint(steps)
+def read_session_state(store: SessionStore, inbox: InboxPort, session_id: str) -> SessionState:
+    """Return the stored state of a session. Raise SessionNotFound or SessionInterrupted."""
+    steps = store.list_steps(session_id)
+    request = read_step(store, session_id, "session", SessionRequest)
+    state = SessionState(session_id, request.query, request.at, request.max_rounds)
+    last = _find_last_checkpoint(steps)
     if "ended" in steps:
-        ended = read_step(store, session_id, "ended", Ended)
+        ended = read_step(store, session_id, "ended", SessionEnd)
         return replace(
             state,
             phase=FAILED if ended.error else COMPLETED,
@@ -126,20 +129,20 @@ def stored_state(store: SessionStore, inbox: InboxPort, session_id: str) -> Sess
         )
     if last is None:
         return state
-    waiting = read_step(store, session_id, f"checkpoint-{last}", Waiting)
-    pending = f"decision-{last}" not in steps and _is_pending(inbox, waiting.checkpoint.checkpoint_id)
+    asked = read_step(store, session_id, f"checkpoint-{last}", PendingCheckpoint)
+    is_pending = f"decision-{last}" not in steps and _is_pending(inbox, asked.checkpoint.checkpoint_id)
     return replace(
         state,
-        phase=WAITING if pending else WORKING,
-        iteration=last if pending else last + 1,
-        round=waiting.checkpoint.round,
-        waiting=waiting if pending else None,
-        sources=reports_of(waiting.checkpoint),
+        phase=WAITING if is_pending else WORKING,
+        iteration=last if is_pending else last + 1,
+        round=asked.checkpoint.round,
+        pending=asked if is_pending else None,
+        sources=list_source_reports(asked.checkpoint),
     )
 
 
 class SessionSummary(BaseModel):
-    """One line of a list of sessions."""
+    """One session in a list of sessions."""
 
     session_id: str
     query: str
@@ -155,32 +158,33 @@ class SessionSummary(BaseModel):
 def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, last_used: datetime) -> SessionSummary:
     """Return the summary of a stored session without reading its papers.
 
-    Raises SessionNotFound or SessionInterrupted.
+    Raise SessionNotFound or SessionInterrupted.
     """
-    steps = store.steps(session_id)
-    asked = read_step(store, session_id, "session", Asked)
+    steps = store.list_steps(session_id)
+    request = read_step(store, session_id, "session", SessionRequest)
     summary = SessionSummary(
-        session_id=session_id, query=asked.query, phase=WORKING, created_at=asked.at, last_used_at=last_used
+        session_id=session_id, query=request.query, phase=WORKING, created_at=request.at, last_used_at=last_used
     )
     if "ended" in steps:
-        ended = read_step(store, session_id, "ended", Ended)
+        ended = read_step(store, session_id, "ended", SessionEnd)
         outcome = {"paper_count": ended.paper_count} if ended.error is None else {"error": ended.error}
         return summary.model_copy(update={"phase": FAILED if ended.error else COMPLETED, **outcome})
-    last = _last_checkpoint(steps)
+    last = _find_last_checkpoint(steps)
     if last is not None and f"decision-{last}" not in steps:
         pending = [entry for entry in inbox.beginning_with(f"{session_id}:{last}:") if entry.state == "pending"]
         if pending:
-            waiting = {"checkpoint_kind": pending[0].kind, "checkpoint_id": pending[0].id}
-            return summary.model_copy(update={"phase": WAITING, **waiting})
+            checkpoint = {"checkpoint_kind": pending[0].kind, "checkpoint_id": pending[0].id}
+            return summary.model_copy(update={"phase": WAITING, **checkpoint})
     return summary
 
 
-def reports_of(checkpoint: Checkpoint) -> list[SourceReport]:
+def list_source_reports(checkpoint: Checkpoint) -> list[SourceReport]:
+    """Return the reports of the sources that the papers of a checkpoint come from."""
     payload = checkpoint.payload
     return payload.collection.metadata.sources if isinstance(payload, ResultPayload) else []
 
 
-def _last_checkpoint(steps: list[str]) -> int | None:
+def _find_last_checkpoint(steps: list[str]) -> int | None:
     """Return the number of the last checkpoint among the steps, or None."""
     prefix = "checkpoint-"
     return max((int(step.removeprefix(prefix)) for step in steps if step.startswith(prefix)), default=None)
@@ -190,4 +194,4 @@ def _is_pending(inbox: InboxPort, checkpoint_id: str) -> bool:
     try:
         return inbox.get(checkpoint_id).state == "pending"
     except DecisionNotFound:
-        return True  # the process ended before it could ask, or the inbox was lost; it will be asked again
+        return True  # the process ended before it could add the entry, or the inbox was lost; it will be added again

@@ -1,161 +1,172 @@
-"""What a session leaves on disk: one SQLite file each, written before anything is answered, and a lease beside it.
+"""The store of sessions: one SQLite file for each, with the results of its steps, and a lease beside it.
 
-A file holds the session's journal: `session` (how it was asked for), the engine's steps and decisions, `checkpoint-N`,
-and in the end `result`, if there is one, and `ended`. Each is written once. A file of an older version is copied and
-migrated when it is opened; one of a newer version is refused.
+The steps are `session` (the request), the steps and decisions of the engine, `checkpoint-N`, and at the end `result`,
+if there is one, and `ended`. Each is written once, before any reply depends on it. A file of an older version is copied
+and migrated when it is opened; a file of a newer version is refused.
 """
 
+import asyncio
 import math
 import os
 import re
 import sqlite3
 import threading
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from paper_search.errors import SessionInterrupted, SessionNotFound
+from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Lease, make_private_folder, sync_folder
 from uraniborg.kernel.settings import own_folder
 from uraniborg.kernel.sqlite import DatabaseMissing, Migration, connect, copies_of, migrate, reading, transaction
 
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
 REVIEWS: Final = "reviews"
-"""The folder beside that of the sessions with the marks of unfinished reviews."""
+"""The name of the folder with the marks of unfinished reviews, beside the folder of the sessions."""
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 _MIGRATIONS: Final[list[Migration]] = [
     ("steps", "CREATE TABLE steps (step TEXT NOT NULL UNIQUE, value TEXT NOT NULL)"),
 ]
-"""The format of a session's file. Append a named migration when a step changes its shape; never edit an earlier one."""
+"""The format of a session file. Append a named migration when a step changes its shape; never edit an earlier one."""
 
 
-class Held(Protocol):
-    """A lease on a session: as long as it is held, no other process runs the session."""
+class SessionLease(Protocol):
+    """A lease on a session: until it is released, no other process runs the session."""
 
-    def release(self) -> None: ...
+    def release(self) -> None:
+        """Let other processes run the session."""
+        ...
 
 
 class SessionStore(Protocol):
-    """What every store of sessions does. All of it may block: from a coroutine call it in a thread.
+    """A store of sessions. Its methods may block: call them in a thread from a coroutine.
 
-    A session that is not there raises SessionNotFound.
+    They raise SessionNotFound for an unknown session, unless stated otherwise.
     """
 
     def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
-        """Keep what a step gave; a step that has been kept stays as it is. The `first` step makes the session."""
+        """Store the result of a step, unless there is one. The `first` step creates the session."""
         ...
 
-    def read(self, session_id: str, step: str) -> str | None: ...
-
-    def steps(self, session_id: str) -> list[str]:
-        """The names of the steps kept, in the order they were."""
+    def read(self, session_id: str, step: str) -> str | None:
+        """Return the result of a step, or None."""
         ...
 
-    def lease(self, session_id: str) -> Held | None:
-        """The right to run the session, or None when somebody else has it."""
+    def list_steps(self, session_id: str) -> list[str]:
+        """Return the names of the stored steps, in the order in which they were stored."""
+        ...
+
+    def acquire_lease(self, session_id: str) -> SessionLease | None:
+        """Return a lease on the session, or None if another process holds it. Also does what `touch` does."""
         ...
 
     def touch(self, session_id: str) -> None:
-        """Note that the session is still of use. Whoever takes its lease does so too."""
+        """Record that the session was used now."""
         ...
 
     def delete(self, session_id: str) -> None:
-        """Delete the session for good; it need not be there."""
+        """Delete the session permanently; an unknown session is ignored."""
         ...
 
-    def unused_since(self, moment: datetime) -> list[str]:
-        """The sessions that nobody has used since."""
+    def list_unused_since(self, moment: datetime) -> list[str]:
+        """Return the ids of the sessions that were not used since then."""
         ...
 
-    def last_used(self) -> dict[str, datetime]:
-        """Return the ids of all sessions with the time each was last used, the latest first."""
+    def list_last_uses(self) -> dict[str, datetime]:
+        """Return the time at which each session was last used, by session id, the latest first."""
         ...
 
 
 class SessionFiles:
-    """Sessions as files in `folder`: `sessions` in the data folder unless told otherwise."""
+    """Sessions as files in `folder`, by default the folder `sessions` of the data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or own_folder("data", "paper_search", "sessions")
 
     def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
-        path = self._path(session_id)
+        path = self._get_path(session_id)
         if first and not path.exists():
             self._create(session_id, path, step, value)
             return
-        with self._opened(session_id) as connection:
+        with self._open(session_id) as connection:
             _insert(connection, step, value)
 
     def read(self, session_id: str, step: str) -> str | None:
-        with self._opened(session_id) as connection, reading(connection):
+        with self._open(session_id) as connection, reading(connection):
             row: Any = connection.execute("SELECT value FROM steps WHERE step = ?", (step,)).fetchone()
         return row and row[0]
 
-    def steps(self, session_id: str) -> list[str]:
-        with self._opened(session_id) as connection, reading(connection):
+    def list_steps(self, session_id: str) -> list[str]:
+        with self._open(session_id) as connection, reading(connection):
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
 
-    def lease(self, session_id: str) -> Held | None:
-        path = self._path(session_id)
-        if not path.is_file():  # a lock would be left behind for nothing
+    def acquire_lease(self, session_id: str) -> SessionLease | None:
+        path = self._get_path(session_id)
+        if not path.is_file():  # a lease would leave a lock file behind
             raise SessionNotFound(session_id)
         lease = Lease(path.with_suffix(".lock"))
-        with _interrupting(session_id):
+        with _raise_interruptions(session_id):
             if not lease.take():
                 return None
         self.touch(session_id)
         return lease
 
     def touch(self, session_id: str) -> None:
-        with suppress(OSError):  # one that cannot be written cannot be deleted for its age either
-            os.utime(self._path(session_id))
+        with suppress(OSError):  # a file that cannot be written cannot be deleted for its age either
+            os.utime(self._get_path(session_id))
 
     def delete(self, session_id: str) -> None:
-        path = self._path(session_id)
-        with _interrupting(session_id):
+        path = self._get_path(session_id)
+        with _raise_interruptions(session_id):
             for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
                 path.with_suffix(ending).unlink(missing_ok=True)
             (self._folder.parent / REVIEWS / f"{session_id}.json").unlink(missing_ok=True)
             for copy in copies_of(path) if path.parent.is_dir() else ():
                 copy.unlink(missing_ok=True)
 
-    def unused_since(self, moment: datetime) -> list[str]:
+    def list_unused_since(self, moment: datetime) -> list[str]:
         files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
-        return [file.stem for file in files if _written(file) < moment.timestamp()]
+        return [file.stem for file in files if _read_write_time(file) < moment.timestamp()]
 
-    def last_used(self) -> dict[str, datetime]:
-        times = {file.stem: _written(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)}
+    def list_last_uses(self) -> dict[str, datetime]:
+        times = {file.stem: _read_write_time(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)}
         latest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
         return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first if time < math.inf}
 
     def _create(self, session_id: str, path: Path, step: str, value: str) -> None:
-        """Under its name the file is there only once the session is in it."""
-        with _interrupting(session_id):
+        """Create the file under another name and rename it, so that a session file always holds its first step."""
+        with _raise_interruptions(session_id):
             make_private_folder(path.parent)
             with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
                 migrate(connection, _MIGRATIONS)
                 _insert(connection, step, value)
-                with reading(connection):  # closing would do the same, and say nothing when it fails
+                with reading(connection):  # closing does the same without reporting a failure
                     unfinished, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if unfinished:
-                raise SessionInterrupted(session_id, "its file could not be written whole.")
+                raise SessionInterrupted(session_id, "its file could not be written completely.")
             path.with_suffix(".new").replace(path)
             sync_folder(path.parent)
 
-    def _path(self, session_id: str) -> Path:
+    def _get_path(self, session_id: str) -> Path:
         if not _ID.fullmatch(session_id):
             raise SessionNotFound(session_id)
         return self._folder / f"{session_id}.db"
 
     @contextmanager
-    def _opened(self, session_id: str) -> Generator[sqlite3.Connection]:
+    def _open(self, session_id: str) -> Generator[sqlite3.Connection]:
         try:
-            opened = connect(self._path(session_id), create=False, durable=True)
+            connection = connect(self._get_path(session_id), create=False, durable=True)
         except DatabaseMissing:
             raise SessionNotFound(session_id) from None
-        with closing(opened) as connection:
-            _refuse_emptied(connection, session_id)
+        with closing(connection):
+            _refuse_empty_journal(connection, session_id)
             migrate(connection, _MIGRATIONS)
             yield connection
 
@@ -165,23 +176,23 @@ def _insert(connection: sqlite3.Connection, step: str, value: str) -> None:
         connection.execute("INSERT INTO steps VALUES (?, ?) ON CONFLICT (step) DO NOTHING", (step, value))
 
 
-def _refuse_emptied(connection: sqlite3.Connection, session_id: str) -> None:
-    """A journal that has lost what it held must not be begun anew."""
+def _refuse_empty_journal(connection: sqlite3.Connection, session_id: str) -> None:
+    """Raise SessionInterrupted for a file without steps: such a session must not be started over."""
     with reading(connection):
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'steps'").fetchone() is None:
-            raise SessionInterrupted(session_id, "its journal has lost what it held.")
+            raise SessionInterrupted(session_id, "its journal is empty.")
 
 
 @contextmanager
-def _interrupting(session_id: str) -> Generator[None]:
+def _raise_interruptions(session_id: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
         raise SessionInterrupted(session_id, f"{error.strerror or 'the disk failed'}.") from error
 
 
-def _written(file: Path) -> float:
-    """When the file was last written to; that of one which another process has just deleted counts as new."""
+def _read_write_time(file: Path) -> float:
+    """Return the time of the last write; infinity if another process has just deleted the file."""
     try:
         return file.stat().st_mtime
     except FileNotFoundError:
@@ -189,7 +200,7 @@ def _written(file: Path) -> float:
 
 
 class MemorySessions:
-    """The same store for one process and as long as it lives: for tests."""
+    """A store in memory, for tests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -200,40 +211,40 @@ class MemorySessions:
         with self._lock:
             if first:
                 self._sessions.setdefault(session_id, {})
-            self._steps(session_id).setdefault(step, value)
+            self._get_steps(session_id).setdefault(step, value)
 
     def read(self, session_id: str, step: str) -> str | None:
         with self._lock:
-            return self._steps(session_id).get(step)
+            return self._get_steps(session_id).get(step)
 
-    def steps(self, session_id: str) -> list[str]:
+    def list_steps(self, session_id: str) -> list[str]:
         with self._lock:
-            return list(self._steps(session_id))
+            return list(self._get_steps(session_id))
 
-    def lease(self, session_id: str) -> Held | None:
+    def acquire_lease(self, session_id: str) -> SessionLease | None:
         with self._lock:
-            self._steps(session_id)
+            self._get_steps(session_id)
             if session_id in self._leased:
                 return None
             self._leased.add(session_id)
             return _MemoryLease(self._leased, session_id)
 
     def touch(self, session_id: str) -> None:
-        """Nothing: what is only in memory does not grow old."""
+        """Do nothing: sessions in memory do not expire."""
 
     def delete(self, session_id: str) -> None:
         with self._lock:
             self._sessions.pop(session_id, None)
 
-    def unused_since(self, moment: datetime) -> list[str]:
-        """None: what is only in memory does not grow old."""
+    def list_unused_since(self, moment: datetime) -> list[str]:
+        """Return nothing: sessions in memory do not expire."""
         return []
 
-    def last_used(self) -> dict[str, datetime]:
+    def list_last_uses(self) -> dict[str, datetime]:
         with self._lock:
             return dict.fromkeys(reversed(self._sessions), datetime.now(UTC))
 
-    def _steps(self, session_id: str) -> dict[str, str]:
+    def _get_steps(self, session_id: str) -> dict[str, str]:
         if session_id not in self._sessions:
             raise SessionNotFound(session_id)
         return self._sessions[session_id]
@@ -246,3 +257,57 @@ class _MemoryLease:
 
     def release(self) -> None:
         self._leased.discard(self._session_id)
+
+
+class SessionJournal:
+    """The journal of one session, in a store. Failures of the store raise SessionInterrupted."""
+
+    def __init__(self, store: SessionStore, session_id: str) -> None:
+        self._store = store
+        self._session_id = session_id
+        self._stored_steps: set[str] | None = None
+
+    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+        """Return the stored result of `step`; if there is none, run the step and store its result first."""
+        store, session_id = self._store, self._session_id
+        if self._stored_steps is None:
+            self._stored_steps = set(await run_storage_call(session_id, lambda: store.list_steps(session_id)))
+        if step in self._stored_steps:
+            return await run_storage_call(session_id, lambda: read_step(store, session_id, step, kind))
+        result = await run()
+        await self.write(step, result)
+        return result
+
+    async def write(self, step: str, value: BaseModel) -> None:
+        """Store the result of a step, unless there is one."""
+        store, session_id = self._store, self._session_id
+        await run_storage_call(session_id, lambda: store.write(session_id, step, value.model_dump_json()))
+        if self._stored_steps is not None:
+            self._stored_steps.add(step)
+
+
+def read_step(store: SessionStore, session_id: str, step: str, kind: type[M]) -> M:
+    """Return the result of a step. Raise SessionInterrupted if it is missing or cannot be read."""
+    try:
+        return kind.model_validate_json(store.read(session_id, step) or "")
+    except ValidationError:
+        raise SessionInterrupted(session_id, f"its journal is damaged, or of another version, at '{step}'.") from None
+
+
+async def run_storage_call(session_id: str, call: Callable[[], T]) -> T:
+    """Run a call to the store or the inbox in a thread; its failures raise SessionInterrupted.
+
+    A caller that is cancelled still waits for the thread, so that nothing is written after the lease is released.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(call))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise
+    except SessionInterrupted:
+        raise
+    except UraniborgError as error:
+        raise SessionInterrupted(session_id, error.message) from error
+    except OSError as error:
+        raise SessionInterrupted(session_id, f"{error.strerror or 'the disk failed'}.") from error

@@ -7,16 +7,16 @@ from pydantic import ValidationError
 
 from paper_search.domains import get_domain
 from paper_search.errors import LLMError
-from paper_search.intent.cleaning import normalised
+from paper_search.intent.cleanup import normalise_text
 from paper_search.intent.concepts import MAX_CONCEPTS
-from paper_search.intent.expression import term
-from paper_search.intent.limits import sane_limits
-from paper_search.intent.reading import read_query
+from paper_search.intent.intent_reader import read_query
+from paper_search.intent.limits import correct_limits
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.intent.years import described
-from paper_search.llm.base import LLMProvider, answer_schema
+from paper_search.intent.years import describe_years
+from paper_search.llm.base import LLMProvider, make_answer_schema
 from paper_search.lookups import read_identifiers
 from paper_search.models import ParsedIntent, SearchConstraints
+from paper_search.query.rendering import parse_phrase
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _SYSTEM = """\
@@ -62,14 +62,14 @@ class IntentParser:
 
     def _settled(self, read: ParsedIntent, ruled: ParsedIntent) -> ParsedIntent:
         """The model's reading within bounds; what the person wrote in figures and quotes is kept as they wrote it."""
-        limits, notes = sane_limits(read.constraints, self._clock.now().date())
+        limits, notes = correct_limits(read.constraints, self._clock.now().date())
         stated = limits.model_dump(include={"year_from", "year_to", "language"})
         if "max_results" in ruled.constraints.model_fields_set:
             stated["max_results"] = ruled.constraints.max_results
         if limits.year_from is not None or limits.year_to is not None:
-            notes.append(f"Limited to papers {described(limits.year_from, limits.year_to)}.")
+            notes.append(f"Limited to papers {describe_years(limits.year_from, limits.year_to)}.")
         return ParsedIntent(
-            topic=normalised(read.topic)[:_MAX_CHARACTERS] or ruled.topic,
+            topic=normalise_text(read.topic)[:_MAX_CHARACTERS] or ruled.topic,
             concepts=_clean(read.concepts)[:MAX_CONCEPTS] or ruled.concepts,
             intent_type=read.intent_type,
             constraints=SearchConstraints(**stated),
@@ -82,7 +82,7 @@ class IntentParser:
         )
 
 
-_SCHEMA = answer_schema(ParsedIntent)
+_SCHEMA = make_answer_schema(ParsedIntent)
 
 
 def _as_data(query: str) -> str:
@@ -91,5 +91,5 @@ def _as_data(query: str) -> str:
 
 
 def _clean(texts: list[str]) -> list[str]:
-    cleaned = (normalised(text)[:_MAX_CHARACTERS] for text in texts)
-    return list(dict.fromkeys(text for text in cleaned if term(text)))
+    cleaned = (normalise_text(text)[:_MAX_CHARACTERS] for text in texts)
+    return list(dict.fromkeys(text for text in cleaned if parse_phrase(text)))

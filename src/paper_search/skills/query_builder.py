@@ -8,14 +8,14 @@ from pydantic import ValidationError
 
 from paper_search.domains import get_domain
 from paper_search.errors import LLMError
-from paper_search.intent.cleaning import normalised
-from paper_search.intent.expression import tidied
-from paper_search.intent.limits import sane_limits
-from paper_search.intent.planning import plan
+from paper_search.intent.cleanup import normalise_text
+from paper_search.intent.limits import correct_limits
+from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
-from paper_search.llm.base import LLMProvider, answer_schema
+from paper_search.llm.base import LLMProvider, make_answer_schema
 from paper_search.lookups import read_identifiers
 from paper_search.models import PartOrigin, QueryBuilderInput, SearchQuery, SearchStrategy
+from paper_search.query.rendering import normalise_query
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _SYSTEM = """\
@@ -61,7 +61,7 @@ class QueryBuilder:
 
     async def build(self, input: QueryBuilderInput) -> SearchStrategy:  # noqa: A002 - the name users know
         """The next strategy; `notes` say what was changed and why. Never raises: a model that fails is replaced."""
-        ruled = await asyncio.to_thread(plan, input, self._vocabulary, self._sources, self._clock.now().date())
+        ruled = await asyncio.to_thread(plan_strategy, input, self._vocabulary, self._sources, self._clock.now().date())
         if self._llm is None or read_identifiers(input.intent.topic):
             return ruled
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
@@ -101,15 +101,17 @@ class QueryBuilder:
         self, proposed: SearchStrategy, ruled: SearchStrategy, previous: Sequence[SearchStrategy]
     ) -> SearchStrategy:
         """The model's strategy within bounds: readable new queries, sources there are, sane limits."""
-        tried = {tidied(query.boolean_query) for strategy in previous for query in strategy.queries}
+        tried = {normalise_query(query.boolean_query) for strategy in previous for query in strategy.queries}
         queries: dict[str, SearchQuery] = {}
         for query in proposed.queries:
-            boolean = tidied(query.boolean_query) or tidied(" AND ".join(f'"{word}"' for word in query.keywords))
+            boolean = normalise_query(query.boolean_query) or normalise_query(
+                " AND ".join(f'"{word}"' for word in query.keywords)
+            )
             if boolean and boolean not in tried and len(boolean) <= _MAX_QUERY_CHARACTERS:
                 queries.setdefault(boolean, query.model_copy(update={"boolean_query": boolean}))
-        filters, notes = sane_limits(proposed.filters, self._clock.now().date())
+        filters, notes = correct_limits(proposed.filters, self._clock.now().date())
         stated = {name: value for name, value in filters if value is not None and name != "max_results"}
-        limits, _ = sane_limits(ruled.filters.model_copy(update=stated), self._clock.now().date())
+        limits, _ = correct_limits(ruled.filters.model_copy(update=stated), self._clock.now().date())
         return SearchStrategy(
             queries=list(queries.values())[:_MAX_QUERIES],
             sources=[name for name in self._sources if name in proposed.sources] or list(self._sources),
@@ -137,7 +139,7 @@ def _by_priority(available: list[str] | None, priority: Sequence[str]) -> list[s
 
 
 def _titles(titles: Sequence[str]) -> list[str]:
-    return [normalised(title)[:_MAX_TITLE_CHARACTERS] for title in titles[:_MAX_TITLES]]
+    return [normalise_text(title)[:_MAX_TITLE_CHARACTERS] for title in titles[:_MAX_TITLES]]
 
 
-_SCHEMA = answer_schema(SearchStrategy)
+_SCHEMA = make_answer_schema(SearchStrategy)

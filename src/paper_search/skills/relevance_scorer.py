@@ -10,8 +10,8 @@ from paper_search.errors import LLMError
 from paper_search.llm.base import LLMProvider
 from paper_search.lookups import missing_notes, read_identifiers
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
-from paper_search.relevance.feedback import marks
-from paper_search.relevance.judge import judge
+from paper_search.relevance.feedback import read_marks
+from paper_search.relevance.scores import score_papers
 from paper_search.workflow.ports import ScoredPapers
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -64,7 +64,7 @@ class RelevanceScorer:
         by_rule = await self._score_by_rule(papers, intent, known_hints)
         if self._llm is None or identifiers:
             return ScoredPapers(by_rule, notes)
-        marked = marks(papers, known_hints)
+        marked = read_marks(papers, known_hints)
         pinned = {scored.paper.id for scored, mark in zip(by_rule, marked, strict=True) if mark is not None}
         batches = [by_rule[start : start + self._batch_size] for start in range(0, len(by_rule), self._batch_size)]
         slots = asyncio.Semaphore(self._max_concurrency)
@@ -81,8 +81,8 @@ class RelevanceScorer:
     ) -> list[ScoredPaper]:
         year = self._clock.now().year
         if len(papers) <= _INLINE_PAPERS:
-            return judge(papers, intent, hints, year)
-        return await asyncio.to_thread(judge, papers, intent, hints, year)
+            return score_papers(papers, intent, hints, year)
+        return await asyncio.to_thread(score_papers, papers, intent, hints, year)
 
     async def _score_batch(
         self,

@@ -7,9 +7,9 @@ from typing import Protocol, runtime_checkable
 
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
+from paper_search.query.filters import filter_papers
 from paper_search.review import ExclusionReason
-from paper_search.sources.base import ReportingSource, SearchSource, SourceResult
-from paper_search.sources.constraints import sift
+from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
 from paper_search.workflow.ports import FoundPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
@@ -116,7 +116,7 @@ def _correct_counts(result: SourceResult) -> SourceReport:
 def _filter_and_report(name: str, received: list[RawPaper], strategy: SearchStrategy) -> SourceResult:
     """Apply the strategy's limits and NOT terms to the papers of a source that does not report, and report on it."""
     filters = strategy.filters
-    papers, removed = sift(received, filters, [query.boolean_query for query in strategy.queries])
+    papers, removed = filter_papers(received, filters, [query.boolean_query for query in strategy.queries])
     if (over := len(papers) - max(0, filters.max_results)) > 0:
         papers = papers[:-over]
         removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += over

@@ -1,1 +1,1 @@
-"""Where papers come from."""
+"""Sources of papers: definitions, transports, recordings and the registry."""

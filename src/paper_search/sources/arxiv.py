@@ -1,4 +1,4 @@
-"""arXiv: fielded boolean search in, an Atom feed of preprints out."""
+"""The source arXiv: fielded boolean queries, answered by an Atom feed of preprints."""
 
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
@@ -6,20 +6,20 @@ from xml.etree.ElementTree import Element
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import Node, asked, literal, rendered, spelled
-from paper_search.sources.parsing import (
-    batches,
-    complaint,
-    element_text,
-    next_page,
-    number,
-    paper,
-    papers_of,
-    refused,
-    unreadable,
-    xml_root,
-    year_of,
+from paper_search.query.boolean_query import Node
+from paper_search.query.filters import has_year_limit
+from paper_search.query.rendering import quote_term, render_search, render_with_operators
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.record_fields import build_paper, find_year, get_element_text, parse_count, read_papers
+from paper_search.sources.response_bodies import (
+    build_next_request,
+    limit_page_size,
+    list_values,
+    make_refusal_error,
+    make_reported_error,
+    make_unreadable_error,
+    parse_xml,
+    split_batches,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
@@ -33,81 +33,85 @@ _OPENSEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
 
 
 class Arxiv:
+    """The definition of arXiv."""
+
     name = NAME
     capabilities = frozenset({"year", "not"})
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        search = render_search(query, _render_query, _MAX_QUERY_BYTES)
         if not search:
             return []
-        if filters.year_from is not None or filters.year_to is not None:
+        if has_year_limit(filters):
             first, last = filters.year_from or 1900, filters.year_to or 2999
             search = f"{search} AND submittedDate:[{first:04d}01010000 TO {last:04d}12312359]"
-        size = max(1, min(limit, _PAGE))
+        size = limit_page_size(limit, _PAGE)
         paging = (("start", "0"), ("max_results", str(size)), ("sortBy", "relevance"), ("sortOrder", "descending"))
         return [Request(NAME, _URL, (("search_query", search), *paging))]
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        ids = [one.value for one in identifiers if one.scheme == "arxiv"]
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        ids = list_values(identifiers, "arxiv")
         return [
             Request(NAME, _URL, (("id_list", ",".join(batch)), ("start", "0"), ("max_results", str(len(batch)))))
-            for batch in batches(ids, _PAGE)
+            for batch in split_batches(ids, _PAGE)
         ]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        feed = xml_root(NAME, response)
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        feed = parse_xml(NAME, response)
         if feed.tag != f"{_ATOM}feed":
-            raise unreadable(NAME, "XML that is no Atom feed")
+            raise make_unreadable_error(NAME, "XML that is not an Atom feed")
         entries = feed.findall(f"{_ATOM}entry")
-        if error := _error(entries):
-            raise complaint(NAME, error)
-        papers = papers_of(entries, _paper)
-        found = number(element_text(feed.find(f"{_OPENSEARCH}totalResults")))
-        start = (number(dict(request.params).get("start")) or 0) + len(entries)
+        if error := _find_error(entries):
+            raise make_reported_error(NAME, error)
+        papers = read_papers(entries, _read_paper)
+        found = parse_count(get_element_text(feed.find(f"{_OPENSEARCH}totalResults")))
+        start = (parse_count(dict(request.params).get("start")) or 0) + len(entries)
         more = start < (found or 0)
-        if more and not entries:  # it happens under load, and the same request gets its entries a moment later
-            raise RetryableError(f"{NAME} left out the papers of a page that it says it has.", source=NAME)
-        return Page(papers, (next_page(request, start=start),) if more and len(papers) < limit else (), found)
+        if more and not entries:  # this happens under load, and a retry gets the entries
+            raise RetryableError(f"{NAME} sent an empty page although it has more papers.", source=NAME)
+        return Page(papers, (build_next_request(request, start=start),) if more and len(papers) < limit else (), found)
 
-    def failure(self, response: Response) -> Exception | None:
+    def read_failure(self, response: Response) -> Exception | None:
         try:
-            entries = xml_root(NAME, response).findall(f"{_ATOM}entry")
+            entries = parse_xml(NAME, response).findall(f"{_ATOM}entry")
         except NonRetryableError:
             return None
-        return refused(NAME, response, _error(entries))
+        return make_refusal_error(NAME, response, _find_error(entries))
 
 
 definition: SourceDefinition = Arxiv()
 
 
-def _render(node: Node) -> str:
-    return spelled(node, term=lambda term: f"all:{literal(term)}", without=" ANDNOT ")
+def _render_query(node: Node) -> str:
+    return render_with_operators(node, term=lambda term: f"all:{quote_term(term)}", without=" ANDNOT ")
 
 
-def _error(entries: list[Element]) -> str:
-    """arXiv reports errors as a feed whose one entry is called Error."""
+def _find_error(entries: list[Element]) -> str:
+    """Return the error text of a feed whose only entry is an error, or ""."""
     for entry in entries:
-        if "/api/errors" in element_text(entry.find(f"{_ATOM}id")):
-            return element_text(entry.find(f"{_ATOM}summary"))[:300] or "an error it does not name"
+        if "/api/errors" in get_element_text(entry.find(f"{_ATOM}id")):
+            return get_element_text(entry.find(f"{_ATOM}summary"))[:300] or "an error without a description"
     return ""
 
 
-def _paper(entry: Element) -> RawPaper | None:
-    address = element_text(entry.find(f"{_ATOM}id"))
+def _read_paper(entry: Element) -> RawPaper | None:
+    address = get_element_text(entry.find(f"{_ATOM}id"))
     links = {link.get("title") or link.get("rel"): link.get("href") for link in entry.findall(f"{_ATOM}link")}
-    return paper(
+    return build_paper(
         NAME,
         address.rpartition("/abs/")[2],
-        element_text(entry.find(f"{_ATOM}title")),
-        authors=[(element_text(author.find(f"{_ATOM}name")), None) for author in entry.findall(f"{_ATOM}author")],
-        identifiers={"arxiv": normalise_arxiv(address), "doi": element_text(entry.find(f"{_ARXIV}doi"))},
+        get_element_text(entry.find(f"{_ATOM}title")),
+        authors=[(get_element_text(author.find(f"{_ATOM}name")), None) for author in entry.findall(f"{_ATOM}author")],
+        identifiers={"arxiv": normalise_arxiv(address), "doi": get_element_text(entry.find(f"{_ARXIV}doi"))},
         links=(links.get("pdf"), links.get("alternate"), address),
-        year=year_of(element_text(entry.find(f"{_ATOM}published")), element_text(entry.find(f"{_ATOM}updated"))),
-        venue=element_text(entry.find(f"{_ARXIV}journal_ref")) or "arXiv",
-        abstract=element_text(entry.find(f"{_ATOM}summary")),
+        year=find_year(
+            get_element_text(entry.find(f"{_ATOM}published")), get_element_text(entry.find(f"{_ATOM}updated"))
+        ),
+        venue=get_element_text(entry.find(f"{_ARXIV}journal_ref")) or "arXiv",
+        abstract=get_element_text(entry.find(f"{_ATOM}summary")),
         work_type=WorkType.PREPRINT,
         raw_data={
             "categories": [term for found in entry.findall(f"{_ATOM}category") if (term := found.get("term"))],
-            "comment": element_text(entry.find(f"{_ARXIV}comment")),
+            "comment": get_element_text(entry.find(f"{_ARXIV}comment")),
         },
     )

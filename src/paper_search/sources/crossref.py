@@ -1,40 +1,45 @@
-"""Crossref: words without operators in, registered metadata with JATS abstracts out."""
+"""The source Crossref: words without operators, answered by registered metadata with JATS abstracts."""
 
 from collections.abc import Sequence
 from urllib.parse import quote
 
 from paper_search.lookups import Identifier
 from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import AllOf, Node, asked, positive_words, rendered
-from paper_search.sources.languages import language_of
-from paper_search.sources.notices import crossref_notices
-from paper_search.sources.parsing import (
-    batches,
-    complaint,
-    date_parts,
-    first_text,
-    items,
+from paper_search.query.boolean_query import AllOf, Node, parse_search_query
+from paper_search.query.languages import parse_language
+from paper_search.query.rendering import list_wanted_words, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.notices import read_crossref_notices
+from paper_search.sources.record_fields import (
+    as_list,
+    as_object,
+    build_paper,
+    clean_text,
+    find_year,
+    format_page_range,
+    get_date_parts,
+    get_first_text,
     join_subtitle,
-    json_object,
-    json_or_none,
-    listed,
-    mapping,
-    next_page,
-    number,
-    objects,
-    page_range,
-    paper,
-    papers_of,
-    refused,
-    text,
-    unreadable,
-    year_of,
+    list_objects,
+    parse_count,
+    read_papers,
+)
+from paper_search.sources.response_bodies import (
+    build_next_request,
+    get_list,
+    limit_page_size,
+    list_values,
+    make_refusal_error,
+    make_reported_error,
+    make_unreadable_error,
+    parse_json_object,
+    split_batches,
+    try_parse_json,
 )
 
 NAME = "crossref"
 _URL = "https://api.crossref.org/works"
-_PAGE = 200  # of the 1,000 allowed: larger answers take longer than a polite caller waits
+_PAGE = 200  # of the 1,000 allowed: larger answers exceed the usual timeout
 _BATCH = 25
 _MAX_OFFSET = 10_000
 _MAX_QUERY_BYTES = 2_000
@@ -65,70 +70,80 @@ _WORK_TYPES = {
 
 
 class Crossref:
+    """The definition of Crossref."""
+
     name = NAME
     capabilities = frozenset({"year"})
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        node = asked(query)
-        words = rendered(node, _render, _MAX_QUERY_BYTES)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        node = parse_search_query(query)
+        words = render_within_limit(node, _render_query, _MAX_QUERY_BYTES)
         if not words:
             return []
-        # What the query excludes is taken out afterwards, so more is fetched to begin with.
+        # Exclusions are applied afterwards, so more papers are fetched.
         wanted = limit * 2 if isinstance(node, AllOf) and node.excluded else limit
-        params = [("query.bibliographic", words), ("rows", str(max(1, min(wanted, _PAGE)))), ("offset", "0")]
-        if restrictions := _filter(filters):
+        params = [("query.bibliographic", words), ("rows", str(limit_page_size(wanted, _PAGE))), ("offset", "0")]
+        if restrictions := _build_filter(filters):
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        dois = [one.value for one in identifiers if one.scheme == "doi"]
-        # A comma ends a filter, so a DOI with one in it is asked for by its own address.
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        dois = list_values(identifiers, "doi")
+        # A comma ends a filter, so a DOI with a comma is fetched by its own address.
         alone = [Request(NAME, f"{_URL}/{quote(doi, safe='')}") for doi in dois if "," in doi]
         together = [
             (("filter", ",".join(f"doi:{doi}" for doi in batch)), ("rows", str(len(batch))), ("select", _FIELDS))
-            for batch in batches([doi for doi in dois if "," not in doi], _BATCH)
+            for batch in split_batches([doi for doi in dois if "," not in doi], _BATCH)
         ]
         return [*(Request(NAME, _URL, params) for params in together), *alone]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        body = json_object(NAME, response)
-        message, kind = mapping(body.get("message")), text(body.get("message-type"))
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        body = parse_json_object(NAME, response)
+        message, kind = as_object(body.get("message")), clean_text(body.get("message-type"))
         if body.get("status") != "ok" or not message:
-            said = _said(body.get("message"))
-            raise complaint(NAME, said) if said else unreadable(NAME, "JSON that is no Crossref answer")
+            error_text = _join_messages(body.get("message"))
+            raise (
+                make_reported_error(NAME, error_text)
+                if error_text
+                else make_unreadable_error(NAME, "JSON that is not a Crossref answer")
+            )
         if kind == "work":
-            return Page(papers_of([message], _paper))
+            return Page(read_papers([message], _read_paper))
         if kind != "work-list":  # a list of journals, members, funders
             return Page([])
-        works = listed(NAME, message, "items")
-        papers, found = papers_of(objects(works), _paper), number(message.get("total-results"))
-        return Page(papers, _following(request, len(works), found) if len(papers) < limit else (), found)
+        works = get_list(NAME, message, "items")
+        papers, found = read_papers(list_objects(works), _read_paper), parse_count(message.get("total-results"))
+        return Page(papers, _build_following(request, len(works), found) if len(papers) < limit else (), found)
 
-    def failure(self, response: Response) -> Exception | None:
-        return refused(NAME, response, _said(mapping(json_or_none(response)).get("message")))
+    def read_failure(self, response: Response) -> Exception | None:
+        return make_refusal_error(NAME, response, _join_messages(as_object(try_parse_json(response)).get("message")))
 
 
 definition: SourceDefinition = Crossref()
 
 
-def _following(request: Request, received: int, found: int | None) -> tuple[Request, ...]:
+def _build_following(request: Request, received: int, found: int | None) -> tuple[Request, ...]:
     params = dict(request.params)
-    offset = (number(params.get("offset")) or 0) + received
-    if not received or received < (number(params.get("rows")) or received) or offset >= min(found or 0, _MAX_OFFSET):
+    offset = (parse_count(params.get("offset")) or 0) + received
+    if (
+        not received
+        or received < (parse_count(params.get("rows")) or received)
+        or offset >= min(found or 0, _MAX_OFFSET)
+    ):
         return ()
-    return (next_page(request, offset=offset),)
+    return (build_next_request(request, offset=offset),)
 
 
-def _said(message: object) -> str:
-    parts = [mapping(part).get("message", part) for part in items(message)]
-    return "; ".join(found for part in parts if (found := text(part)))
+def _join_messages(message: object) -> str:
+    parts = [as_object(part).get("message", part) for part in as_list(message)]
+    return "; ".join(found for part in parts if (found := clean_text(part)))
 
 
-def _render(node: Node) -> str:
-    return " ".join(positive_words(node))
+def _render_query(node: Node) -> str:
+    return " ".join(list_wanted_words(node))
 
 
-def _filter(filters: SearchConstraints) -> str:
+def _build_filter(filters: SearchConstraints) -> str:
     found: list[str] = []
     if filters.year_from is not None:
         found.append(f"from-pub-date:{filters.year_from:04d}-01-01")
@@ -137,53 +152,58 @@ def _filter(filters: SearchConstraints) -> str:
     return ",".join(found)
 
 
-def _paper(work: dict[str, object]) -> RawPaper | None:
-    doi, kind = text(work.get("DOI")), text(work.get("type"))
-    published, created = year_of(*(_year(work.get(date)) for date in _DATES)), year_of(_year(work.get("created")))
-    return paper(
+def _read_paper(work: dict[str, object]) -> RawPaper | None:
+    doi, kind = clean_text(work.get("DOI")), clean_text(work.get("type"))
+    published, created = (
+        find_year(*(_get_year(work.get(date)) for date in _DATES)),
+        find_year(_get_year(work.get("created"))),
+    )
+    return build_paper(
         NAME,
         doi,
-        join_subtitle(first_text(*items(work.get("title"))), first_text(*items(work.get("subtitle")))),
-        authors=[_author(author) for author in objects(work.get("author"))],
-        editors=[_author(editor) for editor in objects(work.get("editor"))],
+        join_subtitle(get_first_text(*as_list(work.get("title"))), get_first_text(*as_list(work.get("subtitle")))),
+        authors=[_read_author(author) for author in list_objects(work.get("author"))],
+        editors=[_read_author(editor) for editor in list_objects(work.get("editor"))],
         identifiers={"doi": doi},
-        links=(_open_copy(work), f"https://doi.org/{doi}" if doi else None, work.get("URL")),
+        links=(_find_open_pdf(work), f"https://doi.org/{doi}" if doi else None, work.get("URL")),
         year=published or created,
-        venue=_venue(work),
+        venue=_find_venue(work),
         abstract=work.get("abstract"),
         citation_count=work.get("is-referenced-by-count"),
-        language=language_of(work.get("language")),
+        language=parse_language(work.get("language")),
         work_type=_WORK_TYPES.get(kind, WorkType.OTHER) if kind else None,
         volume=work.get("volume"),
         issue=work.get("issue"),
-        pages=page_range(first_text(work.get("page"), work.get("article-number"))),
+        pages=format_page_range(get_first_text(work.get("page"), work.get("article-number"))),
         publisher=work.get("publisher"),
-        notices=crossref_notices(NAME, work),
+        notices=read_crossref_notices(NAME, work),
         provenance={"year": NAME + REGISTRATION} if created and not published else None,
         raw_data={"types": [kind] if kind else []},
     )
 
 
-def _author(author: dict[str, object]) -> tuple[str, object]:
+def _read_author(author: dict[str, object]) -> tuple[str, object]:
     parts = (author.get("given"), author.get("prefix"), author.get("family"), author.get("suffix"))
-    full = " ".join(found for part in parts if (found := text(part)))
-    return full or text(author.get("name")), text(author.get("ORCID")).rpartition("/")[2]
+    full = " ".join(found for part in parts if (found := clean_text(part)))
+    return full or clean_text(author.get("name")), clean_text(author.get("ORCID")).rpartition("/")[2]
 
 
-def _year(date: object) -> object:
-    return next(iter(date_parts(date)), None)
+def _get_year(date: object) -> object:
+    return next(iter(get_date_parts(date)), None)
 
 
-def _venue(work: dict[str, object]) -> str:
-    institutions = (institution.get("name") for institution in objects(work.get("institution")))
-    event = mapping(work.get("event"))
-    return first_text(*items(work.get("container-title")), event.get("name"), *institutions, work.get("group-title"))
+def _find_venue(work: dict[str, object]) -> str:
+    institutions = (institution.get("name") for institution in list_objects(work.get("institution")))
+    event = as_object(work.get("event"))
+    return get_first_text(
+        *as_list(work.get("container-title")), event.get("name"), *institutions, work.get("group-title")
+    )
 
 
-def _open_copy(work: dict[str, object]) -> object:
-    """The PDF of a work under an open licence; other links lead to a paywall as often as not."""
-    licences = [text(licence.get("URL")) for licence in objects(work.get("license"))]
+def _find_open_pdf(work: dict[str, object]) -> object:
+    """Return the PDF link of a work under an open licence, else None: other links often lead to a paywall."""
+    licences = [clean_text(licence.get("URL")) for licence in list_objects(work.get("license"))]
     if not any("creativecommons.org" in licence for licence in licences):
         return None
-    pdfs = [link.get("URL") for link in objects(work.get("link")) if link.get("content-type") == "application/pdf"]
+    pdfs = [link.get("URL") for link in list_objects(work.get("link")) if link.get("content-type") == "application/pdf"]
     return pdfs[0] if pdfs else None

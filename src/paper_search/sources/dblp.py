@@ -1,30 +1,34 @@
-"""DBLP: prefix search over computer science, whose OR joins single words and whose years cannot be asked for."""
+"""The source DBLP: prefix search over computer science; OR joins single words, and years cannot be filtered."""
 
 import re
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import AllOf, Node, asked, clauses, rendered
-from paper_search.sources.parsing import (
-    element_text,
-    first_link,
+from paper_search.query.boolean_query import AllOf, Node, parse_search_query
+from paper_search.query.rendering import list_word_clauses, render_within_limit
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.record_fields import (
+    as_list,
+    as_object,
+    build_paper,
+    clean_text,
+    find_year,
+    format_page_range,
+    get_element_text,
+    get_first_link,
+    list_objects,
+    parse_count,
+    read_papers,
+)
+from paper_search.sources.response_bodies import (
+    build_next_request,
+    get_list,
     is_xml,
-    items,
-    json_object,
-    listed,
-    mapping,
-    next_page,
-    number,
-    objects,
-    page_range,
-    paper,
-    papers_of,
-    text,
-    unreadable,
-    xml_root,
-    year_of,
+    limit_page_size,
+    make_unreadable_error,
+    parse_json_object,
+    parse_xml,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
@@ -45,103 +49,109 @@ _WORK_TYPES = {
 
 
 class Dblp:
+    """The definition of DBLP."""
+
     name = NAME
     capabilities = frozenset[str]()
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        node = asked(query)
-        words = rendered(node, _render, _MAX_QUERY_BYTES)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        node = parse_search_query(query)
+        words = render_within_limit(node, _render_query, _MAX_QUERY_BYTES)
         if not words:
             return []
-        # Years and exclusions are applied afterwards to what came, so all that may come is asked for at once.
+        # Years and exclusions are applied afterwards, so the largest page is requested.
         narrowed = filters.year_from or filters.year_to or (isinstance(node, AllOf) and node.excluded)
-        size = _PAGE if narrowed else max(1, min(limit, _PAGE))
+        size = _PAGE if narrowed else limit_page_size(limit, _PAGE)
         return [Request(NAME, _URL, (("q", words), ("format", "json"), ("h", str(size)), ("f", "0"), ("c", "0")))]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        hits = _hits_of_xml(response) if is_xml(response) else _hits_of_json(response)
-        records = listed(NAME, {"hits": hits.get("hit")}, "hits")
-        papers = papers_of((mapping(hit.get("info")) for hit in objects(records)), _paper)
-        found = number(hits.get("@total"))
-        start = (number(hits.get("@first")) or 0) + len(records)
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        hits = _read_xml_hits(response) if is_xml(response) else _read_json_hits(response)
+        records = get_list(NAME, {"hits": hits.get("hit")}, "hits")
+        papers = read_papers((as_object(hit.get("info")) for hit in list_objects(records)), _read_paper)
+        found = parse_count(hits.get("@total"))
+        start = (parse_count(hits.get("@first")) or 0) + len(records)
         more = records and len(papers) < limit and start < (found or 0)
-        return Page(papers, (next_page(request, f=start),) if more else (), found)
+        return Page(papers, (build_next_request(request, f=start),) if more else (), found)
 
-    def failure(self, response: Response) -> Exception | None:
+    def read_failure(self, response: Response) -> Exception | None:
         return None
 
 
 definition: SourceDefinition = Dblp()
 
 
-def _render(node: Node) -> str:
-    return " ".join("|".join(_word(word) for word in clause) for clause in clauses(node))
+def _render_query(node: Node) -> str:
+    return " ".join("|".join(_clean_word(word) for word in clause) for clause in list_word_clauses(node))
 
 
-def _word(word: str) -> str:
+def _clean_word(word: str) -> str:
     return re.sub(r"[|$:]", "", word)
 
 
-def _hits_of_json(response: Response) -> dict[str, Any]:
-    result = mapping(json_object(NAME, response).get("result"))
+def _read_json_hits(response: Response) -> dict[str, Any]:
+    result = as_object(parse_json_object(NAME, response).get("result"))
     if not isinstance(result.get("hits"), dict):
-        raise unreadable(NAME, "JSON without hits")
-    return mapping(result["hits"])
+        raise make_unreadable_error(NAME, "JSON without hits")
+    return as_object(result["hits"])
 
 
-def _hits_of_xml(response: Response) -> dict[str, Any]:
-    hits = xml_root(NAME, response).find("hits")
+def _read_xml_hits(response: Response) -> dict[str, Any]:
+    hits = parse_xml(NAME, response).find("hits")
     if hits is None:
-        raise unreadable(NAME, "a web page or XML without hits")
+        raise make_unreadable_error(NAME, "a web page or XML without hits")
     return {
         "@total": hits.get("total"),
         "@first": hits.get("first"),
-        "hit": [{"info": _info(info)} for hit in hits.findall("hit") if (info := hit.find("info")) is not None],
+        "hit": [
+            {"info": _read_xml_info(info)} for hit in hits.findall("hit") if (info := hit.find("info")) is not None
+        ],
     }
 
 
-def _info(info: Element) -> dict[str, Any]:
-    """The XML form as the object that the JSON form would have been."""
-    found: dict[str, Any] = {child.tag: element_text(child) for child in info}
-    authors = [{"@pid": author.get("pid"), "text": element_text(author)} for author in info.findall("authors/author")]
-    return {**found, "authors": {"author": authors}, "ee": [element_text(link) for link in info.findall("ee")]}
+def _read_xml_info(info: Element) -> dict[str, Any]:
+    """Return the XML form of a hit as the object of the JSON form."""
+    found: dict[str, Any] = {child.tag: get_element_text(child) for child in info}
+    authors = [
+        {"@pid": author.get("pid"), "text": get_element_text(author)} for author in info.findall("authors/author")
+    ]
+    return {**found, "authors": {"author": authors}, "ee": [get_element_text(link) for link in info.findall("ee")]}
 
 
-def _paper(info: dict[str, Any]) -> RawPaper | None:
-    key, kind = text(info.get("key")), text(info.get("type"))
-    addresses = [first_link(link) for link in items(info.get("ee"))]
-    return paper(
+def _read_paper(info: dict[str, Any]) -> RawPaper | None:
+    key, kind = clean_text(info.get("key")), clean_text(info.get("type"))
+    addresses = [get_first_link(link) for link in as_list(info.get("ee"))]
+    return build_paper(
         NAME,
         key,
-        _text(info.get("title")),
-        authors=[_author(author) for author in items(mapping(info.get("authors")).get("author"))],
+        _get_text(info.get("title")),
+        authors=[_read_author(author) for author in as_list(as_object(info.get("authors")).get("author"))],
         identifiers={
             "doi": info.get("doi"),
             "arxiv": next((found for link in addresses if (found := normalise_arxiv(link))), None),
             "dblp": key,
         },
         links=(*addresses, info.get("url")),
-        year=year_of(info.get("year")),
-        venue=" / ".join(found for venue in items(info.get("venue")) if (found := _text(venue))),
-        work_type=_work_type(kind, key),
+        year=find_year(info.get("year")),
+        venue=" / ".join(found for venue in as_list(info.get("venue")) if (found := _get_text(venue))),
+        work_type=_find_work_type(kind, key),
         volume=info.get("volume"),
         issue=info.get("number"),
-        pages=page_range(info.get("pages")),
+        pages=format_page_range(info.get("pages")),
         publisher=info.get("publisher"),
         raw_data={"types": [kind] if kind else []},
     )
 
 
-def _text(value: object) -> str:
-    """DBLP's JSON gives plain text, or an object around it where its XML had attributes."""
-    return text(mapping(value).get("text")) or text(value)
+def _get_text(value: object) -> str:
+    """Return the text of a JSON value, which is plain text or an object with attributes and the text."""
+    return clean_text(as_object(value).get("text")) or clean_text(value)
 
 
-def _author(author: object) -> tuple[str, object]:
-    return _HOMONYM.sub("", _text(author)), mapping(author).get("@pid")
+def _read_author(author: object) -> tuple[str, object]:
+    return _HOMONYM.sub("", _get_text(author)), as_object(author).get("@pid")
 
 
-def _work_type(kind: str, key: str) -> WorkType | None:
+def _find_work_type(kind: str, key: str) -> WorkType | None:
     if key.startswith(("phd/", "ms/")):
         return WorkType.THESIS
     if key.startswith("journals/corr/"):

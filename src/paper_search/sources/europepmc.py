@@ -1,4 +1,4 @@
-"""Europe PMC: fielded boolean search over biomedical literature and preprints."""
+"""The source Europe PMC: fielded boolean search over biomedical literature and preprints."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,31 +6,35 @@ from xml.etree.ElementTree import Element
 
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import asked, rendered, spelled
-from paper_search.sources.languages import bibliographic_code, language_of
-from paper_search.sources.notices import medline_notices
-from paper_search.sources.parsing import (
-    batches,
-    complaint,
-    first_text,
+from paper_search.query.filters import has_year_limit
+from paper_search.query.languages import parse_language, to_bibliographic_code
+from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.notices import read_medline_notices
+from paper_search.sources.record_fields import (
+    as_list,
+    as_object,
+    build_paper,
+    clean_text,
+    find_year,
+    format_page_range,
+    get_first_text,
+    list_objects,
+    parse_count,
+    read_papers,
+)
+from paper_search.sources.response_bodies import (
+    build_next_request,
+    get_list,
     is_xml,
-    items,
-    json_object,
-    json_or_none,
-    listed,
-    mapping,
-    next_page,
-    number,
-    objects,
-    page_range,
-    paper,
-    papers_of,
-    refused,
-    text,
-    unreadable,
-    xml_root,
-    year_of,
+    limit_page_size,
+    make_refusal_error,
+    make_reported_error,
+    make_unreadable_error,
+    parse_json_object,
+    parse_xml,
+    split_batches,
+    try_parse_json,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_pmcid
 
@@ -50,124 +54,153 @@ _LISTS = {
 
 
 class EuropePmc:
+    """The definition of Europe PMC."""
+
     name = NAME
     capabilities = frozenset({"year", "language", "not"})
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        search = render_search(query, render_with_operators, _MAX_QUERY_BYTES)
         if not search:
             return []
-        if filters.year_from is not None or filters.year_to is not None:
+        if has_year_limit(filters):
             search += f" AND PUB_YEAR:[{filters.year_from or 1000} TO {filters.year_to or 3000}]"
-        if language := language_of(filters.language):
-            search += f' AND LANG:"{bibliographic_code(language)}"'
-        return [_search(search, max(1, min(limit, _PAGE)))]
+        if language := parse_language(filters.language):
+            search += f' AND LANG:"{to_bibliographic_code(language)}"'
+        return [_build_search(search, limit_page_size(limit, _PAGE))]
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        terms = [_TERMS[one.scheme].format(one.value) for one in identifiers if one.scheme in _TERMS]
-        return [_search(" OR ".join(batch), len(batch)) for batch in batches(terms, _TERMS_AT_ONCE)]
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        terms = [
+            _TERMS[identifier.scheme].format(identifier.value)
+            for identifier in identifiers
+            if identifier.scheme in _TERMS
+        ]
+        return [_build_search(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        body = _object(xml_root(NAME, response)) if is_xml(response) else json_object(NAME, response)
-        if said := first_text(body.get("errMsg"), body.get("error"), body.get("message")):
-            raise complaint(NAME, said, passing=(number(body.get("errCode") or body.get("status")) or 0) >= 500)
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        body = _to_object(parse_xml(NAME, response)) if is_xml(response) else parse_json_object(NAME, response)
+        if error_text := get_first_text(body.get("errMsg"), body.get("error"), body.get("message")):
+            raise make_reported_error(
+                NAME, error_text, passing=(parse_count(body.get("errCode") or body.get("status")) or 0) >= 500
+            )
         if "resultList" not in body:
             if "hitCount" not in body:
-                raise unreadable(NAME, "an answer without results")
-            return Page([], found=number(body["hitCount"]))
-        records = listed(NAME, mapping(body["resultList"]), "result")
-        papers = papers_of(objects(records), _paper)
-        cursor = text(body.get("nextCursorMark"))
+                raise make_unreadable_error(NAME, "an answer without results")
+            return Page([], found=parse_count(body["hitCount"]))
+        records = get_list(NAME, as_object(body["resultList"]), "result")
+        papers = read_papers(list_objects(records), _read_paper)
+        cursor = clean_text(body.get("nextCursorMark"))
         fresh = cursor and cursor != dict(request.params).get("cursorMark")
         more = records and fresh and len(papers) < limit
-        return Page(papers, (next_page(request, cursorMark=cursor),) if more else (), number(body.get("hitCount")))
+        return Page(
+            papers, (build_next_request(request, cursorMark=cursor),) if more else (), parse_count(body.get("hitCount"))
+        )
 
-    def failure(self, response: Response) -> Exception | None:
-        body = mapping(json_or_none(response))
-        return refused(NAME, response, first_text(body.get("errMsg"), body.get("message"), body.get("error")))
+    def read_failure(self, response: Response) -> Exception | None:
+        body = as_object(try_parse_json(response))
+        return make_refusal_error(
+            NAME, response, get_first_text(body.get("errMsg"), body.get("message"), body.get("error"))
+        )
 
 
 definition: SourceDefinition = EuropePmc()
 
 
-def _search(query: str, size: int) -> Request:
+def _build_search(query: str, size: int) -> Request:
     paging = (("resultType", "core"), ("format", "json"), ("pageSize", str(size)), ("cursorMark", "*"))
     return Request(NAME, _URL, (("query", query), *paging))
 
 
-def _object(element: Element, depth: int = 8) -> dict[str, Any]:
-    """The XML form as the object that the JSON form would have been; text where an element has no children."""
+def _to_object(element: Element, depth: int = 8) -> dict[str, Any]:
+    """Return the XML form as the object of the JSON form, with text for elements without children."""
     found: dict[str, Any] = {}
     for child in element:
         if name := _LISTS.get(child.tag):
-            found[child.tag] = {name: [_value(item, depth) for item in child.findall(name)]}
+            found[child.tag] = {name: [_to_value(item, depth) for item in child.findall(name)]}
         else:
-            found[child.tag] = _value(child, depth)
+            found[child.tag] = _to_value(child, depth)
     return found
 
 
-def _value(element: Element, depth: int) -> object:
-    return _object(element, depth - 1) if len(element) and depth else element.text
+def _to_value(element: Element, depth: int) -> object:
+    return _to_object(element, depth - 1) if len(element) and depth else element.text
 
 
-def _paper(record: dict[str, Any]) -> RawPaper | None:
-    info = mapping(record.get("journalInfo"))
-    journal, origin, local = mapping(info.get("journal")), text(record.get("source")), text(record.get("id"))
-    kinds = _kinds(record)
-    return paper(
+def _read_paper(record: dict[str, Any]) -> RawPaper | None:
+    info = as_object(record.get("journalInfo"))
+    journal, origin, local = (
+        as_object(info.get("journal")),
+        clean_text(record.get("source")),
+        clean_text(record.get("id")),
+    )
+    kinds = _list_kinds(record)
+    return build_paper(
         NAME,
         f"{origin}:{local}" if origin and local else local,
         record.get("title"),
-        authors=_authors(record),
+        authors=_read_authors(record),
         identifiers={"doi": record.get("doi"), "pmid": record.get("pmid"), "pmcid": record.get("pmcid")},
-        links=(*_addresses(record), f"https://europepmc.org/article/{origin}/{local}" if origin and local else None),
-        year=year_of(record.get("pubYear"), info.get("yearOfPublication"), record.get("firstPublicationDate")),
-        venue=first_text(journal.get("title"), record.get("journalTitle"), _book(record), _repository(record)),
+        links=(
+            *_list_addresses(record),
+            f"https://europepmc.org/article/{origin}/{local}" if origin and local else None,
+        ),
+        year=find_year(record.get("pubYear"), info.get("yearOfPublication"), record.get("firstPublicationDate")),
+        venue=get_first_text(
+            journal.get("title"), record.get("journalTitle"), _get_book_title(record), _get_repository(record)
+        ),
         abstract=record.get("abstractText"),
         citation_count=record.get("citedByCount"),
-        language=language_of(record.get("language")),
-        work_type=_work_type(origin, kinds),
-        volume=first_text(info.get("volume"), record.get("journalVolume")),
-        issue=first_text(info.get("issue"), record.get("issue")),
-        pages=page_range(record.get("pageInfo")),
-        publisher=mapping(record.get("bookOrReportDetails")).get("publisher"),
-        notices=medline_notices(NAME, kinds, _links(record)),
+        language=parse_language(record.get("language")),
+        work_type=_find_work_type(origin, kinds),
+        volume=get_first_text(info.get("volume"), record.get("journalVolume")),
+        issue=get_first_text(info.get("issue"), record.get("issue")),
+        pages=format_page_range(record.get("pageInfo")),
+        publisher=as_object(record.get("bookOrReportDetails")).get("publisher"),
+        notices=read_medline_notices(NAME, kinds, _list_corrections(record)),
         raw_data={"types": kinds},
     )
 
 
-def _links(record: dict[str, Any]) -> list[tuple[str, str, str]]:
-    entries = objects(mapping(record.get("commentCorrectionList")).get("commentCorrection"))
+def _list_corrections(record: dict[str, Any]) -> list[tuple[str, str, str]]:
+    entries = list_objects(as_object(record.get("commentCorrectionList")).get("commentCorrection"))
     return [
-        (text(entry.get("type")), text(entry.get("reference")), text(entry.get("id")) if _in_pubmed(entry) else "")
+        (
+            clean_text(entry.get("type")),
+            clean_text(entry.get("reference")),
+            clean_text(entry.get("id")) if _is_in_pubmed(entry) else "",
+        )
         for entry in entries
     ]
 
 
-def _in_pubmed(entry: dict[str, Any]) -> bool:
+def _is_in_pubmed(entry: dict[str, Any]) -> bool:
     return entry.get("source") == "MED"
 
 
-def _authors(record: dict[str, Any]) -> list[tuple[object, object]]:
-    listed_authors = objects(mapping(record.get("authorList")).get("author"))
+def _read_authors(record: dict[str, Any]) -> list[tuple[object, object]]:
+    listed_authors = list_objects(as_object(record.get("authorList")).get("author"))
     if not listed_authors:
-        return [(name, None) for name in text(record.get("authorString")).rstrip(".").split(", ")]
-    return [(_name(author), mapping(author.get("authorId")).get("value")) for author in listed_authors]
+        return [(name, None) for name in clean_text(record.get("authorString")).rstrip(".").split(", ")]
+    return [(_format_name(author), as_object(author.get("authorId")).get("value")) for author in listed_authors]
 
 
-def _name(author: dict[str, Any]) -> str:
-    first, last = text(author.get("firstName")), text(author.get("lastName"))
+def _format_name(author: dict[str, Any]) -> str:
+    first, last = clean_text(author.get("firstName")), clean_text(author.get("lastName"))
     return (
-        f"{first} {last}" if first and last else first_text(author.get("fullName"), author.get("collectiveName"), last)
+        f"{first} {last}"
+        if first and last
+        else get_first_text(author.get("fullName"), author.get("collectiveName"), last)
     )
 
 
-def _kinds(record: dict[str, Any]) -> list[str]:
-    kinds = items(mapping(record.get("pubTypeList")).get("pubType")) or text(record.get("pubType")).split("; ")
-    return [kind for item in kinds if (kind := text(item).lower())]
+def _list_kinds(record: dict[str, Any]) -> list[str]:
+    kinds = as_list(as_object(record.get("pubTypeList")).get("pubType")) or clean_text(record.get("pubType")).split(
+        "; "
+    )
+    return [kind for item in kinds if (kind := clean_text(item).lower())]
 
 
-def _work_type(origin: str, kinds: list[str]) -> WorkType | None:
+def _find_work_type(origin: str, kinds: list[str]) -> WorkType | None:
     if origin == "PPR" or "preprint" in kinds:
         return WorkType.PREPRINT
     if origin == "ETH" or any("thesis" in kind for kind in kinds):
@@ -177,23 +210,23 @@ def _work_type(origin: str, kinds: list[str]) -> WorkType | None:
     return WorkType.ARTICLE if kinds or origin in {"MED", "PMC"} else None
 
 
-def _addresses(record: dict[str, Any]) -> list[object]:
-    """Free copies first, PDFs before pages."""
-    links = objects(mapping(record.get("fullTextUrlList")).get("fullTextUrl"))
-    if pmcid := normalise_pmcid(text(record.get("pmcid"))):
+def _list_addresses(record: dict[str, Any]) -> list[object]:
+    """Return the full-text addresses: free copies first, PDFs before pages."""
+    links = list_objects(as_object(record.get("fullTextUrlList")).get("fullTextUrl"))
+    if pmcid := normalise_pmcid(clean_text(record.get("pmcid"))):
         links = [*links, {"availabilityCode": "F", "url": f"https://europepmc.org/articles/{pmcid}"}]
     order = {"OA": 0, "F": 1}
     ranked = sorted(
         links,
-        key=lambda link: (order.get(text(link.get("availabilityCode")), 2), link.get("documentStyle") != "pdf"),
+        key=lambda link: (order.get(clean_text(link.get("availabilityCode")), 2), link.get("documentStyle") != "pdf"),
     )
     return [link.get("url") for link in ranked]
 
 
-def _book(record: dict[str, Any]) -> object:
-    return mapping(record.get("bookOrReportDetails")).get("comprisingTitle")
+def _get_book_title(record: dict[str, Any]) -> object:
+    return as_object(record.get("bookOrReportDetails")).get("comprisingTitle")
 
 
-def _repository(record: dict[str, Any]) -> object:
-    """A preprint has no journal; the server it lies on is named as its publisher."""
-    return mapping(record.get("bookOrReportDetails")).get("publisher")
+def _get_repository(record: dict[str, Any]) -> object:
+    """Return the preprint server, which Europe PMC names as the publisher of a preprint."""
+    return as_object(record.get("bookOrReportDetails")).get("publisher")

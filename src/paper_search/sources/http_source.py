@@ -1,4 +1,4 @@
-"""A source definition put to work: its requests sent, its pages followed, its limits kept, its failures told."""
+"""HTTP sources: a definition's requests sent, pages followed, limits applied and failures reported."""
 
 import asyncio
 from collections import Counter, deque
@@ -16,8 +16,9 @@ from paper_search.errors import (
 )
 from paper_search.lookups import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
+from paper_search.query.filters import compute_query_limit, filter_papers
 from paper_search.review import ExclusionReason
-from paper_search.sources.base import (
+from paper_search.sources.interfaces import (
     LookupDefinition,
     Page,
     Request,
@@ -26,10 +27,10 @@ from paper_search.sources.base import (
     SourceDefinition,
     SourceResult,
     Transport,
-    forget,
+    forget_answer,
 )
-from paper_search.sources.constraints import per_query_limit, sift
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.text import plural
 
 MOST_REQUESTS_PER_QUERY: Final = 100
 _QUICKLY_READ: Final = 16_000
@@ -38,10 +39,10 @@ _log = get_logger(__name__)
 
 
 class HttpSource(SearchSource):
-    """Searches what `definition` describes through `transport`.
+    """A source that sends the requests of `definition` through `transport`.
 
-    When `deadline_s` pass before the source has finished, what came until then is kept; None sets no deadline.
-    Answers are read in the threads of `reader`: sources that share one thread leave the event loop the most time.
+    After `deadline_s` seconds the search ends with the papers received until then; None sets no deadline. Large answers
+    are read in the threads of `reader`: one shared thread leaves the event loop the most time.
     """
 
     def __init__(
@@ -62,27 +63,27 @@ class HttpSource(SearchSource):
         return self._definition.name
 
     async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
-        haul = await self._search(strategy)
-        if haul.errors and not haul.papers:
-            raise haul.errors[-1]
-        return haul.papers
+        progress = await self._run_search(strategy)
+        if progress.errors and not progress.papers:
+            raise progress.errors[-1]
+        return progress.papers
 
     async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
-        """The papers and how it went. Raises nothing: what fails is in the report."""
-        haul = await self._search(strategy)
-        return SourceResult(haul.papers, haul.report(self.source_name))
+        """Return the papers and a report, which contains every failure. Never raises."""
+        progress = await self._run_search(strategy)
+        return SourceResult(progress.papers, progress.build_report(self.source_name))
 
     async def aclose(self) -> None:
-        """Closes the transport, which may be shared; it opens again when it is used again."""
+        """Close the transport, which may be shared; the next request opens it again."""
         await self._transport.aclose()
 
-    async def _search(self, strategy: SearchStrategy) -> "_Haul":
-        return await _Search(self._definition, self._transport, strategy, self._deadline_s, self._reader).run()
+    async def _run_search(self, strategy: SearchStrategy) -> "_SearchProgress":
+        return await _Search(self._definition, self._transport, strategy, self._deadline_s, self._reader).run_queries()
 
 
 @dataclass(slots=True)
-class _Haul:
-    """What one search has brought so far, and at what cost."""
+class _SearchProgress:
+    """The papers, errors, calls and seconds of one search so far."""
 
     limit: int
     papers: list[RawPaper] = field(default_factory=list[RawPaper])
@@ -104,11 +105,12 @@ class _Haul:
     def received(self) -> int:
         return len(self.papers) + self.removed.total()
 
-    def charge(self, calls: int, seconds: float) -> None:
+    def add_cost(self, calls: int, seconds: float) -> None:
+        """Add the calls and seconds of a request."""
         self.calls += calls
         self.seconds = round(self.seconds + seconds, 3)
 
-    def take(self, papers: list[RawPaper], most: int) -> int:
+    def add_papers(self, papers: list[RawPaper], most: int) -> int:
         """Add up to `most` papers that are new, count the others as removed, and return how many were added."""
         before = len(self.papers)
         for paper in papers:
@@ -123,22 +125,23 @@ class _Haul:
                 self.papers.append(paper)
         return len(self.papers) - before
 
-    def report(self, name: str) -> SourceReport:
+    def build_report(self, name: str) -> SourceReport:
+        """Return the report on the search."""
         return SourceReport(
             name=name,
-            status=self._status(),
+            status=self._get_status(),
             returned=len(self.papers),
             removed=dict(sorted(self.removed.items())),
             found=self.found,
             calls=self.calls,
             seconds=self.seconds,
-            reason=self._reason(),
+            reason=self._describe_outcome(),
             retry_at=next((error.retry_at for error in self.errors if error.retry_at), None),
             requests=self.requests,
             partial=bool(self.papers and self.errors),
         )
 
-    def _status(self) -> SourceStatus:
+    def _get_status(self) -> SourceStatus:
         if self.papers:
             return SourceStatus.OK
         if any(error.rate_limited for error in self.errors):
@@ -148,7 +151,7 @@ class _Haul:
             return SourceStatus.SKIPPED if refused_unasked else SourceStatus.FAILED
         return SourceStatus.EMPTY if self.sent else SourceStatus.SKIPPED
 
-    def _reason(self) -> str | None:
+    def _describe_outcome(self) -> str | None:
         if self.errors:
             return " ".join(f"{message}." for message in dict.fromkeys(e.message.rstrip(".") for e in self.errors))
         if self.papers:
@@ -156,12 +159,12 @@ class _Haul:
         if self.cannot_look_up and not self.sent:
             return "This source cannot look up these identifiers."
         if not self.sent:
-            return "The strategy asks for nothing that can be searched for here."
-        return f"None of the {self.received} papers that came meets the filters." if self.received else None
+            return "The strategy has no query that this source can search."
+        return f"Received {plural(self.received, 'paper')}; none meets the filters." if self.received else None
 
 
 class _Search:
-    """One strategy on its way through one source."""
+    """The search of one source for one strategy."""
 
     def __init__(
         self,
@@ -178,104 +181,109 @@ class _Search:
         self._deadline_s = deadline_s
         self._ends_at = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
         self._reader = reader
-        self._haul = _Haul(limit=min(strategy.filters.max_results, MAX_RESULTS_CAP))
+        self._progress = _SearchProgress(limit=min(strategy.filters.max_results, MAX_RESULTS_CAP))
 
-    async def run(self) -> _Haul:
-        haul = self._haul
-        queries = self._distinct()
-        share = per_query_limit(haul.limit, len(queries))
+    async def run_queries(self) -> _SearchProgress:
+        """Run the queries one after another until the limit is reached or an error is final."""
+        progress = self._progress
+        queries = self._list_distinct_queries()
+        share = compute_query_limit(progress.limit, len(queries))
         for query in queries:
-            if haul.room <= 0:
+            if progress.room <= 0:
                 break
             try:
-                await self._follow(query, min(share, haul.room))
+                await self._fetch_pages(query, min(share, progress.room))
             except SearchSourceError as error:
-                haul.errors.append(error)
+                progress.errors.append(error)
                 if _is_final(error):
                     break
             except Exception as error:
                 _log.exception("a source failed in an unexpected way", source=self._definition.name)
-                haul.errors.append(NonRetryableError(f"Unexpected {type(error).__name__}; the log has the details."))
-        return haul
+                progress.errors.append(
+                    NonRetryableError(f"Unexpected {type(error).__name__}; the log has the details.")
+                )
+        return progress
 
-    def _distinct(self) -> list[SearchQuery]:
-        """The queries that ask this source for different things: without operators several may be the same words."""
-        asked: dict[object, SearchQuery] = {}
+    def _list_distinct_queries(self) -> list[SearchQuery]:
+        """Return the queries that differ for this source: without operators several may be the same words."""
+        distinct: dict[object, SearchQuery] = {}
         for query in self._queries:
             try:
-                first: object = tuple(self._requests(query, 1))
+                first: object = tuple(self._build_requests(query, 1))
             except Exception:
-                first = query.boolean_query  # it fails again, and is told, when it is asked in earnest
-            asked.setdefault(first, query)
-        return list(asked.values())
+                first = query.boolean_query  # the failure is reported when the query is run
+            distinct.setdefault(first, query)
+        return list(distinct.values())
 
-    def _requests(self, query: SearchQuery, limit: int) -> list[Request]:
-        """Return the first requests of a query; one that consists of identifiers looks those up."""
+    def _build_requests(self, query: SearchQuery, limit: int) -> list[Request]:
+        """Return the first requests of a query; a query of identifiers gives lookups."""
         identifiers = read_identifiers(query.boolean_query)
         if not identifiers:
-            return self._definition.requests(query, self._filters, limit)
+            return self._definition.build_requests(query, self._filters, limit)
         if isinstance(self._definition, LookupDefinition):
-            return self._definition.lookups(identifiers)
+            return self._definition.build_lookups(identifiers)
         return []
 
-    async def _follow(self, query: SearchQuery, limit: int) -> None:
-        """Sends the requests of one query and those their answers lead to, until `limit` papers are kept."""
-        by_identifier = bool(read_identifiers(query.boolean_query))
-        waiting = deque(self._requests(query, limit))
-        self._haul.cannot_look_up |= by_identifier and not waiting
+    async def _fetch_pages(self, query: SearchQuery, limit: int) -> None:
+        """Send the requests of one query and those that follow from the answers, until `limit` papers are added."""
+        is_lookup = bool(read_identifiers(query.boolean_query))
+        waiting = deque(self._build_requests(query, limit))
+        self._progress.cannot_look_up |= is_lookup and not waiting
         known = set(waiting)
-        self._haul.requests += [request.address for request in waiting]
+        self._progress.requests += [request.address for request in waiting]
         for _ in range(MOST_REQUESTS_PER_QUERY):
             if not waiting or limit <= 0:
                 return
-            page = await self._page(waiting.popleft(), limit, missing_ok=by_identifier)
-            papers, removed = sift(page.papers, self._filters, [query.boolean_query], self._definition.capabilities)
-            self._haul.removed += removed
-            limit -= self._haul.take(papers, limit)
-            self._haul.found = _larger(self._haul.found, page.found)
-            # A page that leads back to one already seen would never end.
+            page = await self._fetch_page(waiting.popleft(), limit, missing_ok=is_lookup)
+            papers, removed = filter_papers(
+                page.papers, self._filters, [query.boolean_query], self._definition.capabilities
+            )
+            self._progress.removed += removed
+            limit -= self._progress.add_papers(papers, limit)
+            self._progress.found = _get_larger(self._progress.found, page.found)
+            # Following a page that leads back to an earlier one would never end.
             waiting.extend(further for further in page.follow if further not in known)
             known.update(page.follow)
         if waiting and limit > 0:
             raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
 
-    async def _page(self, request: Request, limit: int, *, missing_ok: bool) -> Page:
+    async def _fetch_page(self, request: Request, limit: int, *, missing_ok: bool) -> Page:
         try:
-            response = await self._send(request)
+            response = await self._send_request(request)
         except NonRetryableError as error:
             if missing_ok and error.ids.get("status") == _NOT_FOUND:
                 return Page([])
             raise
         try:
-            return await self._read(request, response, limit)
+            return await self._read_page(request, response, limit)
         except RetryableError as error:
             if error.rate_limited:
                 raise
-        return await self._read(request, await self._send(request), limit)
+        return await self._read_page(request, await self._send_request(request), limit)
 
-    async def _send(self, request: Request) -> Response:
-        """The deadline can end a request only, never the reading of an answer: so a replay sees the same end."""
-        self._haul.sent += 1
+    async def _send_request(self, request: Request) -> Response:
+        """Send a request until the deadline, which never ends the reading of an answer: a replay must end the same."""
+        self._progress.sent += 1
         try:
             async with asyncio.timeout_at(self._ends_at):
                 response = await self._transport.send(request)
         except SearchSourceError as error:
-            self._haul.charge(error.ids.get("calls", 1), error.ids.get("seconds", 0.0))
+            self._progress.add_cost(error.ids.get("calls", 1), error.ids.get("seconds", 0.0))
             raise
         except TimeoutError as error:
-            self._haul.charge(1, max(0.0, (self._deadline_s or 0.0) - self._haul.seconds))
+            self._progress.add_cost(1, max(0.0, (self._deadline_s or 0.0) - self._progress.seconds))
             raise DeadlineError(f"Did not finish within {self._deadline_s or 0.0:g} s.") from error
-        self._haul.charge(response.calls, response.seconds)
+        self._progress.add_cost(response.calls, response.seconds)
         return response
 
-    async def _read(self, request: Request, response: Response, limit: int) -> Page:
-        read = self._definition.read
+    async def _read_page(self, request: Request, response: Response, limit: int) -> Page:
+        read = self._definition.read_response
         try:
             if len(response.body) < _QUICKLY_READ:
                 return read(request, response, limit)
             return await asyncio.get_running_loop().run_in_executor(self._reader, read, request, response, limit)
         except Exception as error:
-            await forget(self._transport, request)
+            await forget_answer(self._transport, request)
             if isinstance(error, SearchSourceError):
                 raise
             _log.exception("an answer could not be read", source=request.source)
@@ -283,9 +291,9 @@ class _Search:
 
 
 def _is_final(error: SearchSourceError) -> bool:
-    """Whether the source's other queries would meet the same end."""
+    """Return True if the source's other queries would fail in the same way."""
     return isinstance(error, MissingKeyError | CallLimitError | DeadlineError) or error.rate_limited
 
 
-def _larger(first: int | None, second: int | None) -> int | None:
+def _get_larger(first: int | None, second: int | None) -> int | None:
     return second if first is None else max(first, second or 0)

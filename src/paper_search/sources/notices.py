@@ -1,4 +1,4 @@
-"""Editorial notices read from the records of Crossref, PubMed and Europe PMC."""
+"""Editorial notices in the records of Crossref, PubMed and Europe PMC."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from datetime import date
 from typing import Final
 
 from paper_search.notices import EditorialNotice, NoticeStatus, merge_notices
-from paper_search.sources.parsing import date_parts, mapping, number, objects, text
+from paper_search.sources.record_fields import as_object, clean_text, get_date_parts, list_objects, parse_count
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
 
 _CROSSREF_TYPES: Final = {
@@ -42,36 +42,36 @@ _MONTHS: Final = {
 _LONGEST_LABEL: Final = 300
 
 
-def crossref_notices(source: str, work: dict[str, object]) -> list[EditorialNotice]:
+def read_crossref_notices(source: str, work: dict[str, object]) -> list[EditorialNotice]:
     """Return the notices in `updated-by`, and those in `update-to` that name the work itself.
 
-    All other entries of `update-to` say what the work, a notice, does to another paper.
+    All other entries of `update-to` describe other papers: there the work itself is the notice.
     """
-    own = normalise_doi(text(work.get("DOI")))
-    return merge_notices(_crossref_notices(source, work, own))
+    own = normalise_doi(clean_text(work.get("DOI")))
+    return merge_notices(_iterate_crossref_notices(source, work, own))
 
 
-def _crossref_notices(source: str, work: dict[str, object], own: str | None) -> Iterator[EditorialNotice]:
+def _iterate_crossref_notices(source: str, work: dict[str, object], own: str | None) -> Iterator[EditorialNotice]:
     for field in ("updated-by", "update-to"):
-        for entry in objects(work.get(field)):
-            doi, kind = normalise_doi(text(entry.get("DOI"))), text(entry.get("type")).lower()
+        for entry in list_objects(work.get(field)):
+            doi, kind = normalise_doi(clean_text(entry.get("DOI"))), clean_text(entry.get("type")).lower()
             status = _CROSSREF_TYPES.get(re.sub(r"[\s-]+", "_", kind), NoticeStatus.UPDATED)
             of_itself = doi is not None and doi == own
             if (field == "update-to" and not of_itself) or (status is NoticeStatus.UPDATED and of_itself):
                 continue
-            label = text(entry.get("label")) or kind
+            label = clean_text(entry.get("label")) or kind
             if entry.get("source") == "retraction-watch":
                 label = f"{label} (Retraction Watch)"
             yield EditorialNotice(
                 status=status,
                 source=source,
-                date=_crossref_date(entry.get("updated")),
+                date=_read_crossref_date(entry.get("updated")),
                 notice_doi=doi,
                 label=label[:_LONGEST_LABEL] or None,
             )
 
 
-def medline_notices(
+def read_medline_notices(
     source: str, publication_types: Iterable[str], links: Iterable[tuple[str, str, str]]
 ) -> list[EditorialNotice]:
     """Return the notices of a record from its publication types and its links to comments and corrections.
@@ -82,8 +82,8 @@ def medline_notices(
         EditorialNotice(
             status=status,
             source=source,
-            date=_date_of_reference(reference),
-            notice_doi=_doi_of_reference(reference),
+            date=_find_reference_date(reference),
+            notice_doi=_find_reference_doi(reference),
             label=f"{reference} (PMID {pmid})"[:_LONGEST_LABEL] if pmid else reference[:_LONGEST_LABEL] or None,
         )
         for kind, reference, pmid in links
@@ -95,29 +95,29 @@ def medline_notices(
     return merge_notices(found)
 
 
-def _crossref_date(updated: object) -> str | None:
-    parts = [number(part) for part in date_parts(updated)]
+def _read_crossref_date(updated: object) -> str | None:
+    parts = [parse_count(part) for part in get_date_parts(updated)]
     if parts and parts[0]:
-        return _iso_date(*parts[:3])
-    stamp = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", text(mapping(updated).get("date-time")))
-    return _iso_date(*map(int, stamp.groups())) if stamp else None
+        return _format_iso_date(*parts[:3])
+    stamp = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", clean_text(as_object(updated).get("date-time")))
+    return _format_iso_date(*map(int, stamp.groups())) if stamp else None
 
 
-def _date_of_reference(reference: str) -> str | None:
+def _find_reference_date(reference: str) -> str | None:
     found = _DATE_OF_REFERENCE.search(reference)
     if not found:
         return None
     month = _MONTHS.get(found["month"] or "")
-    return _iso_date(int(found["year"]), month, int(found["day"]) if found["day"] else None)
+    return _format_iso_date(int(found["year"]), month, int(found["day"]) if found["day"] else None)
 
 
-def _doi_of_reference(reference: str) -> str | None:
+def _find_reference_doi(reference: str) -> str | None:
     found = _DOI_OF_REFERENCE.search(reference)
     return normalise_doi(found[1]) if found else None
 
 
-def _iso_date(year: int | None, month: int | None = None, day: int | None = None) -> str | None:
-    """Return the date as exactly as its parts are valid, or None if the year is not."""
+def _format_iso_date(year: int | None, month: int | None = None, day: int | None = None) -> str | None:
+    """Return the date with as many parts as are valid, or None if the year is not valid."""
     if year is None or year < 1000:
         return None
     for parts, length in (((year, month, day), 10), ((year, month, 1), 7), ((year, 1, 1), 4)):

@@ -1,4 +1,4 @@
-"""OpenAlex: boolean search over works, abstracts sent as inverted indexes, credits counted by the day."""
+"""The source OpenAlex: boolean search over works, abstracts as inverted indexes, daily credits."""
 
 from collections.abc import Sequence
 
@@ -6,29 +6,34 @@ from paper_search.errors import CreditsExhaustedError, RetryableError
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.notices import EditorialNotice, NoticeStatus
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import asked, rendered, spelled
-from paper_search.sources.languages import language_of
-from paper_search.sources.parsing import (
-    batches,
-    complaint,
-    first_link,
-    first_text,
-    items,
-    json_object,
-    json_or_none,
-    listed,
-    mapping,
-    next_page,
-    number,
-    objects,
-    page_range,
-    paper,
-    papers_of,
-    refused,
-    text,
-    unreadable,
-    year_of,
+from paper_search.query.filters import has_year_limit
+from paper_search.query.languages import parse_language
+from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.record_fields import (
+    as_list,
+    as_object,
+    build_paper,
+    clean_text,
+    find_year,
+    format_page_range,
+    get_first_link,
+    get_first_text,
+    list_objects,
+    parse_count,
+    read_papers,
+)
+from paper_search.sources.response_bodies import (
+    build_next_request,
+    get_list,
+    limit_page_size,
+    list_values,
+    make_refusal_error,
+    make_reported_error,
+    make_unreadable_error,
+    parse_json_object,
+    split_batches,
+    try_parse_json,
 )
 from uraniborg.kernel.bibliography.identifiers import arxiv_to_doi, normalise_arxiv, normalise_openalex
 
@@ -36,7 +41,7 @@ NAME = "openalex"
 _URL = "https://api.openalex.org/works"
 _PAGE = 100
 _BATCH = 25
-_MAX_QUERY_BYTES = 3_000  # of the 4,094 that OpenAlex takes for a whole address
+_MAX_QUERY_BYTES = 3_000  # of the 4,094 that OpenAlex accepts for a whole address
 _FIELDS = (
     "id,doi,title,display_name,publication_year,publication_date,language,primary_location,best_oa_location,"
     "open_access,type,authorships,biblio,cited_by_count,ids,abstract_inverted_index,is_retracted"
@@ -64,23 +69,31 @@ _WORK_TYPES = {
 
 
 class OpenAlex:
+    """The definition of OpenAlex."""
+
     name = NAME
     capabilities = frozenset({"year", "language", "not"})
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        search = render_search(query, render_with_operators, _MAX_QUERY_BYTES)
         if not search:
             return []
-        params = [("search", search), ("per-page", str(max(1, min(limit, _PAGE)))), ("cursor", "*")]
-        if restrictions := _filter(filters):
+        params = [("search", search), ("per-page", str(limit_page_size(limit, _PAGE))), ("cursor", "*")]
+        if restrictions := _build_filter(filters):
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        dois = [one.value for one in identifiers if one.scheme == "doi" and not {",", "|"} & set(one.value)]
-        dois += [arxiv_to_doi(one.value) for one in identifiers if one.scheme == "arxiv"]
-        pmids = [one.value for one in identifiers if one.scheme == "pmid"]
-        wanted = [(name, batch) for name, ids in (("doi", dois), ("pmid", pmids)) for batch in batches(ids, _BATCH)]
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        dois = [
+            identifier.value
+            for identifier in identifiers
+            if identifier.scheme == "doi" and not {",", "|"} & set(identifier.value)
+        ]
+        dois += [arxiv_to_doi(identifier.value) for identifier in identifiers if identifier.scheme == "arxiv"]
+        pmids = list_values(identifiers, "pmid")
+        wanted = [
+            (name, batch) for name, ids in (("doi", dois), ("pmid", pmids)) for batch in split_batches(ids, _BATCH)
+        ]
         return [
             Request(
                 NAME,
@@ -90,69 +103,73 @@ class OpenAlex:
             for name, batch in wanted
         ]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        body = json_object(NAME, response)
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        body = parse_json_object(NAME, response)
         if "results" not in body:
             if "error" in body:
-                raise complaint(NAME, first_text(body.get("message"), body["error"]))
+                raise make_reported_error(NAME, get_first_text(body.get("message"), body["error"]))
             if not {"id", "doi"} & body.keys():
-                raise unreadable(NAME, "JSON without results")
-            return Page(papers_of([body], _paper))
-        works, meta = listed(NAME, body, "results"), mapping(body.get("meta"))
-        papers, cursor = papers_of(objects(works), _paper), text(meta.get("next_cursor"))
+                raise make_unreadable_error(NAME, "JSON without results")
+            return Page(read_papers([body], _read_paper))
+        works, meta = get_list(NAME, body, "results"), as_object(body.get("meta"))
+        papers, cursor = read_papers(list_objects(works), _read_paper), clean_text(meta.get("next_cursor"))
         more = works and cursor and len(papers) < limit
-        return Page(papers, (next_page(request, cursor=cursor),) if more else (), number(meta.get("count")))
+        return Page(
+            papers, (build_next_request(request, cursor=cursor),) if more else (), parse_count(meta.get("count"))
+        )
 
-    def failure(self, response: Response) -> Exception | None:
-        body = mapping(json_or_none(response))
-        said = first_text(body.get("message"), body.get("error"))
+    def read_failure(self, response: Response) -> Exception | None:
+        body = as_object(try_parse_json(response))
+        error_text = get_first_text(body.get("message"), body.get("error"))
         if response.status != 429:
-            return refused(NAME, response, said)
-        if _out_of_credits(response, body, said):
+            return make_refusal_error(NAME, response, error_text)
+        if _is_out_of_credits(response, body, error_text):
             return CreditsExhaustedError(
                 f"{NAME} has no credits left for today.",
-                hint="Credits are counted anew at midnight UTC. A key of your own raises them: set OPENALEX_API_KEY.",
+                hint="Credits are renewed at midnight UTC. For more credits set OPENALEX_API_KEY to your own key.",
                 source=NAME,
             )
-        return RetryableError(f"{NAME} asks to slow down (429).", rate_limited=True, source=NAME)
+        return RetryableError(f"{NAME} limits the rate of requests (429).", rate_limited=True, source=NAME)
 
 
 definition: SourceDefinition = OpenAlex()
 
 
-def _out_of_credits(response: Response, body: dict[str, object], said: str) -> bool:
-    remaining = number(first_text(body.get("creditsRemaining"), response.headers.get("x-ratelimit-remaining")))
-    required = number(first_text(body.get("creditsRequired"), response.headers.get("x-ratelimit-credits-required")))
+def _is_out_of_credits(response: Response, body: dict[str, object], error_text: str) -> bool:
+    remaining = parse_count(get_first_text(body.get("creditsRemaining"), response.headers.get("x-ratelimit-remaining")))
+    required = parse_count(
+        get_first_text(body.get("creditsRequired"), response.headers.get("x-ratelimit-credits-required"))
+    )
     if remaining is not None:
         return remaining < max(1, required or 0)
-    return any(word in said.lower() for word in ("insufficient", "credit", "budget", "midnight"))
+    return any(word in error_text.lower() for word in ("insufficient", "credit", "budget", "midnight"))
 
 
-def _filter(filters: SearchConstraints) -> str:
+def _build_filter(filters: SearchConstraints) -> str:
     found: list[str] = []
-    if filters.year_from is not None or filters.year_to is not None:
+    if has_year_limit(filters):
         found.append(f"publication_year:{filters.year_from or ''}-{filters.year_to or ''}")
-    if language := language_of(filters.language):
+    if language := parse_language(filters.language):
         found.append(f"language:{language}")
     return ",".join(found)
 
 
-def _paper(work: dict[str, object]) -> RawPaper | None:
-    openalex = normalise_openalex(text(work.get("id")))
+def _read_paper(work: dict[str, object]) -> RawPaper | None:
+    openalex = normalise_openalex(clean_text(work.get("id")))
     if work.get("id") and not openalex:  # an author, a journal, a funder
         return None
-    primary, best = mapping(work.get("primary_location")), mapping(work.get("best_oa_location"))
-    host, access = mapping(work.get("host_venue")), mapping(work.get("open_access"))
-    journal, ids, biblio = mapping(primary.get("source")), mapping(work.get("ids")), mapping(work.get("biblio"))
-    addresses = [place.get(kind) for place in (best, primary) for kind in ("pdf_url", "landing_page_url")]
-    return paper(
+    primary, best = as_object(work.get("primary_location")), as_object(work.get("best_oa_location"))
+    host, access = as_object(work.get("host_venue")), as_object(work.get("open_access"))
+    journal, ids, biblio = as_object(primary.get("source")), as_object(work.get("ids")), as_object(work.get("biblio"))
+    addresses = [location.get(kind) for location in (best, primary) for kind in ("pdf_url", "landing_page_url")]
+    return build_paper(
         NAME,
         openalex,
-        first_text(work.get("title"), work.get("display_name")),
-        authors=[_author(authorship) for authorship in objects(work.get("authorships"))],
+        get_first_text(work.get("title"), work.get("display_name")),
+        authors=[_read_author(authorship) for authorship in list_objects(work.get("authorships"))],
         identifiers={
-            "doi": first_text(work.get("doi"), ids.get("doi")),
-            "arxiv": next((found for link in addresses if (found := normalise_arxiv(first_link(link)))), None),
+            "doi": get_first_text(work.get("doi"), ids.get("doi")),
+            "arxiv": next((found for link in addresses if (found := normalise_arxiv(get_first_link(link)))), None),
             "pmid": ids.get("pmid"),
             "pmcid": ids.get("pmcid"),
             "openalex": openalex,
@@ -165,45 +182,48 @@ def _paper(work: dict[str, object]) -> RawPaper | None:
             work.get("doi"),
             work.get("id"),
         ),
-        year=year_of(work.get("publication_year"), work.get("publication_date")),
-        venue=first_text(journal.get("display_name"), primary.get("raw_source_name"), host.get("display_name")),
-        abstract=_abstract(work.get("abstract_inverted_index")),
+        year=find_year(work.get("publication_year"), work.get("publication_date")),
+        venue=get_first_text(journal.get("display_name"), primary.get("raw_source_name"), host.get("display_name")),
+        abstract=_rebuild_abstract(work.get("abstract_inverted_index")),
         citation_count=work.get("cited_by_count"),
-        language=language_of(work.get("language")),
-        work_type=_work_type(work, primary, journal),
+        language=parse_language(work.get("language")),
+        work_type=_find_work_type(work, primary, journal),
         volume=biblio.get("volume"),
         issue=biblio.get("issue"),
-        pages=page_range(biblio.get("first_page"), biblio.get("last_page")),
-        publisher=first_text(journal.get("host_organization_name"), host.get("publisher")),
-        notices=_notices(work),
-        raw_data={"types": [kind] if (kind := text(work.get("type"))) else []},
+        pages=format_page_range(biblio.get("first_page"), biblio.get("last_page")),
+        publisher=get_first_text(journal.get("host_organization_name"), host.get("publisher")),
+        notices=_read_notices(work),
+        raw_data={"types": [kind] if (kind := clean_text(work.get("type"))) else []},
     )
 
 
-def _notices(work: dict[str, object]) -> list[EditorialNotice]:
-    # OpenAlex has no more than a flag; a work of the type "retraction" is itself a notice.
+def _read_notices(work: dict[str, object]) -> list[EditorialNotice]:
+    # OpenAlex has only a flag; a work of the type "retraction" is itself a notice.
     if work.get("is_retracted") is not True or work.get("type") == "retraction":
         return []
     return [EditorialNotice(status=NoticeStatus.RETRACTED, source=NAME, label="is_retracted")]
 
 
-def _author(authorship: dict[str, object]) -> tuple[str, object]:
-    author = mapping(authorship.get("author"))
-    name = first_text(author.get("display_name"), authorship.get("raw_author_name"))
-    return name, text(author.get("id")).rpartition("/")[2]
+def _read_author(authorship: dict[str, object]) -> tuple[str, object]:
+    author = as_object(authorship.get("author"))
+    name = get_first_text(author.get("display_name"), authorship.get("raw_author_name"))
+    return name, clean_text(author.get("id")).rpartition("/")[2]
 
 
-def _abstract(index: object) -> str:
-    places = [
-        (place, word) for word, found in mapping(index).items() for place in items(found) if isinstance(place, int)
+def _rebuild_abstract(index: object) -> str:
+    positions = [
+        (position, word)
+        for word, found in as_object(index).items()
+        for position in as_list(found)
+        if isinstance(position, int)
     ]
-    return " ".join(word for _, word in sorted(places))
+    return " ".join(word for _, word in sorted(positions))
 
 
-def _work_type(work: dict[str, object], primary: dict[str, object], journal: dict[str, object]) -> WorkType | None:
-    kind = text(work.get("type"))
+def _find_work_type(work: dict[str, object], primary: dict[str, object], journal: dict[str, object]) -> WorkType | None:
+    kind = clean_text(work.get("type"))
     found = _WORK_TYPES.get(kind, WorkType.OTHER) if kind else None
-    crossref = first_text(work.get("type_crossref"), primary.get("raw_type"))
+    crossref = get_first_text(work.get("type_crossref"), primary.get("raw_type"))
     if found is WorkType.ARTICLE and (crossref == "proceedings-article" or journal.get("type") == "conference"):
         return WorkType.CONFERENCE
     return found

@@ -1,29 +1,33 @@
-"""PubMed: a search gives ids (esearch), the ids give records (efetch)."""
+"""The source PubMed: a search returns ids (esearch), and the ids return records (efetch)."""
 
 from collections.abc import Sequence
 
 from paper_search.errors import SearchSourceError
 from paper_search.lookups import Identifier
 from paper_search.models import SearchConstraints, SearchQuery
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import asked, rendered, spelled
-from paper_search.sources.languages import english_name, language_of
-from paper_search.sources.medline import medline_papers
-from paper_search.sources.parsing import (
-    batches,
-    complaint,
-    element_text,
-    first_text,
+from paper_search.query.filters import has_year_limit
+from paper_search.query.languages import parse_language, to_english_name
+from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.medline import read_medline_papers
+from paper_search.sources.record_fields import (
+    as_list,
+    as_object,
+    clean_text,
+    get_element_text,
+    get_first_text,
+    parse_count,
+)
+from paper_search.sources.response_bodies import (
     is_xml,
-    items,
-    json_object,
-    json_or_none,
-    mapping,
-    number,
-    refused,
-    text,
-    unreadable,
-    xml_root,
+    limit_page_size,
+    list_values,
+    make_reported_error,
+    make_unreadable_error,
+    parse_json_object,
+    parse_xml,
+    read_refusal,
+    split_batches,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_pmid
 
@@ -43,73 +47,78 @@ _PASSING = ("rate limit", "backend", "timeout", "timed out", "temporarily", "una
 
 
 class PubMed:
+    """The definition of PubMed."""
+
     name = NAME
     capabilities = frozenset({"year", "language", "not"})
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        term = rendered(asked(query), spelled, _MAX_QUERY_BYTES)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        term = render_search(query, render_with_operators, _MAX_QUERY_BYTES)
         if not term:
             return []
-        if filters.year_from is not None or filters.year_to is not None:
+        if has_year_limit(filters):
             term += f" AND {filters.year_from or 1000}:{filters.year_to or 3000}[dp]"
-        if language := language_of(filters.language):
-            term += f" AND {english_name(language)}[la]"
-        return [_search(term, max(1, min(limit, _MOST_IDS)))]
+        if language := parse_language(filters.language):
+            term += f" AND {to_english_name(language)}[la]"
+        return [_build_search(term, limit_page_size(limit, _MOST_IDS))]
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        pmids = [one.value for one in identifiers if one.scheme == "pmid"]
-        terms = [f'"{one.value}"[{_FIELDS[one.scheme]}]' for one in identifiers if one.scheme in _FIELDS]
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        pmids = list_values(identifiers, "pmid")
+        terms = [
+            f'"{identifier.value}"[{_FIELDS[identifier.scheme]}]'
+            for identifier in identifiers
+            if identifier.scheme in _FIELDS
+        ]
         return [
-            *_fetches(pmids),
-            *(_search(" OR ".join(batch), len(batch)) for batch in batches(terms, _TERMS_AT_ONCE)),
+            *_build_fetches(pmids),
+            *(_build_search(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)),
         ]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
         if is_xml(response):
-            return _read_xml(response, limit)
-        body = json_object(NAME, response)
-        result = mapping(body.get("esearchresult"))
-        if said := first_text(body.get("error"), body.get("ERROR"), result.get("ERROR")):
-            raise _error(said)
+            return _read_xml_page(response, limit)
+        body = parse_json_object(NAME, response)
+        result = as_object(body.get("esearchresult"))
+        if error_text := get_first_text(body.get("error"), body.get("ERROR"), result.get("ERROR")):
+            raise _make_error(error_text)
         if "idlist" not in result:
-            raise unreadable(NAME, "JSON without a list of ids")
-        return _found_ids(items(result["idlist"]), number(result.get("count")), limit)
+            raise make_unreadable_error(NAME, "JSON without a list of ids")
+        return _make_ids_page(as_list(result["idlist"]), parse_count(result.get("count")), limit)
 
-    def failure(self, response: Response) -> Exception | None:
-        body = mapping(json_or_none(response))
-        return refused(NAME, response, first_text(body.get("error"), body.get("message")))
+    def read_failure(self, response: Response) -> Exception | None:
+        return read_refusal(NAME, response, "error", "message")
 
 
 definition: SourceDefinition = PubMed()
 
 
-def _error(said: str) -> SearchSourceError:
-    lowered = said.lower()
+def _make_error(error_text: str) -> SearchSourceError:
+    lowered = error_text.lower()
     passing = any(word in lowered for word in _PASSING)
-    return complaint(NAME, said, passing=passing, rate_limited="rate limit" in lowered)
+    return make_reported_error(NAME, error_text, passing=passing, rate_limited="rate limit" in lowered)
 
 
-def _read_xml(response: Response, limit: int) -> Page:
-    root = xml_root(NAME, response)
+def _read_xml_page(response: Response, limit: int) -> Page:
+    root = parse_xml(NAME, response)
     if root.tag not in _ROOTS:
-        raise unreadable(NAME, "a web page or XML that is none of PubMed's")
+        raise make_unreadable_error(NAME, "a web page or XML that is not from PubMed")
     if root.tag == "eSearchResult" and (ids := root.find("IdList")) is not None:
-        return _found_ids([found.text for found in ids], number(element_text(root.find("Count"))), limit)
-    if said := next((found for element in root.iter("ERROR") if (found := element_text(element))), ""):
-        raise _error(said)
-    return Page(medline_papers(root))
+        return _make_ids_page([found.text for found in ids], parse_count(get_element_text(root.find("Count"))), limit)
+    if error_text := next((found for element in root.iter("ERROR") if (found := get_element_text(element))), ""):
+        raise _make_error(error_text)
+    return Page(read_medline_papers(root))
 
 
-def _found_ids(ids: list[object], found: int | None, limit: int) -> Page:
-    wanted = [pmid for item in ids if (pmid := normalise_pmid(text(item)))][:limit]
-    return Page([], tuple(_fetches(wanted)), found)
+def _make_ids_page(ids: list[object], found: int | None, limit: int) -> Page:
+    wanted = [pmid for item in ids if (pmid := normalise_pmid(clean_text(item)))][:limit]
+    return Page([], tuple(_build_fetches(wanted)), found)
 
 
-def _search(term: str, size: int) -> Request:
+def _build_search(term: str, size: int) -> Request:
     rest = (("retmode", "json"), ("retmax", str(size)), ("retstart", "0"), ("sort", "relevance"))
     return Request(NAME, _SEARCH, (("db", "pubmed"), ("term", term), *rest))
 
 
-def _fetches(pmids: Sequence[str]) -> list[Request]:
+def _build_fetches(pmids: Sequence[str]) -> list[Request]:
     form = (("db", "pubmed"), ("retmode", "xml"))
-    return [Request(NAME, _FETCH, form=(*form, ("id", ",".join(batch)))) for batch in batches(pmids, _BATCH)]
+    return [Request(NAME, _FETCH, form=(*form, ("id", ",".join(batch)))) for batch in split_batches(pmids, _BATCH)]

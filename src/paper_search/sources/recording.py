@@ -1,4 +1,4 @@
-"""A search kept in a folder, to be run again without a network and with the very same result."""
+"""Recordings of searches in folders, replayed without a network and with the same result."""
 
 import asyncio
 import json
@@ -13,8 +13,15 @@ from typing import Final, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from paper_search.errors import NotRecordedError, SearchSourceError
-from paper_search.sources.base import Request, Response, Transport, forget
-from paper_search.sources.store import AnswerStore, KeptAnswer, KeptFailure, KeptStop, Outcome, readable_json
+from paper_search.sources.answer_store import (
+    AnswerStore,
+    Outcome,
+    StoredAnswer,
+    StoredFailure,
+    StoredTimeout,
+    format_readable_json,
+)
+from paper_search.sources.interfaces import Request, Response, Transport, forget_answer
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, invalid
 from uraniborg.kernel.files import make_folder, shown, write_atomic
@@ -26,13 +33,13 @@ _log = get_logger(__name__)
 
 
 class InvalidRecording(InvalidInput):
-    """The folder is no recording, or not one that can be used."""
+    """The folder is not a recording, or not a usable one."""
 
     code = "invalid_recording"
 
 
 class RecordedOptions(BaseModel):
-    """How the recorded search was set up; its replays are set up the same way."""
+    """The options of the recorded search, which its replays use too."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -42,7 +49,7 @@ class RecordedOptions(BaseModel):
     min_relevance: float = Field(default=0.3, ge=0.0, le=1.0)
     source_deadline_s: float = Field(default=60.0, gt=0)
     model: str = ""
-    """The language model that was asked, if one was."""
+    """The language model of the search, if any."""
 
 
 class _Manifest(BaseModel):
@@ -57,10 +64,10 @@ class _Manifest(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A search as it went: what was asked, when, and how every request ended.
+    """A recorded search: its query, its time, and the outcome of every request.
 
-    The search that is being recorded runs on `clock` too, so that it and its replays see one time. `create` and `open`
-    touch the disk: in a coroutine, call them through `asyncio.to_thread`.
+    The recorded search runs on `clock` too, so that it and its replays see one time. `create` and `open` block on the
+    disk: in a coroutine, call them through `asyncio.to_thread`.
     """
 
     folder: Path
@@ -68,15 +75,15 @@ class Recording:
     options: RecordedOptions
     recorded_at: datetime
     outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict[str, tuple[Outcome, ...]])
-    """By the question (see `_question`) of the request."""
+    """Outcomes by the fingerprint of the request (see `_fingerprint_question`)."""
     sources: tuple[str, ...] = ()
-    """Whose answers it holds."""
+    """The sources whose answers the recording holds."""
 
     @classmethod
     def create(
         cls, folder: Path, *, query: str, options: RecordedOptions | None = None, clock: Clock | None = None
     ) -> "Recording":
-        """Starts a recording in a new or empty folder. Raises InvalidRecording for any other, or one not writable."""
+        """Start a recording in a new or empty folder. Raises InvalidRecording for any other folder."""
         recording = cls(folder, query, options or RecordedOptions(), (clock or SystemClock()).now().astimezone(UTC))
         try:
             make_folder(folder)
@@ -87,7 +94,7 @@ class Recording:
             recording.write_manifest(complete=False)
         except OSError as error:
             raise InvalidRecording(
-                f"'{shown(folder)}' cannot be recorded into: {error.strerror}.",
+                f"The folder '{shown(folder)}' cannot be written: {error.strerror}.",
                 hint="Record into a folder that can be written.",
                 folder=shown(folder),
             ) from error
@@ -95,40 +102,41 @@ class Recording:
 
     @classmethod
     def open(cls, folder: Path) -> "Recording":
-        """The recording in `folder`. Raises InvalidRecording, or DamagedEntry for an answer that cannot be read."""
-        manifest = _manifest(folder)
-        entries = AnswerStore(folder).entries()
+        """Open the recording in `folder`. Raises InvalidRecording, or DamagedEntry for an unreadable answer."""
+        manifest = _read_manifest(folder)
+        entries = AnswerStore(folder).read_entries()
         return cls(
             folder,
             manifest.query,
             manifest.options,
             manifest.recorded_at.astimezone(UTC),
-            {_question(entry.request): entry.outcomes for entry in entries},
+            {_fingerprint_question(entry.request): entry.outcomes for entry in entries},
             tuple(dict.fromkeys(entry.request.source for entry in entries)),
         )
 
     @property
     def clock(self) -> Clock:
-        """A clock that stands at the time of the recording."""
+        """A clock frozen at the time of the recording."""
         return FrozenClock(self.recorded_at)
 
     def record(self, inner: Transport) -> "RecordingTransport":
-        """A transport that asks `inner` and keeps how every request ended; closing it completes the recording."""
+        """Return a transport that sends to `inner` and records every outcome; closing it completes the recording."""
         return RecordingTransport(inner, self)
 
     def replay(self) -> "ReplayTransport":
-        """A transport that answers from this recording alone."""
+        """Return a transport that answers from this recording only."""
         return ReplayTransport(self)
 
     def write_manifest(self, *, complete: bool) -> None:
+        """Write the manifest of the recording."""
         manifest = _Manifest(
             format=1, recorded_at=self.recorded_at, complete=complete, query=self.query, options=self.options
         )
-        write_atomic(self.folder / MANIFEST, readable_json(manifest.model_dump(mode="json")))
+        write_atomic(self.folder / MANIFEST, format_readable_json(manifest.model_dump(mode="json")))
 
 
 class RecordingTransport:
-    """Passes requests on and keeps the answers, the failures, and where the caller stopped waiting."""
+    """A transport that sends requests to another one and records answers, failures and timeouts."""
 
     def __init__(self, inner: Transport, recording: Recording) -> None:
         self._inner = inner
@@ -140,28 +148,28 @@ class RecordingTransport:
         self._abandoned = False
 
     def abandon(self) -> None:
-        """The search did not come to its end: what was recorded stays, marked as incomplete."""
+        """Mark the recording as incomplete because the search did not finish."""
         self._abandoned = True
 
     async def send(self, request: Request) -> Response:
         try:
             response = await self._inner.send(request)
         except SearchSourceError as error:
-            self._note(request, error)
+            self._record_outcome(request, error)
             raise
         except asyncio.CancelledError:
-            self._note(request, None)
+            self._record_outcome(request, None)
             raise
-        self._note(request, response)
+        self._record_outcome(request, response)
         return response
 
-    async def forget(self, request: Request) -> None:
-        await forget(self._inner, request)
+    async def forget_answer(self, request: Request) -> None:
+        await forget_answer(self._inner, request)
 
     async def aclose(self) -> None:
-        """Writes what is not yet written and marks the recording complete, then closes the inner transport.
+        """Write the pending outcomes, mark the recording complete, and close the inner transport.
 
-        A recording that could not be written stays incomplete, which is logged: the search itself did not fail.
+        A recording that could not be written stays incomplete and is logged: the search itself did not fail.
         """
         writes, self._writes = self._writes, []
         failures = await asyncio.gather(*writes, return_exceptions=True)
@@ -172,27 +180,27 @@ class RecordingTransport:
             _log.exception("the recording is incomplete", failure, folder=str(self._recording.folder))
         await self._inner.aclose()
 
-    def _note(self, request: Request, end: Response | SearchSourceError | None) -> None:
-        # Nothing is awaited between the end of a request and its note, so a deadline cannot fall between the two.
+    def _record_outcome(self, request: Request, end: Response | SearchSourceError | None) -> None:
+        # Nothing is awaited between the end of a request and this call, so no deadline can fall between the two.
         ends = self._ends[request]
         ends.append(end)
         loop = asyncio.get_running_loop()
-        self._writes.append(loop.run_in_executor(self._writer, self._write, request, list(ends)))
+        self._writes.append(loop.run_in_executor(self._writer, self._write_outcomes, request, list(ends)))
 
-    def _write(self, request: Request, ends: list[Response | SearchSourceError | None]) -> None:
-        self._store.write(request, [_outcome(end) for end in ends])
+    def _write_outcomes(self, request: Request, ends: list[Response | SearchSourceError | None]) -> None:
+        self._store.write_entry(request, [_make_outcome(end) for end in ends])
 
 
-def _outcome(end: Response | SearchSourceError | None) -> Outcome:
+def _make_outcome(end: Response | SearchSourceError | None) -> Outcome:
     if end is None:
-        return KeptStop()
-    return KeptAnswer.of(end) if isinstance(end, Response) else KeptFailure.of(end)
+        return StoredTimeout()
+    return StoredAnswer.from_response(end) if isinstance(end, Response) else StoredFailure.from_error(end)
 
 
 class ReplayTransport:
-    """Answers from a recording and never from the network. Each repetition of a request gets the answer it got then.
+    """A transport that answers from a recording only; repeated requests get their recorded answers in order.
 
-    Raises NotRecordedError for a request the recording does not hold. Closing it takes it back to the start.
+    Raises NotRecordedError for a request that the recording does not hold. Closing it returns it to the start.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -205,50 +213,50 @@ class ReplayTransport:
 
     async def send(self, request: Request) -> Response:
         await asyncio.sleep(0)
-        question = _question(request)
+        question = _fingerprint_question(request)
         outcomes = self._recording.outcomes.get(question)
         if not outcomes:
             raise NotRecordedError(
-                f"The recording holds no answer of {request.source} to this request.",
-                hint="Replay with the query and the options of the recording, or record it again.",
+                f"The recording does not have this request to {request.source}.",
+                hint="Replay with the query and the options of the recording, or record the search again.",
                 source=request.source,
                 url=request.url,
                 calls=0,
             )
         time = self._replayed[question]
         self._replayed[question] += 1
-        return outcomes[min(time, len(outcomes) - 1)].given_back()
+        return outcomes[min(time, len(outcomes) - 1)].replay()
 
     async def aclose(self) -> None:
         self._replayed.clear()
 
 
-def _question(request: Request) -> str:
+def _fingerprint_question(request: Request) -> str:
     """Return the fingerprint of a request without its list of fields.
 
-    Later versions read more fields of the same answers. A recording of an earlier version still answers them.
+    Later versions request more fields. A recording of an earlier version still answers such requests.
     """
     asked = tuple((name, value) for name, value in request.params if name not in _FIELD_LISTS)
     return replace(request, params=asked).fingerprint
 
 
-def _manifest(folder: Path) -> _Manifest:
+def _read_manifest(folder: Path) -> _Manifest:
     try:
         manifest = _Manifest.model_validate(json.loads((folder / MANIFEST).read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         if not folder.exists():
-            raise _refused(folder, "does not exist") from None
-        raise _refused(folder, f"is not a recording: it has no {MANIFEST}") from None
+            raise _make_error(folder, "does not exist") from None
+        raise _make_error(folder, f"is not a recording: it has no {MANIFEST}") from None
     except ValidationError as error:
-        raise _refused(folder, f"cannot be used. {invalid(error, what=MANIFEST).message}") from error
+        raise _make_error(folder, f"cannot be used. {invalid(error, what=MANIFEST).message}") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise _refused(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
+        raise _make_error(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
     if not manifest.complete:
-        raise _refused(folder, "is a recording that was never finished")
+        raise _make_error(folder, "is an unfinished recording")
     return manifest
 
 
-def _refused(folder: Path, problem: str) -> InvalidRecording:
+def _make_error(folder: Path, problem: str) -> InvalidRecording:
     return InvalidRecording(
-        f"'{shown(folder)}' {problem}.", hint="Name a folder made by recording a search.", folder=shown(folder)
+        f"'{shown(folder)}' {problem}.", hint="Name the folder of a recorded search.", folder=shown(folder)
     )

@@ -1,4 +1,4 @@
-"""Which sources there are, how each wants to be treated, and which of them a search uses."""
+"""The registry of sources: their names, policies and definitions, and the sources that a search uses."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import SecretStr
 
 from paper_search.errors import UnknownSource
-from paper_search.sources.base import Request, Response, SearchSource, SourceDefinition, Transport, forget
-from paper_search.sources.caching import CachingTransport
+from paper_search.sources.answer_cache import CachingTransport
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.installed import (
+from paper_search.sources.installed_sources import (
     SCHEME,
     InstalledDefinition,
     InstalledTransport,
-    installed_sources,
-    ready_sources,
+    list_installed_sources,
+    list_ready_sources,
 )
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget_answer
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import ReplayTransport
 from uraniborg.kernel.settings import own_folder
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
@@ -38,13 +37,13 @@ class KnownSource:
     name: str
     rate_per_s: float
     key: tuple[Literal["header", "param"], str] | None = None
-    """Where a key goes, for the sources that take one."""
+    """Where the source expects a key, if it accepts one."""
     key_variable: str = ""
     needs_key: bool = False
     rate_with_key: float | None = None
     rate_with_contact: float | None = None
     contact: str | None = None
-    """The parameter that tells the source whom to write to."""
+    """The parameter for the contact address."""
 
 
 KNOWN: Final[Mapping[str, KnownSource]] = {
@@ -62,19 +61,19 @@ KNOWN: Final[Mapping[str, KnownSource]] = {
 }
 
 
-def known_names() -> list[str]:
-    """The names of all sources: those that ship, then those installed by other packages."""
-    return [*KNOWN, *(name for name in installed_sources() if name not in KNOWN)]
+def list_known_names() -> list[str]:
+    """Return the names of all sources: first those of this package, then those installed by other packages."""
+    return [*KNOWN, *(name for name in list_installed_sources() if name not in KNOWN)]
 
 
-def default_names(config: "AppConfig") -> list[str]:
-    """The sources a search uses unless told otherwise: all that are enabled, and lack neither a key nor contents.
+def list_default_names(config: "AppConfig") -> list[str]:
+    """Return the sources that a search uses by default: all that are enabled, ready and have the key they need.
 
-    Raises UnknownSource when the config names one that does not exist.
+    Raises UnknownSource if the config names an unknown source.
     """
-    refuse_unknown(config.sources, known_names())
-    names = [*KNOWN, *(name for name in ready_sources() if name not in KNOWN)]
-    return [name for name in names if _is_enabled(name, config) and not _lacks_key(name, config)]
+    check_source_names(config.sources, list_known_names())
+    names = [*KNOWN, *(name for name in list_ready_sources() if name not in KNOWN)]
+    return [name for name in names if _is_enabled(name, config) and not _is_key_missing(name, config)]
 
 
 def build_sources(
@@ -84,48 +83,47 @@ def build_sources(
     only: Sequence[str] | None = None,
     clock: "Clock | None" = None,
 ) -> list[SearchSource]:
-    """The sources named by `only`, or the default ones, over one transport.
+    """Return the sources named by `only`, or the default sources, over one transport.
 
-    A source that is named but lacks its key reports itself as skipped. Who hands in a transport closes it; otherwise
-    closing any of the sources closes theirs. Raises UnknownSource, which names all there are.
+    A named source without its key is reported as skipped. The caller closes a `transport` that it passes in; otherwise
+    closing any of the sources closes their transport. Raises UnknownSource for an unknown name.
     """
     # A recording may hold sources that are not installed here.
     recorded = transport.sources if isinstance(transport, ReplayTransport) else ()
-    refuse_unknown({*config.sources, *(only or ())}, list(dict.fromkeys([*known_names(), *recorded])))
-    names = default_names(config) if only is None else list(dict.fromkeys(only))
+    check_source_names({*config.sources, *(only or ())}, list(dict.fromkeys([*list_known_names(), *recorded])))
+    names = list_default_names(config) if only is None else list(dict.fromkeys(only))
     transport = transport or build_transport(config, clock=clock)
     reader = ThreadPoolExecutor(1, thread_name_prefix="paper-reader")
     deadline_s = config.source_deadline_s
-    return [HttpSource(definition(name), transport, deadline_s=deadline_s, reader=reader) for name in names]
+    return [HttpSource(load_definition(name), transport, deadline_s=deadline_s, reader=reader) for name in names]
 
 
 def build_transport(
     config: "AppConfig", *, clock: "Clock | None" = None, network: "Network | None" = None
 ) -> Transport:
-    """The way to every source: the network with its rate limits, keys and cache, and the installed sources.
+    """Return the transport to all sources: the network with rate limits, keys and cache, and the installed sources.
 
-    Give it the true time as `clock`, also when the search itself runs on a frozen one. Searches side by side share a
-    `network`.
+    `clock` must give the real time, even if the search runs on a frozen clock. Concurrent searches share a `network`.
     """
     from paper_search.sources.transport import HttpTransport  # httpx is slow to import
 
-    policies = {name: policy_of(source, config) for name, source in KNOWN.items()}
-    way: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)
+    policies = {name: build_policy(source, config) for name, source in KNOWN.items()}
+    transport: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)
     if config.cache_ttl_s > 0:
         folder = config.cache_dir or own_folder("cache", "paper_search")
-        way = CachingTransport(way, folder, ttl_s=config.cache_ttl_s, clock=clock)
-    return _Routing(way, InstalledTransport(installed_sources()))
+        transport = CachingTransport(transport, folder, ttl_s=config.cache_ttl_s, clock=clock)
+    return _RoutingTransport(transport, InstalledTransport(list_installed_sources()))
 
 
-def definition(name: str) -> SourceDefinition:
-    """The definition of a known or installed source, imported when it is first needed."""
+def load_definition(name: str) -> SourceDefinition:
+    """Return the definition of a known or installed source, imported when first needed."""
     if name in KNOWN:
         return import_module(f"paper_search.sources.{name}").definition
     return InstalledDefinition(name)
 
 
-def policy_of(source: KnownSource, config: "AppConfig") -> SourcePolicy:
-    """How the transport is to treat a source, by its own rules and by the settings."""
+def build_policy(source: KnownSource, config: "AppConfig") -> SourcePolicy:
+    """Return the policy of a source, from its own rules and from the settings."""
     set_up = config.sources.get(source.name)
     key = set_up.api_key if set_up else SecretStr("")
     email = config.contact_email
@@ -135,14 +133,14 @@ def policy_of(source: KnownSource, config: "AppConfig") -> SourcePolicy:
         timeout_s=config.timeout_s,
         max_calls=set_up.max_calls if set_up else None,
         auth=Auth(*source.key, key) if source.key and key else None,
-        missing_key=_how_to_set_key(source) if _lacks_key(source.name, config) else None,
+        missing_key=_explain_missing_key(source) if _is_key_missing(source.name, config) else None,
         params=((source.contact, email),) if source.contact and email else (),
-        failure=lambda response: definition(source.name).failure(response),
+        read_failure=lambda response: load_definition(source.name).read_failure(response),
     )
 
 
-class _Routing:
-    """Sends each request to the network or to an installed source."""
+class _RoutingTransport:
+    """A transport that routes each request to the network or to an installed source."""
 
     def __init__(self, network: Transport, installed: Transport) -> None:
         self._network = network
@@ -151,19 +149,19 @@ class _Routing:
     async def send(self, request: Request) -> Response:
         return await (self._installed if request.url.startswith(SCHEME) else self._network).send(request)
 
-    async def forget(self, request: Request) -> None:
-        await forget(self._network, request)
+    async def forget_answer(self, request: Request) -> None:
+        await forget_answer(self._network, request)
 
     async def aclose(self) -> None:
         await self._network.aclose()
         await self._installed.aclose()
 
 
-def _how_to_set_key(source: KnownSource) -> str:
+def _explain_missing_key(source: KnownSource) -> str:
     return f"{source.name} needs a key: set {source.key_variable}, or sources.{source.name}.api_key in the settings."
 
 
-def _lacks_key(name: str, config: "AppConfig") -> bool:
+def _is_key_missing(name: str, config: "AppConfig") -> bool:
     set_up = config.sources.get(name)
     return name in KNOWN and KNOWN[name].needs_key and not (set_up and set_up.api_key)
 
@@ -173,29 +171,29 @@ def _is_enabled(name: str, config: "AppConfig") -> bool:
 
 
 def describe_sources(config: "AppConfig") -> list[dict[str, Any]]:
-    """Return one entry for each source: its name, whether a search uses it, and why not or how fast."""
-    used = set(default_names(config))
-    return [{"name": name, "used": name in used, "remark": _remark(name, config)} for name in known_names()]
+    """Return one entry per source: its name, whether a search uses it by default, and why not or its rate."""
+    used = set(list_default_names(config))
+    return [{"name": name, "used": name in used, "remark": _describe_use(name, config)} for name in list_known_names()]
 
 
-def _remark(name: str, config: "AppConfig") -> str:
+def _describe_use(name: str, config: "AppConfig") -> str:
     if not _is_enabled(name, config):
         return "switched off in the settings"
-    if _lacks_key(name, config):
+    if _is_key_missing(name, config):
         return f"needs a key: set {KNOWN[name].key_variable}"
     if name not in KNOWN:
-        return "installed" if name in ready_sources() else "installed, but has nothing to search"
-    policy = policy_of(KNOWN[name], config)
-    rate = f"{counted(round(policy.rate_per_s, 2), 'request')} a second"
+        return "installed" if name in list_ready_sources() else "installed, but has nothing to search"
+    policy = build_policy(KNOWN[name], config)
+    rate = f"{plural(round(policy.rate_per_s, 2), 'request')} a second"
     return f"{rate}, with your key" if policy.auth else rate
 
 
-def refuse_unknown(named: Iterable[str], known: Sequence[str]) -> None:
-    """Raise UnknownSource, which names the known sources, for a name that is not known."""
+def check_source_names(named: Iterable[str], known: Sequence[str]) -> None:
+    """Raise UnknownSource, with a hint that lists the known sources, for an unknown name."""
     if unknown := sorted(set(named) - set(known)):
         raise UnknownSource(
             f"Unknown source{'s' if len(unknown) > 1 else ''}: {', '.join(unknown)}.",
-            hint=f"There are: {', '.join(known)}.",
+            hint=f"Use one of: {', '.join(known)}.",
             unknown=unknown,
             allowed=list(known),
         )

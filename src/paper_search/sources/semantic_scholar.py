@@ -1,4 +1,4 @@
-"""Semantic Scholar: bulk search with signs for operators, a thousand records a page."""
+"""The source Semantic Scholar: bulk search with signs for operators and 1,000 records per page."""
 
 import re
 from collections.abc import Sequence
@@ -7,26 +7,29 @@ from urllib.parse import quote
 
 from paper_search.lookups import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import Node, asked, rendered, spelled
-from paper_search.sources.parsing import (
-    complaint,
-    first_text,
-    items,
-    json_body,
-    json_or_none,
-    listed,
-    mapping,
-    next_page,
-    number,
-    objects,
-    page_range,
-    paper,
-    papers_of,
-    refused,
-    text,
-    unreadable,
-    year_of,
+from paper_search.query.boolean_query import Node
+from paper_search.query.filters import has_year_limit
+from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.record_fields import (
+    as_list,
+    as_object,
+    build_paper,
+    clean_text,
+    find_year,
+    format_page_range,
+    get_first_text,
+    list_objects,
+    parse_count,
+    read_papers,
+)
+from paper_search.sources.response_bodies import (
+    build_next_request,
+    get_list,
+    make_reported_error,
+    make_unreadable_error,
+    parse_json,
+    read_refusal,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
@@ -39,7 +42,7 @@ _FIELDS = (
     "paperId,externalIds,title,abstract,year,publicationDate,venue,journal,authors,citationCount,openAccessPdf,"
     "publicationTypes,url"
 )
-# BibTeX's braces around acronyms and capitals; those of sets and formulas mean something.
+# BibTeX braces around acronyms and capitals; the braces of sets and formulas stay.
 _PROTECTED = re.compile(r"\{([A-Z][A-Za-z]+|[A-Z](?=\}[a-z]))\}")
 _WRAPPERS = ("citedPaper", "citingPaper", "paper")
 _WORK_TYPES = {
@@ -51,63 +54,70 @@ _WORK_TYPES = {
 
 
 class SemanticScholar:
+    """The definition of Semantic Scholar."""
+
     name = NAME
     capabilities = frozenset({"year", "not"})
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), _render, _MAX_QUERY_BYTES)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        search = render_search(query, _render_query, _MAX_QUERY_BYTES)
         if not search:
             return []
         params = [("query", search), ("fields", _FIELDS), ("sort", "citationCount:desc")]
-        if filters.year_from is not None or filters.year_to is not None:
+        if has_year_limit(filters):
             params.append(("year", f"{filters.year_from or ''}-{filters.year_to or ''}"))
         return [Request(NAME, _URL, tuple(params))]
 
-    def lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        known = [(_SCHEMES[one.scheme], one.value) for one in identifiers if one.scheme in _SCHEMES]
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        known = [
+            (_SCHEMES[identifier.scheme], identifier.value)
+            for identifier in identifiers
+            if identifier.scheme in _SCHEMES
+        ]
         return [
             Request(NAME, f"{_WORK}/{scheme}:{quote(value.removeprefix('PMC'), safe='/')}", (("fields", _FIELDS),))
             for scheme, value in known
         ]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        body: object = json_body(NAME, response)
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        body: object = parse_json(NAME, response)
         if isinstance(body, list):
-            return Page(papers_of(objects(cast("object", body)), _paper))
-        answer = mapping(body)
-        if said := first_text(answer.get("error"), answer.get("message")):
-            raise complaint(NAME, said)
+            return Page(read_papers(list_objects(cast("object", body)), _read_paper))
+        answer = as_object(body)
+        if error_text := get_first_text(answer.get("error"), answer.get("message")):
+            raise make_reported_error(NAME, error_text)
         key = "recommendedPapers" if "recommendedPapers" in answer else "data"
         if not {key, "paperId", "authorId", "total"} & answer.keys():
-            raise unreadable(NAME, "JSON that holds no papers")
-        papers = papers_of(objects(listed(NAME, answer, key) or answer), _paper)
-        token = text(answer.get("token"))
+            raise make_unreadable_error(NAME, "JSON without papers")
+        papers = read_papers(list_objects(get_list(NAME, answer, key) or answer), _read_paper)
+        token = clean_text(answer.get("token"))
         more = token and papers and len(papers) < limit
-        return Page(papers, (next_page(request, token=token),) if more else (), number(answer.get("total")))
+        return Page(
+            papers, (build_next_request(request, token=token),) if more else (), parse_count(answer.get("total"))
+        )
 
-    def failure(self, response: Response) -> Exception | None:
-        body = mapping(json_or_none(response))
-        return refused(NAME, response, first_text(body.get("error"), body.get("message")))
+    def read_failure(self, response: Response) -> Exception | None:
+        return read_refusal(NAME, response, "error", "message")
 
 
 definition: SourceDefinition = SemanticScholar()
 
 
-def _render(node: Node) -> str:
-    return spelled(node, both=" + ", either=" | ", without=" -")
+def _render_query(node: Node) -> str:
+    return render_with_operators(node, both=" + ", either=" | ", without=" -")
 
 
-def _paper(record: dict[str, Any]) -> RawPaper | None:
-    """A paper from a search hit, a citation, a reference or a snippet, which wrap it differently."""
-    work = next((mapping(record[key]) for key in _WRAPPERS if key in record), record)
-    ids, journal = mapping(work.get("externalIds")), mapping(work.get("journal"))
-    kinds = [kind for item in items(work.get("publicationTypes")) if (kind := text(item))]
-    venue = first_text(work.get("venue"), journal.get("name"))
-    return paper(
+def _read_paper(record: dict[str, Any]) -> RawPaper | None:
+    """Return the paper of a search hit, a citation, a reference or a snippet, which wrap it differently."""
+    work = next((as_object(record[key]) for key in _WRAPPERS if key in record), record)
+    ids, journal = as_object(work.get("externalIds")), as_object(work.get("journal"))
+    kinds = [kind for item in as_list(work.get("publicationTypes")) if (kind := clean_text(item))]
+    venue = get_first_text(work.get("venue"), journal.get("name"))
+    return build_paper(
         NAME,
         work.get("paperId"),
-        _PROTECTED.sub(r"\1", text(work.get("title"))),
-        authors=[_author(author) for author in items(work.get("authors"))],
+        _PROTECTED.sub(r"\1", clean_text(work.get("title"))),
+        authors=[_read_author(author) for author in as_list(work.get("authors"))],
         identifiers={
             "doi": ids.get("DOI"),
             "arxiv": ids.get("ArXiv"),
@@ -117,29 +127,29 @@ def _paper(record: dict[str, Any]) -> RawPaper | None:
             "dblp": ids.get("DBLP"),
         },
         links=(
-            mapping(work.get("openAccessPdf")).get("url"),
-            f"https://arxiv.org/pdf/{arxiv}" if (arxiv := normalise_arxiv(text(ids.get("ArXiv")))) else None,
+            as_object(work.get("openAccessPdf")).get("url"),
+            f"https://arxiv.org/pdf/{arxiv}" if (arxiv := normalise_arxiv(clean_text(ids.get("ArXiv")))) else None,
             work.get("url"),
         ),
-        year=year_of(work.get("year"), work.get("publicationDate")),
+        year=find_year(work.get("year"), work.get("publicationDate")),
         venue=venue,
         abstract=work.get("abstract"),
-        snippet=mapping(record.get("snippet")).get("text"),
+        snippet=as_object(record.get("snippet")).get("text"),
         citation_count=work.get("citationCount"),
-        work_type=_work_type(kinds, venue),
+        work_type=_find_work_type(kinds, venue),
         volume=journal.get("volume"),
-        pages=page_range(journal.get("pages")),
+        pages=format_page_range(journal.get("pages")),
         raw_data={"types": kinds},
     )
 
 
-def _author(author: object) -> tuple[object, object]:
+def _read_author(author: object) -> tuple[object, object]:
     if isinstance(author, str):
         return author, None
-    return mapping(author).get("name"), mapping(author).get("authorId")
+    return as_object(author).get("name"), as_object(author).get("authorId")
 
 
-def _work_type(kinds: list[str], venue: str) -> WorkType | None:
+def _find_work_type(kinds: list[str], venue: str) -> WorkType | None:
     if venue.lower() in {"arxiv", "arxiv.org", "biorxiv", "medrxiv", "ssrn electronic journal"}:
         return WorkType.PREPRINT
     found = next((_WORK_TYPES[kind] for kind in kinds if kind in _WORK_TYPES), None)

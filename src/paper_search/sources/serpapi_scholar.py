@@ -1,29 +1,33 @@
-"""Google Scholar through SerpAPI: what a results page shows, its one-line summaries taken apart."""
+"""The source Google Scholar through SerpAPI: results pages with one-line summaries."""
 
 import re
 from typing import Any
 
 from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.sources.base import Page, Request, Response, SourceDefinition
-from paper_search.sources.boolean import AllOf, AnyOf, Node, Term, asked, literal, rendered
-from paper_search.sources.languages import language_of
-from paper_search.sources.parsing import (
-    complaint,
-    first_link,
-    first_text,
-    json_object,
-    json_or_none,
-    listed,
-    mapping,
-    next_page,
-    number,
-    objects,
-    paper,
-    papers_of,
-    text,
-    unreadable,
-    year_of,
+from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term
+from paper_search.query.languages import parse_language
+from paper_search.query.rendering import quote_term, render_search
+from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
+from paper_search.sources.record_fields import (
+    as_object,
+    build_paper,
+    clean_text,
+    find_year,
+    get_first_link,
+    get_first_text,
+    list_objects,
+    parse_count,
+    read_papers,
+)
+from paper_search.sources.response_bodies import (
+    build_next_request,
+    get_list,
+    limit_page_size,
+    make_reported_error,
+    make_unreadable_error,
+    parse_json_object,
+    try_parse_json,
 )
 from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
 
@@ -38,59 +42,66 @@ _WORK_TYPES = {"book": WorkType.BOOK}
 
 
 class SerpApiScholar:
+    """The definition of Google Scholar through SerpAPI."""
+
     name = NAME
-    # Not "not": Scholar cannot be told every exclusion, and the short queries it takes have no room for many.
+    # Without "not": Scholar does not support every exclusion, and its short queries have no room for many.
     capabilities = frozenset({"year", "language"})
 
-    def requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = rendered(asked(query), _render, _MAX_QUERY_CHARS, measure=len)
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        search = render_search(query, _render_query, _MAX_QUERY_CHARS, measure=len)
         if not search:
             return []
-        params = [("engine", "google_scholar"), ("q", search), ("hl", "en"), ("num", str(max(1, min(limit, _PAGE))))]
+        params = [
+            ("engine", "google_scholar"),
+            ("q", search),
+            ("hl", "en"),
+            ("num", str(limit_page_size(limit, _PAGE))),
+        ]
         years = (("as_ylo", filters.year_from), ("as_yhi", filters.year_to))
         params += [(name, str(year)) for name, year in years if year is not None]
-        if language := language_of(filters.language):
+        if language := parse_language(filters.language):
             params.append(("lr", "lang_zh-CN|lang_zh-TW" if language == "zh" else f"lang_{language}"))
         return [Request(NAME, _URL, (*params, ("start", "0")))]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        body = json_object(NAME, response)
-        if said := text(body.get("error")):
-            if _says_nothing_found(said):
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        body = parse_json_object(NAME, response)
+        if error_text := clean_text(body.get("error")):
+            if _is_nothing_found(error_text):
                 return Page([], found=0)
-            raise _error(said)
-        if "organic_results" not in body and not mapping(body.get("search_metadata")):
-            raise unreadable(NAME, "JSON that is no results page")
-        results = listed(NAME, body, "organic_results")
-        papers = papers_of(objects(results), _paper)
-        found = number(mapping(body.get("search_information")).get("total_results"))
-        pages = {**mapping(body.get("pagination")), **mapping(body.get("serpapi_pagination"))}
+            raise _make_error(error_text)
+        if "organic_results" not in body and not as_object(body.get("search_metadata")):
+            raise make_unreadable_error(NAME, "JSON that is not a results page")
+        results = get_list(NAME, body, "organic_results")
+        papers = read_papers(list_objects(results), _read_paper)
+        found = parse_count(as_object(body.get("search_information")).get("total_results"))
+        pages = {**as_object(body.get("pagination")), **as_object(body.get("serpapi_pagination"))}
         params = dict(request.params)
-        start = (number(params.get("start")) or 0) + (number(params.get("num")) or len(results))
+        start = (parse_count(params.get("start")) or 0) + (parse_count(params.get("num")) or len(results))
         more = results and pages.get("next") and len(papers) < limit
-        return Page(papers, (next_page(request, start=start),) if more else (), found)
+        return Page(papers, (build_next_request(request, start=start),) if more else (), found)
 
-    def failure(self, response: Response) -> Exception | None:
-        said = text(mapping(json_or_none(response)).get("error"))
-        if not said or response.status >= 500 or (response.status == 429 and not _says_used_up(said)):
+    def read_failure(self, response: Response) -> Exception | None:
+        error_text = clean_text(as_object(try_parse_json(response)).get("error"))
+        if not error_text or response.status >= 500 or (response.status == 429 and not _is_used_up(error_text)):
             return None
-        return _error(said)
+        return _make_error(error_text)
 
 
 definition: SourceDefinition = SerpApiScholar()
 
 
-def _says_nothing_found(said: str) -> bool:
-    return "returned any results" in said or "no results" in said.lower()
+def _is_nothing_found(error_text: str) -> bool:
+    return "returned any results" in error_text or "no results" in error_text.lower()
 
 
-def _says_used_up(said: str) -> bool:
-    return "run out of searches" in said.lower()
+def _is_used_up(error_text: str) -> bool:
+    return "run out of searches" in error_text.lower()
 
 
-def _error(said: str) -> SearchSourceError:
-    lowered = said.lower()
-    if _says_used_up(said):  # until its next month, which it does not say
+def _make_error(error_text: str) -> SearchSourceError:
+    lowered = error_text.lower()
+    if _is_used_up(error_text):  # until the next month of the account, whose date is not given
         hint = "Add searches to the SerpAPI account, or wait for its next month."
         return NonRetryableError(f"{NAME} has no searches left on this account.", hint=hint, source=NAME)
     if "api key" in lowered or "api_key" in lowered:
@@ -98,51 +109,51 @@ def _error(said: str) -> SearchSourceError:
             f"{NAME} refused the key.", hint="Set SERPAPI_API_KEY to a valid SerpAPI key.", source=NAME
         )
     passing = any(word in lowered for word in ("try again", "throttl", "timed out"))
-    return complaint(NAME, said, passing=passing, rate_limited="throttl" in lowered)
+    return make_reported_error(NAME, error_text, passing=passing, rate_limited="throttl" in lowered)
 
 
-def _render(node: Node) -> str:
+def _render_query(node: Node) -> str:
     if isinstance(node, AllOf):
-        return " ".join(map(_inner, node.parts)) + "".join(map(_without, node.excluded))
-    return _inner(node)
+        return " ".join(map(_render_nested, node.parts)) + "".join(map(_render_exclusion, node.excluded))
+    return _render_nested(node)
 
 
-def _inner(node: Node) -> str:
+def _render_nested(node: Node) -> str:
     if isinstance(node, Term):
-        return literal(node).replace("*", "")
+        return quote_term(node).replace("*", "")
     if isinstance(node, AnyOf):
-        return f"({' OR '.join(map(_inner, node.parts))})"
-    return f"({_render(node)})"
+        return f"({' OR '.join(map(_render_nested, node.parts))})"
+    return f"({_render_query(node)})"
 
 
-def _without(node: Node) -> str:
-    """A minus before a term; Scholar cannot exclude terms only where they come together."""
-    return f" -{_inner(node)}" if isinstance(node, Term) else ""
+def _render_exclusion(node: Node) -> str:
+    """Return an excluded term with a minus, "" for other nodes: Scholar cannot exclude combinations of terms."""
+    return f" -{_render_nested(node)}" if isinstance(node, Term) else ""
 
 
-def _paper(result: dict[str, Any]) -> RawPaper | None:
-    info, links = mapping(result.get("publication_info")), mapping(result.get("inline_links"))
-    names, venue, year, publisher = _summary(text(info.get("summary")))
-    link, kind = first_link(result.get("link")), text(result.get("type"))
-    ids = {text(author.get("name")): author.get("author_id") for author in objects(info.get("authors"))}
-    return paper(
+def _read_paper(result: dict[str, Any]) -> RawPaper | None:
+    info, links = as_object(result.get("publication_info")), as_object(result.get("inline_links"))
+    names, venue, year, publisher = _parse_summary(clean_text(info.get("summary")))
+    link, kind = get_first_link(result.get("link")), clean_text(result.get("type"))
+    ids = {clean_text(author.get("name")): author.get("author_id") for author in list_objects(info.get("authors"))}
+    return build_paper(
         NAME,
         result.get("result_id"),
-        _LABEL.sub("", text(result.get("title"))),
+        _LABEL.sub("", clean_text(result.get("title"))),
         authors=[(name, ids.get(name)) for name in names or list(ids)],
         identifiers={"doi": find_doi_in_url(link), "arxiv": normalise_arxiv(link), "scholar": result.get("result_id")},
-        links=(*(resource.get("link") for resource in objects(result.get("resources"))), link),
+        links=(*(resource.get("link") for resource in list_objects(result.get("resources"))), link),
         year=year,
         venue=venue,
         snippet=result.get("snippet"),
-        citation_count=mapping(links.get("cited_by")).get("total"),
+        citation_count=as_object(links.get("cited_by")).get("total"),
         work_type=_WORK_TYPES.get(kind.lower()),
         publisher=publisher,
         raw_data={"types": [kind] if kind else []},
     )
 
 
-def _summary(summary: str) -> tuple[list[str], str, int | None, str]:
+def _parse_summary(summary: str) -> tuple[list[str], str, int | None, str]:
     """Return authors, venue, year and publisher from `authors - venue, year - host`, any of which may be missing."""
     first, *rest = summary.split(" - ")
     if _YEAR_AT_END.match(first) or (not rest and _HOST.fullmatch(first)):  # no authors: "2020 - apps.example.org"
@@ -153,4 +164,4 @@ def _summary(summary: str) -> tuple[list[str], str, int | None, str]:
     venue = (dated["venue"] or "") if dated else middle
     names = [name for part in first.split(",") if (name := part.strip(" …."))]
     publisher = "" if _HOST.fullmatch(host) else host
-    return names, first_text(venue.strip(" ,")), year_of(dated["year"]) if dated else None, publisher
+    return names, get_first_text(venue.strip(" ,")), find_year(dated["year"]) if dated else None, publisher

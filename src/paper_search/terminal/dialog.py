@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from paper_search.models import Paper
 from paper_search.review import ExclusionReason, PaperDecision, ReviewStatus
-from paper_search.sessions.edits import EXAMPLE
+from paper_search.sessions.decisions import EDIT_EXAMPLE
 from paper_search.terminal import pages
 from paper_search.terminal.marks import Marks
 from paper_search.terminal.screen import Screen
@@ -47,7 +47,7 @@ def ask_about_strategy(checkpoint: Checkpoint, screen: Screen, refused_edit: str
             continue
         if key in _QUIT:
             return None
-        screen.write(f"{pages.STRATEGY_HELP}\nAn edit may name only what changes, for example: {EXAMPLE}")
+        screen.write(f"{pages.STRATEGY_HELP}\nAn edit may name only what changes, for example: {EDIT_EXAMPLE}")
 
 
 class PaperReview:

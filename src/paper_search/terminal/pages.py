@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from paper_search.models import Paper, ParsedIntent, SearchStrategy
 from paper_search.notices import describe_notices, mark_title
 from paper_search.review import Exclusion, PaperDecision, ReviewStatus
-from paper_search.sessions.views import clipped
+from paper_search.sessions.replies import clip_text
 
 STRATEGY_KEYS = "[a]pprove  [e]dit  [r]eject  [q]uit  [?] help"
 PAPER_KEYS = """\
@@ -62,7 +62,7 @@ def paper_page(paper: Paper, decision: PaperDecision | None, position: str, widt
     about = ", ".join(filter(None, [authors, str(paper.year or ""), paper.venue]))
     found = f"found in round {paper.found_in_round + 1} by {', '.join(paper.sources[:6]) or paper.source}"
     facts = ", ".join(filter(None, [f"relevance {paper.relevance_score:.2f}", found, paper.doi and f"doi {paper.doi}"]))
-    abstract = clipped(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
+    abstract = clip_text(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
     blocks = [
         f"{position}  {describe_mark(paper, decision)} ".ljust(width, "─"),
         textwrap.fill(_title(paper), width),
@@ -78,7 +78,7 @@ def paper_page(paper: Paper, decision: PaperDecision | None, position: str, widt
 def list_page(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], width: int) -> str:
     """Return one line for each paper: number, mark, year and title."""
     lines = [
-        clipped(f"{number:>4} {_SIGNS[status_of(paper, decisions)]} {paper.year or '----'} {_title(paper)}", width)
+        clip_text(f"{number:>4} {_SIGNS[status_of(paper, decisions)]} {paper.year or '----'} {_title(paper)}", width)
         for number, paper in enumerate(papers, 1)
     ]
     return "\n".join([*lines, textwrap.fill(count_marks(papers, decisions), width)])
@@ -97,7 +97,7 @@ def exclusion_page(exclusions: Sequence[Exclusion], decisions: Mapping[str, Pape
         f"{gone.reason.value.replace('_', ' ')}: {gone.title}"
         for number, gone in enumerate(exclusions, 1)
     ]
-    return "\n".join(clipped(line, width) for line in lines)
+    return "\n".join(clip_text(line, width) for line in lines)
 
 
 def count_marks(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:

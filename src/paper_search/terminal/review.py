@@ -6,14 +6,14 @@ from typing import Final
 from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision
 from paper_search.sessions.manager import SessionManager
+from paper_search.sessions.replies import describe_progress, describe_source_problems
 from paper_search.sessions.session import WorkflowSession
 from paper_search.sessions.state import WAITING
-from paper_search.sessions.views import describe_sources, progress
 from paper_search.terminal.dialog import PaperReview, ask_about_strategy
 from paper_search.terminal.marks import MarkStore
 from paper_search.terminal.screen import Screen
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"
 _LOOK_S: Final = 0.2
@@ -35,7 +35,7 @@ class TerminalReview:
 
     async def open(self, query: str, config: AppConfig) -> str:
         """Open a session and return its id. Raises as `SessionManager.start`."""
-        session_id = (await self._manager.start(query, config, tell=self.report))["session_id"]
+        session_id = (await self._manager.start(query, config, on_progress=self.report))["session_id"]
         self._screen.write(f"Session {session_id[:8]}. Leave with q; nothing is lost.")
         return session_id
 
@@ -45,12 +45,12 @@ class TerminalReview:
         Raises SessionNotFound, SessionFailed or SessionInterrupted.
         """
         while True:
-            state = await self._manager.state(session_id)
+            state = await self._manager.get_state(session_id)
             if state["is_complete"]:
                 if "error" not in state:
-                    self._screen.write(f"\nComplete: {counted(state['paper_count'], 'paper')}.")
+                    self._screen.write(f"\nComplete: {plural(state['paper_count'], 'paper')}.")
                 return True
-            checkpoint = await self._manager.checkpoint(session_id)
+            checkpoint = await self._manager.get_checkpoint(session_id)
             if checkpoint is None:
                 await asyncio.sleep(_LOOK_S)
                 continue
@@ -62,8 +62,8 @@ class TerminalReview:
 
     async def report(self, session: WorkflowSession) -> None:
         """Display what the search does now, once."""
-        state = session.state()
-        now = progress(state)
+        state = session.get_state()
+        now = describe_progress(state)
         if now != self._last and state.phase != WAITING:
             self._last = now
             self._screen.write(f"{now} ...")
@@ -72,7 +72,7 @@ class TerminalReview:
         self._screen.discard_typed()
         if isinstance(checkpoint.payload, StrategyPayload):
             return ask_about_strategy(checkpoint, self._screen, self._refused_edit)
-        if trouble := describe_sources(checkpoint.payload.collection):
+        if trouble := describe_source_problems(checkpoint.payload.collection):
             self._screen.write(f"\n{trouble}")
         marks = self._marks.load(session_id, checkpoint.checkpoint_id)
         marks.reviewer = self._reviewer or marks.reviewer
@@ -84,7 +84,7 @@ class TerminalReview:
     async def _decide(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
         try:
             reply = await self._manager.decide(
-                session_id, decision, checkpoint_id=checkpoint.checkpoint_id, door=DOOR, tell=self.report
+                session_id, decision, checkpoint_id=checkpoint.checkpoint_id, door=DOOR, on_progress=self.report
             )
         except InvalidDecision as refusal:
             self._screen.write(f"\n{refusal.message} {refusal.hint}")

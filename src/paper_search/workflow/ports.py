@@ -7,7 +7,7 @@ may return plain lists; a list that carries reports, merge reasons or notes make
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from pydantic import BaseModel, Field
 
@@ -152,8 +152,8 @@ class Skills:
     @property
     def available_sources(self) -> list[str]:
         """The names of the sources that an edited strategy may use; empty if the searcher does not name them."""
-        names = getattr(self.searcher, "available", ())
-        return list(names) if isinstance(names, list | tuple) else []
+        names: object = getattr(self.searcher, "available", ())
+        return list(cast("list[str]", names)) if isinstance(names, list) else []
 
     @property
     def min_relevance(self) -> float | None:

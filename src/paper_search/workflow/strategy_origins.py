@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from paper_search.intent.expression import tidied
-from paper_search.intent.refining import split_exclusions
+from paper_search.intent.written_queries import split_exclusions
 from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.sources.boolean import parse
+from paper_search.query.boolean_query import parse_query
+from paper_search.query.rendering import normalise_query
 
 REMOVED: Final = "removed_query"
 """The name of the part that lists a query which a person removed."""
@@ -89,14 +89,14 @@ def _merge_queries(last: SearchStrategy, proposed: SearchStrategy) -> tuple[list
         successor = next((other for other in proposed.queries if _excludes_more(other, query)), None)
         inherited.append(successor or query)
         amended |= {successor.boolean_query} if successor else set()
-    known = {tidied(query.boolean_query) for query in inherited}
-    known |= {tidied(origin.value) for origin in last.origins if origin.part == REMOVED}
-    fresh = [query for query in proposed.queries if tidied(query.boolean_query) not in known]
+    known = {normalise_query(query.boolean_query) for query in inherited}
+    known |= {normalise_query(origin.value) for origin in last.origins if origin.part == REMOVED}
+    fresh = [query for query in proposed.queries if normalise_query(query.boolean_query) not in known]
     return [*inherited, *fresh] or list(proposed.queries), amended
 
 
 def _excludes_more(query: SearchQuery, than: SearchQuery) -> bool:
-    parsed, other = parse(query.boolean_query), parse(than.boolean_query)
+    parsed, other = parse_query(query.boolean_query), parse_query(than.boolean_query)
     if parsed is None or other is None:
         return False
     (wanted, excluded), (other_wanted, other_excluded) = split_exclusions(parsed), split_exclusions(other)

@@ -12,7 +12,7 @@ from pflow.cli.sources import place_of
 from pflow.errors import InvalidWorkflow
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 MOST: Final = 50
 """How many are told of; JSON has all."""
@@ -85,7 +85,7 @@ def text_of(service: Service, given: str) -> SourceText | None:
 def summary(diagnostics: Sequence[Plain]) -> str:
     """1 error and 2 warnings."""
     counts = [(sum(one["severity"] == kind for one in diagnostics), kind) for kind in _STYLES]
-    return " and ".join(counted(count, kind) for count, kind in counts if count)
+    return " and ".join(plural(count, kind) for count, kind in counts if count)
 
 
 def tell_diagnostics(page: Page, diagnostics: Sequence[Plain], text: SourceText | None = None) -> None:

@@ -127,7 +127,7 @@ def examples(
 ) -> None:
     """List examples, or begin a draft with one."""
     from pflow.cli.draft_commands import example_text, shipped
-    from uraniborg.kernel.commands import UsageError
+    from uraniborg.kernel.cli import UsageError
 
     if name is None:
         if draft is not None:

@@ -22,11 +22,11 @@ def history(
     from pflow.cli.sources import run_as_told, run_name
 
     asked = service()
-    log = asked.log()
+    log = asked.open_log()
     try:
-        found = log.history(run_name(workflow) if workflow else None, limit)
+        found = log.list_runs(run_name(workflow) if workflow else None, limit)
         if workflow and not found:
-            _check_that_there_is(asked, workflow, log.counts())
+            _check_that_there_is(asked, workflow, log.count_runs())
     finally:
         log.close()
     told: list[dict[str, Any]] = redact([run_as_told(run) for run in found])
@@ -73,12 +73,12 @@ def show(
     from pflow.cli.sources import run_as_told
     from pflow.errors import RunNotFound
 
-    log = service().log()
+    log = service().open_log()
     try:
-        last: list[dict[str, Any]] = log.history(limit=1) if run is None else []
+        last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
         if run is None and not last:
             raise RunNotFound("Nothing has run yet.", hint="pflow run NAME")
-        found: dict[str, Any] = redact(run_as_told(log.run(run or last[0]["id"])))
+        found: dict[str, Any] = redact(run_as_told(log.get_run(run or last[0]["id"])))
     finally:
         log.close()
     print_json(found) if json else tell_run(found)

@@ -6,8 +6,7 @@ from typing import Final, NoReturn
 import typer
 
 from pflow.cli.app import app
-from uraniborg.kernel.commands import UsageError, run_app
-from uraniborg.kernel.terminal import run
+from uraniborg.kernel.cli import UsageError, run_command, run_typer_app
 
 # Importing a module adds its commands; the help lists them in this order.
 # isort: off
@@ -20,8 +19,8 @@ COMMAND_MODULES: Final = (workflow_commands, history_commands, draft_commands, s
 def main(arguments: Sequence[str]) -> NoReturn:
     known = list(typer.main.get_group(app).commands)
     if arguments and not arguments[0].startswith("-") and arguments[0] not in known:
-        run(lambda: _refuse(arguments[0], known), as_json="--json" in arguments)
-    run_app(app, arguments, name="pflow")
+        run_command(lambda: _refuse(arguments[0], known), as_json="--json" in arguments)
+    run_typer_app(app, arguments, name="pflow")
 
 
 def _refuse(given: str, known: Sequence[str]) -> NoReturn:

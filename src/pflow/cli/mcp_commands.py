@@ -8,9 +8,9 @@ import typer
 
 from pflow.cli.app import HELP_OPTIONS, Json, app, service
 from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, print_json, say
-from uraniborg.kernel.commands import UsageError
+from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _SCHEME: Final = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
 _HOST_AND_PORT: Final = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d+(?:/|$)")
@@ -156,7 +156,7 @@ def _tell_servers(told: dict[str, Any]) -> None:
         page.line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")
     rows: list[list[Piece]] = []
     for one in told["servers"]:
-        tools = counted(one["tools"], "tool") if one["tools"] else "not synced"
+        tools = plural(one["tools"], "tool") if one["tools"] else "not synced"
         rows.append([Painted(BOLD, one["name"]), Painted(CYAN if one["tools"] else DIM, tools), one["where"]])
     page.table(rows, indent=0)
     for problem in told["problems"]:
@@ -208,6 +208,6 @@ def _tell_synced(found: list[Any]) -> None:
             page.line(Painted(RED, "✗ "), Painted(BOLD, one.name), f"  {one.problem}")
             page.line(Painted(DIM, f"    {one.hint}"))
             if one.tools:
-                page.line(Painted(DIM, f"    {counted(one.tools, 'tool')} of before are kept."))
+                page.line(Painted(DIM, f"    {plural(one.tools, 'tool')} of before are kept."))
         else:
-            page.line(Painted(GREEN, "✓ "), Painted(BOLD, one.name), f"  {counted(one.tools, 'tool')}")
+            page.line(Painted(GREEN, "✓ "), Painted(BOLD, one.name), f"  {plural(one.tools, 'tool')}")

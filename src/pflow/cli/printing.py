@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple, TextIO
 
+from uraniborg.kernel.cli import can_use_color
 from uraniborg.kernel.logging import printable, redact
-from uraniborg.kernel.terminal import use_color
 
 BOLD: Final = "1"
 DIM: Final = "2"
@@ -100,7 +100,7 @@ class Page:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
-        self._is_colored = use_color(self._stream)
+        self._is_colored = can_use_color(self._stream)
         self._columns = room_of(self._stream)
         self._is_empty = True
 

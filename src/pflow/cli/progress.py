@@ -9,8 +9,8 @@ from typing import Final, NamedTuple, TextIO
 
 from pflow.cli.printing import columns, cut, first_line, room_of
 from pflow.engine.output import NodeStatus
+from uraniborg.kernel.cli import can_use_color
 from uraniborg.kernel.logging import printable, redact
-from uraniborg.kernel.terminal import use_color
 
 _GREEN, _CYAN, _RED, _YELLOW, _DIM = "32", "36", "31", "33", "2"
 _ERASE: Final = "\r\x1b[2K"
@@ -49,7 +49,7 @@ class Progress:
         self._stream: TextIO | None = stream
         self._workflow = workflow
         self._lock = threading.Lock()
-        self._is_colored = use_color(stream)
+        self._is_colored = can_use_color(stream)
         self._is_terminal = stream.isatty()
         self._is_live = self._is_terminal and os.environ.get("TERM") != "dumb"
         self._is_poor = not _is_writable("".join(look.mark for look in (*_LOOKS.values(), _RUNNING)), stream)

@@ -11,13 +11,13 @@ from typing import Any, NoReturn, TextIO
 
 from pflow.cli.printing import print_json, settle_stderr
 from pflow.cli.run_arguments import HELP, RunArguments, parsed
+from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.terminal import run, unwritten
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run(lambda: _answered(arguments), as_json="--json" in arguments)
+    run_command(lambda: _answered(arguments), as_json="--json" in arguments)
 
 
 def _answered(arguments: Sequence[str]) -> int:
@@ -48,7 +48,7 @@ def _refused(error: UraniborgError, asked: RunArguments) -> int:
 def _ran(asked: RunArguments) -> int:
     from pflow.cli.run_command import stdout_for_result
     from pflow.cli.run_results import exit_code, tell_result
-    from pflow.engine.cancelling import Cancellation
+    from pflow.engine.cancellation import Cancellation
 
     service, source, inputs = _prepared(asked)
     cancellation = Cancellation()
@@ -191,7 +191,7 @@ def _flush(stream: TextIO) -> None:
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise unwritten(exc) from None
+        raise make_output_error(exc) from None
 
 
 def _drop(stream: TextIO) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, brief, first_line, minute
 from pflow.cli.progress import duration
 from pflow.cli.sources import called
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _ID: Final = 12
 """Characters of a run's id that are enough to name it."""
@@ -142,7 +142,7 @@ def _bar(took: float, longest: float, columns: int) -> str:
 def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
     page = Page()
     counts = Counter(step["will"] for step in steps)
-    would = f"{counted(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
+    would = f"{plural(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
     would += f", {counts['fail']:,} would fail" if counts["fail"] else ""
     would += f", {counts['skip']:,} would be skipped" if counts["skip"] else ""
     page.line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
@@ -156,7 +156,7 @@ def tell_plan(steps: list[dict[str, Any]], name: str) -> None:
             continue
         _tell_params(page, step["params"])
         if "items" in step:
-            items = f"{counted(step['items'], 'item')}, {step['items_reused']:,} would be reused"
+            items = f"{plural(step['items'], 'item')}, {step['items_reused']:,} would be reused"
             page.paragraph(items, indent=_INDENT, style=DIM)
         if waits_for := step["waits_for"]:
             page.paragraph(f"depends on {', '.join(waits_for)}", indent=_INDENT, style=DIM)

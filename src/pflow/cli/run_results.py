@@ -25,7 +25,7 @@ from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
 from pflow.service import Service
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _SHORT: Final = 72
 _NAME: Final = re.compile(r"[^\W\d][\w-]*")
@@ -89,7 +89,7 @@ def _hint(error: UraniborgError, given: str) -> str:
 
 def _progress(result: RunResult) -> str:
     done = len(result.progress.completed)
-    kept = f"{counted(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
+    kept = f"{plural(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
     if not result.is_resumable:
         return f"{kept}; what they gave could not be kept."
     return f"{kept}. Run it again to resume, or with --fresh to start over."

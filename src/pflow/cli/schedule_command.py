@@ -55,7 +55,7 @@ def schedule(
 
     For example: pflow schedule report topic=transits --at "mon 07:00" --install
     """
-    from uraniborg.kernel.commands import UsageError
+    from uraniborg.kernel.cli import UsageError
 
     wanted = [option for option, is_given in (("--at", at), ("--remove", remove), ("--list", listed)) if is_given]
     if len(wanted) != 1 or (install and not at) or (name is None) != listed or (inputs and not at):
@@ -111,13 +111,13 @@ def _job(asked: Service, name: str, inputs: list[str], timing: "Timing") -> "tup
     from pflow.cli.run_arguments import UsageError, parsed
     from pflow.cli.sources import names_a_file
     from pflow.scheduling.job import Job, check_runnable
-    from pflow.service import sound
+    from pflow.service import require_valid
 
     if names_a_file(name):
         raise UsageError("A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save.")
     given = parsed(["--", name, *inputs]).inputs
-    stored = asked.find(name).stored
-    workflow = sound(asked.check(stored.ir), name)
+    stored = asked.find_workflow(name).stored
+    workflow = require_valid(asked.check(stored.ir), name)
     secrets = check_runnable(workflow, given, inputs_of(stored.ir, given, has_stdin=False))
     job = Job(
         workflow=name,

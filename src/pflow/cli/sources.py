@@ -63,7 +63,7 @@ def source_of(service: Service, given: str) -> Source:
     """Raises WorkflowNotFound, SecurityError, InvalidWorkflow."""
     if names_a_file(given):
         return _file_source(given)
-    found = service.find(given)
+    found = service.find_workflow(given)
     return Source(given, found, found.stored.source)
 
 
@@ -145,7 +145,7 @@ def listed(service: Service, pattern: str | None) -> dict[str, Any]:
         one for place in draft_places(service.home, service.folder) if place.is_read_only for one in place.list_all()
     ]
     drafts = [one for one in listing.workflows if one.source == "draft"]
-    counts = service.counts()
+    counts = service.count_runs()
     return {
         "library": service.list_library(pattern),
         "drafts": [_plain(one, counts) for one in matching([*drafts, *_unseen(local, drafts)], pattern)],

@@ -11,9 +11,9 @@ def print_version(*, as_json: bool) -> None:
     try:
         _write(text)
     except (OSError, AttributeError):  # nobody reads it, or it cannot be written, or it is closed
-        from uraniborg.kernel.terminal import run
+        from uraniborg.kernel.cli import run_command
 
-        run(lambda: _write(text))
+        run_command(lambda: _write(text))
 
 
 def _write(text: str) -> None:

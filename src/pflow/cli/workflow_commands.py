@@ -11,7 +11,7 @@ from pflow.cli.diagnostics import diagnostics_of, text_of
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, say, write
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 
 @app.command()
@@ -58,7 +58,7 @@ def _tell(given: str, diagnostics: list[dict[str, Any]], told: dict[str, Any], t
     if any(one["severity"] == "error" for one in diagnostics):
         page.line(Painted(RED, "✗"), f" {given} is not valid: {summary(diagnostics)}.")
         return
-    about = ", ".join(counted(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    about = ", ".join(plural(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
     if diagnostics:
         page.line(Painted(YELLOW, "✓"), f" {given} is valid, with {summary(diagnostics)}: it can be run. {about}.")
     else:
@@ -77,12 +77,12 @@ def graph(
     from pflow.cli.sources import source_of
     from pflow.ir.diagrams import mermaid
     from pflow.ir.diagrams import svg as drawn
-    from pflow.service import sound
+    from pflow.service import require_valid
 
     asked = service(workflow)
     source = source_of(asked, workflow)
     checked = asked.check(source.found.stored.ir)
-    drawable = checked.workflow or sound(checked, workflow)
+    drawable = checked.workflow or require_valid(checked, workflow)
     if checked.errors:
         say("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` tells why.")
     if svg is None:
@@ -138,7 +138,7 @@ def describe(workflow: Workflow, json: Json = False) -> None:
     asked = service(workflow)
     source = source_of(asked, workflow)
     checked = asked.check(source.found.stored.ir)
-    told = {**described(source.found, checked, asked.log(), in_full=True), "source": source.kind}
+    told = {**described(source.found, checked, asked.open_log(), in_full=True), "source": source.kind}
     print_json(told) if json else tell_description(told, workflow)
 
 

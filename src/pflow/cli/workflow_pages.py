@@ -6,7 +6,7 @@ from typing import Any, Final
 from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, Piece, brief, json_text, minute
 from pflow.cli.progress import duration
 from pflow.cli.run_pages import message_of
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _MOST_NODES: Final = 60
 _ENDINGS: Final = {"waiting": "waited for a person", "running": "running now"}
@@ -33,7 +33,7 @@ def tell_list(found: dict[str, Any], pattern: str | None) -> None:
 
 def _row(one: dict[str, Any]) -> list[Piece]:
     inputs = " ".join(f"{name}=" for name in one["inputs"])
-    runs = counted(one["execution_count"], "run") if one["execution_count"] else ""
+    runs = plural(one["execution_count"], "run") if one["execution_count"] else ""
     return [
         Painted(BOLD, one["name"]),
         Painted(DIM, runs),
@@ -114,7 +114,7 @@ def _tell_runs(page: Page, told: dict[str, Any]) -> None:
     average, last = figures["average_duration_ms"], figures["last_execution_timestamp"]
     counts = {"well": figures["success_count"], "failed": figures["failure_count"], **figures["other_endings"]}
     parts = [
-        counted(figures["execution_count"], "run"),
+        plural(figures["execution_count"], "run"),
         *(f"{count} {_ENDINGS.get(ending, ending)}" for ending, count in counts.items() if count),
         f"{duration(average)} on average" if average is not None else "",
         f"the last at {minute(last)} UTC" if last else "",

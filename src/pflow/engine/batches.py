@@ -1,98 +1,145 @@
-"""A node that runs once for each item of a list, some at a time if it says so."""
+"""Batches: a node that runs once for each item of a list, several items at a time if it is `parallel`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, cast
 
-from pflow.engine.attempts import as_pflow_error
-from pflow.engine.steps import Step
-from pflow.errors import NodeFailed, RunStopped
+from pflow.engine.steps import StepResult
+from pflow.errors import NodeFailed, RunStopped, as_pflow_error
 from pflow.ir.model import Batch, Node
 from pflow.ir.template_uses import INDEX
-from pflow.templates.resolution import Resolution, Scope
+from pflow.templates.resolution import Resolution
+from pflow.templates.scope import Scope
 from uraniborg.kernel.errors import UraniborgError
 
-MOST_ITEMS: Final = 100_000
+MAX_ITEMS: Final = 100_000
 
-RunItem = Callable[[Scope, int], Awaitable[Step]]
+RunItem = Callable[[Scope, int], Awaitable[StepResult]]
 
 
-async def run_batch(node: Node, batch: Batch, scope: Scope, run_item: RunItem) -> Step:
-    """The outputs of all items, in their order. With `fail_fast` the first to fail ends it: nothing new is begun, and
-    what runs ends. Raises NodeFailed that names the item."""
-    items = items_of(node, batch, scope)
-    results: list[dict[str, Any] | None] = [None] * len(items)
-    errors: dict[int, UraniborgError] = {}
-    reused = 0
-    ran: set[str] = set()
-    notes: list[str] = []
-    waiting = iter(range(len(items)))
+class BatchRun:
+    """One run of a batch. With `fail_fast`, no item starts after the first failure, and items that run finish."""
 
-    async def work() -> None:
-        nonlocal reused
-        for index in waiting:
-            try:
-                step = await run_item(Scope({batch.alias: items[index], INDEX: index}, scope), index)
-            except UraniborgError as exc:
-                errors[index] = exc
-                if batch.error_handling == "fail_fast" or isinstance(exc, RunStopped):
-                    for _ in waiting:  # nobody begins another
+    def __init__(self, node: Node, scope: Scope, run_item: RunItem, concurrency: int) -> None:
+        """Raise TemplateUnresolved or NodeFailed if the items are not a list."""
+        assert node.batch is not None
+        self._node = node
+        self._batch = node.batch
+        self._scope = scope
+        self._run_item = run_item
+        self._concurrency = concurrency
+        self.items = resolve_items(node, node.batch, scope)
+        self._results: list[dict[str, Any] | None] = [None] * len(self.items)
+        self.errors: dict[int, UraniborgError] = {}
+        self.reused_count = 0
+        self.is_known = True
+        """False if the outputs of an item are not known: only in a dry run."""
+        self._effect_run_ids: set[str | None] = set()
+        self._reasons: list[str] = []
+
+    async def run(self) -> None:
+        """Run all items. Failures of items are in `errors`."""
+        waiting = iter(range(len(self.items)))
+
+        async def run_waiting_items() -> None:
+            for index in waiting:
+                await self._run_one(index)
+                if self._is_stopped_by(index):
+                    for _ in waiting:  # leave nothing for the other workers
                         pass
                     return
-            else:
-                results[index] = step.outputs
-                reused += step.is_reused
-                if step.ran:
-                    ran.add(step.ran)
-                if step.note and not step.is_reused:
-                    notes.append(f"item {index}: {step.note}")
 
-    workers = min(batch.max_concurrent, len(items)) if batch.parallel else 1
-    if workers > 1:
-        await asyncio.gather(*(work() for _ in range(workers)))
-    else:
-        await work()
-    _raise_first(node, batch, errors, len(items))
-    return Step(
-        gathered(batch, items, results, errors),
-        "default",
-        is_reused=bool(items) and reused == len(items),
-        note=_note(len(items), reused, notes, len(errors)),
-        ran=" ".join(sorted(ran)),
-    )
+        most = min(self._batch.max_concurrent, self._concurrency, len(self.items))
+        if self._batch.parallel and most > 1:
+            await asyncio.gather(*(run_waiting_items() for _ in range(most)))
+        else:
+            await run_waiting_items()
+
+    def first_problem(self) -> str:
+        """Return the position and message of the first failed item, or an empty string."""
+        if not self.errors:
+            return ""
+        index = min(self.errors)
+        return f"items[{index}]: {self.errors[index].message}"
+
+    def raise_failure(self) -> None:
+        """Raise the error that ends the batch, if there is one: it names the item."""
+        stopped = next((exc for exc in self.errors.values() if isinstance(exc, RunStopped)), None)
+        if stopped is not None:
+            raise stopped
+        if self.errors and self._batch.error_handling == "fail_fast":
+            index = min(self.errors)
+            failed = as_pflow_error(self.errors[index])
+            failed.message = f"'{self._node.id}' failed at items[{index}], of {len(self.items)}: {failed.message}"
+            failed.args = (failed.message,)
+            failed.ids.setdefault("item", index)
+            raise failed
+
+    def build_result(self) -> StepResult:
+        """Return the result of the batch as one step."""
+        can_fail = self._batch.error_handling == "fail_fast"
+        return StepResult(
+            self._build_outputs() if self.is_known else None,
+            None if can_fail and not self.is_known else "default",
+            is_reused=bool(self.items) and self.reused_count == len(self.items),
+            not_reused_reason=self._explain_rerun(),
+            effect_run_id=_join_run_ids(self._effect_run_ids),
+        )
+
+    async def _run_one(self, index: int) -> None:
+        item_scope = Scope({self._batch.alias: self.items[index], INDEX: index}, self._scope)
+        try:
+            step = await self._run_item(item_scope, index)
+        except UraniborgError as exc:
+            self.errors[index] = exc
+            return
+        self._results[index] = step.outputs
+        self.reused_count += step.is_reused
+        if step.outputs is None:
+            self.is_known = False
+        if step.effect_run_id != "":
+            self._effect_run_ids.add(step.effect_run_id)
+        if step.not_reused_reason and not step.is_reused:
+            self._reasons.append(f"item {index}: {step.not_reused_reason}")
+
+    def _is_stopped_by(self, index: int) -> bool:
+        exc = self.errors.get(index)
+        return exc is not None and (self._batch.error_handling == "fail_fast" or isinstance(exc, RunStopped))
+
+    def _build_outputs(self) -> dict[str, Any]:
+        errors = [
+            {"index": index, "item": self.items[index], "error": exc.message, "code": exc.code}
+            for index, exc in sorted(self.errors.items())
+        ]
+        return {
+            "results": [self._build_item(index, outputs) for index, outputs in enumerate(self._results)],
+            "count": len(self.items),
+            "success_count": len(self.items) - len(errors),
+            "error_count": len(errors),
+            "errors": errors or None,
+            "batch_metadata": _describe_batch(self._batch),
+        }
+
+    def _build_item(self, index: int, outputs: dict[str, Any] | None) -> dict[str, Any]:
+        if outputs is not None:
+            return {**outputs, "item": self.items[index]}
+        message = self.errors[index].message if index in self.errors else "not run"
+        return {"item": self.items[index], "error": message}
+
+    def _explain_rerun(self) -> str:
+        """Return why the batch was not reused as a whole, or an empty string."""
+        count, reused = len(self.items), self.reused_count
+        if not count:
+            return "there are no items"
+        if reused == count:
+            return ""
+        if not reused and not self._reasons:
+            return f"{len(self.errors)} of {count} items failed" if self.errors else ""
+        return f"{reused} of {count} items were reused" + (f"; {self._reasons[0]}" if self._reasons else "")
 
 
-def gathered(
-    batch: Batch, items: list[Any], results: list[dict[str, Any] | None], errors: Mapping[int, UraniborgError]
-) -> dict[str, Any]:
-    """The outputs of a batch, given those of its items."""
-    told = [_told(index, items[index], errors[index]) for index in sorted(errors)]
-    return {
-        "results": [
-            {"item": items[at], "error": _message(errors, at)} if one is None else {**one, "item": items[at]}
-            for at, one in enumerate(results)
-        ],
-        "count": len(items),
-        "success_count": len(items) - len(errors),
-        "error_count": len(errors),
-        "errors": told or None,
-        "batch_metadata": _metadata(batch),
-    }
-
-
-def _note(count: int, reused: int, notes: list[str], failed: int) -> str:
-    """Why it was not taken over as a whole, if it was not."""
-    if not count:
-        return "there are no items"
-    if reused == count:
-        return ""
-    if not reused and not notes:
-        return f"{failed} of {count} items failed" if failed else ""
-    return f"{reused} of {count} items were used again" + (f"; {notes[0]}" if notes else "")
-
-
-def items_of(node: Node, batch: Batch, scope: Scope) -> list[Any]:
-    """Raises TemplateUnresolved and NodeFailed."""
+def resolve_items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
+    """Return the items of a batch. Raise TemplateUnresolved, or NodeFailed if they are not a list or too many."""
     resolution = Resolution(scope)
     items = resolution.resolved(batch.items)
     resolution.check(node=node.id)
@@ -102,39 +149,26 @@ def items_of(node: Node, batch: Batch, scope: Scope) -> list[Any]:
         items = coerced(items, "array")[0]
     if not isinstance(items, list):
         raise NodeFailed(
-            f"The items of '{node.id}' are no list, but {type(items).__name__}.",
-            hint="`batch.items` is a list, or a template that stands for one. For lines of text use a `python` node: "
+            f"`batch.items` of '{node.id}' must be a list, got {type(items).__name__}.",
+            hint="Give a list, or a template of a list. For lines of text use a `python` node: "
             '{"code": "result = text.splitlines()", "inputs": {"text": "${list.stdout}"}}.',
         )
     listed = cast("list[Any]", items)
-    if len(listed) > MOST_ITEMS:
-        raise NodeFailed(f"'{node.id}' has {len(listed):,} items; {MOST_ITEMS:,} are the most.", hint="Split the list.")
+    if len(listed) > MAX_ITEMS:
+        raise NodeFailed(
+            f"'{node.id}' has {len(listed):,} items; the maximum is {MAX_ITEMS:,}.", hint="Split the list."
+        )
     return listed
 
 
-def _raise_first(node: Node, batch: Batch, errors: dict[int, UraniborgError], count: int) -> None:
-    stopped = next((exc for exc in errors.values() if isinstance(exc, RunStopped)), None)
-    if stopped is not None:
-        raise stopped
-    if errors and batch.error_handling == "fail_fast":
-        index = min(errors)
-        failed = as_pflow_error(errors[index])
-        failed.message = f"'{node.id}' failed at items[{index}], of {count}: {failed.message}"
-        failed.args = (failed.message,)
-        failed.ids.setdefault("item", index)
-        raise failed
+def _join_run_ids(run_ids: set[str | None]) -> str | None:
+    """Return the effect run ids of all items as one; None if one of them is not known."""
+    known = [one for one in run_ids if one is not None]
+    return " ".join(sorted(known)) if len(known) == len(run_ids) else None
 
 
-def _told(index: int, item: Any, exc: UraniborgError) -> dict[str, Any]:
-    return {"index": index, "item": item, "error": exc.message, "code": exc.code}
-
-
-def _message(errors: Mapping[int, UraniborgError], index: int) -> str:
-    return errors[index].message if index in errors else "not run"
-
-
-def _metadata(batch: Batch) -> dict[str, Any]:
-    """How it was run. Not for how long: that is never the same twice, and what uses it would be another each time."""
+def _describe_batch(batch: Batch) -> dict[str, Any]:
+    """Return the options of a batch. Durations are left out: they would change the parameters of the next node."""
     return {
         "parallel": batch.parallel,
         "max_concurrent": batch.max_concurrent,

@@ -1,8 +1,8 @@
-"""Nodes on a Dask cluster: the same nodes, the same checkpoint and the same log, run by workers elsewhere.
+"""The executor that runs nodes on a Dask cluster, with the same resume point and the same log.
 
-A cluster computes again what a worker had finished that died. So nodes with effects stay here, where it is written down
-before and after that they ran; what goes to the cluster may run more than once. Workers have this package installed,
-and see the files that nodes name under the same paths.
+A cluster repeats what a worker had finished that died. Therefore nodes with effects run in this process, which records
+their start and their result; nodes on the cluster may run more than once. Workers need this package, and the files that
+nodes name under the same paths.
 """
 
 import asyncio
@@ -16,34 +16,41 @@ from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import Any, Final, cast
 
-from pflow.engine.attempts import as_pflow_error
-from pflow.engine.executors import Call, LocalExecutor, in_thread
-from pflow.engine.values import as_json, from_json
-from pflow.errors import ApprovalRequired, ClusterUnreachable, NodeFailed, NodeTimedOut, PflowError
+from pflow.engine.executors import Call, LocalExecutor, run_in_thread
+from pflow.engine.json_values import as_json, from_json
+from pflow.errors import (
+    ApprovalRequired,
+    ClusterUnreachable,
+    NodeFailed,
+    NodeTimedOut,
+    PflowError,
+    as_pflow_error,
+    describe_exception,
+)
 from pflow.node import Context, Outcome
 from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.ids import new_id
 
-_CONNECTING_S: Final = 10.0
-_CLOSING_S: Final = 10.0
-_LOOKING_S: Final = 1.0
-_ALONE_S: Final = 60.0
-"""For how long nobody need be there to work: a cluster that grows when it is asked to takes its time."""
-_HERE: Final = ("mcp", "approval")
-"""Types that need what only this process has: a connection that is kept, or the inbox of its user."""
+_CONNECT_TIMEOUT_S: Final = 10.0
+_CLOSE_TIMEOUT_S: Final = 10.0
+_CHECK_INTERVAL_S: Final = 1.0
+_NO_WORKER_S: Final = 60.0
+"""How long a cluster may have no worker: one that scales on demand takes its time."""
+_LOCAL_TYPES: Final = ("mcp", "approval")
+"""Types that need a connection of this process, or the inbox of its user."""
 _LOGGERS: Final = ("distributed", "distributed.client", "distributed.gc", "tornado", "tornado.application")
-_LIKE: Final[dict[str, type[PflowError]]] = {kind.code: kind for kind in (ApprovalRequired, NodeTimedOut)}
-"""Errors that the engine does not take for just any failure."""
-_START: Final = "Start one with `dask scheduler`, and give its address as tcp://HOST:8786."
-_AGAIN: Final = "Look at the cluster, then run it again: it goes on from where it came to."
+_ERROR_TYPES: Final[dict[str, type[PflowError]]] = {kind.code: kind for kind in (ApprovalRequired, NodeTimedOut)}
+"""Errors that the engine treats differently from other failures."""
+_START_HINT: Final = "Start one with `dask scheduler`, and give its address as tcp://HOST:8786."
+_RESUME_HINT: Final = "Check the cluster, then run the workflow again to resume it."
 
 
 class ClusterExecutor:
-    """Sends nodes to the scheduler at `address`, which it connects to when the first is to be sent.
+    """Sends nodes to the scheduler at `address`. The first node opens the connection.
 
-    A node that is given up on before a worker began with it never runs; one that runs is left to end by itself.
+    A node that is cancelled before a worker starts it never runs; one that runs is left to end by itself.
     """
 
     def __init__(self, registry: Registry, address: str) -> None:
@@ -56,14 +63,14 @@ class ClusterExecutor:
         return self._local.keeper
 
     async def run(self, call: Call) -> Mapping[str, Any] | Outcome:
-        if call.effect == "effectful" or call.interface.source == "mcp" or call.interface.type in _HERE:
+        if call.effect == "effectful" or call.interface.source == "mcp" or call.interface.type in _LOCAL_TYPES:
             return await self._local.run(call)
         if self._connecting is None:
-            self._connecting = asyncio.create_task(_connected(self._address))
+            self._connecting = asyncio.create_task(_connect(self._address))
         cluster = await asyncio.shield(self._connecting)
-        reply = await cluster.answer(call.interface.type, _packed(call))
+        reply = await cluster.run_parcel(call.interface.type, _pack_call(call))
         if "error" in reply:
-            raise _raised(reply["error"])
+            raise _rebuild_error(reply["error"])
         outputs = reply["outputs"]
         plain = from_json(outputs) if isinstance(outputs, bytes) else outputs
         return Outcome(plain, reply["action"], tuple(reply.get("warnings", ())))
@@ -78,115 +85,117 @@ class ClusterExecutor:
 
 
 class _Cluster:
-    """A client of a scheduler, and someone who looks whether anybody works for it: it would wait for ever."""
+    """A client of a scheduler, with a watch for workers: without one it would wait forever."""
 
     def __init__(self, client: Any, address: str) -> None:
         self._client = client
         self._address = address
         self._waiting = 0
-        self._watch = asyncio.create_task(self._abandoned())
+        self._watch = asyncio.create_task(self._watch_workers())
 
-    async def answer(self, kind: str, parcel: "Parcel") -> dict[str, Any]:
-        """What `run_remotely` makes of it. Raises ClusterUnreachable, and NodeFailed if the cluster gave up on it."""
+    async def run_parcel(self, kind: str, parcel: "Parcel") -> dict[str, Any]:
+        """Return the reply of `run_remotely`. Raise ClusterUnreachable, or NodeFailed if the cluster gave up."""
         try:
             future = self._client.submit(run_remotely, parcel, key=f"{kind}-{new_id()}", pure=False)
         except Exception as exc:
-            raise self._unreachable(f"takes nothing any more ({_told(exc)})") from exc
+            raise self._build_unreachable(f"accepts no more nodes ({describe_exception(exc)})") from exc
         answer = asyncio.ensure_future(future.result())
-        answer.add_done_callback(_seen)
+        answer.add_done_callback(_retrieve_exception)
         self._waiting += 1
         try:
             await asyncio.wait({answer, self._watch}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
-                raise self._unreachable(self._watch.result())
+                raise self._build_unreachable(self._watch.result())
             if (exc := answer.exception()) is not None:
-                raise self._failure(exc) from exc
+                raise self._build_error(exc) from exc
             return answer.result()
         finally:
             self._waiting -= 1
             answer.cancel()
-            future.release()  # what nobody waits for any more the scheduler forgets
+            future.release()  # lets the scheduler forget the node
 
     async def close(self) -> None:
         self._watch.cancel()
-        await _closed(self._client)
+        await _close_client(self._client)
 
-    async def _abandoned(self) -> str:
-        """What is wrong, once nobody has worked for those who wait for a while."""
+    async def _watch_workers(self) -> str:
+        """Return the problem of the cluster once calls have waited for a worker for too long."""
         since: float | None = None
         while True:
-            await asyncio.sleep(_LOOKING_S)
-            problem = await self._problem() if self._waiting else ""
+            await asyncio.sleep(_CHECK_INTERVAL_S)
+            problem = await self._find_problem() if self._waiting else ""
             if not problem:
                 since = None
                 continue
             since = time.monotonic() if since is None else since
-            if time.monotonic() - since >= _ALONE_S:
+            if time.monotonic() - since >= _NO_WORKER_S:
                 return problem
 
-    async def _problem(self) -> str:
+    async def _find_problem(self) -> str:
+        """Return why no worker runs calls at the moment, or an empty string."""
         try:
-            async with asyncio.timeout(_CONNECTING_S):
+            async with asyncio.timeout(_CONNECT_TIMEOUT_S):
                 workers = await self._client.scheduler.ncores()
-        except Exception:  # of many kinds, and all of them mean the same
+        except Exception:  # of many types with the same meaning
             return "does not answer any more"
-        return "" if workers else f"has had no worker for {_ALONE_S:g} seconds"
+        return "" if workers else f"has had no worker for {_NO_WORKER_S:g} seconds"
 
-    def _failure(self, exc: BaseException) -> PflowError:
+    def _build_error(self, exc: BaseException) -> PflowError:
         from distributed.client import FutureCancelledError
 
         if isinstance(exc, FutureCancelledError):
-            return self._unreachable(f"dropped this node: {exc.reason.replace('-', ' ')}")
+            return self._build_unreachable(f"dropped this node: {exc.reason.replace('-', ' ')}")
         return NodeFailed(
-            f"The cluster could not run it: {_told(exc)}",
-            hint="See the logs of its workers, which need the same packages. A node that ends its worker is given up.",
+            f"The cluster could not run it: {describe_exception(exc)}",
+            hint="Read the logs of its workers, which need the same packages. A node that ends its worker fails.",
             exception=type(exc).__name__,
         )
 
-    def _unreachable(self, problem: str) -> ClusterUnreachable:
+    def _build_unreachable(self, problem: str) -> ClusterUnreachable:
         return ClusterUnreachable(
-            f"The Dask scheduler at {self._address} {problem}.", hint=_AGAIN, address=self._address
+            f"The Dask scheduler at {self._address} {problem}.", hint=_RESUME_HINT, address=self._address
         )
 
 
-def _seen(answer: "asyncio.Future[Any]") -> None:
-    """Look at what it raised, or asyncio prints that nobody did."""
+def _retrieve_exception(answer: "asyncio.Future[Any]") -> None:
+    """Retrieve the exception of a future, or asyncio logs that it was never retrieved."""
     if not answer.cancelled():
         answer.exception()
 
 
-async def _connected(address: str) -> _Cluster:
-    """Raises MissingExtra or ClusterUnreachable."""
+async def _connect(address: str) -> _Cluster:
+    """Return a connection to a scheduler. Raise MissingExtra or ClusterUnreachable."""
     try:
-        distributed = await in_thread(_distributed)
+        distributed = await run_in_thread(_import_distributed)
     except ModuleNotFoundError as exc:
         raise MissingExtra("dask", "Running nodes on a cluster") from exc
     client = None
     try:
-        client = distributed.Client(address, asynchronous=True, timeout=_CONNECTING_S, set_as_default=False)
+        client = distributed.Client(address, asynchronous=True, timeout=_CONNECT_TIMEOUT_S, set_as_default=False)
         await client
-        for topic in ("print", "warn"):  # which would be printed here
+        for topic in ("print", "warn"):  # whose messages would be printed here
             client.unsubscribe_topic(topic)
     except BaseException as exc:
         if client is not None:
-            await _closed(client)
+            await _close_client(client)
         if not isinstance(exc, Exception):
             raise
         raise ClusterUnreachable(
-            f"No Dask scheduler answers at '{address}': {_told(exc)}", hint=_START, address=address
+            f"No Dask scheduler answers at '{address}': {describe_exception(exc)}", hint=_START_HINT, address=address
         ) from exc
     return _Cluster(client, address)
 
 
-async def _closed(client: Any) -> None:
+async def _close_client(client: Any) -> None:
     with suppress(Exception):
-        await client.close(timeout=_CLOSING_S)
+        await client.close(timeout=_CLOSE_TIMEOUT_S)
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
+    """Return the module `distributed`, with its log and warnings silenced."""
     import distributed
 
-    # What it has to say of its connections is nothing to whoever waits for a workflow, and may not be printed.
+    # Its messages about connections would mix with the output of the workflow.
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     warnings.filterwarnings("ignore", module="distributed")
@@ -195,12 +204,13 @@ def _distributed() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A call on its way. It is closed: a worker that cannot even open it says in its log what it was given."""
+    """A call as bytes: a worker that cannot unpickle it would log its content otherwise."""
 
     data: bytes = field(repr=False)
 
 
-def _packed(call: Call) -> Parcel:
+def _pack_call(call: Call) -> Parcel:
+    """Return a call as bytes for a worker. Raise NodeFailed if it is nested too deep."""
     context = call.context
     fields: dict[str, Any] = {
         "run_id": context.run_id,
@@ -220,39 +230,44 @@ def _packed(call: Call) -> Parcel:
 
 
 def run_remotely(parcel: Parcel) -> dict[str, Any]:
-    """Run a node, on a worker. What it raises travels as plain values: here and there may be different versions."""
+    """Run a node on a worker, and return its outcome or its error as plain values: versions may differ."""
     try:
-        interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - it comes from who may run any code here
+        interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - the sender may run any code here
         context = Context(**fields, mask=Secrets(secrets).masked)
         function = Registry(context.home).function(interface)
         is_async = iscoroutinefunction(function)
-        given = asyncio.run(_in_time(function(params, context), context)) if is_async else function(params, context)
+        given = (
+            asyncio.run(_await_in_time(function(params, context), context)) if is_async else function(params, context)
+        )
         outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
         action: Any = outcome.action
         return {
-            "outputs": _portable(outcome.outputs),
+            "outputs": _pack_outputs(outcome.outputs),
             "action": action if isinstance(action, str) else None,
             "warnings": [str(one) for one in outcome.warnings],
         }
     except UraniborgError as exc:
-        return {"error": _plain(as_pflow_error(exc))}
-    except BaseException as exc:  # one that ends processes must not end the worker
-        failed = NodeFailed(_told(exc), hint="This comes from the node itself.", exception=type(exc).__name__)
-        return {"error": _plain(failed)}
+        return {"error": _pack_error(as_pflow_error(exc))}
+    except BaseException as exc:  # an exception that ends a process must not end the worker
+        failed = NodeFailed(
+            describe_exception(exc), hint="The error comes from the node itself.", exception=type(exc).__name__
+        )
+        return {"error": _pack_error(failed)}
 
 
-async def _in_time(running: Any, context: Context) -> Any:
-    async with asyncio.timeout(context.timeout):  # by then nobody waits for it any more
+async def _await_in_time(running: Any, context: Context) -> Any:
+    async with asyncio.timeout(context.timeout):  # by then the caller has stopped waiting
         return await running
 
 
-def _portable(outputs: Any) -> Any:
-    """Outputs as JSON; or as they are if bytes are in them, in which secrets are looked for before they become text."""
+def _pack_outputs(outputs: Any) -> Any:
+    """Return outputs as JSON, or as they are if they contain bytes, which are searched for secrets first."""
     text = as_json(outputs)
     return outputs if _has_bytes(outputs) else text
 
 
 def _has_bytes(value: Any) -> bool:
+    """Return True if bytes are anywhere in the value."""
     if isinstance(value, Mapping):
         return any(map(_has_bytes, cast("Mapping[Any, Any]", value).values()))
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -260,38 +275,30 @@ def _has_bytes(value: Any) -> bool:
     return isinstance(value, (bytes, bytearray))
 
 
-def _plain(error: PflowError) -> dict[str, Any]:
+def _pack_error(error: PflowError) -> dict[str, Any]:
     return {
         "code": error.code,
         "type": error.type,
         "message": error.message,
         "hint": error.hint,
-        "ids": {name: _json_of(value, f"<{type(value).__name__}>") for name, value in error.ids.items()},
-        "outputs": _json_of(error.outputs, {}) if isinstance(error, NodeFailed) else {},
+        "ids": {name: _convert_to_json(value, f"<{type(value).__name__}>") for name, value in error.ids.items()},
+        "outputs": _convert_to_json(error.outputs, {}) if isinstance(error, NodeFailed) else {},
     }
 
 
-def _json_of(value: Any, instead: Any) -> Any:
-    """The value in its JSON form; something else in its place if it has none."""
+def _convert_to_json(value: Any, instead: Any) -> Any:
+    """Return the value in its JSON form, or `instead` if it has none."""
     try:
         return from_json(as_json({"it": value}))["it"]
     except NodeFailed:
         return instead
 
 
-def _raised(told: Mapping[str, Any]) -> PflowError:
-    """The error that a node raised elsewhere, by the code and the type that it had there."""
-    base = _LIKE.get(told["code"], NodeFailed)
+def _rebuild_error(packed: Mapping[str, Any]) -> PflowError:
+    """Return the error that a node raised on a worker, with its code and type."""
+    base = _ERROR_TYPES.get(packed["code"], NodeFailed)
     kind: type[Any] = base
-    if (base.code, base.type) != (told["code"], told["type"]):
-        kind = type("RaisedElsewhere", (base,), {"code": told["code"], "type": told["type"]})
-    outputs = {"outputs": told["outputs"]} if issubclass(base, NodeFailed) else {}
-    return kind(told["message"], hint=told["hint"], **outputs, **told["ids"])
-
-
-def _told(exc: BaseException) -> str:
-    try:
-        text = str(exc)
-    except Exception:  # its own words may be as broken as the node
-        text = ""
-    return f"{type(exc).__name__}: {text}" if text else type(exc).__name__
+    if (base.code, base.type) != (packed["code"], packed["type"]):
+        kind = type("RaisedElsewhere", (base,), {"code": packed["code"], "type": packed["type"]})
+    outputs = {"outputs": packed["outputs"]} if issubclass(base, NodeFailed) else {}
+    return kind(packed["message"], hint=packed["hint"], **outputs, **packed["ids"])

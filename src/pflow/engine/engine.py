@@ -1,30 +1,32 @@
-"""Running a workflow, in a loop of its own, from whatever thread asks for it."""
+"""The engine: runs a workflow on an event loop of its own, from any thread."""
 
 import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.engine.attempts import as_pflow_error
-from pflow.engine.cancelling import Cancellation, add_live, drop_live
-from pflow.engine.checkpoints import HOURS, Checkpoints
+from pflow.engine.batches import BatchRun
+from pflow.engine.cancellation import Cancellation, register_run, unregister_run
 from pflow.engine.executors import PATIENCE_S, Executor, LocalExecutor
-from pflow.engine.graphs import Child, GraphRun, Progress, one_turn, outputs_of
-from pflow.engine.inputs import prepared, secret_values, unknown_inputs
-from pflow.engine.nodelog import NodeLog
-from pflow.engine.output import NullOutput, Output, now_ms
-from pflow.engine.recorder import Recorder
-from pflow.engine.results import RunResult
+from pflow.engine.inputs import prepare_inputs, secret_inputs, warn_of_unused_inputs
+from pflow.engine.output import NodeStatus, NullOutput, Output, elapsed_ms
+from pflow.engine.results import Progress, RunResult, collect_outputs
+from pflow.engine.resume.recorder import RunRecorder
+from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
 from pflow.engine.runlog import RunLog
-from pflow.engine.spool import scrub, spool_of
-from pflow.engine.steps import Frame
-from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunTimedOut
-from pflow.ir.model import Workflow
+from pflow.engine.runlog_writer import RunLogWriter
+from pflow.engine.spool import mask_spool, spool_folder
+from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
+from pflow.engine.steps import RunState, StepResult
+from pflow.engine.walker import WorkflowWalker, yield_to_loop
+from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunTimedOut, as_pflow_error
+from pflow.ir.graph import Graph
+from pflow.ir.model import Node, Workflow
 from pflow.node import Context
 from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
@@ -32,7 +34,7 @@ from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
 from uraniborg.kernel.redaction import masking
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _log: Final = get_logger(__name__)
 
@@ -41,17 +43,18 @@ MakeExecutor = Callable[[Registry], Executor]
 
 @dataclass
 class Engine:
-    """Runs workflows of one home. One is made for each run; nothing is shared between runs but what is on disk."""
+    """Runs workflows of one pflow home. Create one for each run: runs share only files."""
 
     home: Path
     registry: Registry
-    child: Child
-    """Gives the workflows that nested nodes name."""
+    load_workflow: LoadWorkflow
+    """Returns the workflows that nested nodes name."""
     folder: Path = field(default_factory=Path.cwd)
     output: Output = field(default_factory=NullOutput)
     log: RunLog | None = None
-    keeps_checkpoints: bool = True
-    checkpoint_hours: float = HOURS
+    keeps_results: bool = True
+    """Whether a failed run can be resumed."""
+    resume_hours: float = HOURS
     timeout: float | None = None
     pass_env: tuple[str, ...] = ()
     make_executor: MakeExecutor = LocalExecutor
@@ -67,28 +70,28 @@ class Engine:
         keep_results: bool = False,
         cancellation: Cancellation | None = None,
     ) -> RunResult:
-        """Run it to its end. Never raises for what a node does; every failure is in the result.
+        """Run a workflow to its end and return the result. Failures of nodes are in the result, not raised.
 
-        `fresh` forgets what an earlier run left. `keep_results` leaves a checkpoint also when all went well.
+        `fresh` discards the results of earlier runs. `keep_results` keeps those of this run even if it succeeds.
         """
         run = _Run(self, workflow, dict(inputs or {}), name, source, fresh, keep_results)
         cancellation = cancellation or Cancellation()
-        add_live(cancellation)
+        register_run(cancellation)
         try:
             with masking(run.secrets.redactor):
-                return _in_own_loop(run, cancellation)
+                return _run_on_new_loop(run, cancellation)
         finally:
             cancellation.release()
-            drop_live(cancellation)
+            unregister_run(cancellation)
 
 
-def _in_own_loop(run: "_Run", cancellation: Cancellation) -> RunResult:
+def _run_on_new_loop(run: "_Run", cancellation: Cancellation) -> RunResult:
     loop = asyncio.new_event_loop()
     try:
         task = loop.create_task(run.run())
         cancellation.bind(loop, task)
         is_main = threading.current_thread() is threading.main_thread()
-        if is_main:  # elsewhere signals are not ours to handle
+        if is_main:  # other threads cannot handle signals
             with suppress(NotImplementedError, ValueError):
                 loop.add_signal_handler(signal.SIGINT, cancellation.cancel)
         try:
@@ -97,29 +100,68 @@ def _in_own_loop(run: "_Run", cancellation: Cancellation) -> RunResult:
             if is_main:
                 with suppress(NotImplementedError, ValueError):
                     loop.remove_signal_handler(signal.SIGINT)
-            _end_tasks(loop)
+            _cancel_tasks(loop)
     finally:
         # The loop's own threads are not waited for: one of them may never end.
         loop.close()
 
 
-def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
+def _cancel_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel the tasks that are left on a loop, and wait for them for a while."""
     left = asyncio.all_tasks(loop)
     for task in left:
         task.cancel()
     if left:
         _, unending = loop.run_until_complete(asyncio.wait(left, timeout=PATIENCE_S))
         if unending:
-            loop.set_exception_handler(_ignore)  # that they were pending is no news
+            loop.set_exception_handler(_ignore_pending_tasks)
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
-def _ignore(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _ignore_pending_tasks(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     pass
 
 
+class _RunListener:
+    """Passes the events of a run on to its output and its log."""
+
+    def __init__(self, output: Output, log: RunLogWriter, secrets: Secrets) -> None:
+        self._output = output
+        self._log = log
+        self._secrets = secrets
+
+    def graph_started(self, prefix: str, graph: Graph) -> None:
+        pass
+
+    def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None:
+        self._output.node_started(key, node.type)
+
+    def batch_ended(self, key: str, batch: BatchRun) -> None:
+        pass
+
+    def node_ended(
+        self,
+        key: str,
+        node: Node,
+        status: NodeStatus,
+        step: StepResult | None,
+        duration_ms: float,
+        error: PflowError | None = None,
+        waits_for: Sequence[str] = (),
+    ) -> None:
+        self._log.add_node(key, node, status, step, duration_ms, error)
+        if step is not None:
+            note = step.not_reused_reason
+        else:
+            note = self._secrets.masked(error.message) if error else "interrupted"
+        self._output.node_finished(key, status, duration_ms, note)
+
+    def node_skipped(self, key: str, node: Node) -> None:
+        self._output.node_finished(key, "skipped", 0)
+
+
 class _Run:
-    """One run: what it is given, how far it came, and what is to be said of it."""
+    """One run: its arguments, its progress and its result."""
 
     def __init__(
         self,
@@ -140,146 +182,150 @@ class _Run:
         self.run_id = new_id("run")
         self.warnings: list[str] = []
         self.secrets = Secrets()
-        self._recorder: Recorder | None = None
-        self._log = NodeLog(engine.log, self.run_id, name, source)
-        self._graph: GraphRun | None = None
-        self._frame: Frame | None = None
+        self._recorder: RunRecorder | None = None
+        self._log = RunLogWriter(engine.log, self.run_id, name, source)
+        self._walker: WorkflowWalker | None = None
+        self._state: RunState | None = None
         self._began = time.perf_counter()
 
     async def run(self) -> RunResult:
+        """Run the workflow and return the result; all errors are in the result."""
         self.engine.output.run_started(self.name, self.run_id, len(self.workflow.nodes))
         error: PflowError | None = None
         outputs: dict[str, Any] = {}
         try:
-            outputs = await self._ran()
+            outputs = await self._run_workflow()
         except asyncio.CancelledError:
-            error = RunCancelled(
-                "The run was cancelled.", hint="Run it again to go on from where it came to.", node=self._under_way
-            )
+            error = RunCancelled("The run was cancelled.", hint="Run it again to resume it.", node=self._running_node)
         except UraniborgError as exc:
             error = as_pflow_error(exc)
         except Exception as exc:
             _log.exception("unexpected error", exc=exc, run=self.run_id)
             error = as_pflow_error(as_error(exc))
-        result = self._ended(error, outputs)
+        result = self._end_run(error, outputs)
         self.engine.output.run_finished(result.success, result.duration_ms)
         return result
 
-    async def _ran(self) -> dict[str, Any]:
-        self.secrets.add(secret_values(self.workflow, self._inputs))
-        await one_turn()  # whoever took it back before it began is heard here
-        values = prepared(self.workflow, self._inputs)
-        self.secrets.add(secret_values(self.workflow, values))
-        self.warnings += unknown_inputs(self.workflow, self._inputs)
+    async def _run_workflow(self) -> dict[str, Any]:
+        """Return the outputs of the workflow. Raise a member of the error family."""
+        self.secrets.add(secret_inputs(self.workflow, self._inputs))
+        await yield_to_loop()  # a run that was cancelled before it began ends here
+        values = prepare_inputs(self.workflow, self._inputs)
+        self.secrets.add(secret_inputs(self.workflow, values))
+        self.warnings += warn_of_unused_inputs(self.workflow, self._inputs)
         self._recorder = self._begin_recording()
-        resumed = self._recorder.past.run if self._recorder else None
-        declared = self.workflow.inputs
-        shown = {
-            name: MASK if name in declared and declared[name].secret else one for name, one in self._inputs.items()
-        }
         executor = self.engine.make_executor(self.engine.registry)
-        self._frame = Frame(
-            executor, self._recorder, self.secrets, self._context(executor), self.warnings, say=self._said
-        )
-        self._graph = GraphRun(
-            self.workflow,
-            values,
-            self._frame,
+        self._state = RunState(
             self.engine.registry.load(),
-            output=self.engine.output,
-            on_node=self._log.add,
-            child=self.engine.child,
+            LiveStepRunner(executor, self._recorder, self.engine.load_workflow),
+            _RunListener(self.engine.output, self._log, self.secrets),
+            self.secrets,
+            self._build_context(executor),
+            self.warnings,
+            say=self._pass_on_message,
         )
-        self._log.begin(shown, resumed, self.secrets)
+        self._walker = WorkflowWalker(self.workflow, values, self._state)
+        resumed_from = self._recorder.earlier.run if self._recorder else None
+        self._log.begin_run(self._mask_inputs(), resumed_from, self.secrets)
+        try:
+            await self._walk_in_time(self._walker)
+        finally:
+            await executor.close()
+        if self._walker.progress.failures:
+            first, *others = self._walker.progress.failures.values()
+            self.warnings += [f"'{one.ids.get('node')}' failed, too: {one.message}" for one in others]
+            raise first
+        return collect_outputs(self.workflow, values, self.warnings, describes_cut=True)
+
+    async def _walk_in_time(self, walker: WorkflowWalker) -> None:
+        """Run all nodes. Raise RunTimedOut if that takes longer than the workflow or the settings allow."""
         limits = [one for one in (self.workflow.timeout, self.engine.timeout) if one is not None]
         seconds = min(limits, default=None)
         try:
             async with asyncio.timeout(seconds):
-                await self._graph.run()
+                await walker.walk()
         except TimeoutError:
             raise RunTimedOut(
-                f"The run did not end within {counted(seconds or 0, 'second')}.",
-                hint="Raise `timeout` of the workflow; running it again goes on from where it came to.",
-                node=self._under_way,
+                f"The run did not end within {plural(seconds or 0, 'second')}.",
+                hint="Raise `timeout` of the workflow, then run it again to resume it.",
+                node=self._running_node,
             ) from None
-        finally:
-            await executor.close()
-        if self._graph.progress.failures:
-            first, *others = self._graph.progress.failures.values()
-            self.warnings += [f"'{one.ids.get('node')}' failed, too: {one.message}" for one in others]
-            raise first
-        return outputs_of(self.workflow, self._graph.values, self.warnings, cut=True)
 
     @property
-    def _under_way(self) -> str | None:
-        """The node that was running when the run was to end."""
-        return next(iter(self._graph.progress.interrupted), None) if self._graph else None
+    def _running_node(self) -> str | None:
+        """The first node that ran when the run was cancelled or timed out."""
+        return next(iter(self._walker.progress.interrupted), None) if self._walker else None
 
-    def _begin_recording(self) -> Recorder | None:
-        if not self.engine.keeps_checkpoints:
+    def _mask_inputs(self) -> dict[str, Any]:
+        """Return the inputs as they are logged."""
+        declared = self.workflow.inputs
+        return {name: MASK if name in declared and declared[name].secret else one for name, one in self._inputs.items()}
+
+    def _begin_recording(self) -> RunRecorder | None:
+        """Return the recorder of this run, or None, with a warning, if the run cannot be recorded."""
+        if not self.engine.keeps_results:
             return None
-        folder = self.engine.home / "checkpoints"
         log = self.engine.log
         logged = {"has_succeeded": log.has_succeeded} if log else {}
-        checkpoints = Checkpoints(folder, self.name, hours=self.engine.checkpoint_hours, **logged)
+        resume_point = ResumePoint(self.engine.home / FOLDER, self.name, hours=self.engine.resume_hours, **logged)
         try:
-            recorder = checkpoints.begin(self.run_id, fresh=self._fresh, keep_results=self._keep)
+            recorder = resume_point.begin_run(self.run_id, fresh=self._fresh, keep_results=self._keep)
         except OSError as exc:
             self.warnings.append(f"This run cannot be resumed later: {exc.strerror} in the pflow home.")
             return None
-        self.warnings += recorder.past.notices
-        recorder.lookup.names = set(self.workflow.nodes)
+        self.warnings += recorder.earlier.notices
+        recorder.lookup.node_ids = set(self.workflow.nodes)
         return recorder
 
-    def _context(self, executor: Executor) -> Context:
+    def _build_context(self, executor: Executor) -> Context:
         return Context(
             run_id=self.run_id,
             workflow=self.name,
             node_id="",
             home=self.engine.home,
             folder=self.engine.folder,
-            spool=spool_of(self.engine.home, self.run_id),
+            spool=spool_folder(self.engine.home, self.run_id),
             lineage=self._recorder.lineage if self._recorder else self.run_id,
             pass_env=self.engine.pass_env,
             mask=self.secrets.masked,
             keeper=executor.keeper,
         )
 
-    def _said(self, node: str, text: str) -> None:
+    def _pass_on_message(self, node: str, text: str) -> None:
         self.engine.output.node_said(node, self.secrets.masked(text))
 
-    def _ended(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
-        """Log how the run ended, then keep or clear its results.
+    def _end_run(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
+        """Log how the run ended, then store or clear its results, and return the result.
 
         In this order: a run that is killed in between is logged as a success, and the next run clears the results. The
-        other way round, the log would call a run interrupted of which nothing is left, and to run it again would repeat
+        other way round, the log would call a run interrupted whose results are gone, and to run it again would repeat
         every effect.
         """
-        result = self._result(error, outputs)
-        self._log.finish(result, is_waiting=isinstance(error, ApprovalRequired))
+        result = self._build_result(error, outputs)
+        self._log.finish_run(result, is_waiting=isinstance(error, ApprovalRequired))
         result.warnings.extend(self._log.notices)
         if self._recorder is None:
             return result
-        is_kept = self._recorder.end(keep=error is not None or self._keep, is_secret=self.secrets.are_in)
+        is_stored = self._recorder.end_run(keep=error is not None or self._keep, is_secret=self.secrets.are_in)
         if self._recorder.problem:
-            result.warnings.append(f"What this run did could not all be written down: {self._recorder.problem}.")
-        return replace(result, is_resumable=error is not None and is_kept)
+            result.warnings.append(f"Not all results of this run could be recorded: {self._recorder.problem}.")
+        return replace(result, is_resumable=error is not None and is_stored)
 
-    def _result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
+    def _build_result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Return the result of the run, with secrets masked."""
         resumed_from = None
-        progress = self._graph.progress if self._graph else Progress()
-        uncertain = self._frame.uncertain if self._frame else []
+        progress = self._walker.progress if self._walker else Progress()
+        uncertain = self._state.uncertain if self._state else []
         if self._recorder is not None:
-            resumed_from = self._recorder.past.run or self._recorder.past.lineage
+            resumed_from = self._recorder.earlier.run or self._recorder.earlier.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
-        self.warnings += scrub(spool_of(self.engine.home, self.run_id), self.secrets)
+        self.warnings += mask_spool(spool_folder(self.engine.home, self.run_id), self.secrets)
         body = self.secrets.masked(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)
         if error is not None and self.secrets.values:
             progress.actions = {node: self.secrets.masked(action) for node, action in progress.actions.items()}
-        shown = self.secrets.masked(outputs, guess=False)  # who asked for them wants them as they are
+        shown = self.secrets.masked(outputs, guess=False)  # outputs that only look like secrets stay as they are
         if shown != outputs:
             self.warnings.append(f"Secrets in the outputs are shown as {MASK}.")
         return RunResult(
@@ -287,12 +333,12 @@ class _Run:
             workflow=self.name,
             success=error is None,
             outputs=shown,
-            duration_ms=now_ms(self._began),
+            duration_ms=elapsed_ms(self._began),
             progress=progress,
             error=error,
             error_body=body,
             warnings=self.secrets.masked(self.warnings),
-            hashes=self._frame.hashes if self._frame else {},
+            hashes=self._state.hashes if self._state else {},
             uncertain=uncertain,
             resumed_from=resumed_from,
             is_cancelled=isinstance(error, RunCancelled),

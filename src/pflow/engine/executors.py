@@ -1,4 +1,4 @@
-"""Where nodes are run: in this process, unless another executor is asked for."""
+"""Executors: they run nodes, in this process or elsewhere."""
 
 import asyncio
 import threading
@@ -13,14 +13,14 @@ from pflow.registry.interface import Interface
 from uraniborg.kernel.request_ids import in_this_context
 
 THREADS: Final = 32
-"""How many nodes that are plain functions run at once."""
+"""How many nodes that are plain functions run at the same time."""
 PATIENCE_S: Final = 5.0
-"""For how long a coroutine that is cancelled is waited for."""
+"""How long to wait for a coroutine that is cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One attempt at one node: all that is needed to run it, wherever that is."""
+    """One call of a node: everything an executor needs to run it."""
 
     interface: Interface
     params: dict[str, Any]
@@ -30,30 +30,30 @@ class Call:
 
 
 class Functions(Protocol):
-    """What an executor asks of a registry."""
+    """The part of a registry that an executor uses."""
 
     def function(self, interface: Interface, /) -> Function: ...
 
 
 class Executor(Protocol):
-    """Runs nodes. One is made for each run, and closed when it ends."""
+    """Runs nodes. Each run has its own, and closes it."""
 
     @property
     def keeper(self) -> Keeper:
-        """For nodes that run here."""
+        """The keeper of the nodes that run in this process."""
         ...
 
     async def run(self, call: Call) -> Mapping[str, Any] | Outcome:
-        """What the node gave. Raises what the node raises; to be cancelled is to give up on it."""
+        """Return what the node returns, and raise what it raises. If cancelled, stop waiting for it."""
         ...
 
     async def close(self) -> None: ...
 
 
 class LocalExecutor:
-    """Coroutines run on the loop of the run, plain functions each in a thread of its own.
+    """Runs coroutines on the event loop of the run, and each plain function in its own thread.
 
-    A thread that is given up on is left behind: nothing waits for it, not even the end of the process.
+    A thread that is not waited for any more does not keep the process alive.
     """
 
     def __init__(self, functions: Functions) -> None:
@@ -69,21 +69,20 @@ class LocalExecutor:
             known = self._known[call.interface.type] = (function, iscoroutinefunction(function))
         function, is_async = known
         if is_async and call.interface.source == "user":
-            return await in_task(function(call.params, call.context))
+            return await run_in_task(function(call.params, call.context))
         if is_async:
             return await function(call.params, call.context)
         async with self._threads:
-            return await in_thread(function, call.params, call.context)
+            return await run_in_thread(function, call.params, call.context)
 
     async def close(self) -> None:
         await self.keeper.close()
 
 
-async def in_task(work: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine returns that may not want to end: if this is cancelled, it is too, and is left behind if it goes
-    on all the same."""
+async def run_in_task(work: Coroutine[Any, Any, Any]) -> Any:
+    """Return what a coroutine returns. If cancelled, cancel it, and abandon it if it does not end in time."""
 
-    async def caught() -> tuple[Any, BaseException | None]:
+    async def catch_exceptions() -> tuple[Any, BaseException | None]:
         try:
             return await work, None
         except asyncio.CancelledError:
@@ -91,7 +90,7 @@ async def in_task(work: Coroutine[Any, Any, Any]) -> Any:
         except BaseException as exc:  # some of these would end the loop
             return None, exc
 
-    task = asyncio.ensure_future(caught())
+    task = asyncio.ensure_future(catch_exceptions())
     try:
         await asyncio.wait([task])
     except asyncio.CancelledError:
@@ -104,12 +103,12 @@ async def in_task(work: Coroutine[Any, Any, Any]) -> Any:
     return value
 
 
-async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What the function returns, called in a thread that nothing waits for if this is cancelled."""
+async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the function returns, called in a new thread. If cancelled, abandon the thread."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
 
-    def settle(value: Any, exc: BaseException | None) -> None:
+    def settle_future(value: Any, exc: BaseException | None) -> None:
         if future.done():
             return
         if exc is None:
@@ -117,45 +116,45 @@ async def in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
         else:
             future.set_exception(exc)
 
-    def work() -> None:
+    def call_function() -> None:
         value, problem = None, None
         try:
             value = function(*arguments)
         except BaseException as exc:
-            # A future takes anything but this.
+            # A future accepts any exception but this.
             problem = RuntimeError(f"{type(exc).__name__} ended the node") if isinstance(exc, StopIteration) else exc
         if not loop.is_closed():
             try:
-                loop.call_soon_threadsafe(settle, value, problem)
+                loop.call_soon_threadsafe(settle_future, value, problem)
             except RuntimeError:
-                return  # it was closed just now, and nobody waits
+                return  # it was closed just now, and nothing waits
 
     name = f"pflow-{getattr(function, '__name__', 'node')}"
-    threading.Thread(target=in_this_context(work), daemon=True, name=name).start()
+    threading.Thread(target=in_this_context(call_function), daemon=True, name=name).start()
     return await future
 
 
 class LocalKeeper:
-    """Keeps what nodes of one run share."""
+    """Holds objects that the nodes of one run share, such as connections."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, asyncio.Task[Any]] = {}
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
 
     async def keep(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
-        task = self._kept.get(key)
+        task = self._tasks.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._kept[key] = asyncio.ensure_future(_made(make))
+            task = self._tasks[key] = asyncio.ensure_future(_await_object(make))
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        for task in self._kept.values():
+        for task in self._tasks.values():
             if not task.done():
                 task.cancel()
-        for made in await asyncio.gather(*self._kept.values(), return_exceptions=True):
-            if not isinstance(made, BaseException):
-                await asyncio.gather(made.close(), return_exceptions=True)
-        self._kept.clear()
+        for shared in await asyncio.gather(*self._tasks.values(), return_exceptions=True):
+            if not isinstance(shared, BaseException):
+                await asyncio.gather(shared.close(), return_exceptions=True)
+        self._tasks.clear()
 
 
-async def _made(make: Callable[[], Awaitable[Closable]]) -> Closable:
+async def _await_object(make: Callable[[], Awaitable[Closable]]) -> Closable:
     return await make()

@@ -1,4 +1,4 @@
-"""What a run is given, made to fit what the workflow declares."""
+"""The inputs of a run, checked against the declarations of the workflow."""
 
 import os
 from collections.abc import Mapping
@@ -11,20 +11,22 @@ from pflow.ir.model import Workflow
 from pflow.ir.template_uses import variables_of
 from pflow.redaction import is_sensitive
 
-_MISFITS: Final = "Give values of the types that are declared, and none for a node."
+_MISFITS: Final = "Give values of the declared types, and no value for the name of a node."
 
 
-def prepared(workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """The values of all inputs: as given, else, for a secret, from the environment, else the default.
+def prepare_inputs(
+    workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the values of all inputs: as given, or for a secret from the environment, or the default.
 
-    What is given and not declared is passed on: a template may use it. Raises TemplateUnresolved with every required
-    input that is missing, or else InvalidInputs; either has every one that is of the wrong type as its `problems`.
+    Values that are given and not declared are passed on: a template may use them. Raise TemplateUnresolved with every
+    required input that is missing, or InvalidInputs; both list every input of the wrong type in `problems`.
     """
     env = os.environ if env is None else env
     values = dict(given)
     missing: list[str] = []
     problems = [
-        {"path": f"inputs.{name}", "problem": "is the name of a node, and no input"}
+        {"path": f"inputs.{name}", "problem": "is the name of a node, not of an input"}
         for name in given
         if name in workflow.nodes
     ]
@@ -42,19 +44,19 @@ def prepared(workflow: Workflow, given: Mapping[str, Any], env: Mapping[str, str
         if not fits:
             problems.append({"path": f"inputs.{name}", "problem": f"is not of the type {declared.type}"})
     if missing:
-        raise _missing(workflow, missing, given, problems)
+        raise _build_missing_error(workflow, missing, given, problems)
     if problems:
-        raise InvalidInputs(_listed(problems), hint=_MISFITS, problems=problems)
+        raise InvalidInputs(_join_problems(problems), hint=_MISFITS, problems=problems)
     return values
 
 
-def _listed(problems: list[dict[str, str]]) -> str:
-    told = "; ".join(f"{one['path']} {one['problem']}" for one in problems)
-    return f"Inputs do not fit: {told}."
+def _join_problems(problems: list[dict[str, str]]) -> str:
+    listed = "; ".join(f"{one['path']} {one['problem']}" for one in problems)
+    return f"Inputs are not valid: {listed}."
 
 
-def unknown_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
-    """A word of warning for each input that nothing in the workflow uses."""
+def warn_of_unused_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
+    """Return a warning for each input that nothing in the workflow uses."""
     if given.keys() <= workflow.inputs.keys():
         return []
     known = [one["name"] for one in variables_of(workflow)]
@@ -66,8 +68,8 @@ def unknown_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
     return warnings
 
 
-def secret_values(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
-    """The values of inputs that are secrets, by declaration or by name."""
+def secret_inputs(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
+    """Return the values of inputs that are secrets, by declaration or by name."""
     return [
         value
         for name, value in values.items()
@@ -75,10 +77,10 @@ def secret_values(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
     ]
 
 
-def _missing(
+def _build_missing_error(
     workflow: Workflow, missing: list[str], given: Mapping[str, Any], problems: list[dict[str, str]]
 ) -> TemplateUnresolved:
-    told = "; ".join(
+    listed = "; ".join(
         f"{name} ({workflow.inputs[name].type}{': ' + text if (text := workflow.inputs[name].description) else ''})"
         for name in missing
     )
@@ -98,12 +100,12 @@ def _missing(
         for one in variables_of(workflow)
         if one["required"] and not one["declared"] and one["name"] not in given
     ]
-    message, hint = f"Required inputs are missing: {told}.", f"Give them with the call: inputs = {{{example}}}"
+    message, hint = f"Required inputs are missing: {listed}.", f"Give them with the call: inputs = {{{example}}}"
     return TemplateUnresolved(
         [*missing, *undeclared],
         available=[*given],
-        message=f"{message} {_listed(problems)}" if problems else message,
-        hint=" ".join([*unknown_inputs(workflow, given), *([_MISFITS] if problems else []), hint]),
+        message=f"{message} {_join_problems(problems)}" if problems else message,
+        hint=" ".join([*warn_of_unused_inputs(workflow, given), *([_MISFITS] if problems else []), hint]),
         node=node,
         **({"problems": problems} if problems else {}),
     )

@@ -1,22 +1,22 @@
-"""Whom a run tells how it goes: a terminal, a client, or nobody."""
+"""The output of a run: the protocol for showing its progress on a terminal or to a client."""
 
 import time
 from typing import Literal, Protocol
 
 NodeStatus = Literal["completed", "reused", "failed", "waiting", "skipped", "uncertain"]
-"""How a node ended. `waiting`: a person has to decide first. `uncertain`: it may have had its effect, and was
-interrupted before it could say so."""
+"""How a node ended. `waiting`: a person has to decide first. `uncertain`: it was interrupted and may have had its
+effect."""
 
 
 class Output(Protocol):
-    """Told by the engine as things happen; `node_said` also from the threads of nodes. It never raises."""
+    """Receives the events of a run; `node_said` also from the threads of nodes. No method raises."""
 
     def run_started(self, name: str, run_id: str, nodes: int) -> None: ...
 
-    def node_started(self, node_id: str, type: str) -> None: ...  # noqa: A002 - what nodes call it
+    def node_started(self, node_id: str, type: str) -> None: ...  # noqa: A002 - the name of the key in workflows
 
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
-        """Also for nodes that never started: those reused and those skipped."""
+        """Receive the end of a node, also of one that never started because it was reused or skipped."""
         ...
 
     def node_said(self, node_id: str, text: str) -> None: ...
@@ -25,12 +25,12 @@ class Output(Protocol):
 
 
 class NullOutput:
-    """Says nothing, anywhere: for runs whose result is all that is wanted."""
+    """An output that shows nothing."""
 
     def run_started(self, name: str, run_id: str, nodes: int) -> None:
         pass
 
-    def node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - what nodes call it
+    def node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - the name of the key in workflows
         pass
 
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
@@ -43,6 +43,6 @@ class NullOutput:
         pass
 
 
-def now_ms(since: float) -> float:
-    """The milliseconds since a moment of `time.perf_counter`."""
+def elapsed_ms(since: float) -> float:
+    """Return the milliseconds since a value of `time.perf_counter`."""
     return round((time.perf_counter() - since) * 1000, 3)

@@ -1,4 +1,4 @@
-"""The parameters of a node as it is given them: templates replaced, defaults filled in, each of its type."""
+"""The parameters of a node: templates resolved, defaults filled in, types converted."""
 
 import os
 from collections.abc import Callable
@@ -24,78 +24,79 @@ _TIMEOUT: Final = "timeout"
 Mask = Callable[[Any], Any]
 
 
-def resolved_params(node: Node, interface: Interface, scope: Scope, mask: Mask) -> dict[str, Any]:
-    """The parameters of a node, with all templates replaced and defaults filled in. Raises TemplateUnresolved."""
+def resolve_params(node: Node, interface: Interface, scope: Scope, mask: Mask) -> dict[str, Any]:
+    """Return the parameters of a node, resolved and complete. Raise TemplateUnresolved or NodeFailed."""
     resolution = Resolution(scope)
     params: dict[str, Any] = {}
     for key, value in node.params.items():
         if (node.type, key) == SHELL_COMMAND and isinstance(value, str):
-            params[key], variables = _command(node, value, resolution)
+            params[key], variables = _resolve_command(node, value, resolution)
             if variables:
                 params[ENVIRONMENT] = variables
         else:
             params[key] = resolution.resolved(value)
     resolution.check(node=node.id)
-    return _completed(node, interface, params, mask)
+    return _complete_params(node, interface, params, mask)
 
 
-def nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
-    """The parameters of a node that runs another workflow. The templates of that one are its own."""
+def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
+    """Return the parameters of a node that runs another workflow. Templates inside that workflow stay as they are."""
     resolution = Resolution(scope)
     params = {**node.params, **resolution.resolved(resolvable(node))}
     resolution.check(node=node.id)
     for name, param in interface.params.items():
         params[name], is_fit = made_to_fit(params.get(name), param.type)
         if not is_fit:
-            raise NodeFailed(f"`{name}` of '{node.id}' is to be {param.type}.", hint="See what the template gives.")
+            raise NodeFailed(f"`{name}` of '{node.id}' must be {param.type}.", hint="Check the value of its template.")
     return params
 
 
-def _command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
+def _resolve_command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
     try:
         return rewrite_command(text, resolution.value)
     except NodeFailed:
-        resolution.check(node=node.id)  # what is missing is the better reason
+        resolution.check(node=node.id)  # a missing value is the better explanation
         raise
 
 
-def _kind_of(key: str, value: Any, mask: Mask) -> str:
+def _describe_value(key: str, value: Any, mask: Mask) -> str:
+    """Return the type and the beginning of a value, with secrets masked."""
     shown = MASK if is_sensitive(key) else str(mask(str(value)))
     return f"{type(value).__name__} {shown[:40]!r}"
 
 
-def _passed(names: list[Any]) -> dict[str, str]:
-    """Return the variables of this process that a workflow names. Raises NodeFailed for one that is not set."""
+def _read_environment(names: list[Any]) -> dict[str, str]:
+    """Return the named environment variables of this process. Raise NodeFailed for one that is not set."""
     wanted = [str(name) for name in names]
     if missing := [name for name in wanted if name not in os.environ]:
         raise NodeFailed(
-            f"`{PASS_ENV}` names {', '.join(name[:60] for name in missing)}, which the environment does not have.",
+            f"`{PASS_ENV}` names {', '.join(name[:60] for name in missing)}, which the environment does not set.",
             hint="Set the variable where pflow runs, or give the value as an input with `env`.",
         )
     return {name: os.environ[name] for name in wanted}
 
 
-def _completed(node: Node, interface: Interface, params: dict[str, Any], mask: Mask) -> dict[str, Any]:
+def _complete_params(node: Node, interface: Interface, params: dict[str, Any], mask: Mask) -> dict[str, Any]:
     for key, param in interface.params.items():
         if (value := params.get(key)) is None:
             if param.required:
                 raise NodeFailed(
                     f"The parameter `{key}` of '{node.id}' has no value.",
-                    hint="The template it is taken from stands for null. Give a default with `??`.",
+                    hint="Its template resolves to null. Give a default with `??`.",
                 )
-            # How long a node may take is how long what it starts may take, unless that is said, too.
+            # The timeout of a node is also that of the program it starts, unless that has its own.
             has_own = key == _TIMEOUT and node.timeout is not None
             params[key] = node.timeout if has_own else param.default
         elif param.type != "any":
             params[key], is_fit = made_to_fit(value, param.type)
             if not is_fit:
-                wanted, given = param.type.replace("|", " or "), _kind_of(key, value, mask)
+                wanted, given = param.type.replace("|", " or "), _describe_value(key, value, mask)
                 raise NodeFailed(
-                    f"`{key}` of '{node.id}' is to be {wanted}, and is {given}.",
-                    hint="See what the template that it is taken from stands for.",
+                    f"`{key}` of '{node.id}' must be {wanted}, got {given}.",
+                    hint="Check the value of its template.",
                 )
     if node.type in _STARTING_CHILDREN and (names := params.pop(PASS_ENV, None)):
-        params[ENV] = _passed(names) | (params.get(ENV) or {})
+        params[ENV] = _read_environment(names) | (params.get(ENV) or {})
     if interface.source == "mcp":
         params[TARGET] = interface.file
     return params

@@ -1,15 +1,34 @@
-"""What comes of a run, and how it is told."""
+"""The result of a run: its progress, its outputs, and the reply of the tool `execute`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pflow.engine.graphs import Progress
 from pflow.errors import PflowError
+from pflow.ir.model import ERROR_ACTION, Workflow
+from pflow.templates.resolution import Resolution
+from pflow.templates.scope import Scope
+from pflow.templates.truncation import CutShort
+
+
+@dataclass
+class Progress:
+    """The nodes of a workflow that have ended so far, and how."""
+
+    completed: list[str] = field(default_factory=list[str])
+    actions: dict[str, str] = field(default_factory=dict[str, str])
+    reused: list[str] = field(default_factory=list[str])
+    not_reused: dict[str, str] = field(default_factory=dict[str, str])
+    skipped: list[str] = field(default_factory=list[str])
+    failures: dict[str, PflowError] = field(default_factory=dict[str, PflowError])
+    """Failures that no `error` edge followed, the first one first."""
+    interrupted: list[str] = field(default_factory=list[str])
+    """Nodes that ran when the run was cancelled or timed out."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """A run that has ended. Everything in it may be shown: secrets are masked."""
+    """The result of a run that has ended. Secrets are masked everywhere in it."""
 
     run_id: str
     workflow: str
@@ -30,8 +49,8 @@ class RunResult:
     def failed_node(self) -> str | None:
         return self.error.ids.get("node") if self.error else None
 
-    def checkpoint(self) -> dict[str, Any] | None:
-        """What a failed run leaves: how far it came, and whether running it again goes on from there."""
+    def describe_checkpoint(self) -> dict[str, Any] | None:
+        """Return the nodes that a failed run completed and whether it can be resumed; None for a success."""
         if self.success:
             return None
         return {
@@ -47,18 +66,47 @@ class RunResult:
         }
 
     def reply(self) -> dict[str, Any]:
-        """As the tool `execute` answers."""
-        told: dict[str, Any] = {
+        """Return the reply of the tool `execute`."""
+        reply: dict[str, Any] = {
             "success": self.success,
             "outputs": self.outputs,
             "error": self.error_body,
-            "checkpoint": self.checkpoint(),
+            "checkpoint": self.describe_checkpoint(),
             "reused_nodes": self.progress.reused,
             "run_id": self.run_id,
             "duration_ms": self.duration_ms,
             "warnings": self.warnings,
         }
         if self.resumed_from:
-            told["resumed_from"] = self.resumed_from
-            told["not_reused"] = self.progress.not_reused
-        return told
+            reply["resumed_from"] = self.resumed_from
+            reply["not_reused"] = self.progress.not_reused
+        return reply
+
+
+def collect_outputs(
+    workflow: Workflow, values: Mapping[str, Any], warnings: list[str], *, describes_cut: bool = False
+) -> dict[str, Any]:
+    """Return the declared outputs that have a value; without declared outputs, all outputs of the last nodes.
+
+    An output that is too long for a value is replaced by a description of its file if `describes_cut`. Otherwise raise
+    CutShort.
+    """
+    if not workflow.outputs:
+        followed = {edge.source for edge in workflow.edges if edge.action != ERROR_ACTION}
+        return {node: values[node] for node in workflow.nodes if node in values and node not in followed}
+    outputs: dict[str, Any] = {}
+    for output in workflow.outputs.values():
+        resolution = Resolution(Scope(values))
+        try:
+            value = resolution.resolved(output.source)
+        except CutShort as short:
+            if not describes_cut:
+                raise
+            value = short.told
+            warnings.append(f"The output '{output.name}' is {value['bytes']:,} bytes long: see {value['file']}.")
+        if resolution.missing:
+            names = ", ".join(f"${{{one.text}}}" for one in resolution.missing)
+            warnings.append(f"The output '{output.name}' has no value: no input or node gave {names}.")
+        else:
+            outputs[output.name] = value
+    return outputs

@@ -1,4 +1,4 @@
-"""The file that the log of runs is in: private, brought up to date, and moved aside when it is damaged."""
+"""The SQLite file of the log of runs: private, migrated when opened, and renamed when it is damaged."""
 
 import os
 import sqlite3
@@ -12,8 +12,8 @@ from typing import Final
 from uraniborg.kernel.files import Locked, locked, make_private_folder
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, create_file, migrate, reading
 
-_FOREIGN: Final = ("no such", "already exists", "no column", "columns", "decode")
-"""What SQLite says of a file that is whole, and holds something else than it should."""
+_SCHEMA_ERRORS: Final = ("no such", "already exists", "no column", "columns", "decode")
+"""Words in the errors of SQLite for an intact file that has other tables than expected."""
 
 _MIGRATIONS: Final = [
     (
@@ -41,36 +41,38 @@ _MIGRATIONS: Final = [
 
 
 class RunLogFile:
-    """One connection to the file, opened when it is first needed, that threads share in turn."""
+    """One connection to the file, opened when it is first needed, which threads use one at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.RLock()
         self._opened: sqlite3.Connection | None = None
-        self._identity: int | None = None
+        self._inode: int | None = None
         self.notice: str | None = None
 
     @contextmanager
-    def used(self, *, make: bool = False) -> Generator[sqlite3.Connection]:
-        """The connection, for one at a time; to an empty log where there is no file and none is to be made.
+    def use_connection(self, *, create: bool = False) -> Generator[sqlite3.Connection]:
+        """Yield the connection; that of an empty log in memory if there is no file and `create` is False.
 
-        Raises DatabaseUnusable or DatabaseNewer.
+        Raise DatabaseUnusable or DatabaseNewer.
         """
         with self._lock:
             try:
-                if self._opened is None and not make and not os.path.lexists(self._path):
-                    with closing(_up_to_date(connect(Path(":memory:")))) as empty:
+                if self._opened is None and not create and not os.path.lexists(self._path):
+                    with closing(_migrate_connection(connect(Path(":memory:")))) as empty:
                         yield empty
                     return
                 if self._opened is None:
-                    self._opened = self._connection()
+                    self._opened = self._open_connection()
                 with reading(self._opened):
                     yield self._opened
             except (sqlite3.Error, DatabaseUnusable) as exc:
-                self.close()  # one that broke is not used again
+                self.close()  # a connection that failed is not used again
                 if isinstance(exc, DatabaseUnusable):
                     raise
-                raise DatabaseUnusable(f"The log of runs cannot be used: {exc}.", hint="Move it aside.") from exc
+                raise DatabaseUnusable(
+                    f"The log of runs cannot be used: {exc}.", hint="Rename the file; the next run creates a new one."
+                ) from exc
 
     def close(self) -> None:
         with self._lock:
@@ -78,29 +80,29 @@ class RunLogFile:
                 self._opened.close()
                 self._opened = None
 
-    def is_replaced(self, error: DatabaseUnusable) -> bool:
-        """Whether the error came of a damaged file and that is out of the way now, so that trying again helps."""
-        if not _is_damage(error):
+    def replace_if_damaged(self, error: DatabaseUnusable) -> bool:
+        """Rename the file if the error says that it is damaged, and return True if a retry can succeed."""
+        if not _means_damage(error):
             return False
         try:
             with self._lock, locked(self._path.with_name(f"{self._path.name}.lock"), timeout_s=10):
-                if _identity_of(self._path) == self._identity:  # else another process was first
-                    name = _move_aside(self._path)
-                    self.notice = f"The log of runs was damaged. It is kept as '{name}', and a new one begun."
+                if _read_inode(self._path) == self._inode:  # else another process was first
+                    name = _rename_damaged(self._path)
+                    self.notice = f"The log of runs was damaged. It was renamed to '{name}', and a new one was created."
         except (OSError, Locked):
             return False
         return True
 
-    def _connection(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         with suppress(OSError):  # `connect` reports the problem
             make_private_folder(self._path.parent)
             create_file(self._path)
-        self._identity = _identity_of(self._path)
+        self._inode = _read_inode(self._path)
         is_writable = all(os.access(path, os.W_OK) for path in (self._path, self._path.parent))
-        return _up_to_date(connect(self._path, readonly=self._identity is not None and not is_writable))
+        return _migrate_connection(connect(self._path, readonly=self._inode is not None and not is_writable))
 
 
-def _up_to_date(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _migrate_connection(connection: sqlite3.Connection) -> sqlite3.Connection:
     try:
         migrate(connection, _MIGRATIONS)
     except BaseException:
@@ -109,8 +111,8 @@ def _up_to_date(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def _move_aside(path: Path) -> str:
-    """The new name. What SQLite keeps beside the file goes first: a new file must not meet it."""
+def _rename_damaged(path: Path) -> str:
+    """Rename the file and return its new name. The files that SQLite keeps beside it go first."""
     names = (f"{path.name}.damaged-{number}" for number in count(1))
     name = next(name for name in names if not path.with_name(name).exists())
     for tail in ("-wal", "-shm", ""):
@@ -119,15 +121,15 @@ def _move_aside(path: Path) -> str:
     return name
 
 
-def _identity_of(path: Path) -> int | None:
+def _read_inode(path: Path) -> int | None:
     try:
         return path.stat().st_ino
     except OSError:
         return None
 
 
-def _is_damage(error: DatabaseUnusable) -> bool:
+def _means_damage(error: DatabaseUnusable) -> bool:
     code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code == sqlite3.SQLITE_ERROR:
-        return any(sign in str(error.__cause__) for sign in _FOREIGN)
+        return any(sign in str(error.__cause__) for sign in _SCHEMA_ERRORS)
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

@@ -1,52 +1,89 @@
-"""Which node may run when. Pure: it is told what ended and how, and answers what may begin."""
+"""The order of the nodes of a workflow: which may start, which are skipped and which may never be reached. Pure."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pflow.ir.graph import Graph
-from pflow.ir.model import Workflow
+from pflow.ir.model import ERROR_ACTION, Workflow
+
+ListActions = Callable[[str], set[str]]
+"""Return the actions with which a node may end without failing; none if they are not known."""
 
 
 class Schedule:
-    """An edge is settled once its node has ended: taken, or dead. A node whose edges are all settled begins if one was
-    taken, and else is skipped, and its own edges are dead."""
+    """The state of the edges of one workflow.
 
-    def __init__(self, workflow: Workflow, graph: Graph | None = None) -> None:
+    An edge is settled when its node has ended: taken, dead, or, if the action of the node is not known, open. A node
+    whose edges are all settled is ready if one of them is taken or open. Otherwise it is skipped and its own edges are
+    dead. Actions that are not known occur in dry runs only.
+    """
+
+    def __init__(
+        self, workflow: Workflow, graph: Graph | None = None, list_actions: ListActions = lambda _: set()
+    ) -> None:
         self._graph = graph or Graph.of(workflow)
-        self._open = {node: len(edges) for node, edges in self._graph.entering.items()}
+        self._unsettled = {node: len(edges) for node, edges in self._graph.entering.items()}
         self._taken: set[str] = set()
+        """Nodes that an edge leads to which is taken."""
+        self._open: dict[str, set[str]] = {}
+        """For each node that an open edge leads to, the nodes which such edges leave."""
+        self._list_actions = list_actions
         self.skipped: list[str] = []
+        self.deciders: dict[str, list[str]] = {}
+        """For each ready node that may not be reached, the nodes that decide whether it is."""
 
-    def begin(self) -> str:
-        """The node that begins."""
+    @property
+    def start(self) -> str:
+        """The id of the first node."""
         return self._graph.start
 
-    def ended(self, node: str, action: str) -> list[str]:
-        """The nodes that may begin now that `node` has ended with `action`."""
+    def end_node(self, node: str, action: str | None) -> list[str]:
+        """Settle the edges of a node that ended with `action`, None if not known, and return the nodes that are ready.
+
+        An error that no edge follows ends a run, so what happens after it is of no interest here.
+        """
         ready: list[str] = []
         dead: deque[str] = deque()
+        is_certain = action is not None and node not in self.deciders
         for edge in self._graph.leaving[node]:
-            self._settle(edge.target, edge.action == action, ready, dead)
+            if not is_certain and self._is_open(node, edge.action, action):
+                self._open.setdefault(edge.target, set()).add(node)
+                self._settle_edge(edge.target, False, ready, dead)
+            else:
+                self._settle_edge(edge.target, action is None or edge.action == action, ready, dead)
         while dead:
             skipped = dead.popleft()
             self.skipped.append(skipped)
             for edge in self._graph.leaving[skipped]:
-                self._settle(edge.target, False, ready, dead)
+                self._settle_edge(edge.target, False, ready, dead)
         return ready
 
     def has_edge(self, node: str, action: str) -> bool:
+        """Return True if an edge for the action leaves the node."""
         return any(edge.action == action for edge in self._graph.leaving[node])
 
-    def actions(self, node: str) -> Iterator[str]:
-        """The actions that an edge leaves the node for."""
+    def edge_actions(self, node: str) -> Iterator[str]:
+        """Yield the action of each edge that leaves the node."""
         return (edge.action for edge in self._graph.leaving[node])
 
-    def _settle(self, target: str, is_taken: bool, ready: list[str], dead: deque[str]) -> None:
-        self._open[target] -= 1
+    def _is_open(self, node: str, edge_action: str, action: str | None) -> bool:
+        """Return True if it is not known whether the edge is taken."""
+        if action is not None:
+            return edge_action == action
+        if node in self.deciders or self.has_edge(node, ERROR_ACTION):
+            return True
+        return self._list_actions(node) != {edge_action}
+
+    def _settle_edge(self, target: str, is_taken: bool, ready: list[str], dead: deque[str]) -> None:
+        self._unsettled[target] -= 1
         if is_taken:
             self._taken.add(target)
-        if self._open[target] == 0:
+        if self._unsettled[target] == 0:
             if target in self._taken:
+                ready.append(target)
+            elif target in self._open:
+                sources = (edge.source for edge in self._graph.entering[target])
+                self.deciders[target] = list(dict.fromkeys(one for one in sources if one in self._open[target]))
                 ready.append(target)
             else:
                 dead.append(target)

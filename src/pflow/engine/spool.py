@@ -1,4 +1,4 @@
-"""Output that is too long for a value: files, in a folder for each run, for a week."""
+"""The spool: files of output that is too long for a value, in a folder for each run, deleted after a week."""
 
 import os
 import shutil
@@ -10,16 +10,16 @@ from typing import Any, Final
 
 from pflow.redaction import Secrets
 
-_KEPT_S: Final = 7 * 24 * 3600
+_MAX_AGE_S: Final = 7 * 24 * 3600
 
 
-def spool_of(home: Path, run_id: str) -> Path:
-    """The folder of a run. It is made when something is put there."""
+def spool_folder(home: Path, run_id: str) -> Path:
+    """Return the spool folder of a run, which the first file creates."""
     return home / "spool" / run_id
 
 
-def spooled_are_there(outputs: Mapping[str, Any], spool: Path) -> bool:
-    """Whether the files that outputs name are there still, of those that runs have spooled beside this one."""
+def has_spooled_files(outputs: Mapping[str, Any], spool: Path) -> bool:
+    """Return True if all spooled files that the outputs name still exist."""
     named = [outputs[key] for key in outputs if key.endswith("_file")]
     if not named:
         return True
@@ -27,23 +27,23 @@ def spooled_are_there(outputs: Mapping[str, Any], spool: Path) -> bool:
     return all(os.path.exists(one) for one in named if isinstance(one, str) and one.startswith(spools))
 
 
-def scrub(spool: Path, secrets: Secrets) -> list[str]:
-    """Mask secrets in what lies there. What cannot be cleaned is removed, which is told."""
-    told: list[str] = []
+def mask_spool(spool: Path, secrets: Secrets) -> list[str]:
+    """Mask secrets in the files of a spool. Remove a file that cannot be masked, and return a warning for each."""
+    warnings: list[str] = []
     if not secrets.values or not spool.is_dir():
-        return told
+        return warnings
     for path in spool.iterdir():
         try:
             secrets.scrub(path)
         except OSError as exc:
             path.unlink(missing_ok=True)
-            told.append(f"A file of long output was removed, as it could not be cleaned: {exc.strerror}.")
-    return told
+            warnings.append(f"A file of long output was removed: its secrets could not be masked ({exc.strerror}).")
+    return warnings
 
 
-def prune(home: Path) -> None:
-    """Remove what runs of a week ago left."""
+def prune_spools(home: Path) -> None:
+    """Remove the spools of runs that are older than a week."""
     with suppress(OSError):
         for folder in (home / "spool").iterdir():
-            if time.time() - folder.stat().st_mtime > _KEPT_S:
+            if time.time() - folder.stat().st_mtime > _MAX_AGE_S:
                 shutil.rmtree(folder, ignore_errors=True)

@@ -78,9 +78,9 @@ def wrapped(name: str, ir: Mapping[str, Any], description: str) -> bytes:
 
 def checked_description(description: str) -> str:
     """The description, trimmed. Raises InvalidInputs when it is too long."""
-    from uraniborg.kernel.text import whole_text  # whoever only reads must start fast
+    from uraniborg.kernel.text import replace_surrogates  # whoever only reads must start fast
 
-    trimmed = whole_text(description.strip())
+    trimmed = replace_surrogates(description.strip())
     if len(trimmed) > LONGEST_DESCRIPTION:
         raise InvalidInputs(
             f"A description has at most {LONGEST_DESCRIPTION} characters; this one has {len(trimmed):,}.",

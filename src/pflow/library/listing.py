@@ -105,13 +105,13 @@ def matching(workflows: Iterable[Summary], pattern: str | None) -> list[Summary]
         raise InvalidInputs(message, hint="Use a word or two, or a glob such as 'report-*'.", argument="pattern")
     if not (pattern or "").strip():
         return list(workflows)
-    from uraniborg.kernel.text import fold  # listing all is more common, and must start fast
+    from uraniborg.kernel.words import fold_text  # listing all is more common, and must start fast
 
-    wanted = fold(pattern or "").strip()
+    wanted = fold_text(pattern or "").strip()
     if any(sign in wanted for sign in "*?["):
         return [one for one in workflows if fnmatchcase(one.name.lower(), wanted)]
     words = wanted.split()
-    texts = ((one, fold(f"{one.name}\n{one.description}")) for one in workflows)
+    texts = ((one, fold_text(f"{one.name}\n{one.description}")) for one in workflows)
     return [one for one, text in texts if all(word in text for word in words)]
 
 

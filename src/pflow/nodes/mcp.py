@@ -17,7 +17,7 @@ from uraniborg.kernel.logging import printable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from uraniborg.kernel.mcp.client import Connection, ToolReply
+    from uraniborg.kernel.mcp.client import RemoteServer, ToolReply
 
 TARGET: Final = "__target__"
 """The parameter in which the engine says which tool a type such as `mcp-github-create_issue` stands for."""
@@ -47,10 +47,10 @@ class _Line:
     def __init__(self, home: "Path", server: str) -> None:
         self._home = home
         self._server = server
-        self._connection: Connection | None = None
+        self._connection: RemoteServer | None = None
         self._connecting = asyncio.Lock()
 
-    async def connection(self) -> "Connection":
+    async def connection(self) -> "RemoteServer":
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
                 await self.close()
@@ -93,7 +93,7 @@ async def _called(context: Context, server: str, tool: str, arguments: Mapping[s
     return outputs
 
 
-async def _check_known(connection: "Connection", tool: str, message: str) -> None:
+async def _check_known(connection: "RemoteServer", tool: str, message: str) -> None:
     """Raises NodeFailed, with what the server said, if it has no such tool: each tells that in another way."""
     try:
         known = [str(one["name"]) for one in await connection.list_tools(_LISTING_S)]

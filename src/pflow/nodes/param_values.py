@@ -62,9 +62,9 @@ def whole(text: str) -> str:
     """Text that can be written and sent: half characters in it are replaced."""
     if _is_whole(text):
         return text
-    from uraniborg.kernel.text import whole_text  # which few need, and which takes its time
+    from uraniborg.kernel.text import replace_surrogates  # which few need, and which takes its time
 
-    return whole_text(text)
+    return replace_surrogates(text)
 
 
 def _is_whole(text: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
 
-from uraniborg.kernel.text import fold, stem, words
+from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 _WEIGHTS: Final = (10.0, 4.0, 2.5, 1.5)
 """Of the fields in their order: name, description, parameters and outputs, tags."""
@@ -94,7 +94,7 @@ def document(
 ) -> Document:
     """A node or a workflow by its name; `keys` are the names of its parameters and outputs, or what else it uses."""
     fields = (f"{_apart(key)} {_squeezed(key)}", description, _apart(" ".join(keys)), " ".join(tags))
-    return Document(key, fold("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
+    return Document(key, fold_text("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
 
 
 def ranked(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
@@ -118,8 +118,8 @@ def ranked(query: str, documents: Sequence[Document], *, limit: int | None = Non
 def _terms(query: str) -> dict[str, str]:
     """The stems that are asked for, each with the word as it was written."""
     asked: dict[str, str] = {}
-    for word in words(_apart(query)):
-        if term := stem(word):
+    for word in split_words(_apart(query)):
+        if term := stem_word(word):
             asked.setdefault(term, word)
     telling = {term: word for term, word in asked.items() if word not in _ASKING}
     return dict(islice((telling or asked).items(), _MOST_WORDS))
@@ -170,7 +170,7 @@ def _kind(term: str, text: str, at: int, beginning: float) -> float:
     if at and text[at - 1].isalnum():
         return 0.0
     word = _WORD.match(text, at)
-    if word is None or stem(word[0]) == term:
+    if word is None or stem_word(word[0]) == term:
         return 1.0
     return beginning if text.startswith(term, at) else 0.0
 
@@ -187,7 +187,7 @@ def _misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
     for term, word in doubtful.items():
         for like, likeness, _ in process.extract(word, known, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=3):
             fits = meant.setdefault(term, {})
-            for place, weight in _having(stem(like) or like, texts).items():
+            for place, weight in _having(stem_word(like) or like, texts).items():
                 fits[place] = max(fits.get(place, 0.0), _NEARLY * weight * likeness / 100)
     return meant
 
@@ -223,7 +223,7 @@ def _name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
     """Return what a document gains whose whole name is the query, or another word for it: for `bash`, `shell`."""
     if key == asked:
         return _SAME_NAME
-    return _SAME_NAME * _SYNONYM if alike and stem(key) in alike else 0.0
+    return _SAME_NAME * _SYNONYM if alike and stem_word(key) in alike else 0.0
 
 
 def _habit(uses: int) -> float:
@@ -240,7 +240,7 @@ def synonyms_of(term: str) -> tuple[str, ...]:
 def _table() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for line in _GROUPS.split("\n"):
-        group = [stem(word) for word in words(line)]
+        group = [stem_word(word) for word in split_words(line)]
         for term in group:
             found.setdefault(term, {}).update(dict.fromkeys(group))
     return {term: tuple(other for other in others if other != term) for term, others in found.items()}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from pflow.engine.inputs import prepared
+from pflow.engine.inputs import prepare_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import variables_of
@@ -78,7 +78,9 @@ def check_runnable(workflow: Workflow, given: Mapping[str, str], values: Mapping
                 f"The input '{name}' is a secret, which is not written into a schedule.",
                 hint=_FILE + (_ENVIRONMENT if name in secrets else ""),
             )
-    prepared(replace(workflow, inputs={key: one for key, one in workflow.inputs.items() if key not in secrets}), values)
+    prepare_inputs(
+        replace(workflow, inputs={key: one for key, one in workflow.inputs.items() if key not in secrets}), values
+    )
     needed = [one["name"] for one in variables_of(workflow) if one["required"] and not one["declared"]]
     missing = [name for name in needed if values.get(name) is None]
     if missing:

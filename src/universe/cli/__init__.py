@@ -1,15 +1,28 @@
-"""The command line: make universes, change them, look at them, serve them."""
+"""The command line `universe`: it creates, changes, displays, measures and serves universes."""
 
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import NoReturn
 
-from universe.cli import serving, making, changing, looking, nbody, measuring  # isort: skip
-from universe.cli.shared import app
-from uraniborg.kernel.commands import run_app
+# Each module adds its commands to the app, in the order in which the help lists them.
+from universe.cli import universe_commands  # isort: skip
+from universe.cli import change_commands  # isort: skip
+from universe.cli import view_commands  # isort: skip
+from universe.cli import nbody_command  # isort: skip
+from universe.cli import measurement_commands  # isort: skip
+from universe.cli.common import app
+from uraniborg.kernel.cli import run_typer_app
 
-ROOMS: Final = (serving, making, changing, looking, nbody, measuring)
-"""Each has added its commands, in the order in which the help lists them."""
+__all__ = [
+    "app",
+    "change_commands",
+    "measurement_commands",
+    "nbody_command",
+    "run",
+    "universe_commands",
+    "view_commands",
+]
 
 
 def run(arguments: Sequence[str]) -> NoReturn:
-    run_app(app, arguments, name="universe")
+    """Run the command line with these arguments and exit."""
+    run_typer_app(app, arguments, name="universe")

@@ -5,40 +5,40 @@ from typing import Any, cast
 
 from universe.domain.entities import Entity
 
-Test = Callable[[str], bool]
-"""A question about a field."""
+FieldTest = Callable[[str], bool]
+"""A test of the name of a field."""
 
 
-def sources_of(body: Mapping[str, Any]) -> list[Entity]:
+def list_sources(body: Mapping[str, Any]) -> list[Entity]:
     """Return the sources of a body; entries that are not objects with an id are left out."""
     listed = body.get("sources")
     found = cast("list[Any]", listed) if isinstance(listed, list) else []
     return [one for one in found if isinstance(one, dict) and isinstance(cast("Entity", one).get("id"), str)]
 
 
-def fields_of(source: Mapping[str, Any]) -> list[str]:
+def list_cited_fields(source: Mapping[str, Any]) -> list[str]:
     """Return the fields that a source supports."""
     fields = source.get("fields")
     return [one for one in cast("list[Any]", fields) if isinstance(one, str)] if isinstance(fields, list) else []
 
 
-def locations_of(source: Mapping[str, Any]) -> Entity:
-    """Return for each field the location in the publication that has its value, where one is recorded."""
+def get_locations(source: Mapping[str, Any]) -> Entity:
+    """Return the recorded locations in the publication, by field."""
     locations = source.get("locations")
     return cast("Entity", locations) if isinstance(locations, dict) else {}
 
 
-def cited_fields(sources: Iterable[Entity]) -> dict[str, list[str]]:
+def map_fields_to_sources(sources: Iterable[Entity]) -> dict[str, list[str]]:
     """Return the fields that these sources support, with the ids of the sources of each."""
     cited: dict[str, list[str]] = {}
     for source in sources:
-        for field in fields_of(source):
+        for field in list_cited_fields(source):
             cited.setdefault(field, []).append(source["id"])
     return cited
 
 
-def records_of(body: Mapping[str, Any]) -> dict[str, Entity]:
-    """Return for each field that a command set, cited or left without its source, the record of that command."""
+def get_set_by_records(body: Mapping[str, Any]) -> dict[str, Entity]:
+    """Return the record of the last command that set, cited or withdrew each field, by field."""
     records = body.get("setBy")
     found = cast("Entity", records) if isinstance(records, dict) else {}
     return {field: record for field, record in found.items() if isinstance(record, dict)}
@@ -49,16 +49,16 @@ def is_tracked(body: Mapping[str, Any]) -> bool:
     return bool(body.get("sources")) or "setBy" in body
 
 
-def without_fields(source: Entity, is_withdrawn: Test) -> Entity | None:
-    """Return the source without some of its fields; None if none is left of those it had."""
-    fields = fields_of(source)
+def remove_cited_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | None:
+    """Return the source without the withdrawn fields; None if no field is left."""
+    fields = list_cited_fields(source)
     left = [field for field in fields if not is_withdrawn(field)]
     if len(left) == len(fields):
         return source
     if not left:
         return None
     trimmed = {**source, "fields": left}
-    if locations := locations_of(source):
+    if locations := get_locations(source):
         trimmed["locations"] = {field: place for field, place in locations.items() if field in left}
     return trimmed
 
@@ -72,44 +72,46 @@ def merge_sources(sources: Iterable[Entity]) -> list[Entity]:
             merged[source["id"]] = source
             continue
         both = {**known, **source}
-        if fields := list(dict.fromkeys((*fields_of(known), *fields_of(source)))):
+        if fields := list(dict.fromkeys((*list_cited_fields(known), *list_cited_fields(source)))):
             both["fields"] = fields
-        if locations := {**locations_of(known), **locations_of(source)}:
+        if locations := {**get_locations(known), **get_locations(source)}:
             both["locations"] = locations
         merged[source["id"]] = both
     return list(merged.values())
 
 
-def with_sources(body: Entity, sources: list[Entity]) -> Entity:
+def replace_sources(body: Entity, sources: list[Entity]) -> Entity:
     """Return the body with these sources; without the key if there are none."""
     if sources:
         return {**body, "sources": sources}
     return {name: value for name, value in body.items() if name != "sources"}
 
 
-def with_records(body: Entity, records: Mapping[str, Entity]) -> Entity:
+def replace_set_by_records(body: Entity, records: Mapping[str, Entity]) -> Entity:
     """Return the body with these records; without the key if there are none."""
     if records:
         return body if body.get("setBy") == records else {**body, "setBy": dict(records)}
     return {name: value for name, value in body.items() if name != "setBy"} if "setBy" in body else body
 
 
-def name_universe(plain: Mapping[str, Any], universe_id: str) -> dict[str, Any]:
+def add_universe_to_records(plain: Mapping[str, Any], universe_id: str) -> dict[str, Any]:
     """Return a state whose records name the universe that their versions belong to."""
-    stars = {key: _with_universe(body, universe_id) for key, body in plain["stars"].items()}
+    stars = {key: _add_universe(body, universe_id) for key, body in plain["stars"].items()}
     return {**plain, "stars": stars}
 
 
-def _with_universe(body: Entity, universe_id: str) -> Entity:
-    return with_records(
+def _add_universe(body: Entity, universe_id: str) -> Entity:
+    return replace_set_by_records(
         body,
         {
             field: record if "imported" in record else {"universe": universe_id, **record}
-            for field, record in records_of(body).items()
+            for field, record in get_set_by_records(body).items()
         },
     )
 
 
 def mark_imported(body: Entity) -> Entity:
-    """Return a body that came with a state: its records are marked as what a log here does not confirm."""
-    return with_records(body, {field: {**record, "imported": True} for field, record in records_of(body).items()})
+    """Return an imported body whose records are marked as imported, because no log here confirms them."""
+    return replace_set_by_records(
+        body, {field: {**record, "imported": True} for field, record in get_set_by_records(body).items()}
+    )

@@ -1,112 +1,30 @@
-"""The 25 commands, and how one is told from what is none."""
+"""The 25 commands that change a universe, with the types of their fields and their categories."""
 
-from collections.abc import Collection, Mapping
-from functools import cache
-from typing import Annotated, Any, Final, Literal, NotRequired, cast
+from typing import Annotated, Any, Final, Literal, NotRequired
 
-from pydantic import ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from universe.domain.checking import MOST_FLAWS, check_of, field_flaws, map_flaws
-from universe.domain.entities import (
-    CLOSED,
-    TRIMMED,
-    AsteroidBelt,
-    Entity,
-    Group,
-    GroupChild,
-    GroupPayload,
-    Id,
-    NebulaRegion,
-    PlanetaryRing,
-    ProtoplanetaryDisk,
-    Ref,
-    SmallBodyField,
-    Star,
-    StarPayload,
+from universe.domain.command_fields import (
+    Child,
+    Disk,
+    DiskPatch,
+    Disks,
+    FieldPatch,
+    Fields,
+    GroupFields,
+    GroupPatch,
+    Nebulae,
+    NebulaPatch,
+    Reason,
+    RingPatch,
+    Snapshot,
+    StarFields,
+    StarPatch,
 )
-from universe.domain.examples import EXAMPLES
-from universe.domain.patches import patch_of
-from universe.domain.suggestions import nearest_command
-from universe.domain.values import Flaw, plain_object, raise_all
-from universe.errors import MalformedCommand, UnknownCommand
+from universe.domain.field_types import CLOSED, Id, Ref
 
 DEFAULT_DT: Final = 1
-
-
-class _Shaped:
-    """What a dictionary is checked against; it is passed on as it came, with its order and its numbers as sent."""
-
-    def __init__(self, shape: Any) -> None:
-        self.shape = shape
-
-    def __get_pydantic_core_schema__(self, _source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return handler.generate_schema(self.shape)
-
-
-class _MapOf:
-    """A map of ids to entities. They are checked one by one, elsewhere; here is only said what they are."""
-
-    def __init__(self, entity: Any) -> None:
-        self._map = dict[Id, entity]
-
-    def __get_pydantic_core_schema__(self, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
-
-    def __get_pydantic_json_schema__(self, _schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return handler(check_of(self._map).core_schema)
-
-
-StarFields = Annotated[Entity, _Shaped(StarPayload)]
-StarPatch = Annotated[Entity, _Shaped(patch_of(Star))]
-GroupFields = Annotated[Entity, _Shaped(GroupPayload)]
-GroupPatch = Annotated[Entity, _Shaped(patch_of(Group))]
-RingPatch = Annotated[Entity, _Shaped(patch_of(PlanetaryRing))]
-FieldPatch = Annotated[Entity, _Shaped(patch_of(SmallBodyField))]
-DiskPatch = Annotated[Entity, _Shaped(patch_of(ProtoplanetaryDisk))]
-NebulaPatch = Annotated[Entity, _Shaped(patch_of(NebulaRegion))]
-Disk = Annotated[Entity, _Shaped(ProtoplanetaryDisk)]
-Child = Annotated[Entity, _Shaped(GroupChild)]
-Stars = Annotated[dict[str, Entity], _MapOf(Star)]
-Groups = Annotated[dict[str, Entity], _MapOf(Group)]
-Belts = Annotated[dict[str, Entity], _MapOf(AsteroidBelt)]
-Fields = Annotated[dict[str, Entity], _MapOf(SmallBodyField)]
-Disks = Annotated[dict[str, Entity], _MapOf(ProtoplanetaryDisk)]
-Nebulae = Annotated[dict[str, Entity], _MapOf(NebulaRegion)]
-Ids = Annotated[list[str], Field(fail_fast=True)]
-Reason = Annotated[
-    str,
-    Field(min_length=1, max_length=1_000, description="Why the value is set; `universe cite` shows it."),
-]
-
-
-_BESIDE_BODIES: Final = (
-    "groups",
-    "rootGroupIds",
-    "belts",
-    "smallBodyFields",
-    "protoplanetaryDisks",
-    "nebulae",
-)
-
-
-class Snapshot(TypedDict):
-    """A state without its time, and with at least one key beside `stars` and `rootIds`. Further keys are dropped."""
-
-    __pydantic_config__ = TRIMMED | ConfigDict(  # type: ignore[misc]
-        json_schema_extra={"anyOf": [{"required": [name]} for name in _BESIDE_BODIES]}
-    )
-
-    stars: Stars
-    rootIds: Ids
-    groups: NotRequired[Groups | None]
-    rootGroupIds: NotRequired[Ids | None]
-    belts: NotRequired[Belts | None]
-    smallBodyFields: NotRequired[Fields | None]
-    protoplanetaryDisks: NotRequired[Disks | None]
-    nebulae: NotRequired[Nebulae | None]
 
 
 class Tick(TypedDict):
@@ -362,7 +280,7 @@ AnyCommand = (
 )
 
 Command = dict[str, Any]
-"""A command that `parse_command` has let pass."""
+"""A command that `parse_command` returned."""
 
 CATEGORIES: Final[tuple[tuple[str, str, tuple[Any, ...]], ...]] = (
     ("Simulation", "simulation", (Tick,)),
@@ -383,68 +301,12 @@ CATEGORIES: Final[tuple[tuple[str, str, tuple[Any, ...]], ...]] = (
 """Name as in the specification, slug, and the commands of each category."""
 
 
-def type_of(kind: Any) -> str:
-    """The name under which this kind of command is sent."""
-    return kind.__annotations__["type"].__args__[0]
+def get_command_type(command_class: Any) -> str:
+    """Return the `type` of the commands of this class."""
+    return command_class.__annotations__["type"].__args__[0]
 
 
-KINDS: Final[dict[str, Any]] = {type_of(kind): kind for _, _, kinds in CATEGORIES for kind in kinds}
-TYPES: Final = list(KINDS)
-_WITH_MAPS: Final = ("setSmallBodyFields", "setProtoplanetaryDisks", "setNebulae")
-
-
-def parse_command(given: Any) -> Command:
-    """Return the command that `given` is, sharing nothing with it.
-
-    Raises UnknownCommand, or MalformedCommand with every problem and a valid example.
-    """
-    claimed: Any = cast("Mapping[str, Any]", given).get("type") if isinstance(given, Mapping) else None
-    name = claimed if isinstance(claimed, str) and claimed in KINDS else ""
-    try:
-        command: Command = plain_object(given, allowed="an object with a type")
-        name = _name_of(command)
-        raise_all(_flaws(name, command)[:MOST_FLAWS])
-    except Flaw as flaw:
-        example = {"example": EXAMPLES[name or "tick"]}
-        raise MalformedCommand.of([one.facts() for one in (flaw, *flaw.others)], command=name, **example) from None
-    if name == "tick":
-        command.setdefault("dt", DEFAULT_DT)
-    return command
-
-
-def _flaws(name: str, command: Command) -> list[Flaw]:
-    kind = KINDS[name]
-    flaws = field_flaws(kind, command, f"the command {name}", inner_fields(name))
-    if name in _WITH_MAPS:
-        return flaws + map_flaws(command)
-    if name == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
-        return flaws + _snapshot_flaws(cast("dict[str, Any]", snapshot))
-    return flaws
-
-
-def _snapshot_flaws(snapshot: Mapping[str, Any]) -> list[Flaw]:
-    flaws = map_flaws(snapshot, "snapshot")
-    if {"stars", "rootIds"} <= snapshot.keys() and not snapshot.keys() & set(_BESIDE_BODIES):
-        # Everything else would be gone without a word of it.
-        allowed = f"stars, rootIds and at least one of {', '.join(_BESIDE_BODIES)}"
-        flaws.append(Flaw("has only stars and rootIds", allowed=allowed, way=["snapshot"]))
-    return flaws
-
-
-@cache
-def inner_fields(name: str) -> dict[str, Collection[str]]:
-    """Return the names of the fields inside the payload, patch, disk or child of a command."""
-    hints = KINDS[name].__annotations__
-    shapes = {name: getattr(hint, "__metadata__", (None,))[0] for name, hint in hints.items()}
-    return {name: shape.shape.__annotations__ for name, shape in shapes.items() if isinstance(shape, _Shaped)}
-
-
-def _name_of(command: Command) -> str:
-    name = command.get("type")
-    if not isinstance(name, str):
-        problem = "is missing" if name is None else "is not a string"
-        raise Flaw(problem, allowed=", ".join(TYPES), way=["type"])
-    if name not in KINDS:
-        meant = nearest_command(name, TYPES)
-        raise UnknownCommand(name, TYPES, meant, EXAMPLES[meant[0]] if meant else None)
-    return name
+COMMAND_CLASSES: Final[dict[str, Any]] = {
+    get_command_type(command_class): command_class for _, _, classes in CATEGORIES for command_class in classes
+}
+COMMAND_TYPES: Final = list(COMMAND_CLASSES)

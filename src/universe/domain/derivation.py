@@ -1,17 +1,17 @@
-"""Values that follow from other values of a body: recomputed when these change, or known to be out of date."""
+"""Derived values of a body: recomputed when their basis changes, or known to be out of date."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 from universe.domain.entities import Entity
-from universe.domain.state import derived_element
+from universe.domain.state import get_derived_element
 from universe.orbits.grouping import orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert
 
 Bodies = Mapping[str, Entity]
 Causes = dict[str, str]
-"""For each field that does not hold any more, or was recomputed: the field whose change is the cause."""
+"""For each field that was recomputed or is out of date: the field whose change is the cause."""
 
 _NEAR: Final = 1e-9
 """Two numbers this near each other, relative to their size, are the same value in two fields."""
@@ -23,10 +23,10 @@ _OUT_OF_DATE: Final[dict[str, tuple[str, ...]]] = {
     **{f"orbitRot{axis}": _PLANE for axis in "XYZ"},
     **{f"orbitOffset{axis}": _SHAPE for axis in "XYZ"},
 }
-"""Fields of the simple rule that need vectors to recompute, with the elements they follow from."""
+"""Fields of the simple orbit that are not recomputed, with the elements that they depend on."""
 
 
-def value_at(body: Mapping[str, Any], field: str) -> Any:
+def get_field_value(body: Mapping[str, Any], field: str) -> Any:
     """Return the value of a field, which may be inside blocks (`kepler.period`); None if it is absent."""
     value: Any = body
     for name in field.split("."):
@@ -38,68 +38,81 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _radius_km(radius: float, body: Entity) -> float | None:
-    magnification = value_at(body, "physical.displayMagnification")
+def _compute_radius_km(radius: float, body: Entity) -> float | None:
+    magnification = get_field_value(body, "physical.displayMagnification")
     scale = 1 if magnification is None else magnification
     return convert(radius / scale, "au", "km") if _is_number(scale) and scale else None
 
 
 _RULES: Final[tuple[tuple[str, str, Callable[[float, Entity], float | None]], ...]] = (
     ("physical.massKg", "mass", lambda mass, _: mass * SOLAR_MASS_IN_KG),
-    ("physical.radiusKm", "radius", _radius_km),
+    ("physical.radiusKm", "radius", _compute_radius_km),
     ("orbitalDistance", "kepler.semiMajorAxis", lambda axis, _: axis),
     ("semiMajorAxis", "kepler.semiMajorAxis", lambda axis, _: axis),
     ("eccentricity", "kepler.eccentricity", lambda eccentricity, _: eccentricity),
     ("orbitalSpeed", "kepler.period", lambda period, _: 360 / period if period else None),
 )
-"""Fields that are recomputed, the field each follows from, and how."""
+"""Fields that are recomputed, the basis of each, and its function."""
 
 
 class Derived(NamedTuple):
-    """A body whose derived values are up to date, and the fields that changed or lost their basis by it."""
+    """A body with updated derived values, and the causes of the fields that changed or are out of date."""
 
     body: Entity
     causes: Causes
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same_value(one: Any, other: Any) -> bool:
     """Return True if two JSON values are equal; 1 and 1.0 are, 1 and true are not."""
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def derive_fields(old: Entity, new: Entity) -> Derived:
-    """Return the body with the values that follow from changed ones, unless it was given new values for them too."""
+    """Return the body with values recomputed from changed ones, unless they were set too."""
     causes: Causes = {}
     body = new
     for field, basis, compute in _RULES:
-        given, before, now = value_at(new, field), value_at(old, basis), value_at(new, basis)
-        if given is None or now is None or is_same(before, now) or not is_same(value_at(old, field), given):
+        given, before, now = get_field_value(new, field), get_field_value(old, basis), get_field_value(new, basis)
+        if (
+            given is None
+            or now is None
+            or is_same_value(before, now)
+            or not is_same_value(get_field_value(old, field), given)
+        ):
             continue
-        followed = _number_of(compute, before, old)
+        followed = _compute_number(compute, before, old)
         if followed is None or not _is_near(followed, given):
             continue
         causes[field] = basis
-        if (computed := _number_of(compute, now, new)) is not None:
-            body = _with_value(body, field, computed)
+        if (computed := _compute_number(compute, now, new)) is not None:
+            body = _set_field_value(body, field, computed)
     for field, bases in _OUT_OF_DATE.items():
-        if value_at(new, field) is None or not is_same(value_at(old, field), value_at(new, field)):
+        if get_field_value(new, field) is None or not is_same_value(
+            get_field_value(old, field), get_field_value(new, field)
+        ):
             continue
-        stale = [basis for basis in bases if not is_same(value_at(old, basis), value_at(new, basis))]
+        stale = [
+            basis for basis in bases if not is_same_value(get_field_value(old, basis), get_field_value(new, basis))
+        ]
         if stale and new.get("kepler"):
             causes[field] = stale[0]
     return Derived(body, causes)
 
 
-def withdraw_states(old: Entity, new: Entity) -> Entity:
-    """Return the body without the measured state and period of an orbit that it does not have any more."""
-    before, now = _block(old), _block(new)
+def drop_stale_orbit_states(old: Entity, new: Entity) -> Entity:
+    """Return the body without the state vector and osculating period of its previous orbit."""
+    before, now = _get_kepler_block(old), _get_kepler_block(new)
     body = new
     has_new_orbit = before != now or old.get("parentId") != new.get("parentId")
-    if has_new_orbit and new.get("stateVector") is not None and is_same(old.get("stateVector"), new["stateVector"]):
+    if (
+        has_new_orbit
+        and new.get("stateVector") is not None
+        and is_same_value(old.get("stateVector"), new["stateVector"])
+    ):
         body = {name: value for name, value in body.items() if name != "stateVector"}
-    is_stale = any(not is_same(before.get(name), now.get(name)) for name in ("period", "semiMajorAxis"))
+    is_stale = any(not is_same_value(before.get(name), now.get(name)) for name in ("period", "semiMajorAxis"))
     osculating = now.get("osculatingPeriod")
-    if is_stale and osculating is not None and is_same(before.get("osculatingPeriod"), osculating):
+    if is_stale and osculating is not None and is_same_value(before.get("osculatingPeriod"), osculating):
         body = {**body, "kepler": {name: value for name, value in now.items() if name != "osculatingPeriod"}}
     return body
 
@@ -107,21 +120,23 @@ def withdraw_states(old: Entity, new: Entity) -> Entity:
 def derive_orbits(
     before: Bodies, after: Bodies, touched: Iterable[str], orbits: Iterable[str], *, given: Collection[str] = ()
 ) -> dict[str, Derived]:
-    """Return those of the bodies `orbits` whose derived element follows from a value or from masses that changed.
+    """Return the bodies of `orbits` whose derived element depends on a changed value or mass.
 
-    The bodies `given` stay as they are: their elements are only known not to follow any more.
+    The bodies `given` are not changed: their elements are only reported as out of date.
     """
     candidates = {key: after[key] for key in sorted(orbits) if key in after and key in before}
-    if not candidates or not any(_has_other_pull(before.get(key), after.get(key), key, candidates) for key in touched):
+    if not candidates or not any(
+        _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in touched
+    ):
         return {}
     masses = orbited_masses(before)
     bodies = dict(after.items())
     found: dict[str, Derived] = {}
-    for _ in range(_ROUNDS):  # an orbit that has another size may be inside others now, or outside
+    for _ in range(_ROUNDS):  # a new size may move an orbit inside or outside of others
         earlier, found = found, {}
         masses_now = orbited_masses(bodies)
         for key, body in candidates.items():
-            ratio = _ratio(masses.get(key), masses_now.get(key))
+            ratio = _compute_ratio(masses.get(key), masses_now.get(key))
             if (derived := _derive_element(before[key], body, ratio)) is not None:
                 found[key] = Derived(body, derived.causes) if key in given else derived
         bodies = {**after, **{key: derived.body for key, derived in found.items()}}
@@ -130,8 +145,8 @@ def derive_orbits(
     return {key: Derived(after[key], derived.causes) for key, derived in found.items()}
 
 
-def _has_other_pull(old: Entity | None, new: Entity | None, key: str, orbits: Bodies) -> bool:
-    """Return True if a change of this body can change its orbit, or the mass that one of `orbits` is about."""
+def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits: Bodies) -> bool:
+    """Return True if a change of this body can change its orbit, or the central mass of one of `orbits`."""
     old, new = old or {}, new or {}
     if all(old.get(name) == new.get(name) for name in ("mass", "parentId", "kepler")):
         return False
@@ -141,19 +156,24 @@ def _has_other_pull(old: Entity | None, new: Entity | None, key: str, orbits: Bo
 
 
 def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Derived | None:
-    """Return the body with the element that follows by Kepler's third law; None if it stays as it is."""
-    element = derived_element(new)
+    """Return the body with its element derived by Kepler's third law; None if nothing changed."""
+    element = get_derived_element(new)
     field = f"kepler.{element}"
-    (_, stated_before), (basis, stated) = _basis_of(old, element), _basis_of(new, element)
-    value = value_at(new, field)
-    if not is_same(value_at(old, field), value):
+    (_, stated_before), (basis, stated) = _find_basis(old, element), _find_basis(new, element)
+    value = get_field_value(new, field)
+    if not is_same_value(get_field_value(old, field), value):
         return None
-    is_stated = not is_same(stated_before, stated)
+    is_stated = not is_same_value(stated_before, stated)
     if not is_stated and mass_ratio == 1:
         return None
     cause = basis if is_stated else "mass"
-    change = _ratio(stated_before, stated)
-    if change is None or mass_ratio is None or not _is_number(value) or _block(new).get("units") != "astronomical":
+    change = _compute_ratio(stated_before, stated)
+    if (
+        change is None
+        or mass_ratio is None
+        or not _is_number(value)
+        or _get_kepler_block(new).get("units") != "astronomical"
+    ):
         return Derived(new, {field: cause})
     if element == "semiMajorAxis":
         value = value * math.cbrt(change * change * mass_ratio)
@@ -161,25 +181,25 @@ def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Deriv
         value = value * math.sqrt(change * change * change / mass_ratio)
     if not 0 < value < math.inf:
         return Derived(new, {field: cause})
-    return Derived(_with_value(new, field, value), {field: basis})
+    return Derived(_set_field_value(new, field, value), {field: basis})
 
 
-def _basis_of(body: Entity, element: str | None) -> tuple[str, Any]:
-    """Return the field, and its value, that Kepler's third law gives the derived element from."""
+def _find_basis(body: Entity, element: str | None) -> tuple[str, Any]:
+    """Return the field, and its value, from which Kepler's third law derives the element."""
     if element == "period":
-        return "kepler.semiMajorAxis", value_at(body, "kepler.semiMajorAxis")
-    osculating = value_at(body, "kepler.osculatingPeriod")
+        return "kepler.semiMajorAxis", get_field_value(body, "kepler.semiMajorAxis")
+    osculating = get_field_value(body, "kepler.osculatingPeriod")
     if osculating is not None:
         return "kepler.osculatingPeriod", osculating
-    return "kepler.period", value_at(body, "kepler.period")
+    return "kepler.period", get_field_value(body, "kepler.period")
 
 
-def _block(body: Entity) -> Entity:
+def _get_kepler_block(body: Entity) -> Entity:
     block = body.get("kepler")
     return cast("Entity", block) if isinstance(block, dict) else {}
 
 
-def _number_of(compute: Callable[[float, Entity], float | None], basis: Any, body: Entity) -> float | None:
+def _compute_number(compute: Callable[[float, Entity], float | None], basis: Any, body: Entity) -> float | None:
     if not _is_number(basis):
         return None
     try:
@@ -189,8 +209,8 @@ def _number_of(compute: Callable[[float, Entity], float | None], basis: Any, bod
     return value if value is not None and math.isfinite(value) else None
 
 
-def _ratio(before: Any, now: Any) -> float | None:
-    """Return how many times the number before a number is; None unless both are above 0."""
+def _compute_ratio(before: Any, now: Any) -> float | None:
+    """Return `now` divided by `before`; None unless both are above 0."""
     if not (_is_number(before) and _is_number(now) and before > 0 and now > 0):
         return None
     return 1.0 if before == now else now / before
@@ -200,6 +220,6 @@ def _is_near(one: float, other: Any) -> bool:
     return _is_number(other) and math.isclose(one, other, rel_tol=_NEAR)
 
 
-def _with_value(body: Entity, field: str, value: float) -> Entity:
+def _set_field_value(body: Entity, field: str, value: float) -> Entity:
     block, _, inner = field.partition(".")
     return {**body, block: {**body[block], inner: value}} if inner else {**body, block: value}

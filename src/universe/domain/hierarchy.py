@@ -1,18 +1,18 @@
-"""Walks through parents and children. Each of them ends, whatever circles it is led into."""
+"""Walks through parents and children of bodies and groups. Each walk ends, also in a cycle."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 MAX_DEPTH: Final = 1_000
-"""How deep a command may put a body or group, counted on the way up from it."""
+"""The most ancestors that a command may give a body or group."""
 
 Link = Literal["parentId", "parentGroupId"]
 Entities = Mapping[str, Mapping[str, Any]]
 Reason = Literal["cycle", "tooDeep"]
 
 
-def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reason | None:
-    """Return the reason why `child` cannot be put below `parent`, if any. The walk ends at an id that is not there."""
+def find_hierarchy_problem(child: str, parent: str, entities: Entities, link: Link) -> Reason | None:
+    """Return the reason why `child` cannot be below `parent`; None if it can. The walk ends at an unknown id."""
     above: str | None = parent
     for _ in range(MAX_DEPTH):
         if above == child:
@@ -21,42 +21,42 @@ def problem_of(child: str, parent: str, entities: Entities, link: Link) -> Reaso
         if entity is None:
             return None
         above = entity.get(link)
-    # A way up that never ends only a state from elsewhere can have; nothing new closes it then.
-    line = line_above(parent, entities, link)
-    if child in line:
+    # Only an imported state can have a cycle above the parent; the child does not close it then.
+    ancestors = list_ancestors(parent, entities, link)
+    if child in ancestors:
         return "cycle"
-    return None if entities[next(reversed(line))].get(link) in line else "tooDeep"
+    return None if entities[next(reversed(ancestors))].get(link) in ancestors else "tooDeep"
 
 
-def line_above(start: str | None, entities: Entities, link: Link) -> dict[str, None]:
-    """`start` and everything above it that is there, each once, upward."""
-    line: dict[str, None] = {}
+def list_ancestors(start: str | None, entities: Entities, link: Link) -> dict[str, None]:
+    """Return `start` and its known ancestors, each once, from the bottom up."""
+    ancestors: dict[str, None] = {}
     above = start
-    while above and above in entities and above not in line:
-        line[above] = None
+    while above and above in entities and above not in ancestors:
+        ancestors[above] = None
         above = entities[above].get(link)
-    return line
+    return ancestors
 
 
-def circle_in(entities: Entities, link: str) -> str | None:
-    """The first entity found to be its own ancestor."""
-    ends: set[str] = set()
+def find_cycle(entities: Entities, link: str) -> str | None:
+    """Return the first entity found that is its own ancestor; None if there is no cycle."""
+    acyclic: set[str] = set()
     for start in entities:
         chain: dict[str, None] = {}
         current: str | None = start
-        while current and current in entities and current not in ends:
+        while current and current in entities and current not in acyclic:
             if current in chain:
                 return current
             chain[current] = None
             current = entities[current].get(link)
-        ends.update(chain)
+        acyclic.update(chain)
     return None
 
 
-def with_descendants(root: str, stars: Entities) -> list[str]:
-    """`root` and everything listed below it, parents first; what is listed but not there is listed here too.
+def list_descendants(root: str, stars: Entities) -> list[str]:
+    """Return `root` and all children listed below it, parents first, including ids without a body.
 
-    What is listed twice is listed twice here, but its own children only once.
+    A child that is listed twice is returned twice, but its own children only once.
     """
     found: list[str] = []
     visited: set[str] = set()

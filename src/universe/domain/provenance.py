@@ -1,4 +1,4 @@
-"""A citation belongs to a value: a value that changes loses its source, and the body records who set it.
+"""Provenance of values: a changed value loses its source, and the body records the command that set it.
 
 `sources` of a body says which publication gave which fields; `setBy` says, for fields that a command set, cited or
 left without a source, which entry of the log did so. A body that never had sources has neither.
@@ -8,18 +8,18 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from universe.domain.citations import (
-    Test,
-    cited_fields,
-    fields_of,
+    FieldTest,
+    get_locations,
+    get_set_by_records,
     is_tracked,
-    locations_of,
+    list_cited_fields,
+    list_sources,
+    map_fields_to_sources,
     mark_imported,
     merge_sources,
-    records_of,
-    sources_of,
-    with_records,
-    with_sources,
-    without_fields,
+    remove_cited_fields,
+    replace_set_by_records,
+    replace_sources,
 )
 from universe.domain.commands import Command
 from universe.domain.derivation import (
@@ -27,65 +27,65 @@ from universe.domain.derivation import (
     Derived,
     derive_fields,
     derive_orbits,
-    is_same,
-    value_at,
-    withdraw_states,
+    drop_stale_orbit_states,
+    get_field_value,
+    is_same_value,
 )
 from universe.domain.entities import Entity
 from universe.domain.state import Draft, Entities, State
 
-ORBIT: Final = frozenset(
+ORBIT_FIELDS: Final = frozenset(
     {
         *("kepler", "orbitalDistance", "orbitalSpeed", "orbitalPhase", "semiMajorAxis", "eccentricity"),
         *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ", "orbitRotX", "orbitRotY", "orbitRotZ", "stateVector"),
     }
 )
-"""Fields and blocks that describe a motion about the parent: another parent, another orbit."""
+"""Fields and blocks that describe an orbit about the parent and lose their sources with a new parent."""
 
 Mode = Literal["patch", "body", "state"]
-"""How a body came: changed in part, replaced by a whole body, or replaced within a whole state."""
+"""How a body was changed: in part, as a whole body, or as part of a whole state."""
 
 
 class Origin(NamedTuple):
-    """The log entry that a change is: its version and its author, where they are known."""
+    """The version and the author of the log entry of a change, if known."""
 
     version: int | None = None
     by: str | None = None
 
 
 class _Change(NamedTuple):
-    """How bodies are changed: the mode, whether the command gives sources, and the record of the command."""
+    """A change of bodies: its mode, whether the command gives sources, and the record of the command."""
 
     mode: Mode
     gives_sources: bool
     record: Entity
 
 
-def track(before: State, draft: Draft, command: Command, origin: Origin) -> None:
-    """Withdraw the sources of values that a command has changed, and record in the bodies who set them."""
+def track_provenance(before: State, draft: Draft, command: Command, origin: Origin) -> None:
+    """Withdraw the sources of values that a command changed, and record the command in the bodies."""
     kind = command["type"]
     mode: Mode = "body" if kind == "addStar" else "state" if kind == "replaceSnapshot" else "patch"
     gives_sources = kind == "updateStar" and "sources" in command["payload"]
-    change = _Change(mode, gives_sources, _record_of(origin, command.get("reason")))
-    for key, body in _revise_all(before.stars, draft.state(), draft.touched["stars"], change):
+    change = _Change(mode, gives_sources, _make_set_by_record(origin, command.get("reason")))
+    for key, body in _revise_bodies(before.stars, draft.state(), draft.touched["stars"], change):
         draft.put("stars", key, body)
 
 
-def track_state(before: State, after: State, origin: Origin) -> State:
+def track_replaced_state(before: State, after: State, origin: Origin) -> State:
     """Return the state that replaces another, without the sources of values that differ from those cited before."""
     draft = Draft(after)
-    change = _Change("state", gives_sources=False, record=_record_of(origin, None))
-    for key, body in _revise_all(before.stars, after, list(after.stars), change):
+    change = _Change("state", gives_sources=False, record=_make_set_by_record(origin, None))
+    for key, body in _revise_bodies(before.stars, after, list(after.stars), change):
         draft.put("stars", key, body)
     return draft.state()
 
 
-def _revise_all(
+def _revise_bodies(
     before: Entities, state: State, touched: Iterable[str], change: _Change
 ) -> Iterator[tuple[str, Entity]]:
     after = state.stars
     changed = {key: None for key in touched if after.get(key) is not before.get(key)}
-    derived = _derive(before, state, changed, given=() if change.mode == "patch" else changed)
+    derived = _derive_bodies(before, state, changed, given=() if change.mode == "patch" else changed)
     patch = _Change("patch", gives_sources=False, record=change.record)
     for key in {**changed, **derived}:
         old, new = before.get(key), after.get(key)
@@ -97,18 +97,20 @@ def _revise_all(
             continue
         how = change if key in changed else patch
         body, causes = derived.get(key, Derived(new, {}))
-        # A whole body or state stays as it was given: what does not follow any more is only without its source.
-        body = _revise(old, body if how.mode == "patch" else new, causes, how)
+        # A whole body or state is stored as given: derived values that do not fit lose only their source.
+        body = _revise_body(old, body if how.mode == "patch" else new, causes, how)
         if body is not new:
             yield key, body
 
 
-def _derive(before: Entities, state: State, changed: dict[str, None], *, given: Collection[str]) -> dict[str, Derived]:
-    """Return the bodies whose values depend on changed ones: state vectors first, then Kepler's law, then the rest."""
+def _derive_bodies(
+    before: Entities, state: State, changed: dict[str, None], *, given: Collection[str]
+) -> dict[str, Derived]:
+    """Return the bodies with values derived from changed ones: state vectors, then Kepler's law, then the rest."""
     current = state.stars
     for key in changed:
         old, new = before.get(key), current.get(key)
-        if old is not None and new is not None and (body := withdraw_states(old, new)) is not new:
+        if old is not None and new is not None and (body := drop_stale_orbit_states(old, new)) is not new:
             current = current.set(key, body)
     orbits = derive_orbits(before, current, changed, state.derivedOrbits, given=given)
     found: dict[str, Derived] = {}
@@ -124,109 +126,117 @@ def _derive(before: Entities, state: State, changed: dict[str, None], *, given: 
     return found
 
 
-def _revise(old: Entity | None, new: Entity, causes: Causes, change: _Change) -> Entity:
+def _revise_body(old: Entity | None, new: Entity, causes: Causes, change: _Change) -> Entity:
     """Return the body with the sources that support its values, and with the records of values that were set."""
     mode = change.mode
-    claims = change.gives_sources if mode == "patch" else bool(sources_of(new))
+    claims = change.gives_sources if mode == "patch" else bool(list_sources(new))
     if not claims and (old is None or not is_tracked(old)):
-        return with_records(new, {})
-    is_changed = _test_of_change(old, new, causes)
-    claimed = _claimed_sources(old, new, mode, is_changed) if claims else []
+        return replace_set_by_records(new, {})
+    is_changed = _make_change_test(old, new, causes)
+    claimed = _list_claimed_sources(old, new, mode, is_changed) if claims else []
     removes_all = change.gives_sources and not claimed
     kept: list[Entity] = []
     if old is not None and mode == "patch" and not removes_all:
-        given = {field for source in claimed for field in fields_of(source)}
+        given = {field for source in claimed for field in list_cited_fields(source)}
         trimmed = (
-            without_fields(one, lambda field: is_changed(field) or _is_in(field, given)) for one in sources_of(old)
+            remove_cited_fields(one, lambda field: is_changed(field) or _is_field_in(field, given))
+            for one in list_sources(old)
         )
         kept = [one for one in trimmed if one is not None]
     sources = merge_sources((*kept, *claimed))
-    cited = cited_fields(sources)
+    cited = map_fields_to_sources(sources)
     records = {
         field: record
-        for field, record in _revise_records(old, new, causes, claimed, change).items()
+        for field, record in _revise_set_by_records(old, new, causes, claimed, change).items()
         if set(record.get("sources", ())) <= set(cited.get(field, ()))  # not if its citation was removed
     }
-    body = with_records(new, records)
-    return body if sources == sources_of(new) else with_sources(body, sources)
+    body = replace_set_by_records(new, records)
+    return body if sources == list_sources(new) else replace_sources(body, sources)
 
 
-def _revise_records(
+def _revise_set_by_records(
     old: Entity | None, new: Entity, causes: Causes, claimed: list[Entity], change: _Change
 ) -> dict[str, Entity]:
     """Return the records with those of the fields that this change set, cited or left without a source."""
-    records = records_of(old or {})
-    is_changed = _test_of_change(old, new, causes)
-    cited, given = cited_fields(sources_of(old or {})), cited_fields(claimed)
-    fresh = _cited_anew(old, claimed, is_changed)
+    records = get_set_by_records(old or {})
+    is_changed = _make_change_test(old, new, causes)
+    cited, given = map_fields_to_sources(list_sources(old or {})), map_fields_to_sources(claimed)
+    fresh = _find_new_citations(old, claimed, is_changed)
     revised = dict(records)
     for field in {**cited, **records, **fresh}:
-        is_in_block = field not in given and _is_in(field, given)
-        if value_at(new, field) is None or is_in_block:
+        is_in_block = field not in given and _is_field_in(field, given)
+        if get_field_value(new, field) is None or is_in_block:
             revised.pop(field, None)
         elif field in fresh:
             revised[field] = {**change.record, "sources": fresh[field]}
         elif is_changed(field) or (change.mode == "body" and field not in given):
-            revised[field] = {**change.record, **_cause_of(field, old, new, causes)}
+            revised[field] = {**change.record, **_find_cause(field, old, new, causes)}
     return revised
 
 
-def _test_of_change(old: Entity | None, new: Entity, causes: Causes) -> Test:
-    """Return the test whether a field has another value than before, or lost its basis."""
+def _make_change_test(old: Entity | None, new: Entity, causes: Causes) -> FieldTest:
+    """Return a test that is True for a field with a new value, or whose basis has changed."""
     has_moved = old is not None and old.get("parentId") != new.get("parentId")
 
     def is_changed(field: str) -> bool:
-        if old is None or field in causes or not is_same(value_at(old, field), value_at(new, field)):
+        if (
+            old is None
+            or field in causes
+            or not is_same_value(get_field_value(old, field), get_field_value(new, field))
+        ):
             return True
-        return has_moved and field.partition(".")[0] in ORBIT
+        return has_moved and field.partition(".")[0] in ORBIT_FIELDS
 
     return is_changed
 
 
-def _cause_of(field: str, old: Entity | None, new: Entity, causes: Causes) -> Entity:
-    """Return why a field that was not set itself has a record: recomputed from another, or left without its basis."""
+def _find_cause(field: str, old: Entity | None, new: Entity, causes: Causes) -> Entity:
+    """Return the cause for the record of a field that was not set: recomputed, or its source withdrawn."""
     basis = causes.get(field)
-    if old is None or not is_same(value_at(old, field), value_at(new, field)):
+    if old is None or not is_same_value(get_field_value(old, field), get_field_value(new, field)):
         return {"basis": basis} if basis else {}
     cause = basis or ("parentId" if old.get("parentId") != new.get("parentId") else None)
     return {"withdrawn": cause} if cause else {}
 
 
-def _claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_changed: Test) -> list[Entity]:
-    """Return the sources that came with a body; with a whole one not those that gave another value before."""
-    given = sources_of(new)
+def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_changed: FieldTest) -> list[Entity]:
+    """Return the sources given with a body, without stale ones that gave another value before."""
+    given = list_sources(new)
     if mode == "patch" or old is None:
         return given
-    cited = cited_fields(sources_of(old))
+    cited = map_fields_to_sources(list_sources(old))
 
     def is_stale(field: str, source_id: str) -> bool:
         return source_id in cited.get(field, ()) and is_changed(field)
 
-    trimmed = (without_fields(one, lambda field, key=one["id"]: is_stale(field, key)) for one in given)
+    trimmed = (remove_cited_fields(one, lambda field, key=one["id"]: is_stale(field, key)) for one in given)
     return [one for one in trimmed if one is not None]
 
 
-def _cited_anew(old: Entity | None, claimed: list[Entity], is_changed: Test) -> dict[str, list[str]]:
-    """Return the fields with other sources or locations, or the same for another value, and the ids of the sources."""
-    before = sources_of(old or {})
-    cited = cited_fields(before)
-    known = {(one["id"], field): place for one in before for field, place in locations_of(one).items()}
+def _find_new_citations(old: Entity | None, claimed: list[Entity], is_changed: FieldTest) -> dict[str, list[str]]:
+    """Return the fields with new sources, locations or cited values, and the ids of their sources."""
+    before = list_sources(old or {})
+    cited = map_fields_to_sources(before)
+    known = {(one["id"], field): place for one in before for field, place in get_locations(one).items()}
     located = {
-        field for one in claimed for field, place in locations_of(one).items() if known.get((one["id"], field)) != place
+        field
+        for one in claimed
+        for field, place in get_locations(one).items()
+        if known.get((one["id"], field)) != place
     }
     return {
         field: ids
-        for field, ids in cited_fields(claimed).items()
+        for field, ids in map_fields_to_sources(claimed).items()
         if is_changed(field) or cited.get(field) != ids or field in located
     }
 
 
-def _is_in(field: str, given: Collection[str]) -> bool:
-    """Return True if a field, or a block that it is in, is one of those given."""
+def _is_field_in(field: str, given: Collection[str]) -> bool:
+    """Return True if a field, or a block around it, is one of the given fields."""
     parts = field.split(".")
     return any(".".join(parts[:count]) in given for count in range(1, len(parts) + 1))
 
 
-def _record_of(origin: Origin, reason: str | None) -> Entity:
+def _make_set_by_record(origin: Origin, reason: str | None) -> Entity:
     record = {"version": origin.version, "by": origin.by, "reason": reason}
     return {name: value for name, value in record.items() if value is not None}

@@ -1,24 +1,25 @@
-"""`apply`: the one way a universe changes. No input or output, no clock, no chance."""
+"""The reducer: pure functions from a state and a command to the next state and its events."""
 
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from universe.domain import bodies, collections, groups
-from universe.domain.commands import Command, parse_command
+from universe.domain import body_commands, collection_commands, group_commands
+from universe.domain.command_parser import parse_command
+from universe.domain.commands import Command
 from universe.domain.events import Event, is_refusal
-from universe.domain.provenance import Origin, track
-from universe.domain.state import KINDS, Draft, State, Touched, check_hierarchy
-from universe.domain.values import Flaw
+from universe.domain.json_values import ValueProblem
+from universe.domain.provenance import Origin, track_provenance
+from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_hierarchies
 
-_EXACT: Final = 2**53
-_UNKNOWN: Final = Origin()
+_LARGEST_EXACT: Final = 2**53
+_UNKNOWN_ORIGIN: Final = Origin()
 
 Handler = Callable[[Draft, Command], Event | None]
 
 
 class Outcome(NamedTuple):
-    """What a command did: the state after it, what happened, and which entities were touched."""
+    """The result of a command: the next state, the events and the entities touched."""
 
     state: State
     events: list[Event]
@@ -34,15 +35,15 @@ def apply(
 ) -> tuple[State, list[Event]]:
     """Return the state after `command` and the events; the same state and the reason if the command is refused.
 
-    `version` and `by` are recorded in cited bodies whose values the command sets. Raises UnknownCommand or
+    `version` and `by` are recorded in cited bodies whose values the command sets. Raise UnknownCommand or
     MalformedCommand for a value that is not a command.
     """
     outcome = reduce(state, parse_command(command), Origin(version, by))
     return outcome.state, outcome.events
 
 
-def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN) -> Outcome:
-    """As `apply`, for a command that `parse_command` has let pass.
+def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN_ORIGIN) -> Outcome:
+    """Return the outcome of a command that `parse_command` returned.
 
     `origin` None replays a command of a release that did not withdraw citations, as that release did.
     """
@@ -51,13 +52,13 @@ def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN) -> 
     if event is not None and is_refusal(event):
         return Outcome(state, [event], {})
     if origin is not None and "stars" in draft.touched:
-        track(state, draft, command, origin)
+        track_provenance(state, draft, command, origin)
     return Outcome(draft.state(), [] if event is None else [event], draft.touched)
 
 
-def _tick(draft: Draft, command: Command) -> Event | None:
+def _advance_time(draft: Draft, command: Command) -> Event | None:
     time = draft.time + command["dt"]
-    if abs(time) > _EXACT:
+    if abs(time) > _LARGEST_EXACT:
         time = float(time)
     if not math.isfinite(time):
         return {"type": "tickFailed", "reason": "overflow", "dt": command["dt"]}
@@ -68,30 +69,30 @@ def _tick(draft: Draft, command: Command) -> Event | None:
 def _replace_snapshot(draft: Draft, command: Command) -> Event:
     snapshot = command["snapshot"]
     try:
-        check_hierarchy(snapshot)
-    except Flaw as circle:
-        return {"type": "replaceSnapshotFailed", "reason": "cycle", "id": circle.way[1]}
-    for kind in KINDS:
+        check_hierarchies(snapshot)
+    except ValueProblem as cycle:
+        return {"type": "replaceSnapshotFailed", "reason": "cycle", "id": cycle.reversed_path[1]}
+    for kind in ENTITY_KINDS:
         draft.put_all(kind, snapshot.get(kind) or {})
     draft.rootIds, draft.rootGroupIds = tuple(snapshot["rootIds"]), tuple(snapshot.get("rootGroupIds") or ())
     return {"type": "snapshotReplaced"}
 
 
 _HANDLERS: Final[dict[str, Handler]] = {
-    "tick": _tick,
-    "addStar": bodies.add,
-    "updateStar": bodies.update,
-    "removeStar": bodies.remove,
-    "attachStar": bodies.attach,
-    "detachStar": bodies.detach,
-    "updateRing": bodies.update_ring,
-    "removeRing": bodies.remove_ring,
-    "addGroup": groups.add,
-    "updateGroup": groups.update,
-    "removeGroup": groups.remove,
-    "addToGroup": groups.add_to,
-    "removeFromGroup": groups.remove_from,
-    "moveToGroup": groups.move_to,
-    **collections.HANDLERS,
+    "tick": _advance_time,
+    "addStar": body_commands.add_body,
+    "updateStar": body_commands.update_body,
+    "removeStar": body_commands.remove_body,
+    "attachStar": body_commands.attach_body,
+    "detachStar": body_commands.detach_body,
+    "updateRing": body_commands.update_ring,
+    "removeRing": body_commands.remove_ring,
+    "addGroup": group_commands.add_group,
+    "updateGroup": group_commands.update_group,
+    "removeGroup": group_commands.remove_group,
+    "addToGroup": group_commands.add_group_member,
+    "removeFromGroup": group_commands.remove_group_member,
+    "moveToGroup": group_commands.move_to_group,
+    **collection_commands.HANDLERS,
     "replaceSnapshot": _replace_snapshot,
 }

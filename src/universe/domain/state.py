@@ -1,4 +1,4 @@
-"""The state of a universe: maps that share what they have in common with the states before them."""
+"""The immutable state of a universe, its checks, and `Draft`, a state under change."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast, get_args
@@ -6,24 +6,25 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast
 from immutables import Map
 from typing_extensions import TypedDict
 
-from universe.domain.checking import MOST_FLAWS, field_flaws, map_flaws
-from universe.domain.commands import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
-from universe.domain.entities import CLOSED, Entity
-from universe.domain.hierarchy import circle_in
-from universe.domain.values import Flaw, plain_object, raise_all
+from universe.domain.command_fields import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
+from universe.domain.entities import Entity
+from universe.domain.field_types import CLOSED
+from universe.domain.hierarchy import find_cycle
+from universe.domain.json_values import ValueProblem, copy_json_object, raise_problems
+from universe.domain.validation import MAX_PROBLEMS, find_field_problems, find_map_problems
 from universe.errors import MalformedState
 
-Kind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+EntityKind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]
+ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
 Entities = Map[str, Entity]
 Plain = dict[str, Any]
-"""A state as JSON has it."""
+"""A state in the form of its JSON."""
 
 _NONE: Final[Entities] = Map()
 
 
 class State(NamedTuple):
-    """Immutable, as are the entities in it by agreement: a changed entity is a new dictionary."""
+    """The immutable state of a universe. Entities are never changed in place: a changed entity is a new dictionary."""
 
     stars: Entities = _NONE
     groups: Entities = _NONE
@@ -35,13 +36,14 @@ class State(NamedTuple):
     rootGroupIds: tuple[str, ...] = ()
     time: float = 0
     derivedOrbits: frozenset[str] = frozenset()
-    """The bodies in `stars` of whose orbit one element follows from Kepler's third law: an index, not in the JSON."""
+    """The ids of bodies whose orbit has an element derived by Kepler's third law: an index, not part of the JSON."""
 
-    def entities(self, kind: Kind) -> Entities:
+    def entities(self, kind: EntityKind) -> Entities:
+        """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
-    def plain(self) -> Plain:
-        """The state as JSON has it. The entities are not copied."""
+    def to_plain(self) -> Plain:
+        """Return the state in the form of its JSON. The entities are not copied."""
         return {
             "stars": dict(self.stars.items()),
             "rootIds": list(self.rootIds),
@@ -59,7 +61,7 @@ EMPTY: Final = State()
 
 
 class StateFields(TypedDict):
-    """A whole state. What is left out is empty."""
+    """A whole state. Parts that are left out are empty."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
 
@@ -75,79 +77,80 @@ class StateFields(TypedDict):
 
 
 def parse_state(given: Any) -> State:
-    """The state that `given` is. Raises MalformedState, also for circles in the hierarchy."""
-    return trusted_state(checked_state(given))
+    """Return the state given as JSON. Raise MalformedState, also for cycles in the hierarchy."""
+    return load_plain_state(check_plain_state(given))
 
 
-def checked_state(given: Any) -> Plain:
-    """A copy of `given`, which is a state. Raises MalformedState, also for circles in the hierarchy."""
+def check_plain_state(given: Any) -> Plain:
+    """Return a checked copy of a state given as JSON. Raise MalformedState, also for cycles in the hierarchy."""
     try:
-        copied = plain_object(given, allowed=list(StateFields.__annotations__))
-        flaws = field_flaws(StateFields, copied, "a state", {}) + map_flaws(copied)
-        raise_all(flaws[:MOST_FLAWS])
-        check_hierarchy(copied)
-    except Flaw as flaw:
-        raise MalformedState.of([one.facts() for one in (flaw, *flaw.others)]) from None
+        copied = copy_json_object(given, allowed=list(StateFields.__annotations__))
+        problems = find_field_problems(StateFields, copied, "a state", {}) + find_map_problems(copied)
+        raise_problems(problems[:MAX_PROBLEMS])
+        check_hierarchies(copied)
+    except ValueProblem as first:
+        raise MalformedState.from_problems([problem.to_json() for problem in (first, *first.others)]) from None
     return copied
 
 
-def check_hierarchy(plain: Mapping[str, Any]) -> None:
-    """Raises Flaw at the first body or group that is its own ancestor."""
+def check_hierarchies(plain: Mapping[str, Any]) -> None:
+    """Raise ValueProblem at the first body or group that is its own ancestor."""
     for kind, link in (("stars", "parentId"), ("groups", "parentGroupId")):
-        if (circle := circle_in(plain.get(kind) or {}, link)) is not None:
-            raise Flaw("would be below itself", allowed="something above it, or null", way=[link, circle, kind])
+        if (key := find_cycle(plain.get(kind) or {}, link)) is not None:
+            allowed = "something above it, or null"
+            raise ValueProblem("would be below itself", allowed=allowed, reversed_path=[link, key, kind])
 
 
-def trusted_state(state: Plain) -> State:
-    """The state that was written as `state`, which belongs to it from now on."""
-    maps = {kind: Map(cast("dict[str, Entity]", state.get(kind) or {})) for kind in KINDS}
+def load_plain_state(plain: Plain) -> State:
+    """Return the state of a checked plain state, whose entities it takes over without a copy."""
+    maps = {kind: Map(cast("dict[str, Entity]", plain.get(kind) or {})) for kind in ENTITY_KINDS}
     return State(
         **maps,
-        rootIds=tuple(state.get("rootIds") or ()),
-        rootGroupIds=tuple(state.get("rootGroupIds") or ()),
-        time=state.get("time", 0),
-        derivedOrbits=_derived_orbits(maps["stars"]),
+        rootIds=tuple(plain.get("rootIds") or ()),
+        rootGroupIds=tuple(plain.get("rootGroupIds") or ()),
+        time=plain.get("time", 0),
+        derivedOrbits=_find_derived_orbits(maps["stars"]),
     )
 
 
-def derived_element(body: Mapping[str, Any] | None) -> str | None:
-    """Return the element that Kepler's third law gives in this body's orbit, if its block names one."""
+def get_derived_element(body: Mapping[str, Any] | None) -> str | None:
+    """Return the element of a body's orbit that Kepler's third law gives; None if its Kepler block names none."""
     block: Any = body.get("kepler") if body else None
     element = cast("Entity", block).get("derived") if isinstance(block, dict) else None
     return element if element in ("semiMajorAxis", "period") else None
 
 
-def _derived_orbits(stars: Mapping[str, Entity]) -> frozenset[str]:
-    return frozenset(key for key, body in stars.items() if body.get("kepler") and derived_element(body))
+def _find_derived_orbits(stars: Mapping[str, Entity]) -> frozenset[str]:
+    return frozenset(key for key, body in stars.items() if body.get("kepler") and get_derived_element(body))
 
 
 Touch = Literal["put", "removed", "put anew"]
-Touched = dict[Kind, dict[str, Touch]]
-"""Which entities of which kind a change put or removed, in order; `put anew` is what was removed before."""
+Touched = dict[EntityKind, dict[str, Touch]]
+"""The entities of each kind that a change put or removed, in order; `put anew`: put after it was removed."""
 
 
-def both(first: Touched, second: Touched) -> Touched:
-    """What was touched by two changes, one after the other."""
+def merge_touched(first: Touched, second: Touched) -> Touched:
+    """Add the entities that a second change touched to those of the first, and return the first."""
     for kind, keys in second.items():
         known = first.setdefault(kind, {})
         for key, touch in keys.items():
             if touch == "put" and known.get(key) == "removed":
-                del known[key]  # it comes back at the end
+                del known[key]  # the entity comes back at the end of the map
                 known[key] = "put anew"
             elif touch != "put" or key not in known:
                 known[key] = touch
     return first
 
 
-def difference(before: Mapping[str, Entity], after: Mapping[str, Entity]) -> dict[str, Touch]:
-    """What is touched where all entities of a kind are replaced by others."""
-    gone: dict[str, Touch] = {key: "removed" for key in before if key not in after}
+def compare_entities(before: Mapping[str, Entity], after: Mapping[str, Entity]) -> dict[str, Touch]:
+    """Return the entities touched when all entities of a kind are replaced by others."""
+    removed: dict[str, Touch] = {key: "removed" for key in before if key not in after}
     put: dict[str, Touch] = dict.fromkeys(after, "put")
-    return gone | put
+    return removed | put
 
 
 class Draft:
-    """A state under change, which remembers what was touched."""
+    """A state under change that records which entities were touched."""
 
     __slots__ = (
         "belts",
@@ -179,7 +182,7 @@ class Draft:
         self.touched: Touched = {}
 
     def state(self) -> State:
-        """The state as it is now."""
+        """Return the current state."""
         return State(
             self.stars,
             self.groups,
@@ -193,29 +196,32 @@ class Draft:
             self.derivedOrbits,
         )
 
-    def entities(self, kind: Kind) -> Entities:
+    def entities(self, kind: EntityKind) -> Entities:
+        """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
-    def put(self, kind: Kind, key: str, entity: Entity) -> None:
+    def put(self, kind: EntityKind, key: str, entity: Entity) -> None:
+        """Add or replace an entity."""
         setattr(self, kind, self.entities(kind).set(key, entity))
         self.touched.setdefault(kind, {}).setdefault(key, "put")
-        if kind == "stars" and (derived_element(entity) is not None) != (key in self.derivedOrbits):
+        if kind == "stars" and (get_derived_element(entity) is not None) != (key in self.derivedOrbits):
             self.derivedOrbits ^= {key}
 
-    def remove(self, kind: Kind, keys: Iterable[str]) -> None:
+    def remove(self, kind: EntityKind, keys: Iterable[str]) -> None:
+        """Remove the entities with these ids; ids without an entity are skipped."""
         entities = self.entities(kind)
-        gone: dict[str, Touch] = {key: "removed" for key in keys if key in entities}
+        removed: dict[str, Touch] = {key: "removed" for key in keys if key in entities}
         with entities.mutate() as mutation:
-            for key in gone:
+            for key in removed:
                 del mutation[key]
             setattr(self, kind, mutation.finish())
         if kind == "stars":
-            self.derivedOrbits = self.derivedOrbits.difference(gone)
-        self.touched.setdefault(kind, {}).update(gone)
+            self.derivedOrbits = self.derivedOrbits.difference(removed)
+        self.touched.setdefault(kind, {}).update(removed)
 
-    def put_all(self, kind: Kind, entities: Mapping[str, Entity]) -> None:
-        """These and no others."""
-        self.touched.setdefault(kind, {}).update(difference(self.entities(kind), entities))
+    def put_all(self, kind: EntityKind, entities: Mapping[str, Entity]) -> None:
+        """Replace all entities of a kind."""
+        self.touched.setdefault(kind, {}).update(compare_entities(self.entities(kind), entities))
         setattr(self, kind, Map(entities))
         if kind == "stars":
-            self.derivedOrbits = _derived_orbits(entities)
+            self.derivedOrbits = _find_derived_orbits(entities)

@@ -1,16 +1,16 @@
-"""Names that were probably meant: the nearest ids, fields and commands to a word that names nothing."""
+"""Suggestions for unknown names: the nearest ids, fields and commands, and bodies by name."""
 
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
 
-_SEARCHED: Final = 20_000
-"""How many names are compared; among more the search would take too long."""
-_LONGEST: Final = 100
-_LEAST: Final = 66
-"""The least likeness, of 100, of a name that is suggested."""
-_SUGGESTED: Final = 3
+_MAX_COMPARED: Final = 20_000
+"""The most names that are compared, because the search is slow."""
+_MAX_CHARS: Final = 100
+_MIN_SIMILARITY: Final = 66
+"""The least similarity, out of 100, of a suggestion."""
+_MAX_SUGGESTIONS: Final = 3
 _SYNONYMS: Final = (
     (re.compile("planet|moon|body|object|comet|asteroid"), "star"),
     (re.compile("^(create|new|insert|make|put)"), "add"),
@@ -18,63 +18,63 @@ _SYNONYMS: Final = (
     (re.compile("^(edit|modify|change|patch|rename|set)"), "update"),
     (re.compile("^(step|advance|wait|sleep|simulate|evolve|run|play|pass)"), "tick"),
 )
-"""Words that people use for words of commands."""
+"""Synonyms of words in command names."""
 
 
-def nearest(word: str, known: Iterable[str]) -> list[str]:
-    """Return up to three of the known names, the most similar first; nothing if none is similar."""
-    return [name for name, _ in _score(word, {name: name for name in islice(known, _SEARCHED)})]
+def find_nearest(word: str, known: Iterable[str]) -> list[str]:
+    """Return up to three of the known names, the most similar first; an empty list if none is similar."""
+    return [name for name, _ in _find_similar(word, {name: name for name in islice(known, _MAX_COMPARED)})]
 
 
-def nearest_command(word: str, known: Iterable[str]) -> list[str]:
-    """Return commands of similar names, or of names that mean the same: `deletePlanet` is `removeStar`."""
+def find_nearest_commands(word: str, known: Iterable[str]) -> list[str]:
+    """Return commands with similar or synonymous names: `removeStar` for `deletePlanet`."""
     names = list(known)
-    meant = word[:_LONGEST].lower()
+    meant = word[:_MAX_CHARS].lower()
     for pattern, usual in _SYNONYMS:
         meant = pattern.sub(usual, meant)
     if meant.startswith("tick"):
         return ["tick"]
-    return list(dict.fromkeys(nearest(meant, names) + nearest(word, names)))[:_SUGGESTED]
+    return list(dict.fromkeys(find_nearest(meant, names) + find_nearest(word, names)))[:_MAX_SUGGESTIONS]
 
 
-def nearest_entities(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the ids of entities whose id or name is similar."""
-    some = list(islice(entities.items(), _SEARCHED))
+def find_nearest_entities(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the ids of entities with a similar id or name."""
+    some = list(islice(entities.items(), _MAX_COMPARED))
     names = {key: name for key, entity in some if isinstance(name := entity.get("name"), str)}
-    found = _score(word, {key: key for key, _ in some}) + _score(word, names)
+    found = _find_similar(word, {key: key for key, _ in some}) + _find_similar(word, names)
     ordered = sorted(found, key=lambda one: -one[1])
-    return list(dict.fromkeys(key for key, _ in ordered))[:_SUGGESTED]
+    return list(dict.fromkeys(key for key, _ in ordered))[:_MAX_SUGGESTIONS]
 
 
-def _score(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
-    from rapidfuzz import fuzz, process  # most names are right
+def _find_similar(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
+    from rapidfuzz import fuzz, process  # imported only for unknown names
 
     found = process.extract(
-        word[:_LONGEST],
+        word[:_MAX_CHARS],
         names,
         scorer=fuzz.ratio,
         processor=str.casefold,
-        score_cutoff=_LEAST,
-        limit=_SUGGESTED,
+        score_cutoff=_MIN_SIMILARITY,
+        limit=_MAX_SUGGESTIONS,
     )
     return [(key, score) for _, score, key in found]
 
 
-def bodies_called(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return the ids of the bodies with this id or name: upper and lower case are the same.
+def find_bodies_by_name(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Return the ids of the bodies with this id or name, ignoring case.
 
-    The last word of an id or name is enough if it is unique, such as `e` for `trappist-1-e`.
+    The last word of an id or name also matches if it is unique, such as `e` for `trappist-1-e`.
     """
     if text in stars:
         return [text]
     wanted = text.strip().casefold()
-    named = names_of(stars)
+    named = list_lowercase_names(stars)
     if found := [key for key, names in named.items() if wanted in names]:
         return found
     ends = [key for key, names in named.items() if any(one.endswith((f" {wanted}", f"-{wanted}")) for one in names)]
     return ends if wanted and len(ends) == 1 else []
 
 
-def names_of(stars: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+def list_lowercase_names(stars: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
     """Return the id and the name of each body by its id, in lower case."""
     return {key: (key.casefold(), str(body.get("name") or "").strip().casefold()) for key, body in stars.items()}

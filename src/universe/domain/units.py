@@ -1,4 +1,4 @@
-"""The units of a universe, as its bodies state them: scene units and seconds, or AU and days from a known instant."""
+"""The units of a universe: scene units and simulation seconds, or AU and days since an epoch."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
@@ -21,8 +21,8 @@ _TIMES: Final = frozenset({"period", "osculatingPeriod", "epoch"})
 _FIXED: Final = {"massKg": "kg", "radiusKm": "km", "epochJulianDate": "days (Julian date)"}
 
 
-def unit_of(field: str, *, astronomical: bool) -> str:
-    """Return the unit of a field such as `mass` or `kepler.period`; nothing for a field without a unit."""
+def get_unit(field: str, *, astronomical: bool) -> str:
+    """Return the unit of a field such as `mass` or `kepler.period`; an empty string for a field without a unit."""
     name = field.rpartition(".")[2]
     length, time = ("AU", "days") if astronomical else ("scene units", "simulation seconds")
     kinds = (
@@ -38,15 +38,15 @@ def unit_of(field: str, *, astronomical: bool) -> str:
 
 def is_astronomical(bodies: Iterable[Body]) -> bool:
     """Return True if a body moves in astronomical units, where one simulation second is one day."""
-    return any(_block(body, "kepler").get("units") == "astronomical" for body in bodies)
+    return any(_get_block(body, "kepler").get("units") == "astronomical" for body in bodies)
 
 
-def epoch_of(bodies: Iterable[Body]) -> float | None:
-    """Return the Julian date of time 0, if a body states it."""
-    epochs = (_block(body, "physical").get("epochJulianDate") for body in bodies)
+def find_epoch(bodies: Iterable[Body]) -> float | None:
+    """Return the Julian date of time 0; None if no body has it."""
+    epochs = (_get_block(body, "physical").get("epochJulianDate") for body in bodies)
     return next((float(epoch) for epoch in epochs if isinstance(epoch, (int, float))), None)
 
 
-def _block(body: Body, name: str) -> Body:
+def _get_block(body: Body, name: str) -> Body:
     block = body.get(name)
     return cast("Body", block) if isinstance(block, dict) else {}

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.domain.units import epoch_of
+from universe.domain.units import find_epoch
 from universe.nbody.elements import elements_during
 from universe.nbody.hosts import TILT, remarks, star_named, unknown_elements
 from universe.nbody.motions import Motion, Notify, kepler_pass, main_pass, observed, require_days, twin_pass
@@ -63,7 +63,7 @@ def radial_velocities(
         speeds = _sample(observed(main_pass(start, days), days, notify, (0, 0.4)), times, index, sight)
         twin = _sample(observed(twin_pass(start, days), days, notify, (0.4, 0.6)), times, index, sight)
         error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
-    epoch = epoch_of(stars.values())
+    epoch = find_epoch(stars.values())
     return {
         "time": plain["time"],
         "epochJulianDate": epoch,

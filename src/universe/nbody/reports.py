@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.domain.units import epoch_of
+from universe.domain.units import find_epoch
 from universe.nbody.answers import Motion, answers_of, motion_during
 from universe.nbody.answers.wording import plain_number
 from universe.nbody.limits import MAX_SECONDS
@@ -74,7 +74,7 @@ def report_run(
         "id": universe_id,
         "version": version,
         "time": plain["time"],
-        "epochJulianDate": epoch_of(plain["stars"][key] for key in done.start.ids),
+        "epochJulianDate": find_epoch(plain["stars"][key] for key in done.start.ids),
         "days": done.days,
         "daysAsked": float(days),
         "stoppedBy": done.stopped_by,

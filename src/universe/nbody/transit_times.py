@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.domain.units import epoch_of
+from universe.domain.units import find_epoch
 from universe.nbody.hosts import TILT, planets_of, remarks, unknown_elements
 from universe.nbody.motions import Notify, kepler_pass, main_pass, observed, require_days, twin_pass
 from universe.nbody.sight import sight_of
@@ -67,7 +67,7 @@ def transit_times(
     else:
         found = find_conjunctions(observed(main_pass(start, days), days, notify, (0, 0.4)), sight, pairs)
         twins = find_conjunctions(observed(twin_pass(start, days), days, notify, (0.4, 0.6)), sight, pairs)
-    epoch = epoch_of(stars.values())
+    epoch = find_epoch(stars.values())
     zero = float(plain["time"]) + (0.0 if epoch is None else epoch)
     return {
         "time": plain["time"],

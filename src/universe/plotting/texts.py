@@ -3,7 +3,7 @@
 import unicodedata
 from typing import Any
 
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.text import replace_surrogates
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 
@@ -13,7 +13,7 @@ def drawable(given: Any, longest: int = 40) -> str:
     if not isinstance(given, str):
         return ""
     # Twenty characters may all be invisible, but nobody draws a name of a million of them.
-    spaced = " ".join(whole_text(given[: 20 * longest]).split())
+    spaced = " ".join(replace_surrogates(given[: 20 * longest]).split())
     shown = "".join(char for char in spaced if unicodedata.category(char) not in _INVISIBLE).strip()
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 

@@ -1,21 +1,21 @@
 """Universes over REST."""
 
 from fastapi import Depends, FastAPI
-from fastapi.exceptions import RequestValidationError
 
-from universe.rest.asking import BodyReader, check_parameters, refuse
-from universe.rest.changes import add_commands, add_time
-from universe.rest.live import add_streams
-from universe.rest.shapes import add_schemas
-from universe.rest.universes import add_universes
+from universe.errors import MalformedRequest
+from universe.event_stream import EventStreams
+from universe.rest.command_routes import add_command_routes, add_history_routes
+from universe.rest.requests import BodyReader, check_parameters
+from universe.rest.schemas import add_schemas
+from universe.rest.stream_routes import add_stream_routes
+from universe.rest.universe_routes import add_universe_routes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
-from universe.stream import Streams
+from uraniborg.kernel.http_app import ErrorBody, add_error_handlers, add_validation_handler
 from uraniborg.kernel.version import version
-from uraniborg.kernel.web import ErrorBody, answer_errors
 
 
-def make_rest_app(service: UniverseService, streams: Streams, positions: Positions, *, body_limit: int) -> FastAPI:
+def make_rest_app(service: UniverseService, streams: EventStreams, positions: Positions, *, body_limit: int) -> FastAPI:
     """An ASGI app whose addresses begin at the root."""
     app = FastAPI(
         title="Universe",
@@ -26,12 +26,12 @@ def make_rest_app(service: UniverseService, streams: Streams, positions: Positio
         dependencies=[Depends(check_parameters)],
         responses={status: {"model": ErrorBody} for status in (400, 401, 403, 404, 405, 413, 415, 421, 503)},
     )
-    answer_errors(app)
-    app.add_exception_handler(RequestValidationError, refuse)
+    add_error_handlers(app)
+    add_validation_handler(app, MalformedRequest, hint="See /docs.")
     body = BodyReader(body_limit)
-    add_universes(app, service, body)
-    add_commands(app, service, body)
-    add_time(app, service, body, BodyReader(body_limit, or_nothing=True))
-    add_streams(app, service, streams, positions)
+    add_universe_routes(app, service, body)
+    add_command_routes(app, service, body)
+    add_history_routes(app, service, body, BodyReader(body_limit, or_nothing=True))
+    add_stream_routes(app, service, streams, positions)
     add_schemas(app)
     return app

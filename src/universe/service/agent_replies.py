@@ -1,4 +1,4 @@
-"""Replies to agents: short by default, each citation once, with warnings and the date."""
+"""Replies to agents over MCP: short by default, each citation once, with warnings and the date."""
 
 import asyncio
 from collections import Counter
@@ -7,94 +7,92 @@ from typing import Any, Final, cast
 
 import orjson
 
-from universe.domain.advice import warnings_of
+from universe.domain.citation_changes import describe_citation_changes
+from universe.domain.command_warnings import find_command_warnings
 from universe.domain.commands import Command
 from universe.domain.state import Plain
-from universe.domain.withdrawals import withdrawals_of
-from universe.service.dates import time_facts
-from universe.service.replies import INLINE_BYTES, Part, Wanted, changes_of, part_of
-from universe.service.results import Result
-from universe.store.rebuilding import Replica
+from universe.service.changes import ChangeResult
+from universe.service.replies import INLINE_BYTES, ReplyContent, StatePart, describe_time, list_changes, select_part
+from universe.store.replica import Replica
 
 STATE_BYTES: Final = 4 * 1024
-"""A command is answered with the whole state up to this size, and with the changes beyond, unless asked otherwise."""
+"""By default a reply to a command has the whole state up to this size, and the changes of a larger state."""
 
 
-async def state_reply(replica: Replica, part: Part) -> bytes:
-    """Return the state, or a part of it, as JSON, with its version. Raises MalformedRequest for an unknown field."""
-    plain, version, state = replica.mirror.plain(), replica.version, replica.state
+async def write_state_reply(replica: Replica, part: StatePart) -> bytes:
+    """Return the state, or a part of it, as JSON, with its version. Raise MalformedRequest for an unknown field."""
+    plain, version, state = replica.mirror.to_plain(), replica.version, replica.state
 
     def write() -> bytes:
-        reply = part_of(plain, part, version)
-        facts = time_facts(state)
-        if facts["timeUnit"] == "days":  # where a second is a second there is nothing to explain
+        reply = select_part(plain, part, version)
+        facts = describe_time(state)
+        if facts["timeUnit"] == "days":  # seconds need no explanation
             reply |= facts
         return _write_reply(reply, reply["stars"])
 
-    return await _run_beside_the_loop(replica, write)
+    return await _run_off_loop(replica, write)
 
 
-async def command_reply(result: Result, command: Command, wanted: Wanted | None) -> bytes:
-    """Return what a command did, as JSON: the state, the changes or the events alone, and what to beware of."""
+async def write_command_reply(result: ChangeResult, command: Command, wanted: ReplyContent | None) -> bytes:
+    """Return the result of a command as JSON: the state, the changes or only the events, and warnings."""
     replica = result.replica
     if wanted is None:
-        wanted = "state" if replica.mirror.bytes <= STATE_BYTES else "changes"
+        wanted = "state" if replica.mirror.json_size <= STATE_BYTES else "changes"
     reply: dict[str, Any] = {"events": result.events, "version": result.version}
     if wanted == "state":
-        reply = {"nextState": _plain_state(result), **reply}
+        reply = {"nextState": _get_plain_state(result), **reply}
     elif wanted == "changes":
-        reply = changes_of(result)
+        reply = list_changes(result)
 
     def write() -> bytes:
         if command["type"] == "tick":
             passed = {"timePassed": result.state.time - result.before.time, "time": result.state.time}
-            reply.update(passed | time_facts(result.state))
-        withdrawn = withdrawals_of(result.before, result.state, result.touched)
-        if warnings := [*warnings_of(result.before, command), *withdrawn]:
+            reply.update(passed | describe_time(result.state))
+        withdrawn = describe_citation_changes(result.before, result.state, result.touched)
+        if warnings := [*find_command_warnings(result.before, command), *withdrawn]:
             reply["warnings"] = warnings
         shown: Plain = reply.get("nextState") or reply.get("changed") or {}
         return _write_reply(reply, shown.get("stars", {}))
 
-    return await _run_beside_the_loop(replica, write)
+    return await _run_off_loop(replica, write)
 
 
-def _plain_state(result: Result) -> Plain:
+def _get_plain_state(result: ChangeResult) -> Plain:
     replica = result.replica
-    return replica.mirror.plain() if result.state is replica.state else result.state.plain()
+    return replica.mirror.to_plain() if result.state is replica.state else result.state.to_plain()
 
 
-async def _run_beside_the_loop(replica: Replica, write: Callable[[], bytes]) -> bytes:
-    """Return what `write` returns, which is called in a thread for a large universe."""
-    return write() if replica.mirror.bytes <= INLINE_BYTES else await asyncio.to_thread(write)
+async def _run_off_loop(replica: Replica, write: Callable[[], bytes]) -> bytes:
+    """Return the result of `write`, called in a thread for a large universe."""
+    return write() if replica.mirror.json_size <= INLINE_BYTES else await asyncio.to_thread(write)
 
 
 def _write_reply(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
-    if citations := share_citations(stars):
+    if citations := extract_shared_citations(stars):
         reply["sources"] = citations
     return orjson.dumps(reply)
 
 
-def share_citations(stars: dict[str, Any]) -> dict[str, Any]:
-    """Return the citations that several bodies have, by id, and leave only their ids and fields in the bodies.
+def extract_shared_citations(stars: dict[str, Any]) -> dict[str, Any]:
+    """Return the citations that several bodies share, by id, and leave only their ids and fields in the bodies.
 
-    The map is changed, the bodies in it are replaced by others. A citation that differs from another of the same id
-    stays whole.
+    Bodies in the map are replaced by others. A citation that differs from another with the same id stays complete.
     """
-    entries = [entry for body in stars.values() for entry in _sources(body)]
+    entries = [entry for body in stars.values() for entry in _list_sources(body)]
     if not entries:
         return {}
     counts = Counter(entry["id"] for entry in entries)
     shared: dict[str, Any] = {}
     for entry in entries:
         if counts[entry["id"]] > 1:
-            shared.setdefault(entry["id"], _citation(entry))
+            shared.setdefault(entry["id"], _get_citation(entry))
     for key, body in stars.items():
-        if any(entry["id"] in shared for entry in _sources(body)):
-            stars[key] = {**body, "sources": [_shorten(entry, shared) for entry in body["sources"]]}
+        if any(entry["id"] in shared for entry in _list_sources(body)):
+            stars[key] = {**body, "sources": [_shorten_source(entry, shared) for entry in body["sources"]]}
     return shared
 
 
-def _sources(body: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+def _list_sources(body: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     listed = body.get("sources")
     if not isinstance(listed, list):
         return []
@@ -105,11 +103,11 @@ def _is_source(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(cast("dict[str, Any]", entry).get("id"), str)
 
 
-def _citation(entry: dict[str, Any]) -> dict[str, Any]:
+def _get_citation(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in ("id", "fields")}
 
 
-def _shorten(entry: Any, shared: dict[str, Any]) -> Any:
-    if not _is_source(entry) or shared.get(entry["id"]) != _citation(entry):
+def _shorten_source(entry: Any, shared: dict[str, Any]) -> Any:
+    if not _is_source(entry) or shared.get(entry["id"]) != _get_citation(entry):
         return entry
     return {name: entry[name] for name in ("id", "fields") if name in entry}

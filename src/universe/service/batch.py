@@ -1,66 +1,66 @@
-"""Many changes in one go: each sees what the ones before it did, and all are written at once."""
+"""Batches: several changes that are applied in order and written together."""
 
 import orjson
 
 from universe.domain.commands import Command
-from universe.domain.events import Event, is_refusal, refusal
-from universe.domain.provenance import Origin, track_state
+from universe.domain.events import Event, is_refusal, make_refusal_error
+from universe.domain.provenance import Origin, track_replaced_state
 from universe.domain.reducer import reduce
-from universe.domain.state import KINDS, State, Touched, both, difference, trusted_state
+from universe.domain.state import ENTITY_KINDS, State, Touched, compare_entities, load_plain_state, merge_touched
 from universe.errors import KeyReused, VersionConflict
-from universe.service.results import Ask, GoBack, Job, Restore, Result
+from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, Restore
 from universe.store.port import Entry, KeyUse
-from universe.store.rebuilding import Replica
+from universe.store.replica import Replica
 
-Answer = Result | Exception
+Outcome = ChangeResult | Exception
 
 
 class Batch:
-    """What the changes so far would make of a universe, none of which has happened yet."""
+    """Changes of a universe that are computed and not yet written."""
 
     def __init__(self, replica: Replica, at: str) -> None:
         self.entries: list[Entry] = []
         self.uses: dict[str, KeyUse] = {}
-        self.answers: list[tuple[Job, Answer]] = []
+        self.outcomes: list[tuple[PendingChange, Outcome]] = []
         self._id = replica.id
         self._replica = replica
         self._state, self._version = replica.state, replica.version
         self._steps: list[Touched | Restore] = []
-        self._results: dict[str, Result] = {}
+        self._results: dict[str, ChangeResult] = {}
         self._at = at
 
-    def known(self, ask: Ask) -> Result | None:
-        """The result of an earlier request of this batch with the same key. Raises KeyReused."""
-        if ask.key is None or ask.key not in self._results:
+    def find_result(self, request: ChangeRequest) -> ChangeResult | None:
+        """Return the result of an earlier request of this batch with the same key, or None. Raise KeyReused."""
+        if request.key is None or request.key not in self._results:
             return None
-        check_same(self.uses[ask.key], ask)
-        return self._results[ask.key]
+        check_same_request(self.uses[request.key], request)
+        return self._results[request.key]
 
-    def add(self, ask: Ask) -> Result:
-        """The result that `ask` will have once the batch is written. Raises CommandRefused or VersionConflict."""
-        if ask.expected_version is not None and ask.expected_version != self._version:
-            raise VersionConflict(self._id, ask.expected_version, self._version)
+    def add_request(self, request: ChangeRequest) -> ChangeResult:
+        """Add a request and return its result. Raise CommandRefused or VersionConflict."""
+        if request.expected_version is not None and request.expected_version != self._version:
+            raise VersionConflict(self._id, request.expected_version, self._version)
         first = self._version + 1
-        assert not isinstance(ask.change, GoBack)
-        if isinstance(ask.change, Restore):
-            result = self._restore(ask.change, ask.author)
+        assert not isinstance(request.change, DeferredRestore)
+        if isinstance(request.change, Restore):
+            result = self._add_restore(request.change, request.author)
         else:
-            result = self._reduce(ask.change, ask.author)
-        if ask.key is not None:
-            self.uses[ask.key] = KeyUse(ask.key, ask.digest(), first, result.version)
-            self._results[ask.key] = result
+            result = self._add_commands(request.change, request.author)
+        if request.key is not None:
+            self.uses[request.key] = KeyUse(request.key, request.digest(), first, result.version)
+            self._results[request.key] = result
         return result
 
-    def take_effect(self, replica: Replica) -> None:
-        """Bring the replica to where this batch leads."""
+    def apply_to(self, replica: Replica) -> None:
+        """Apply the changes of this batch, which was written, to the replica."""
         for step in self._steps:
             if isinstance(step, Restore):
-                replica.restore(step.plain, self._version)
+                replica.restore_state(step.plain, self._version)
             else:
-                replica.follow(self._state, self._version, step)
+                replica.advance(self._state, self._version, step)
         replica.state = self._state
 
-    def _reduce(self, commands: list[Command], author: str) -> Result:
+    def _add_commands(self, commands: list[Command], author: str) -> ChangeResult:
         before = state = self._state
         version = self._version
         events: list[Event] = []
@@ -69,23 +69,25 @@ class Batch:
         for index, command in enumerate(commands):
             outcome = reduce(state, command, Origin(version + 1, author))
             if outcome.events and is_refusal(outcome.events[0]):
-                place = {"index": index} if len(commands) > 1 else {}
-                raise refusal(outcome.events[0], state, universeId=self._id, command=command["type"], **place)
+                position = {"index": index} if len(commands) > 1 else {}
+                raise make_refusal_error(
+                    outcome.events[0], state, universeId=self._id, command=command["type"], **position
+                )
             state, version = outcome.state, version + 1
             events += outcome.events
-            touched = both(touched, outcome.touched) if touched else outcome.touched
+            touched = merge_touched(touched, outcome.touched) if touched else outcome.touched
             kind = "continued" if index else "command"
             written = orjson.dumps(outcome.events)
             entries.append(Entry.sealed(self._id, version, kind, orjson.dumps(command), written, self._at, author))
         self._state, self._version = state, version
         self._steps.append(touched)
         self.entries += entries
-        return Result(version, state, events, touched, self._replica, before)
+        return ChangeResult(version, state, events, touched, self._replica, before)
 
-    def _restore(self, restore: Restore, author: str) -> Result:
-        before, after = self._state, trusted_state(restore.plain)
+    def _add_restore(self, restore: Restore, author: str) -> ChangeResult:
+        before, after = self._state, load_plain_state(restore.plain)
         if restore.reason == "put":
-            after = track_state(before, after, Origin(self._version + 1, author))
+            after = track_replaced_state(before, after, Origin(self._version + 1, author))
             stars = {key: after.stars[key] for key in restore.plain.get("stars") or ()}
             restore = restore._replace(plain={**restore.plain, "stars": stars})
         self._state, self._version = after, self._version + 1
@@ -93,12 +95,12 @@ class Batch:
         written = orjson.dumps([event])
         self.entries.append(Entry.sealed(self._id, self._version, "restore", restore.body(), written, self._at, author))
         self._steps.append(restore)
-        return Result(self._version, after, [event], _difference(before, after), self._replica, before)
+        return ChangeResult(self._version, after, [event], _list_all_touched(before, after), self._replica, before)
 
 
-def check_same(use: KeyUse, ask: Ask) -> None:
-    """Raises KeyReused if the key was used for another request."""
-    if use.request != ask.digest():
+def check_same_request(use: KeyUse, request: ChangeRequest) -> None:
+    """Raise KeyReused if the key was used for another request."""
+    if use.request != request.digest():
         raise KeyReused(
             "This idempotency key was used for another request.",
             hint="Use a new key for each new request.",
@@ -106,17 +108,17 @@ def check_same(use: KeyUse, ask: Ask) -> None:
         )
 
 
-def changed_between(before: State, after: State) -> Touched:
-    """What differs between two states."""
+def compare_states(before: State, after: State) -> Touched:
+    """Return the entities that differ between two states."""
     touched: Touched = {}
-    for kind in KINDS:
+    for kind in ENTITY_KINDS:
         old, new = before.entities(kind), after.entities(kind)
         if old is not new:
             touched[kind] = {
-                key: touch for key, touch in difference(old, new).items() if old.get(key) is not new.get(key)
+                key: touch for key, touch in compare_entities(old, new).items() if old.get(key) is not new.get(key)
             }
     return touched
 
 
-def _difference(before: State, after: State) -> Touched:
-    return {kind: difference(before.entities(kind), after.entities(kind)) for kind in KINDS}
+def _list_all_touched(before: State, after: State) -> Touched:
+    return {kind: compare_entities(before.entities(kind), after.entities(kind)) for kind in ENTITY_KINDS}

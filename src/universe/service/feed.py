@@ -1,4 +1,4 @@
-"""What happens in one universe, for everybody who listens: the same bytes in the same order."""
+"""The feed of one universe: its log entries as frames of an event stream, shared by all listeners."""
 
 import asyncio
 from collections import deque
@@ -6,23 +6,23 @@ from typing import Final
 
 from universe.store.port import Entry
 
-KEPT: Final = 1_024
-"""How many of the last frames are at hand; who is further behind reads the log."""
-KEPT_BYTES: Final = 8 * 1024 * 1024
-AT_ONCE: Final = 64
-"""The most frames in one write, so that a slow listener is found out while little is under way."""
-AT_ONCE_BYTES: Final = 256 * 1024
+MAX_FRAMES: Final = 1_024
+"""The most frames in memory; a listener that is further behind reads the log."""
+MAX_FRAMES_BYTES: Final = 8 * 1024 * 1024
+FRAMES_PER_WRITE: Final = 64
+"""The most frames in one write, so that a slow listener is noticed early."""
+BYTES_PER_WRITE: Final = 256 * 1024
 
 
-def logged_frame(universe_id: str, entry: Entry) -> bytes:
-    """An entry from the log as an event of an event stream; of one that was damaged, only that it is."""
-    if entry.is_whole(universe_id):
-        return frame(entry)
+def format_logged_frame(universe_id: str, entry: Entry) -> bytes:
+    """Return an entry of the log as an event of an event stream; a damaged entry becomes a `damaged` event."""
+    if entry.is_intact(universe_id):
+        return format_frame(entry)
     return b'id: %d\nevent: damaged\ndata: {"version":%d}\n\n' % (entry.version, entry.version)
 
 
-def frame(entry: Entry) -> bytes:
-    """An entry as an event of an event stream."""
+def format_frame(entry: Entry) -> bytes:
+    """Return an entry as an event of an event stream."""
     if entry.kind != "restore":
         return b'id: %d\nevent: command\ndata: {"version":%d,"command":%b,"events":%b}\n\n' % (
             entry.version,
@@ -38,7 +38,7 @@ def frame(entry: Entry) -> bytes:
 
 
 class Feed:
-    """The latest frames of a universe, and a way to wait for the next."""
+    """The latest frames of a universe, and a wait for the next one."""
 
     def __init__(self, version: int) -> None:
         self.version = version
@@ -50,55 +50,56 @@ class Feed:
         self._waiting: list[asyncio.Future[None]] = []
 
     def publish(self, entries: list[Entry]) -> None:
+        """Add the frames of new entries and wake all listeners."""
         for entry in entries:
-            self._frames.append(frame(entry))
+            self._frames.append(format_frame(entry))
             self._bytes += len(self._frames[-1])
-        while len(self._frames) > KEPT or (self._bytes > KEPT_BYTES and self._frames):
+        while len(self._frames) > MAX_FRAMES or (self._bytes > MAX_FRAMES_BYTES and self._frames):
             self._bytes -= len(self._frames.popleft())
         self.version = entries[-1].version
         self._joined.clear()
-        self._wake()
+        self._wake_listeners()
 
-    def beat(self) -> None:
-        """Wake everybody, so that those who have heard nothing for a while can be told that it is so."""
+    def send_heartbeat(self) -> None:
+        """Wake all listeners, so that idle ones can send a heartbeat."""
         self.beats += 1
-        self._wake()
+        self._wake_listeners()
 
     def close(self) -> None:
-        """The universe is gone."""
+        """End the feed of a deleted universe."""
         self.is_closed = True
-        self._wake()
+        self._wake_listeners()
 
-    def after(self, version: int) -> tuple[bytes, int] | None:
-        """The frames that follow a version, no more than a listener can take at once, and the version they lead to.
+    def frames_after(self, version: int) -> tuple[bytes, int] | None:
+        """Return the next frames after a version, joined for one write, and the version of the last of them.
 
-        None if that is further back than frames are kept. Most listeners ask for the same: it is put together once.
+        Return None if some of the frames are not in memory any more. The joined bytes are shared by all listeners.
         """
         missing = self.version - version
         if missing > len(self._frames):
             return None
         known = self._joined.get(version)
         if known is None:
-            known = self._joined[version] = self._join(version, len(self._frames) - missing)
+            known = self._joined[version] = self._join_frames(version, len(self._frames) - missing)
         return known
 
-    def _join(self, version: int, first: int) -> tuple[bytes, int]:
+    def _join_frames(self, version: int, first: int) -> tuple[bytes, int]:
         frames: list[bytes] = []
         size = 0
-        for index in range(first, min(first + AT_ONCE, len(self._frames))):
+        for index in range(first, min(first + FRAMES_PER_WRITE, len(self._frames))):
             frames.append(self._frames[index])
             size += len(frames[-1])
-            if size > AT_ONCE_BYTES:
+            if size > BYTES_PER_WRITE:
                 break
         return b"".join(frames), version + len(frames)
 
     async def wait(self) -> None:
-        """Until something happens. Look first, without awaiting anything in between."""
+        """Wait for the next event. Call `frames_after` first, without an await in between."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         await future
 
-    def _wake(self) -> None:
+    def _wake_listeners(self) -> None:
         waiting, self._waiting = self._waiting, []
         for future in waiting:
             if not future.done():

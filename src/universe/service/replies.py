@@ -1,81 +1,87 @@
-"""What REST and MCP answer, as JSON: the whole state, what changed, or part of it."""
+"""Replies of REST, MCP and the command line as JSON: states, parts of states, changes, records and log entries."""
 
 import asyncio
 from collections.abc import Collection
+from datetime import timedelta
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from universe.domain.checking import MAPS
+from universe.domain.citation_changes import describe_citation_changes
 from universe.domain.entities import Star
 from universe.domain.events import Event
-from universe.domain.state import KINDS, Kind, State
-from universe.domain.suggestions import nearest, nearest_entities
-from universe.domain.withdrawals import withdrawals_of
+from universe.domain.state import ENTITY_KINDS, EntityKind, State
+from universe.domain.suggestions import find_nearest, find_nearest_entities
+from universe.domain.units import find_epoch, is_astronomical
+from universe.domain.validation import ENTITY_MAPS
 from universe.errors import MalformedRequest, did_you_mean
-from universe.service.dates import time_facts
-from universe.service.results import Result
+from universe.service.changes import ChangeResult
 from universe.store.port import Entry, Record
-from universe.store.rebuilding import Replica
+from universe.store.replica import Replica
+from universe.systems.time_scales import utc_of
 
-Wanted = Literal["state", "changes", "events"]
+ReplyContent = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024
-"""States up to this size are written on the loop, larger ones in a thread."""
-_SHOWN_ROOTS: Final = 50
-_FEW: Final = 100
-_QUICK: Final = 1_000
-"""Changed bodies whose citations are compared on the loop, those of more in a thread."""
-_SUGGESTED: Final = 20
-_SHOWN: Final = 100
+"""States up to this size are written on the event loop, larger ones in a thread."""
+_MAX_ROOTS: Final = 50
+_MAX_INLINE_IDS: Final = 100
+_MAX_INLINE_BODIES: Final = 1_000
+"""The most changed bodies whose citations are compared on the event loop; more are compared in a thread."""
+_MAX_SUGGESTIONS: Final = 20
+_MAX_CHARS: Final = 100
 
 
-class Part(NamedTuple):
-    """Which entities, and which of their fields; None is all."""
+class StatePart(NamedTuple):
+    """A part of a state: the ids of entities and the names of fields; None selects all."""
 
     ids: Collection[str] | None = None
     fields: Collection[str] | None = None
 
 
-async def state_json(replica: Replica, state: State | None = None) -> bytes:
-    """The state of the replica, or another that it had, as JSON."""
+async def write_state(replica: Replica, state: State | None = None) -> bytes:
+    """Return the state of the replica, or another state of it, as JSON."""
     if state is not None and state is not replica.state:
-        return await asyncio.to_thread(_written, state)
-    if replica.mirror.bytes <= INLINE_BYTES:
-        return replica.mirror.json()
-    return await asyncio.to_thread(orjson.dumps, replica.mirror.plain())
+        return await asyncio.to_thread(_write_plain_state, state)
+    if replica.mirror.json_size <= INLINE_BYTES:
+        return replica.mirror.to_json()
+    return await asyncio.to_thread(orjson.dumps, replica.mirror.to_plain())
 
 
-def _written(state: State) -> bytes:
-    return orjson.dumps(state.plain())
+def _write_plain_state(state: State) -> bytes:
+    return orjson.dumps(state.to_plain())
 
 
-async def result_json(result: Result, wanted: Wanted) -> bytes:
-    """What a command did."""
+async def write_result(result: ChangeResult, wanted: ReplyContent) -> bytes:
+    """Return the result of a command as JSON."""
     events = orjson.dumps(result.events)
     changed = result.before, result.state, result.touched
-    is_quick = len(result.touched.get("stars") or ()) <= _QUICK
-    warnings = withdrawals_of(*changed) if is_quick else await asyncio.to_thread(withdrawals_of, *changed)
+    is_quick = len(result.touched.get("stars") or ()) <= _MAX_INLINE_BODIES
+    warnings = (
+        describe_citation_changes(*changed)
+        if is_quick
+        else await asyncio.to_thread(describe_citation_changes, *changed)
+    )
     more = b',"warnings":%b' % orjson.dumps(warnings) if warnings else b""
     if wanted == "events":
         return b'{"events":%b,"version":%d%b}' % (events, result.version, more)
     if wanted == "changes":
-        return orjson.dumps(changes_of(result) | ({"warnings": warnings} if warnings else {}))
-    state = await state_json(result.replica, result.state)
+        return orjson.dumps(list_changes(result) | ({"warnings": warnings} if warnings else {}))
+    state = await write_state(result.replica, result.state)
     return b'{"nextState":%b,"events":%b,"version":%d%b}' % (state, events, result.version, more)
 
 
-def change_facts(result: Result) -> dict[str, Any]:
-    """Return a change in short: the version, the events, the time that passed, and what became of citations."""
+def describe_change(result: ChangeResult) -> dict[str, Any]:
+    """Return a summary of a change: the version, the events, the time that passed and the warnings about citations."""
     facts: dict[str, Any] = {"version": result.version, "events": result.events}
     if passed := result.state.time - result.before.time:
-        facts |= {"timePassed": passed, "timeUnit": time_facts(result.state)["timeUnit"]}
-    if warnings := withdrawals_of(result.before, result.state, result.touched):
+        facts |= {"timePassed": passed, "timeUnit": describe_time(result.state)["timeUnit"]}
+    if warnings := describe_citation_changes(result.before, result.state, result.touched):
         facts["warnings"] = warnings
     return facts
 
 
-def changes_of(result: Result) -> dict[str, Any]:
+def list_changes(result: ChangeResult) -> dict[str, Any]:
     """Return the entities that a command changed and removed, its events, and the version and time after it."""
     changed: dict[str, dict[str, Any]] = {}
     removed: dict[str, list[str]] = {}
@@ -91,58 +97,58 @@ def changes_of(result: Result) -> dict[str, Any]:
         "changed": changed,
         "removed": removed,
         "time": result.state.time,
-        "stateBytes": result.replica.mirror.bytes,
+        "stateBytes": result.replica.mirror.json_size,
         "hint": "The whole state is large: get_universe_state with ids or fields reads a part of it, "
         'return="state" sends all of it.',
     }
 
 
-async def part_json(replica: Replica, part: Part) -> bytes:
-    """Return some entities, or some fields of them, in the shape of a state. Raises MalformedRequest."""
-    plain, version = replica.mirror.plain(), replica.version
-    if part.ids is not None and len(part.ids) < _FEW:
-        return orjson.dumps(part_of(plain, part, version))
-    return await asyncio.to_thread(lambda: orjson.dumps(part_of(plain, part, version)))
+async def write_part(replica: Replica, part: StatePart) -> bytes:
+    """Return a part of a state as JSON. Raise MalformedRequest for an unknown field."""
+    plain, version = replica.mirror.to_plain(), replica.version
+    if part.ids is not None and len(part.ids) < _MAX_INLINE_IDS:
+        return orjson.dumps(select_part(plain, part, version))
+    return await asyncio.to_thread(lambda: orjson.dumps(select_part(plain, part, version)))
 
 
-def part_of(plain: dict[str, Any], part: Part, version: int) -> dict[str, Any]:
-    """Return a part of a state, with its version; ids that are not there are listed beside the nearest.
+def select_part(plain: dict[str, Any], part: StatePart, version: int) -> dict[str, Any]:
+    """Reduce a plain state to a part and return it, with its version, the ids not found and the nearest ids.
 
-    The maps of `plain` are replaced. Raises MalformedRequest for a field that no entity has.
+    The maps of `plain` are replaced. Raise MalformedRequest for a field that no entity has.
     """
     if part.fields is not None:
         _check_fields(plain, part.fields)
     found: set[str] = set()
-    every: dict[Kind, dict[str, Any]] = {kind: plain[kind] for kind in KINDS}
+    every: dict[EntityKind, dict[str, Any]] = {kind: plain[kind] for kind in ENTITY_KINDS}
     for kind, entities in every.items():
         if part.ids is not None:
             entities = {key: entities[key] for key in part.ids if key in entities}  # noqa: PLW2901
             found.update(entities)
         if part.fields is not None:
-            entities = {key: _fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
+            entities = {key: _select_fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
         plain[kind] = entities
     plain["version"] = version
     if part.ids is not None:
         missing = [key for key in part.ids if key not in found]
         plain["notFound"] = missing
-        near = {key: _nearest(key, every) for key in missing[:_SUGGESTED]}
+        near = {key: _find_nearest_ids(key, every) for key in missing[:_MAX_SUGGESTIONS]}
         if near := {key: ids for key, ids in near.items() if ids}:
             plain["nearest"] = near
     return plain
 
 
-def _nearest(key: str, every: dict[Kind, dict[str, Any]]) -> list[str]:
-    return [one for entities in every.values() for one in nearest_entities(key, entities)][:3]
+def _find_nearest_ids(key: str, every: dict[EntityKind, dict[str, Any]]) -> list[str]:
+    return [one for entities in every.values() for one in find_nearest_entities(key, entities)][:3]
 
 
 def _check_fields(plain: dict[str, Any], fields: Collection[str]) -> None:
     """Raise MalformedRequest for a field that neither the model nor any entity of this state has."""
-    unknown = [name for name in fields if name not in _known_fields()]
+    unknown = [name for name in fields if name not in _list_known_fields()]
     if unknown:
-        there = {name for kind in KINDS for entity in plain[kind].values() for name in entity}
+        there = {name for kind in ENTITY_KINDS for entity in plain[kind].values() for name in entity}
         unknown = [name for name in unknown if name not in there]
     if unknown:
-        near = {name[:_SHOWN]: nearest(name, _known_fields()) for name in unknown[:_SUGGESTED]}
+        near = {name[:_MAX_CHARS]: find_nearest(name, _list_known_fields()) for name in unknown[:_MAX_SUGGESTIONS]}
         listed = ", ".join(f"'{name}'" for name in near)
         raise MalformedRequest(
             f"No entity has the field {listed}.",
@@ -156,66 +162,66 @@ def _check_fields(plain: dict[str, Any], fields: Collection[str]) -> None:
 
 
 @cache
-def _known_fields() -> dict[str, None]:
-    return {name: None for kind in MAPS.values() for name in kind.__annotations__ if not name.startswith("__")}
+def _list_known_fields() -> dict[str, None]:
+    return {name: None for kind in ENTITY_MAPS.values() for name in kind.__annotations__ if not name.startswith("__")}
 
 
-def _fields(entity: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
+def _select_fields(entity: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in entity.items() if name in fields}
 
 
-def summary(record: Record, replica: Replica) -> dict[str, Any]:
-    """A universe in a few lines: how much of what, and the roots with how much is below them."""
+def summarize_universe(record: Record, replica: Replica) -> dict[str, Any]:
+    """Return a summary of a universe: the number of entities of each kind, and the roots with their children."""
     state = replica.state
-    roots = [_root(state, key) for key in dict.fromkeys(state.rootIds) if key in state.stars]
+    roots = [_summarize_root(state, key) for key in dict.fromkeys(state.rootIds) if key in state.stars]
     return {
         "id": record.id,
         "name": record.name,
         "version": replica.version,
         "time": state.time,
-        "counts": {kind: len(state.entities(kind)) for kind in KINDS},
-        "roots": roots[:_SHOWN_ROOTS],
-        "rootsNotShown": max(0, len(roots) - _SHOWN_ROOTS),
-        "stateBytes": replica.mirror.bytes,
+        "counts": {kind: len(state.entities(kind)) for kind in ENTITY_KINDS},
+        "roots": roots[:_MAX_ROOTS],
+        "rootsNotShown": max(0, len(roots) - _MAX_ROOTS),
+        "stateBytes": replica.mirror.json_size,
         "hint": "get_universe_state with ids and fields reads parts, such as "
         '{"ids": ["…"], "fields": ["name", "children", "mass"]}.',
     }
 
 
-def _root(state: State, key: str) -> dict[str, Any]:
+def _summarize_root(state: State, key: str) -> dict[str, Any]:
     body = state.stars[key]
     return {"id": key, "name": body["name"], "bodyType": body.get("bodyType"), "children": len(body["children"])}
 
 
-def record_facts(record: Record) -> dict[str, Any]:
-    """A universe without its state."""
+def describe_record(record: Record) -> dict[str, Any]:
+    """Return a universe without its state."""
     return {
         "id": record.id,
         "name": record.name,
         "version": record.version,
-        "createdAt": _to_the_millisecond(record.created_at),
-        "updatedAt": _to_the_millisecond(record.updated_at),
+        "createdAt": _trim_to_milliseconds(record.created_at),
+        "updatedAt": _trim_to_milliseconds(record.updated_at),
     }
 
 
-async def record_json(record: Record, replica: Replica) -> bytes:
-    """A universe with its state."""
-    facts = record_facts(record._replace(version=replica.version))
-    if replica.mirror.bytes <= INLINE_BYTES:
-        return orjson.dumps({**facts, "state": replica.mirror.plain()})
-    return await asyncio.to_thread(orjson.dumps, {**facts, "state": replica.mirror.plain()})
+async def write_record(record: Record, replica: Replica) -> bytes:
+    """Return a universe with its state as JSON."""
+    facts = describe_record(record._replace(version=replica.version))
+    if replica.mirror.json_size <= INLINE_BYTES:
+        return orjson.dumps({**facts, "state": replica.mirror.to_plain()})
+    return await asyncio.to_thread(orjson.dumps, {**facts, "state": replica.mirror.to_plain()})
 
 
-def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:
-    """An entry of the log; of a state that was put back, only that it was."""
+def describe_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
+    """Return an entry of the log; a restored state is left out."""
     kind = "restore" if entry.kind == "restore" else "command"
     facts: dict[str, Any] = {
         "version": entry.version,
         "kind": kind,
-        "at": _to_the_millisecond(entry.at),
+        "at": _trim_to_milliseconds(entry.at),
         "author": entry.author,
     }
-    if not entry.is_whole(universe_id):
+    if not entry.is_intact(universe_id):
         return {**facts, "damaged": True}
     events: list[Event] = orjson.loads(entry.events)
     if entry.kind == "continued":
@@ -225,5 +231,22 @@ def entry_facts(entry: Entry, universe_id: str) -> dict[str, Any]:
     return {**facts, "events": events}
 
 
-def _to_the_millisecond(at: str) -> str:
+def _trim_to_milliseconds(at: str) -> str:
     return f"{at[:23]}Z"
+
+
+def describe_time(state: State) -> dict[str, Any]:
+    """Return the unit of the time and, in a real system, the date in UTC; a Julian date beyond the years 1 to 9999."""
+    bodies = state.stars
+    if not is_astronomical(bodies.values()):
+        return {"timeUnit": "simulation seconds"}
+    epoch = find_epoch(bodies.values())
+    return {"timeUnit": "days"} | ({} if epoch is None else _format_date(epoch + state.time))
+
+
+def _format_date(julian_date: float) -> dict[str, Any]:
+    try:
+        moment = utc_of(julian_date) + timedelta(seconds=30)
+    except OverflowError:
+        return {"julianDate": julian_date}
+    return {"date": moment.isoformat(timespec="minutes").replace("+00:00", "Z")}

@@ -1,4 +1,4 @@
-"""Marks: the last version written of each universe, as lines of a file, and the losses found by them."""
+"""Marks: the last version written of each universe as lines of a file, and the losses that they reveal."""
 
 import hashlib
 import json
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-_MOST_DELETED: Final = 1_000
-"""How many deletions are remembered. A mark that a slow process writes after a deletion must not count."""
+_MAX_DELETIONS: Final = 1_000
+"""The most deletions remembered, so that marks written after a deletion by a slow process are ignored."""
 
 Key = tuple[str, str]
-"""The id of a universe and the time it was made at: another universe of the same id is another universe."""
+"""The id and the creation time of a universe, which distinguish it from an earlier one with the same id."""
 
 
 class Mark(NamedTuple):
@@ -30,15 +30,20 @@ class Head(NamedTuple):
 
     @property
     def key(self) -> Key:
+        """The id and the creation time."""
         return self.universe_id, self.made_at
 
     @property
     def mark(self) -> Mark:
+        """The mark for this entry."""
         return Mark(self.version, self.digest.hex())
 
 
 class Loss(NamedTuple):
-    """A mark that the log did not reach when the store was opened; `left` is its version then, None for no universe."""
+    """A mark that the log did not reach when the store was opened.
+
+    `left` is the last version that the log had then; None if there was no universe.
+    """
 
     mark: Mark
     left: int | None
@@ -53,44 +58,44 @@ class Marks:
     deleted: dict[Key, float] = field(default_factory=dict[Key, float])
     """When deletions were marked, in seconds since 1970."""
 
-    def take(self, line: dict[str, Any]) -> None:
-        """Follow one line of the file."""
-        key = (line["id"], line["made"])
-        if line["is"] == "deleted":
+    def apply_line(self, fields: dict[str, Any]) -> None:
+        """Apply one line of the file."""
+        key = (fields["id"], fields["made"])
+        if fields["is"] == "deleted":
             self.marks.pop(key, None)
             self.losses.pop(key, None)
-            self.deleted[key] = line["at"]
+            self.deleted[key] = fields["at"]
         elif key in self.deleted:
             return
-        elif line["is"] == "mark":
-            mark = Mark(line["version"], line["digest"])
+        elif fields["is"] == "mark":
+            mark = Mark(fields["version"], fields["digest"])
             if key not in self.marks or self.marks[key].version < mark.version:
                 self.marks[key] = mark
         else:
-            self.losses.setdefault(key, []).append(Loss(Mark(line["version"], line["digest"]), line["left"]))
+            self.losses.setdefault(key, []).append(Loss(Mark(fields["version"], fields["digest"]), fields["left"]))
             self.marks.pop(key, None)
 
-    def lines(self) -> list[bytes]:
-        """Return the shortest file with the same content."""
-        deleted = list(self.deleted.items())[-_MOST_DELETED:]
-        losses = [loss_line(key, loss) for key, several in self.losses.items() for loss in several]
-        marks = [line("mark", key, **mark._asdict()) for key, mark in self.marks.items()]
-        return [*(line("deleted", key, at=at) for key, at in deleted), *losses, *marks]
+    def format_lines(self) -> list[bytes]:
+        """Return the lines of the shortest file with the same content."""
+        deleted = list(self.deleted.items())[-_MAX_DELETIONS:]
+        losses = [format_loss(key, loss) for key, several in self.losses.items() for loss in several]
+        marks = [format_line("mark", key, **mark._asdict()) for key, mark in self.marks.items()]
+        return [*(format_line("deleted", key, at=at) for key, at in deleted), *losses, *marks]
 
     def undelete(self, keys: Iterable[Key]) -> None:
-        """Forget that these were to be deleted."""
+        """Remove the deletions of these universes, which still exist."""
         for key in keys:
             self.deleted.pop(key, None)
 
-    def accept(self, heads: Sequence[Head], universe_id: str | None) -> None:
-        """Forget the losses of one universe, or of all, and mark the logs as they are."""
+    def accept_losses(self, heads: Sequence[Head], universe_id: str | None) -> None:
+        """Remove the losses of one universe, or of all, and mark the current ends of the logs."""
         for key in [*self.losses, *self.marks]:
             if universe_id in (None, key[0]):
                 self.losses.pop(key, None)
                 self.marks.pop(key, None)
         self.marks |= {head.key: head.mark for head in heads if universe_id in (None, head.universe_id)}
 
-    def lost(self, heads: Sequence[Head]) -> dict[Key, Loss]:
+    def find_losses(self, heads: Sequence[Head]) -> dict[Key, Loss]:
         """Return the marks that these logs, read after the marks, do not reach."""
         present = {head.key: head for head in heads}
         found: dict[Key, Loss] = {}
@@ -103,28 +108,28 @@ class Marks:
         return found
 
 
-def is_news(head: Head, mark: Mark | None) -> bool:
+def is_ahead(head: Head, mark: Mark | None) -> bool:
     """Return True if the log is ahead of its mark."""
     return mark is None or head.version > mark.version
 
 
-def mark_line(head: Head) -> bytes:
+def format_mark(head: Head) -> bytes:
     """Return the line that marks a version as written."""
-    return line("mark", head.key, **head.mark._asdict())
+    return format_line("mark", head.key, **head.mark._asdict())
 
 
-def loss_line(key: Key, loss: Loss) -> bytes:
+def format_loss(key: Key, loss: Loss) -> bytes:
     """Return the line that records a loss."""
-    return line("loss", key, **loss.mark._asdict(), left=loss.left)
+    return format_line("loss", key, **loss.mark._asdict(), left=loss.left)
 
 
-def line(kind: str, key: Key, **facts: Any) -> bytes:
+def format_line(kind: str, key: Key, **facts: Any) -> bytes:
     """Return a line of JSON behind its checksum: a flipped bit must neither raise an alarm nor hide one."""
     text = json.dumps({"is": kind, "id": key[0], "made": key[1], **facts}, separators=(",", ":")).encode()
-    return b"%b %b\n" % (_checksum(text), text)
+    return b"%b %b\n" % (_compute_checksum(text), text)
 
 
-def _checksum(text: bytes) -> bytes:
+def _compute_checksum(text: bytes) -> bytes:
     return hashlib.blake2b(text, digest_size=4).hexdigest().encode()
 
 
@@ -133,6 +138,6 @@ def parse_marks(content: bytes) -> Marks:
     marks = Marks()
     for line in content.split(b"\n"):
         checksum, _, text = line.partition(b" ")
-        if text and checksum == _checksum(text):
-            marks.take(json.loads(text))
+        if text and checksum == _compute_checksum(text):
+            marks.apply_line(json.loads(text))
     return marks

@@ -1,17 +1,20 @@
-"""What the service asks of a store, and the values that go in and out of it."""
+"""The interface of stores, its values, and the errors and the broadcast of changes that all stores share."""
 
+import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
+from universe.errors import StoreUnavailable
 from universe.store.mark_file import MarkFile
 from universe.store.marks import Head
+from uraniborg.kernel.errors import Conflict
 
 EntryKind = Literal["command", "continued", "restore"]
 """`continued` is a command that took effect together with the one before it."""
 
 PAGE_BYTES: Final = 32 * 1024 * 1024
-"""How much is read from a log at once."""
+"""The most bytes of a log that are read at once."""
 
 
 class Record(NamedTuple):
@@ -25,7 +28,7 @@ class Record(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One entry of a log: a command with its events, or a state that was put back, both as JSON, and its author.
+    """One entry of a log: a command with its events, or a restored state, both as JSON, and its author.
 
     Entries of releases that did not record authors have None; their commands withdraw no citations.
     """
@@ -54,7 +57,7 @@ class Entry(NamedTuple):
         return entry._replace(digest=entry.digest_for(universe_id))
 
     def digest_for(self, universe_id: str) -> bytes:
-        """Return the digest that the entry has if nothing of it has changed since it was written."""
+        """Return the digest of the entry's content."""
         head = f"{universe_id}\0{self.version}\0{self.kind}\0{self.at}\0{len(self.body)}\0".encode()
         parts = (head, self.body, self.events)
         if self.author is None:
@@ -63,7 +66,8 @@ class Entry(NamedTuple):
         length = len(author).to_bytes(4, "big")
         return hashlib.blake2b(b"".join((length, author, *parts)), digest_size=16, person=b"author").digest()
 
-    def is_whole(self, universe_id: str) -> bool:
+    def is_intact(self, universe_id: str) -> bool:
+        """Return True if the entry is as it was written."""
         return self.digest == self.digest_for(universe_id)
 
 
@@ -76,14 +80,16 @@ class Snapshot(NamedTuple):
 
     @staticmethod
     def digest_of(universe_id: str, version: int, state: bytes) -> bytes:
+        """Return the digest of a snapshot's content."""
         return hashlib.blake2b(b"%b\0%d\0%b" % (universe_id.encode(), version, state), digest_size=16).digest()
 
-    def is_whole(self, universe_id: str) -> bool:
+    def is_intact(self, universe_id: str) -> bool:
+        """Return True if the snapshot is as it was written."""
         return self.digest == self.digest_of(universe_id, self.version, self.state)
 
 
 class KeyUse(NamedTuple):
-    """What an idempotency key was used for: the digest of the request, and the entries it made."""
+    """The use of an idempotency key: the digest of the request, and its first and last log entry."""
 
     key: str
     request: bytes
@@ -92,14 +98,14 @@ class KeyUse(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Somebody, perhaps in another process, brought a universe to this version; None if it is gone."""
+    """A change of a universe by any process: its new version, or None if the universe was deleted."""
 
     universe_id: str
     version: int | None
 
 
 class Superseded(Exception):
-    """An append that came too late: the log is at another version already."""
+    """An append was too late: the log is already at another version."""
 
     def __init__(self, version: int) -> None:
         super().__init__(f"the log is at version {version}")
@@ -107,38 +113,44 @@ class Superseded(Exception):
 
 
 class Store(Protocol):
-    """Keeps universes. What a method has returned from survives the end of the process at any instant.
+    """A store of universes. A change is durable when its method returns, even if the process is killed.
 
     Every method raises StoreUnavailable when the database does not answer.
     """
 
     marks: MarkFile | None
-    """The file, outside the database, that says how far each log was written; None if nothing outlasts the store."""
+    """The file outside the database with the last version of each log; None for a store that is not durable."""
 
-    async def open(self) -> None: ...
+    async def open(self) -> None:
+        """Open the store for use."""
+        ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close the store and end all iterations over `changes`."""
+        ...
 
     async def ping(self) -> None:
-        """Raises StoreUnavailable unless the database can be read and written."""
+        """Raise StoreUnavailable unless the database can be read and written."""
         ...
 
     async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        """Raises Conflict if there is a universe of this id."""
+        """Add a universe. Raise Conflict if a universe with this id exists."""
         ...
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
-        """Whether there was such a universe."""
+        """Rename a universe at a time. Return False if there is no such universe."""
         ...
 
     async def delete(self, universe_id: str) -> bool:
-        """Whether there was such a universe."""
+        """Delete a universe with its log. Return False if there is no such universe."""
         ...
 
-    async def record(self, universe_id: str) -> Record | None: ...
+    async def record(self, universe_id: str) -> Record | None:
+        """Return the record of a universe, or None."""
+        ...
 
     async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
-        """The newest first; those after the one made at `before[0]` with the id `before[1]`."""
+        """Return records, newest first; with `before`, a creation time and an id, those before them."""
         ...
 
     async def append(
@@ -150,32 +162,36 @@ class Store(Protocol):
         *,
         made_at: str | None = None,
     ) -> None:
-        """Add these entries, the first of which has the version `expected` + 1; all of them or none.
+        """Add all of these entries, the first of which has the version `expected` + 1, or none.
 
-        Raises Superseded if the log is at another version, UniverseNotFound if there is no such universe, or only one
-        of the same id that was made at another time than `made_at`.
+        Raise Superseded if the log is at another version. Raise UniverseNotFound if there is no such universe, or only
+        one of the same id that was made at another time than `made_at`.
         """
         ...
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
-        """Entries with versions above `after`, in order. None is checked for damage here.
+        """Return entries with versions above `after`, in order, without a check for damage.
 
-        Where they are large there are fewer than asked for, but always one if there is any.
+        Return fewer than `limit` if they are large, but at least one if there is one.
         """
         ...
 
-    async def key(self, universe_id: str, key: str) -> KeyUse | None: ...
-
-    async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
-        """The latest snapshot, or the latest at or before a version."""
+    async def key(self, universe_id: str, key: str) -> KeyUse | None:
+        """Return the use of an idempotency key, or None."""
         ...
 
-    async def snapshot_versions(self, universe_id: str) -> list[int]: ...
+    async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+        """Return the latest snapshot, or the latest at or before the version `upto`; None if there is none."""
+        ...
+
+    async def snapshot_versions(self, universe_id: str) -> list[int]:
+        """Return the versions of the snapshots of a universe, in order."""
+        ...
 
     async def put_snapshot(
         self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
     ) -> None:
-        """Add a snapshot and, if `keep` names any, drop all others but those. Nothing if the universe is another."""
+        """Add a snapshot and, if `keep` names any, delete all others but those. Skip another universe."""
         ...
 
     async def heads(self) -> list[Head]:
@@ -183,5 +199,44 @@ class Store(Protocol):
         ...
 
     def changes(self) -> AsyncIterator[Change]:
-        """Changes by anybody, from now on, for as long as the store is open. Some may be told twice, none is lost."""
+        """Yield changes by all processes from now on, until the store is closed. None is lost; some may come twice."""
         ...
+
+
+class ChangeBroadcast:
+    """Changes of a store, sent to every current iteration over `changes`."""
+
+    def __init__(self) -> None:
+        self._queues: set[asyncio.Queue[Change | None]] = set()
+
+    def publish(self, change: Change) -> None:
+        """Send a change to every listener."""
+        for queue in self._queues:
+            queue.put_nowait(change)
+
+    def close(self) -> None:
+        """End all iterations over `changes`."""
+        for queue in self._queues:
+            queue.put_nowait(None)
+
+    async def changes(self) -> AsyncIterator[Change]:
+        """Yield changes from now on until `close` is called."""
+        queue: asyncio.Queue[Change | None] = asyncio.Queue()
+        self._queues.add(queue)
+        try:
+            while (change := await queue.get()) is not None:
+                yield change
+        finally:
+            self._queues.discard(queue)
+
+
+def make_exists_error(universe_id: str) -> Conflict:
+    """Return the error for a universe whose id is taken."""
+    return Conflict(
+        f"A universe with the id '{universe_id}' exists already.", hint="Choose another id.", universeId=universe_id
+    )
+
+
+def make_closed_error() -> StoreUnavailable:
+    """Return the error for the use of a store that is not open."""
+    return StoreUnavailable("The store is closed.", hint="Open it first.")

@@ -1,4 +1,4 @@
-"""Universes in a PostgreSQL database, where any number of processes may change them at once."""
+"""The store in a PostgreSQL database, which any number of processes may use at once."""
 
 import asyncio
 import hashlib
@@ -8,28 +8,120 @@ from pathlib import Path
 from typing import Any, Final
 
 from universe.errors import MalformedRequest, StoreUnavailable, UniverseNotFound
-from universe.store import postgres_statements as sql
 from universe.store.mark_file import MarkFile
 from universe.store.marks import Head
-from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot, Superseded
-from universe.store.postgres_connecting import Database
-from universe.store.postgres_listening import Listener
-from universe.store.postgres_schema import migrate
-from uraniborg.kernel.errors import Conflict
+from universe.store.port import (
+    PAGE_BYTES,
+    Change,
+    Entry,
+    KeyUse,
+    Record,
+    Snapshot,
+    Superseded,
+    make_exists_error,
+)
+from universe.store.postgres_database import Database, migrate
+from universe.store.postgres_listener import Listener
 
 _PATIENCE_S: Final = 30.0
-_LONGEST_ID: Final = 2_000
-"""In bytes: an index takes little more, and so does a notification."""
-_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
-"""PostgreSQL keeps no NUL in a text, and nothing can send one half of a surrogate pair."""
-_HIGHEST: Final = 2**63 - 1
+_MAX_ID_BYTES: Final = 2_000
+"""An index and a notification allow little more."""
+_UNSUPPORTED: Final = re.compile("[\0\ud800-\udfff]")
+"""Characters that PostgreSQL cannot store: NUL and halves of surrogate pairs."""
+_LARGEST_VERSION: Final = 2**63 - 1
+
+# Each change is one statement: one round trip and one transaction.
+_PING: Final = "SELECT current_setting('transaction_read_only') = 'on', (SELECT 1 FROM universes LIMIT 1)"
+
+_CREATE: Final = """
+    WITH made AS (
+      INSERT INTO universes (id, name, version, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT DO NOTHING RETURNING id, version, serial
+    ), logged AS (
+      INSERT INTO universe_log SELECT made.id, entry.* FROM made,
+      unnest($6::bigint[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bytea[], $12::text[]) AS entry
+    )
+    SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM made
+"""
+
+_RENAME: Final = """
+    WITH named AS (UPDATE universes SET name = $2, updated_at = $3 WHERE id = $1 RETURNING id, version, serial)
+    SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id)) FROM named
+"""
+
+_DELETE: Final = """
+    WITH gone AS (DELETE FROM universes WHERE id = $1 RETURNING id, serial)
+    SELECT pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', '-', serial, id)) FROM gone
+"""
+
+_APPEND: Final = """
+    WITH moved AS (
+      UPDATE universes SET version = $3, updated_at = $4
+      WHERE id = $1 AND version = $2 AND created_at = coalesce($16, created_at)
+      RETURNING id, version, serial, created_at
+    ), logged AS (
+      INSERT INTO universe_log SELECT moved.id, entry.* FROM moved,
+      unnest($5::bigint[], $6::text[], $7::bytea[], $8::bytea[], $9::text[], $10::bytea[], $11::text[]) AS entry
+    ), used AS (
+      INSERT INTO universe_keys SELECT moved.id, use.* FROM moved,
+      unnest($12::bytea[], $13::bytea[], $14::bigint[], $15::bigint[]) AS use
+      ON CONFLICT (universe_id, key_digest)
+      DO UPDATE SET request = excluded.request, first = excluded.first, last = excluded.last
+    )
+    SELECT created_at, pg_notify('universes_' || 'universes'::regclass::oid, concat_ws(' ', version, serial, id))
+    FROM moved
+"""
+
+_PUT_SNAPSHOT: Final = """
+    WITH there AS (
+      SELECT id FROM universes WHERE id = $1 AND created_at = coalesce($6, created_at) FOR KEY SHARE
+    ), put AS (
+      INSERT INTO universe_snapshots SELECT id, $2::bigint, $3::bytea, $4::bytea FROM there
+      ON CONFLICT (universe_id, version) DO UPDATE SET state = excluded.state, digest = excluded.digest
+    )
+    DELETE FROM universe_snapshots WHERE universe_id = $1 AND cardinality($5::bigint[]) > 0 AND version <> ALL ($5)
+"""
+
+_RECORD: Final = "SELECT id, name, version, created_at, updated_at FROM universes WHERE id = $1"
+
+_RECORDS: Final = """
+    SELECT id, name, version, created_at, updated_at FROM universes ORDER BY created_at DESC, id DESC LIMIT $1
+"""
+
+_RECORDS_BEFORE: Final = """
+    SELECT id, name, version, created_at, updated_at FROM universes WHERE (created_at, id) < ($2, $3)
+    ORDER BY created_at DESC, id DESC LIMIT $1
+"""
+
+_HEADS: Final = """
+    SELECT id, created_at, universes.version, coalesce(digest, '') FROM universes
+    LEFT JOIN universe_log ON universe_id = id AND universe_log.version = universes.version
+"""
+
+_ENTRIES: Final = """
+    SELECT version, kind, body, events, at, digest, author FROM universe_log WHERE universe_id = $1 AND version IN (
+      SELECT version FROM (
+        SELECT version, octet_length(body) AS size, sum(octet_length(body)) OVER (ORDER BY version) AS total
+        FROM universe_log WHERE universe_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4
+      ) AS sizes WHERE total - size < $5
+    ) ORDER BY version
+"""
+
+_KEY: Final = "SELECT request, first, last FROM universe_keys WHERE universe_id = $1 AND key_digest = $2"
+
+_SNAPSHOT: Final = """
+    SELECT version, state, digest FROM universe_snapshots WHERE universe_id = $1 AND version <= $2
+    ORDER BY version DESC LIMIT 1
+"""
+
+_SNAPSHOT_VERSIONS: Final = "SELECT version FROM universe_snapshots WHERE universe_id = $1 ORDER BY version"
 
 
 class PostgresStore:
-    """A `Store` in the database at `dsn`, whose tables are made if they are not there.
+    """A `Store` in the database at `dsn`, whose tables are created if they do not exist.
 
-    `marks` is a file on this machine: the database itself cannot tell that an older copy of it was put back. Raises
-    MissingExtra without the extra `postgres`.
+    `marks` is a file on this machine, because a database cannot know that it was replaced by an older copy. The import
+    of this module raises MissingExtra without the extra `postgres`.
     """
 
     def __init__(self, dsn: str, *, patience_s: float = _PATIENCE_S, marks: Path | None = None) -> None:
@@ -38,13 +130,13 @@ class PostgresStore:
         self._listener = Listener(self._database)
 
     async def open(self) -> None:
-        """Raises StoreUnavailable, DatabaseNewer, or MalformedRequest for an address that is none."""
+        """Open the store. Raise StoreUnavailable, DatabaseNewer, or MalformedRequest for a malformed address."""
         await self._database.open()
         try:
             async with self._database.connection() as connection:
                 await migrate(connection)
             if self.marks is not None:
-                known = await asyncio.to_thread(self.marks.read)
+                known = await asyncio.to_thread(self.marks.read_marks)
                 await asyncio.to_thread(self.marks.reconcile, known, await self.heads())
             await self._listener.start()
         except BaseException:
@@ -58,41 +150,39 @@ class PostgresStore:
             await asyncio.to_thread(self.marks.close)
 
     async def ping(self) -> None:
-        ((is_read_only, _),) = await self._fetch(sql.PING)
+        ((is_read_only, _),) = await self._fetch_rows(_PING)
         if is_read_only:
-            raise StoreUnavailable("The PostgreSQL database can only be read.", hint="Name the primary server.")
+            raise StoreUnavailable("The PostgreSQL database is read-only.", hint="Name the primary server.")
 
     async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        """Raises MalformedRequest also for an id or a name that PostgreSQL cannot hold."""
-        if _keepable(record.id) is None or len(record.id.encode()) > _LONGEST_ID:
+        """Add a universe. Raise Conflict, or MalformedRequest for an id or a name that PostgreSQL cannot store."""
+        if _to_storable_text(record.id) is None or len(record.id.encode()) > _MAX_ID_BYTES:
             raise MalformedRequest(
-                "PostgreSQL cannot keep an id like this.",
-                hint=f"Use up to {_LONGEST_ID} bytes without a NUL character.",
+                "PostgreSQL cannot store this id.",
+                hint=f"Use up to {_MAX_ID_BYTES} bytes without a NUL character.",
             )
         _check_name(record.name)
-        if not await self._fetch(sql.CREATE, *record, *_columns(entries)):
-            raise Conflict(
-                f"There is a universe '{record.id}' already.", hint="Choose another id.", universeId=record.id
-            )
-        self._note(Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b""))
+        if not await self._fetch_rows(_CREATE, *record, *_list_columns(entries)):
+            raise make_exists_error(record.id)
+        self._note_head(Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b""))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
         _check_name(name)
-        return bool(await self._fetch(sql.RENAME, _keepable(universe_id), name, at))
+        return bool(await self._fetch_rows(_RENAME, _to_storable_text(universe_id), name, at))
 
     async def delete(self, universe_id: str) -> bool:
         record = await self.record(universe_id) if self.marks is not None else None
         if record is not None and self.marks is not None:
-            self.marks.forget(universe_id, record.created_at)
-        return bool(await self._fetch(sql.DELETE, _keepable(universe_id)))
+            self.marks.mark_deleted(universe_id, record.created_at)
+        return bool(await self._fetch_rows(_DELETE, _to_storable_text(universe_id)))
 
     async def record(self, universe_id: str) -> Record | None:
-        rows = await self._fetch(sql.RECORD, _keepable(universe_id))
+        rows = await self._fetch_rows(_RECORD, _to_storable_text(universe_id))
         return Record(*rows[0]) if rows else None
 
     async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
-        statement = sql.RECORDS if before is None else sql.RECORDS_BEFORE
-        rows = await self._fetch(statement, min(limit, _HIGHEST), *map(_keepable, before or ()))
+        statement = _RECORDS if before is None else _RECORDS_BEFORE
+        rows = await self._fetch_rows(statement, min(limit, _LARGEST_VERSION), *map(_to_storable_text, before or ()))
         return [Record(*row) for row in rows]
 
     async def append(
@@ -104,14 +194,14 @@ class PostgresStore:
         *,
         made_at: str | None = None,
     ) -> None:
-        uses = {_key_digest(use.key): use for use in keys}
-        moved = await self._fetch(
-            sql.APPEND,
-            _keepable(universe_id),
+        uses = {_hash_key(use.key): use for use in keys}
+        moved = await self._fetch_rows(
+            _APPEND,
+            _to_storable_text(universe_id),
             expected,
             entries[-1].version,
             entries[-1].at,
-            *_columns(entries),
+            *_list_columns(entries),
             list(uses),
             [use.request for use in uses.values()],
             [use.first for use in uses.values()],
@@ -122,59 +212,62 @@ class PostgresStore:
             record = await self.record(universe_id)
             is_there = record is not None and made_at in (None, record.created_at)
             raise Superseded(record.version) if record and is_there else UniverseNotFound(universe_id)
-        self._note(Head(universe_id, moved[0][0], entries[-1].version, entries[-1].digest))
+        self._note_head(Head(universe_id, moved[0][0], entries[-1].version, entries[-1].digest))
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
-        last = _HIGHEST if upto is None else min(upto, _HIGHEST)
-        most = min(limit, _HIGHEST)
-        rows = await self._fetch(sql.ENTRIES, _keepable(universe_id), min(after, _HIGHEST), last, most, PAGE_BYTES)
+        last = _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
+        most = min(limit, _LARGEST_VERSION)
+        rows = await self._fetch_rows(
+            _ENTRIES, _to_storable_text(universe_id), min(after, _LARGEST_VERSION), last, most, PAGE_BYTES
+        )
         return [Entry(*row) for row in rows]
 
     async def key(self, universe_id: str, key: str) -> KeyUse | None:
-        rows = await self._fetch(sql.KEY, _keepable(universe_id), _key_digest(key))
+        rows = await self._fetch_rows(_KEY, _to_storable_text(universe_id), _hash_key(key))
         return KeyUse(key, *rows[0]) if rows else None
 
     async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
-        rows = await self._fetch(
-            sql.SNAPSHOT, _keepable(universe_id), _HIGHEST if upto is None else min(upto, _HIGHEST)
+        rows = await self._fetch_rows(
+            _SNAPSHOT, _to_storable_text(universe_id), _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
         )
         return Snapshot(*rows[0]) if rows else None
 
     async def snapshot_versions(self, universe_id: str) -> list[int]:
-        return [version for (version,) in await self._fetch(sql.SNAPSHOT_VERSIONS, _keepable(universe_id))]
+        return [version for (version,) in await self._fetch_rows(_SNAPSHOT_VERSIONS, _to_storable_text(universe_id))]
 
     async def put_snapshot(
         self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
     ) -> None:
         kept = [*keep, snapshot.version] if keep else []
-        await self._fetch(sql.PUT_SNAPSHOT, _keepable(universe_id), *snapshot, kept, made_at)
+        await self._fetch_rows(_PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept, made_at)
 
     async def heads(self) -> list[Head]:
-        return [Head(*row) for row in await self._fetch(sql.HEADS)]
+        return [Head(*row) for row in await self._fetch_rows(_HEADS)]
 
     def changes(self) -> AsyncIterator[Change]:
         return self._listener.changes()
 
-    def _note(self, head: Head) -> None:
+    def _note_head(self, head: Head) -> None:
         if self.marks is not None:
-            self.marks.note([head])
+            self.marks.note_heads([head])
 
-    async def _fetch(self, statement: str, *values: Any) -> list[Any]:
+    async def _fetch_rows(self, statement: str, *values: Any) -> list[Any]:
         async with self._database.connection() as connection:
             return await connection.fetch(statement, *values)
 
 
-def _keepable(text: str) -> str | None:
-    """The text, or what equals nothing in the database: a text that cannot be there is not found."""
-    return None if _NO_TEXT.search(text) else text
+def _to_storable_text(text: str) -> str | None:
+    """Return the text, or None, which matches no row, for a text that PostgreSQL cannot store."""
+    return None if _UNSUPPORTED.search(text) else text
 
 
 def _check_name(name: str) -> None:
-    if _keepable(name) is None:
-        raise MalformedRequest("A name cannot hold a NUL character.", hint="Leave it out.", path="name")
+    if _to_storable_text(name) is None:
+        raise MalformedRequest("name must not have a NUL character.", hint="Leave it out.", path="name")
 
 
-def _columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
+def _list_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
+    """Return the fields of entries as one list for each column of the log."""
     return (
         [entry.version for entry in entries],
         [entry.kind for entry in entries],
@@ -186,5 +279,5 @@ def _columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
     )
 
 
-def _key_digest(key: str) -> bytes:
+def _hash_key(key: str) -> bytes:
     return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=32).digest()

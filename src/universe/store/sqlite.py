@@ -1,4 +1,4 @@
-"""Universes in a SQLite file: one thread writes, others read beside it, and other processes may do both."""
+"""The store in a SQLite file. One thread writes, others read at the same time; other processes may do both."""
 
 import asyncio
 import json
@@ -13,10 +13,24 @@ from typing import Any, Final, TypeVar
 from universe.errors import StoreUnavailable, UniverseNotFound
 from universe.store.mark_file import MarkFile
 from universe.store.marks import Head
-from universe.store.port import PAGE_BYTES, Change, Entry, KeyUse, Record, Snapshot
-from universe.store.sqlite_statements import HEADS, MIGRATIONS, append, create, delete
-from universe.store.telling import Told
-from universe.store.writing import GroupWriter
+from universe.store.port import (
+    PAGE_BYTES,
+    Change,
+    ChangeBroadcast,
+    Entry,
+    KeyUse,
+    Record,
+    Snapshot,
+    make_closed_error,
+)
+from universe.store.sqlite_writer import (
+    HEADS,
+    MIGRATIONS,
+    GroupWriter,
+    append_entries,
+    delete_universe,
+    insert_universe,
+)
 from uraniborg.kernel.request_ids import in_this_context
 from uraniborg.kernel.settings import repair_own_folder
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
@@ -25,15 +39,15 @@ Value = TypeVar("Value")
 
 _READERS: Final = 4
 _POLL_S: Final = 0.2
-"""How often to look whether another process has written. Within one process nothing waits for it."""
+"""The interval between checks for changes by other processes."""
 
-_ALL: Final = 2**62
-_LATEST: Final = ("~", "")
-"""After any time."""
+_LARGEST_VERSION: Final = 2**62
+_LIST_START: Final = ("~", "")
+"""A position in the list of universes before the newest one."""
 
 
 class SqliteStore:
-    """A `Store` in the file at `path`, which is made if it is not there."""
+    """A `Store` in the file at `path`, which is created if it does not exist."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -44,27 +58,31 @@ class SqliteStore:
         self._open_connections: list[sqlite3.Connection] = []
         self._writer: GroupWriter | None = None
         self._polling: asyncio.Task[None] | None = None
-        self._told = Told()
+        self._broadcast = ChangeBroadcast()
         self._versions: dict[str, int] = {}
 
     async def open(self) -> None:
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="universe-reader")
         self._local = local()
         try:
-            connection = await self._in_thread(self._connect)
-            watching = await self._in_thread(self._connect)  # a connection of its own counts what others write
-            number, versions = await self._in_thread(_versions, watching, None)
-            await self._in_thread(self._reconcile, watching)
+            connection = await self._run_in_thread(self._connect)
+            watching = await self._run_in_thread(
+                self._connect
+            )  # a separate connection notices the writes of all others
+            number, versions = await self._run_in_thread(_read_versions, watching, None)
+            await self._run_in_thread(self._reconcile_marks, watching)
         except DatabaseUnusable as exc:
             await self.close()
-            raise _unavailable(exc) from exc
-        self._file = _file_at(self._path)
-        self._writer = GroupWriter(connection, asyncio.get_running_loop(), before=self._check_file, after=self._mark)
+            raise _make_unavailable_error(exc) from exc
+        self._file = _identify_file(self._path)
+        self._writer = GroupWriter(
+            connection, asyncio.get_running_loop(), before=self._check_file, after=self._note_heads
+        )
         self._versions = versions or {}
-        self._polling = asyncio.create_task(self._poll(watching, number))
+        self._polling = asyncio.create_task(self._poll_changes(watching, number))
 
     async def close(self) -> None:
-        self._told.end()
+        self._broadcast.close()
         if self._polling is not None:
             self._polling.cancel()
             await asyncio.gather(self._polling, return_exceptions=True)
@@ -85,24 +103,24 @@ class SqliteStore:
         await self._write(lambda connection: connection.execute("SELECT 1 FROM universes LIMIT 1").fetchone())
 
     async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        await self._write(partial(create, record=record, entries=entries))
-        self._tell(Change(record.id, record.version))
+        await self._write(partial(insert_universe, record=record, entries=entries))
+        self._publish(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
-        if not _is_text(universe_id):
+        if not _is_valid_text(universe_id):
             return False
         sql = "UPDATE universes SET name = ?, updated_at = ? WHERE id = ? RETURNING version"
         renamed = await self._write(lambda connection: connection.execute(sql, (name, at, universe_id)).fetchone())
         if renamed:
-            self._tell(Change(universe_id, renamed[0]))
+            self._publish(Change(universe_id, renamed[0]))
         return renamed is not None
 
     async def delete(self, universe_id: str) -> bool:
-        if not _is_text(universe_id):
+        if not _is_valid_text(universe_id):
             return False
-        deleted = await self._write(partial(delete, universe_id=universe_id, marks=self.marks))
+        deleted = await self._write(partial(delete_universe, universe_id=universe_id, marks=self.marks))
         if deleted:
-            self._tell(Change(universe_id, None))
+            self._publish(Change(universe_id, None))
         return deleted
 
     async def record(self, universe_id: str) -> Record | None:
@@ -111,7 +129,7 @@ class SqliteStore:
 
     async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         sql = "SELECT * FROM universes WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?"
-        return [Record(*row) for row in await self._read(sql, (*(before or _LATEST), limit))]
+        return [Record(*row) for row in await self._read(sql, (*(before or _LIST_START), limit))]
 
     async def append(
         self,
@@ -122,13 +140,15 @@ class SqliteStore:
         *,
         made_at: str | None = None,
     ) -> None:
-        if not _is_text(universe_id):
+        if not _is_valid_text(universe_id):
             raise UniverseNotFound(universe_id)
         rows = [(universe_id, *entry) for entry in entries]
         uses = [(universe_id, *use) for use in keys]
-        work = partial(append, universe_id=universe_id, expected=expected, rows=rows, uses=uses, made_at=made_at)
+        work = partial(
+            append_entries, universe_id=universe_id, expected=expected, rows=rows, uses=uses, made_at=made_at
+        )
         await self._write(work)
-        self._tell(Change(universe_id, entries[-1].version))
+        self._publish(Change(universe_id, entries[-1].version))
 
     async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         sql = (  # a damaged database may have text in the place of bytes
@@ -140,7 +160,7 @@ class SqliteStore:
             "FROM log WHERE universe_id = ?1 AND version > ?2 AND version <= ?3 ORDER BY version LIMIT ?4) "
             "WHERE total - size < ?5) ORDER BY version"
         )
-        rows = await self._read(sql, (universe_id, max(after, 0), _bounded(upto), limit, PAGE_BYTES))
+        rows = await self._read(sql, (universe_id, max(after, 0), _limit_version(upto), limit, PAGE_BYTES))
         return [Entry(*row) for row in rows]
 
     async def key(self, universe_id: str, key: str) -> KeyUse | None:
@@ -153,7 +173,7 @@ class SqliteStore:
             "SELECT version, CAST(state AS BLOB), CAST(digest AS BLOB) FROM snapshots "
             "WHERE universe_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
         )
-        rows = await self._read(sql, (universe_id, _bounded(upto)))
+        rows = await self._read(sql, (universe_id, _limit_version(upto)))
         return Snapshot(*rows[0]) if rows else None
 
     async def snapshot_versions(self, universe_id: str) -> list[int]:
@@ -163,9 +183,9 @@ class SqliteStore:
     async def put_snapshot(
         self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
     ) -> None:
-        def work(connection: sqlite3.Connection) -> None:
-            there = connection.execute("SELECT created_at FROM universes WHERE id = ?", (universe_id,)).fetchone()
-            if there is None or made_at not in (None, there[0]):
+        def write_snapshot(connection: sqlite3.Connection) -> None:
+            found = connection.execute("SELECT created_at FROM universes WHERE id = ?", (universe_id,)).fetchone()
+            if found is None or made_at not in (None, found[0]):
                 return
             connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (universe_id, *snapshot))
             if keep:
@@ -173,76 +193,79 @@ class SqliteStore:
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
                 connection.execute(sql, (universe_id, kept))
 
-        if _is_text(universe_id):
-            await self._write(work)
+        if _is_valid_text(universe_id):
+            await self._write(write_snapshot)
 
     async def heads(self) -> list[Head]:
         return [Head(*row) for row in await self._read(HEADS, ())]
 
     def changes(self) -> AsyncIterator[Change]:
-        return self._told.changes()
+        return self._broadcast.changes()
 
-    def _reconcile(self, connection: sqlite3.Connection) -> None:
+    def _reconcile_marks(self, connection: sqlite3.Connection) -> None:
         """Compare the marks with the logs, which are read after them."""
         if self.marks is not None:
-            known = self.marks.read()
+            known = self.marks.read_marks()
             with reading(connection):
                 heads = [Head(*row) for row in connection.execute(HEADS)]
             self.marks.reconcile(known, heads)
 
-    def _mark(self, committed: list[Any]) -> None:
+    def _note_heads(self, committed: list[Any]) -> None:
+        """Mark the versions that were committed."""
         if self.marks is not None:
-            self.marks.note([one for one in committed if isinstance(one, Head)])
+            self.marks.note_heads([one for one in committed if isinstance(one, Head)])
 
-    def _tell(self, change: Change) -> None:
-        """Tell of what was done here, so that it is not told again as done elsewhere."""
+    def _publish(self, change: Change) -> None:
+        """Publish a change and record its version, so that polling does not publish it again."""
         if change.version is None:
             self._versions.pop(change.universe_id, None)
         else:
             self._versions[change.universe_id] = change.version
-        self._told.tell(change)
+        self._broadcast.publish(change)
 
-    async def _poll(self, watching: sqlite3.Connection, number: int) -> None:
+    async def _poll_changes(self, watching: sqlite3.Connection, number: int) -> None:
         """Publish changes of other processes, found by polling; a poll that fails is tried again at the next turn."""
         while True:
             await asyncio.sleep(_POLL_S)
             try:
-                number, now = await self._in_thread(_versions, watching, number)
+                number, now = await self._run_in_thread(_read_versions, watching, number)
             except (DatabaseUnusable, sqlite3.Error):
                 continue  # reads and writes report the same error to their callers
             if now is None:
                 continue
             for universe_id in self._versions.keys() - now.keys():
-                self._tell(Change(universe_id, None))
+                self._publish(Change(universe_id, None))
             for universe_id, version in now.items():
                 if self._versions.get(universe_id) != version:
-                    self._tell(Change(universe_id, version))
+                    self._publish(Change(universe_id, version))
 
     def _check_file(self) -> None:
-        """Raises DatabaseUnusable if the file is gone: what is written to one without a name is lost."""
-        if _file_at(self._path) != self._file:
+        """Raise DatabaseUnusable if the file was removed or replaced, because writes to it would be lost."""
+        if _identify_file(self._path) != self._file:
             raise DatabaseUnusable(
                 f"The database '{self._path.name}' was removed or replaced while it was in use.",
-                hint="Put it back, or start again.",
+                hint="Restore the file, or restart the program.",
             )
 
     async def _write(self, work: Callable[[sqlite3.Connection], Value]) -> Value:
+        """Return the result of the work, done in the writing thread. Raise StoreUnavailable."""
         if self._writer is None:
-            raise _closed()
+            raise make_closed_error()
         try:
             return await self._writer.submit(work)
         except DatabaseUnusable as exc:
-            raise _unavailable(exc) from exc
+            raise _make_unavailable_error(exc) from exc
 
     async def _read(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """Return the rows of a query, run in a reading thread. Raise StoreUnavailable."""
         try:
-            return await self._in_thread(self._fetch, sql, values)
+            return await self._run_in_thread(self._fetch_rows, sql, values)
         except DatabaseUnusable as exc:
-            raise _unavailable(exc) from exc
+            raise _make_unavailable_error(exc) from exc
         except (OverflowError, UnicodeEncodeError):
             return []  # no universe has such an id or version
 
-    def _fetch(self, sql: str, values: Sequence[Any]) -> list[Any]:
+    def _fetch_rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._connect()
@@ -256,24 +279,20 @@ class SqliteStore:
         self._open_connections.append(connection)
         return connection
 
-    async def _in_thread(self, function: Callable[..., Value], *arguments: Any) -> Value:
+    async def _run_in_thread(self, function: Callable[..., Value], *arguments: Any) -> Value:
         if self._threads is None:
-            raise _closed()
+            raise make_closed_error()
         return await asyncio.get_running_loop().run_in_executor(
             self._threads, in_this_context(partial(function, *arguments))
         )
 
 
-def _bounded(version: int | None) -> int:
-    return _ALL if version is None else min(version, _ALL)
+def _limit_version(version: int | None) -> int:
+    return _LARGEST_VERSION if version is None else min(version, _LARGEST_VERSION)
 
 
-def _closed() -> StoreUnavailable:
-    return StoreUnavailable("The store is closed.", hint="Open it first.")
-
-
-def _is_text(universe_id: str) -> bool:
-    """Whether a universe could have this id: half characters cannot be written."""
+def _is_valid_text(universe_id: str) -> bool:
+    """Return True if a universe can have this id: halves of surrogate pairs cannot be written."""
     try:
         universe_id.encode()
     except UnicodeEncodeError:
@@ -281,8 +300,8 @@ def _is_text(universe_id: str) -> bool:
     return True
 
 
-def _file_at(path: Path) -> tuple[int, int] | None:
-    """Which file this is, whatever its name; None if there is none."""
+def _identify_file(path: Path) -> tuple[int, int] | None:
+    """Return the device and inode of the file; None if it does not exist."""
     try:
         found = path.stat()
     except OSError:
@@ -290,12 +309,12 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _versions(connection: sqlite3.Connection, seen: int | None) -> tuple[int, dict[str, int] | None]:
-    """A number that changes with every commit of another connection and, if it has, all versions."""
+def _read_versions(connection: sqlite3.Connection, seen: int | None) -> tuple[int, dict[str, int] | None]:
+    """Return a number that changes with every commit of another connection and, if it changed, all versions."""
     with reading(connection):
         (number,) = connection.execute("PRAGMA data_version").fetchone()
         return number, None if number == seen else dict(connection.execute("SELECT id, version FROM universes"))
 
 
-def _unavailable(exc: DatabaseUnusable) -> StoreUnavailable:
+def _make_unavailable_error(exc: DatabaseUnusable) -> StoreUnavailable:
     return StoreUnavailable(exc.message, hint=exc.hint)

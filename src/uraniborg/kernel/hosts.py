@@ -1,4 +1,4 @@
-"""Which names a server goes by: by exact name, or any name of this machine."""
+"""The host names and origins of a server: exact names, or any name of this machine."""
 
 import re
 from collections.abc import Collection
@@ -30,7 +30,7 @@ class OriginRefused(Refused):
         )
 
 
-def authority_of(host: str) -> str:
+def format_authority(host: str) -> str:
     """A host as addresses and headers write it: an IPv6 one in brackets."""
     return f"[{host}]" if ":" in host else host
 
@@ -40,11 +40,11 @@ def is_loopback(authority: str) -> bool:
     return _LOOPBACK_HOST.fullmatch(authority) is not None
 
 
-def names_of(host: str, allowed: Collection[str]) -> list[str] | None:
+def list_host_names(host: str, allowed: Collection[str]) -> list[str] | None:
     """The names a server at `host` answers to: those allowed, or this machine's if only it can call. None: any."""
     if allowed:
         return [*allowed, LOOPBACK]
-    return [LOOPBACK] if is_loopback(authority_of(host)) else None
+    return [LOOPBACK] if is_loopback(format_authority(host)) else None
 
 
 def is_host(authority: str, hosts: Collection[str]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, cast
 
-from uraniborg.kernel.sensitive import MASK, is_sensitive, without_telling
-from uraniborg.kernel.spellings import SHORTEST_SECRET, KnownSecrets, Span
+from uraniborg.kernel.secret_names import MASK, is_sensitive, without_telling
+from uraniborg.kernel.secret_spellings import SHORTEST_SECRET, KnownSecrets, Span
 
 __all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "is_sensitive", "masking", "redact", "register_secret"]
 

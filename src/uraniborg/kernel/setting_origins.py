@@ -10,6 +10,7 @@ from typing import Any, Final, Generic, TypeVar, cast
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.redaction import redact
+from uraniborg.kernel.text import find_closest_name
 
 M = TypeVar("M")
 Keys = tuple[str, ...]
@@ -140,7 +141,7 @@ def from_variables(
         if separator and head + separator == prefix:
             ours.append((tuple(tail.lower().split("__")), name))
         elif head.startswith("URANIBORG_") and (
-            head.startswith(prefix[:-1]) or (separator and nearest(head, [prefix[:-2]], cutoff=0.9))
+            head.startswith(prefix[:-1]) or (separator and find_closest_name(head, [prefix[:-2]], cutoff=0.9))
         ):
             raise InvalidConfig(
                 f"Unknown variable {Origin(kind, name, dotenv)}.",
@@ -197,20 +198,13 @@ def from_file(file: Path | None, section: str) -> Iterator[Setting]:
         if name == section:
             for key, value in cast(dict[str, Any], table).items():
                 yield Setting((key,), value, spell((key,)), spell)
-        elif nearest(name, [section], cutoff=0.85):
+        elif find_closest_name(name, [section], cutoff=0.85):
             raise InvalidConfig(
                 f"Unknown table [{name}] in {shown(file)}.",
                 hint=f"Did you mean [{section}]?",
                 setting=name,
                 file=shown(file),
             )
-
-
-def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the known word that is most like this one, or None."""
-    import difflib  # most runs have nothing misspelt
-
-    return next(iter(difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)), None)
 
 
 def _unreadable(path: Path, exc: Exception) -> InvalidConfig:

@@ -37,9 +37,9 @@ from uraniborg.kernel.setting_origins import (
     SettingRow,
     from_file,
     from_variables,
-    nearest,
     read_dotenv,
 )
+from uraniborg.kernel.text import find_closest_name
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -289,7 +289,7 @@ def _child(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
         return fields[key]
     allowed = ", ".join(sorted(fields)) or "nothing, it takes a single value"
     above = setting.path[:depth]
-    known = nearest(key, fields)
+    known = find_closest_name(key, fields)
     meant = f"Did you mean {setting.spell((*above, known))}? " if known else ""
     raise InvalidConfig(
         f"Unknown setting '{key}' given by {setting.origin}.",

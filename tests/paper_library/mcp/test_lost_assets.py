@@ -29,13 +29,13 @@ def source_of(shelf: Path) -> Path:
     return holding(shelf, "# Introduction\n\nRain moves.")
 
 
-def translation_of(shelf: Path) -> Path:
+def split_translation_name(shelf: Path) -> Path:
     return holding(shelf, "引言")
 
 
 @pytest.fixture
 def damaged(shelf_copy: Path) -> Path:
-    for lose in (deep_read_of, source_of, translation_of):
+    for lose in (deep_read_of, source_of, split_translation_name):
         lose(shelf_copy).unlink()
     return shelf_copy
 

@@ -22,7 +22,12 @@ from tests.forking import Forked, template
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
 LOADED: Final = (
     *("paper_library.cli", "paper_library.serving", "paper_library.app", "paper_library.text.default_summary"),
-    *("paper_library.text.excerpts", "paper_library.store.live_shelf", "uraniborg.kernel.web", "uvicorn.loops.uvloop"),
+    *(
+        "paper_library.text.excerpts",
+        "paper_library.store.live_shelf",
+        "uraniborg.kernel.http_app",
+        "uvicorn.loops.uvloop",
+    ),
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
 )

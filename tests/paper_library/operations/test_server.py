@@ -42,7 +42,7 @@ def not_listening(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[
     def run(app: object, **options: Any) -> None:
         runs.append({"app": app, **options})
 
-    monkeypatch.setattr("uraniborg.kernel.web.run_server", run)
+    monkeypatch.setattr("uraniborg.kernel.http_server.run_server", run)
     monkeypatch.setattr("paper_library.serving.configure_logging", lambda: None)
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return runs

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from paper_library.search.parser import parse_query
 from paper_library.search.query import FIELDS, Query, Unit
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 PIECES = st.one_of(
     st.sampled_from(
@@ -203,7 +203,7 @@ def test_a_field_that_does_not_exist_is_searched_as_a_word_and_named() -> None:
 )
 def test_an_order_of_growth_is_one_word(typed: str, term: str) -> None:
     assert term in said_of(typed)["terms"]
-    assert [term] == words(typed.removeprefix("in ").removesuffix(" time"))
+    assert [term] == split_words(typed.removeprefix("in ").removesuffix(" time"))
 
 
 @pytest.mark.parametrize("typed", ["!!!", "-", '""', "* * *", "-!!!", "\ud800"])

@@ -163,7 +163,9 @@ CASES = [
         sort="year_desc",
     ),
     Case("SELECT title FROM papers WHERE abstract LIKE '%rocky planets%'", finds={ATMOSPHERES, HABITABILITY}),
-    Case("SELECT * FROM papers WHERE citations > 100 AND year = 2014", finds={FLARES}, note="citations > 100 was ignored"),
+    Case(
+        "SELECT * FROM papers WHERE citations > 100 AND year = 2014", finds={FLARES}, note="citations > 100 was ignored"
+    ),
     Case("SELECT * FROM p WHERE author != 'Zhang' AND keyword IN ('flares', 'oceans')", finds={HABITABILITY}),
     Case("SELECT * FROM papers LIMIT 3", note="LIMIT 3 was ignored"),
     Case("select the larger of keys from networks", first=[SORTING], note="Too common"),

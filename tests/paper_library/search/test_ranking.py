@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from paper_library.library import Library
 from paper_library.search.parser import parse_query
 from tests.paper_library.search.libraries import library_of, titles
-from uraniborg.kernel.text import terms
+from uraniborg.kernel.words import extract_terms
 
 WORDS = ("apple", "berry", "cherry", "date", "elder")
 
 
 def texts(page: dict[str, Any]) -> list[set[str]]:
-    return [set(terms(hit["title"])) for hit in page["results"]]
+    return [set(extract_terms(hit["title"])) for hit in page["results"]]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def test_on_all_pages_together_complete_papers_come_first_and_none_twice(
     fruit: Library, words: set[str], limit: int
 ) -> None:
-    wanted = set(terms(" ".join(words)))
+    wanted = set(extract_terms(" ".join(words)))
     whole = fruit.search(" ".join(sorted(words)), limit=100)
     seen: list[set[str]] = []
     scores: list[float] = []

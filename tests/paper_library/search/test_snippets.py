@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from paper_library.search.compiler import CompiledQuery
 from paper_library.search.snippets import WordMatcher, make_snippet
-from uraniborg.kernel.text import stem, words
+from uraniborg.kernel.words import split_words, stem_word
 
 SNIPPET_CHARS = 300
 
@@ -95,9 +95,9 @@ def test_as_much_is_shown_as_there_is_room_for() -> None:
 
 @given(TEXTS, QUERIES)
 def test_what_is_bold_was_asked_for(text: str, query: str) -> None:
-    asked = {stem(word) or word for word in words(query)}
+    asked = {stem_word(word) or word for word in split_words(query)}
     for bold in rendered(shown(text, query))[1]:
-        assert {stem(word) or word for word in words(bold)} & asked, bold
+        assert {stem_word(word) or word for word in split_words(bold)} & asked, bold
 
 
 @given(st.text(max_size=400), st.text(max_size=10))

@@ -50,8 +50,16 @@ def test_a_statement_becomes_a_query_and_the_note_has_it(statement: str, query: 
 @pytest.mark.parametrize(
     ("statement", "query", "note"),
     [
-        ("SELECT * FROM papers WHERE citations > 9", "", "citations > 9 was ignored: citations is not a searchable field."),
-        ("SELECT * FROM papers WHERE year > 2015 LIMIT 5", "year:>2015", "LIMIT 5 was ignored; use the limit argument."),
+        (
+            "SELECT * FROM papers WHERE citations > 9",
+            "",
+            "citations > 9 was ignored: citations is not a searchable field.",
+        ),
+        (
+            "SELECT * FROM papers WHERE year > 2015 LIMIT 5",
+            "year:>2015",
+            "LIMIT 5 was ignored; use the limit argument.",
+        ),
     ],
 )
 def test_a_part_without_a_counterpart_is_named(statement: str, query: str, note: str) -> None:

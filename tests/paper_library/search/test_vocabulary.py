@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_library.search.vocabulary import find_sort, find_spellings, rename_fields
-from uraniborg.kernel.text import words
+from uraniborg.kernel.words import split_words
 
 
 def renamed(text: str) -> tuple[str, list[str]]:
@@ -145,5 +145,5 @@ def test_a_word_in_which_the_letters_stand_for_themselves_has_no_other(typed: st
 @given(st.text(max_size=60))
 def test_any_text_has_its_words_and_spellings_that_differ(text: str) -> None:
     spelled = find_spellings(text)
-    assert [word for word, _ in spelled] == words(text)
+    assert [word for word, _ in spelled] == split_words(text)
     assert all(other and other != word for word, others in spelled for other in others)

@@ -26,12 +26,12 @@ def test_an_entry_made_of_metadata_reads_back() -> None:
     from tempfile import TemporaryDirectory
 
     from paper_library.build.entry import Entry
-    from paper_library.build.readers import reader_for
+    from paper_library.build.readers import find_reader
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "made.bib"
         path.write_text(make_bibtex(METADATA), encoding="utf-8")
-        reader = reader_for(path)
+        reader = find_reader(path)
         assert reader is not None
         (entry,) = reader(path, "made.bib")
     assert isinstance(entry, Entry)

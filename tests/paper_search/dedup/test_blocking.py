@@ -2,12 +2,12 @@
 
 import random
 
-from paper_search.dedup.blocking import similar_titles
+from paper_search.dedup.blocking import find_similar_titles
 from paper_search.dedup.titles import parse_title
 
 
 def pairs(*titles: str) -> set[tuple[int, int]]:
-    return set(similar_titles([parse_title(title) for title in titles]))
+    return set(find_similar_titles([parse_title(title) for title in titles]))
 
 
 def test_near_equal_titles_meet_and_others_do_not() -> None:
@@ -44,7 +44,7 @@ def test_comparisons_grow_with_the_number_of_titles_even_when_all_share_their_wo
     words = [f"word{letter}" for letter in "abcdefgh"]
     titles = {" ".join(chance.choices(words, k=8)) for _ in range(2_000)}
     parsed = list({title.compact: title for title in map(parse_title, titles)}.values())
-    few, many = len(list(similar_titles(parsed[:500]))), len(list(similar_titles(parsed[:1_500])))
+    few, many = len(list(find_similar_titles(parsed[:500]))), len(list(find_similar_titles(parsed[:1_500])))
     assert many < 6 * few
 
 
@@ -52,4 +52,4 @@ def test_nested_titles_do_not_multiply() -> None:
     nested = [
         parse_title("one ring two " + " ".join(f"w{number}" for number in range(length))) for length in range(300)
     ]
-    assert len(list(similar_titles(nested))) < 300 * 60
+    assert len(list(find_similar_titles(nested))) < 300 * 60

@@ -7,14 +7,23 @@ import pytest
 
 from paper_search.dedup import deduplicate, merge_duplicates
 from paper_search.models import WorkType
-from tests.paper_search.dedup.papers import TITLE, anonymous, are_one, count_of, paper, reasons_of
+from tests.paper_search.dedup.sample_records import (
+    TITLE,
+    count_papers,
+    is_one_paper,
+    list_reasons,
+    make_anonymous_paper,
+    make_paper,
+)
 
 
 @pytest.mark.parametrize(
     "spelling", ["https://doi.org/10.1000/ABC", "doi:10.1000/abc", "10.1000/Abc.", " 10.1000/abc "]
 )
 def test_one_doi_in_any_spelling_is_one_paper(spelling: str) -> None:
-    assert are_one(paper(doi="10.1000/abc"), paper("Tidal dissipation in moons", doi=spelling, year=2021))
+    assert is_one_paper(
+        make_paper(doi="10.1000/abc"), make_paper("Tidal dissipation in moons", doi=spelling, year=2021)
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,8 +40,10 @@ def test_one_doi_in_any_spelling_is_one_paper(spelling: str) -> None:
 def test_one_identifier_in_two_spellings_is_one_paper(scheme: str, left: str, right: str, reason: str) -> None:
     found = deduplicate(
         [
-            anonymous("Dissipation in icy moons", identifiers={scheme: left}),
-            anonymous("Tidal dissipation in moons", year=None, identifiers={scheme: right}, source="crossref"),
+            make_anonymous_paper("Dissipation in icy moons", identifiers={scheme: left}),
+            make_anonymous_paper(
+                "Tidal dissipation in moons", year=None, identifiers={scheme: right}, source="crossref"
+            ),
         ]
     )
     assert len(found.papers) == 1
@@ -40,20 +51,21 @@ def test_one_identifier_in_two_spellings_is_one_paper(scheme: str, left: str, ri
 
 
 def test_an_arxiv_doi_and_an_arxiv_id_are_one_paper() -> None:
-    assert are_one(
-        anonymous("Moons", identifiers={"arxiv": "2101.00001"}), anonymous("Moons!", doi="10.48550/arXiv.2101.00001")
+    assert is_one_paper(
+        make_anonymous_paper("Moons", identifiers={"arxiv": "2101.00001"}),
+        make_anonymous_paper("Moons!", doi="10.48550/arXiv.2101.00001"),
     )
 
 
 def test_versions_of_one_preprint_doi_are_one_paper() -> None:
-    first = anonymous("Icy moons", doi="10.26434/chemrxiv-2021-abcde-v1")
-    assert are_one(first, anonymous("Small icy moons", doi="10.26434/chemrxiv-2021-abcde-v3"))
+    first = make_anonymous_paper("Icy moons", doi="10.26434/chemrxiv-2021-abcde-v1")
+    assert is_one_paper(first, make_anonymous_paper("Small icy moons", doi="10.26434/chemrxiv-2021-abcde-v3"))
 
 
 def test_the_doi_of_a_whole_volume_merges_none_of_its_papers() -> None:
     topics = ["rings", "craters", "auroras", "comets", "dust", "plumes", "tides", "spectra", "storms", "halos"]
     volume = [
-        paper(f"Observing {topic} from orbit {topic}", f"{topic.title()} Author", doi="10.1000/proceedings")
+        make_paper(f"Observing {topic} from orbit {topic}", f"{topic.title()} Author", doi="10.1000/proceedings")
         for topic in topics
     ]
     merged = merge_duplicates(volume)
@@ -63,32 +75,34 @@ def test_the_doi_of_a_whole_volume_merges_none_of_its_papers() -> None:
 
 def test_two_strangers_with_one_doi_stay_two() -> None:
     assert (
-        count_of(paper("Rings of Saturn", "A. Kim", doi="10.1000/x"), paper("Bird song", "B. Lee", doi="10.1000/x"))
+        count_papers(
+            make_paper("Rings of Saturn", "A. Kim", doi="10.1000/x"), make_paper("Bird song", "B. Lee", doi="10.1000/x")
+        )
         == 2
     )
 
 
 def test_a_translated_title_with_the_same_doi_and_authors_is_one_paper() -> None:
-    assert are_one(paper("Gezeitenreibung kleiner Eismonde", doi="10.1000/x"), paper(doi="10.1000/x"))
+    assert is_one_paper(make_paper("Gezeitenreibung kleiner Eismonde", doi="10.1000/x"), make_paper(doi="10.1000/x"))
 
 
 def test_the_same_title_authors_and_year_are_one_paper() -> None:
     merged = merge_duplicates(
-        [paper(), paper(TITLE.upper(), "Wang, L.", "Garcia Marquez A", "Mueller, J.", source="dblp")]
+        [make_paper(), make_paper(TITLE.upper(), "Wang, L.", "Garcia Marquez A", "Mueller, J.", source="dblp")]
     )
-    assert [reasons_of(found) for found in merged] == [{"first record", "title, authors and year match"}]
+    assert [list_reasons(found) for found in merged] == [{"first record", "title, authors and year match"}]
 
 
 def test_a_misspelled_title_is_recognised() -> None:
-    assert are_one(paper(), paper(TITLE.replace("dissipation", "disipation"), source="dblp"))
+    assert is_one_paper(make_paper(), make_paper(TITLE.replace("dissipation", "disipation"), source="dblp"))
 
 
 def test_a_dropped_subtitle_is_recognised() -> None:
-    assert are_one(paper(), paper(f"{TITLE}: evidence from three flybys", source="dblp"))
+    assert is_one_paper(make_paper(), make_paper(f"{TITLE}: evidence from three flybys", source="dblp"))
 
 
 def test_et_al_stands_for_the_rest() -> None:
-    assert are_one(paper(), paper(TITLE, "Wang et al.", source="scholar"))
+    assert is_one_paper(make_paper(), make_paper(TITLE, "Wang et al.", source="scholar"))
 
 
 @pytest.mark.parametrize(
@@ -117,31 +131,33 @@ def test_et_al_stands_for_the_rest() -> None:
 )
 @pytest.mark.parametrize("source", ["openalex", "crossref"])
 def test_titles_that_mean_different_papers_stay_apart(left: str, right: str, source: str) -> None:
-    assert count_of(paper(left.format(TITLE)), paper(right.format(TITLE), source=source)) == 2
+    assert count_papers(make_paper(left.format(TITLE)), make_paper(right.format(TITLE), source=source)) == 2
 
 
 @pytest.mark.parametrize(
     "title", ["Editorial", "Preface", "Introduction", "Erratum", "Author index", "Guest editorial", ""]
 )
 def test_generic_and_missing_titles_identify_nothing(title: str) -> None:
-    assert count_of(paper(title), paper(title, source="crossref")) == 2
+    assert count_papers(make_paper(title), make_paper(title, source="crossref")) == 2
 
 
 def test_untitled_papers_stay_apart_with_ids_of_their_own() -> None:
-    merged = merge_duplicates([anonymous(""), anonymous(""), anonymous("  ", source="crossref")])
+    merged = merge_duplicates(
+        [make_anonymous_paper(""), make_anonymous_paper(""), make_anonymous_paper("  ", source="crossref")]
+    )
     assert len({found.id for found in merged}) == 3
 
 
 def test_untitled_papers_with_one_identifier_are_one() -> None:
-    assert are_one(anonymous("", doi="10.1000/x"), paper(doi="10.1000/x"))
+    assert is_one_paper(make_anonymous_paper("", doi="10.1000/x"), make_paper(doi="10.1000/x"))
 
 
 def test_two_journal_dois_stay_apart_whatever_else_agrees() -> None:
-    assert count_of(paper(doi="10.1000/a"), paper(doi="10.1000/b")) == 2
+    assert count_papers(make_paper(doi="10.1000/a"), make_paper(doi="10.1000/b")) == 2
 
 
 def test_a_record_without_doi_does_not_chain_two_journal_dois() -> None:
-    records = [paper(doi="10.1000/a"), paper(), paper(doi="10.1000/b"), paper(source="dblp")]
+    records = [make_paper(doi="10.1000/a"), make_paper(), make_paper(doi="10.1000/b"), make_paper(source="dblp")]
     for order in permutations(records):
         merged = merge_duplicates(order)
         assert sorted(found.doi or "" for found in merged) == ["10.1000/a", "10.1000/b"]
@@ -149,21 +165,21 @@ def test_a_record_without_doi_does_not_chain_two_journal_dois() -> None:
 
 def test_an_arxiv_id_does_not_chain_two_journal_dois() -> None:
     arxiv = {"arxiv": "2101.00001"}
-    records = [paper(doi="10.1000/a", identifiers=arxiv), paper(doi="10.1000/b", identifiers=arxiv)]
-    assert count_of(*records, paper(identifiers=arxiv)) == 2
+    records = [make_paper(doi="10.1000/a", identifiers=arxiv), make_paper(doi="10.1000/b", identifiers=arxiv)]
+    assert count_papers(*records, make_paper(identifiers=arxiv)) == 2
 
 
 def test_a_bare_title_does_not_chain_two_numbered_ones() -> None:
     report = "Annual report of the observatory of the southern islands"
-    numbered = [paper(f"{report} 2018", year=2018), paper(f"{report} 2019", year=2019)]
-    for order in permutations([*numbered, paper(report, year=None)]):
-        assert count_of(*order) >= 2
+    numbered = [make_paper(f"{report} 2018", year=2018), make_paper(f"{report} 2019", year=2019)]
+    for order in permutations([*numbered, make_paper(report, year=None)]):
+        assert count_papers(*order) >= 2
 
 
 def test_a_record_without_authors_does_not_chain_two_groups_of_authors() -> None:
-    records = [paper(TITLE, "A. Kim"), anonymous(), paper(TITLE, "B. Lee")]
+    records = [make_paper(TITLE, "A. Kim"), make_anonymous_paper(), make_paper(TITLE, "B. Lee")]
     for order in permutations(records):
-        assert count_of(*order) == 2
+        assert count_papers(*order) == 2
 
 
 @pytest.mark.parametrize(
@@ -181,67 +197,74 @@ def test_a_record_without_authors_does_not_chain_two_groups_of_authors() -> None
     ],
 )
 def test_a_preprint_is_paired_with_the_journal_version(preprint: dict[str, Any]) -> None:
-    earlier = paper(year=2017, source="arxiv", **preprint)
+    earlier = make_paper(year=2017, source="arxiv", **preprint)
     merged = merge_duplicates(
-        [earlier, paper(year=2020, doi="10.1000/journal", venue="Icy Letters", source="crossref")]
+        [earlier, make_paper(year=2020, doi="10.1000/journal", venue="Icy Letters", source="crossref")]
     )
     assert len(merged) == 1
     assert merged[0].doi == "10.1000/journal"
     assert (merged[0].year, merged[0].venue) == (2020, "Icy Letters")
-    assert "preprint of the journal version" in reasons_of(merged[0])
+    assert "preprint of the journal version" in list_reasons(merged[0])
 
 
 def test_a_preprint_may_change_its_title_a_little() -> None:
-    earlier = paper("On tidal dissipation in the mantles of icy moons", doi="10.48550/arXiv.2101.00001", year=2018)
-    assert are_one(earlier, paper(doi="10.1000/journal"))
+    earlier = make_paper("On tidal dissipation in the mantles of icy moons", doi="10.48550/arXiv.2101.00001", year=2018)
+    assert is_one_paper(earlier, make_paper(doi="10.1000/journal"))
 
 
 def test_a_reworded_title_needs_the_same_authors() -> None:
-    earlier = paper("On tidal dissipation in icy moons' mantles", "A. Kim", "B. Lee", doi="10.48550/arXiv.2101.00001")
-    assert count_of(earlier, paper(doi="10.1000/journal")) == 2
+    earlier = make_paper(
+        "On tidal dissipation in icy moons' mantles", "A. Kim", "B. Lee", doi="10.48550/arXiv.2101.00001"
+    )
+    assert count_papers(earlier, make_paper(doi="10.1000/journal")) == 2
 
 
 def test_a_preprint_four_years_older_is_another_paper() -> None:
-    assert count_of(paper(year=2015, identifiers={"arxiv": "2101.00001"}), paper(doi="10.1000/journal")) == 2
+    assert (
+        count_papers(make_paper(year=2015, identifiers={"arxiv": "2101.00001"}), make_paper(doi="10.1000/journal")) == 2
+    )
 
 
 def test_two_arxiv_ids_are_two_papers() -> None:
-    assert count_of(paper(identifiers={"arxiv": "2101.00001"}), paper(identifiers={"arxiv": "2101.00002"})) == 2
+    assert (
+        count_papers(make_paper(identifiers={"arxiv": "2101.00001"}), make_paper(identifiers={"arxiv": "2101.00002"}))
+        == 2
+    )
 
 
-def test_the_journal_press_that_shares_a_prefix_with_a_preprint_server_is_no_preprint() -> None:
-    assert count_of(paper(doi="10.1101/gr.123456.119"), paper(doi="10.1000/journal")) == 2
+def test_a_press_that_shares_a_prefix_with_a_preprint_server_is_not_a_preprint_server() -> None:
+    assert count_papers(make_paper(doi="10.1101/gr.123456.119"), make_paper(doi="10.1000/journal")) == 2
 
 
 def test_different_authors_of_one_title_are_two_papers() -> None:
-    assert count_of(paper(TITLE, "A. Kim", "B. Lee"), paper(TITLE, "C. Roy", "D. Sun")) == 2
+    assert count_papers(make_paper(TITLE, "A. Kim", "B. Lee"), make_paper(TITLE, "C. Roy", "D. Sun")) == 2
 
 
 def test_years_far_apart_are_two_papers() -> None:
-    assert count_of(paper(year=2001), paper(year=2019)) == 2
+    assert count_papers(make_paper(year=2001), make_paper(year=2019)) == 2
 
 
 def test_a_conference_paper_and_its_journal_article_are_two() -> None:
-    talk = paper(venue="International Conference on Icy Moons")
-    assert count_of(talk, paper(venue="Journal of Icy Moons")) == 2
-    assert count_of(talk, paper(venue="Int. Conf. Icy Moons", source="dblp", year=2020)) == 1
+    talk = make_paper(venue="International Conference on Icy Moons")
+    assert count_papers(talk, make_paper(venue="Journal of Icy Moons")) == 2
+    assert count_papers(talk, make_paper(venue="Int. Conf. Icy Moons", source="dblp", year=2020)) == 1
 
 
 def test_a_missing_year_or_missing_authors_do_not_prevent_a_match() -> None:
-    assert are_one(paper(year=None), paper(source="dblp"))
-    assert are_one(anonymous(), paper(source="dblp"))
+    assert is_one_paper(make_paper(year=None), make_paper(source="dblp"))
+    assert is_one_paper(make_anonymous_paper(), make_paper(source="dblp"))
 
 
 def test_a_short_title_needs_authors_that_agree() -> None:
-    assert count_of(anonymous("Icy moons"), anonymous("Icy moons", source="dblp")) == 2
-    assert are_one(paper("Icy moons"), paper("Icy moons", source="dblp"))
+    assert count_papers(make_anonymous_paper("Icy moons"), make_anonymous_paper("Icy moons", source="dblp")) == 2
+    assert is_one_paper(make_paper("Icy moons"), make_paper("Icy moons", source="dblp"))
 
 
 def test_one_word_more_is_forgiven_between_sources_but_not_within_one() -> None:
     longer = "Tidal dissipation in the deep mantles of small icy moons of giants"
     shorter = longer.replace("deep ", "")
-    assert are_one(paper(longer), paper(shorter, source="dblp"))
-    assert count_of(paper(longer), paper(shorter)) == 2
+    assert is_one_paper(make_paper(longer), make_paper(shorter, source="dblp"))
+    assert count_papers(make_paper(longer), make_paper(shorter)) == 2
 
 
 @pytest.mark.parametrize(
@@ -253,18 +276,20 @@ def test_one_word_more_is_forgiven_between_sources_but_not_within_one() -> None:
     ],
 )
 def test_titles_in_any_script_are_compared(title: str, names: tuple[str, ...]) -> None:
-    assert are_one(paper(title, *names), paper(f" {title}.", *names, source="dblp"))
-    assert count_of(paper(f"{title} 1", *names), paper(f"{title} 2", *names)) == 2
+    assert is_one_paper(make_paper(title, *names), make_paper(f" {title}.", *names, source="dblp"))
+    assert count_papers(make_paper(f"{title} 1", *names), make_paper(f"{title} 2", *names)) == 2
 
 
 def test_debris_of_other_fields_in_a_title_is_seen_through() -> None:
-    messy = anonymous(f"Müller (2019). {TITLE.lower()}, Icy Letters 7", source="cora", venue="Icy Letters", volume="7")
-    messy.authors = paper(TITLE, "Wang, L., Garcia Marquez, A., and Müller, J.").authors
-    assert are_one(messy, paper(venue="Icy Letters"))
+    messy = make_anonymous_paper(
+        f"Müller (2019). {TITLE.lower()}, Icy Letters 7", source="cora", venue="Icy Letters", volume="7"
+    )
+    messy.authors = make_paper(TITLE, "Wang, L., Garcia Marquez, A., and Müller, J.").authors
+    assert is_one_paper(messy, make_paper(venue="Icy Letters"))
 
 
-def test_hundreds_of_copies_become_one_paper_with_every_record_kept() -> None:
-    copies = [paper(source=f"source {number}", citation_count=number) for number in range(300)]
+def test_hundreds_of_copies_become_one_paper_with_every_record() -> None:
+    copies = [make_paper(source=f"source {number}", citation_count=number) for number in range(300)]
     merged = merge_duplicates(copies)
     assert len(merged) == 1
     assert (len(merged[0].records), merged[0].citation_count) == (300, 299)

@@ -5,7 +5,7 @@ from itertools import permutations
 from paper_search.dedup import deduplicate, merge_duplicates
 from paper_search.models import REGISTRATION, Author, RawPaper, SourceRecord, WorkType, paper_id
 from paper_search.notices import EditorialNotice, NoticeStatus
-from tests.paper_search.dedup.papers import TITLE, anonymous, names_of, paper
+from tests.paper_search.dedup.sample_records import TITLE, list_names, make_anonymous_paper, make_paper
 
 
 def merged(*papers: RawPaper) -> RawPaper:
@@ -14,7 +14,7 @@ def merged(*papers: RawPaper) -> RawPaper:
 
 
 def test_the_journal_wins_and_the_preprint_keeps_its_identifiers() -> None:
-    preprint = paper(
+    preprint = make_paper(
         year=2018,
         source="arxiv",
         venue="arXiv",
@@ -23,7 +23,7 @@ def test_the_journal_wins_and_the_preprint_keeps_its_identifiers() -> None:
         abstract="A long abstract that only the preprint has.",
         full_text_url="https://arxiv.org/pdf/2101.00001",
     )
-    journal = paper(
+    journal = make_paper(
         doi="10.1000/journal",
         source="crossref",
         venue="Icy Letters",
@@ -43,28 +43,31 @@ def test_the_journal_wins_and_the_preprint_keeps_its_identifiers() -> None:
     assert found.provenance["abstract"] == found.provenance["identifiers.arxiv"] == "arxiv"
 
 
-def test_the_doi_of_a_preprint_server_is_kept_beside_the_journals() -> None:
-    found = merged(paper(doi="10.1101/123456", year=2018), paper(doi="10.1000/journal", source="crossref"))
+def test_the_doi_of_a_preprint_is_stored_beside_the_journals() -> None:
+    found = merged(make_paper(doi="10.1101/123456", year=2018), make_paper(doi="10.1000/journal", source="crossref"))
     assert found.identifiers == {"doi": "10.1000/journal", "preprint_doi": "10.1101/123456"}
     again = merged(
-        found, anonymous("Something the preprint was called before", doi="10.1101/123456", source="europepmc")
+        found,
+        make_anonymous_paper("Something the preprint was called before", doi="10.1101/123456", source="europepmc"),
     )
     assert again.doi == "10.1000/journal"
 
 
-def test_what_has_appeared_is_no_preprint_any_more() -> None:
-    marked = paper(doi="10.1000/x", work_type=WorkType.PREPRINT, source="a")
-    found = merged(marked, paper(doi="10.1000/x", venue="Icy Letters", source="b"))
+def test_a_published_paper_is_not_a_preprint() -> None:
+    marked = make_paper(doi="10.1000/x", work_type=WorkType.PREPRINT, source="a")
+    found = merged(marked, make_paper(doi="10.1000/x", venue="Icy Letters", source="b"))
     assert found.work_type is None
     assert "work_type" not in found.provenance
     assert merged(marked, marked).work_type is WorkType.PREPRINT
 
 
-def test_every_source_record_is_kept_with_its_reason() -> None:
+def test_every_source_record_is_listed_with_its_reason() -> None:
     found = merged(
-        paper(doi="10.1000/x", source="crossref", records=[SourceRecord(source="crossref", record_id="10.1000/x")]),
-        paper(doi="10.1000/x", source="openalex", records=[SourceRecord(source="openalex", record_id="W1")]),
-        paper(source="dblp", records=[SourceRecord(source="dblp", record_id="conf/x/1")]),
+        make_paper(
+            doi="10.1000/x", source="crossref", records=[SourceRecord(source="crossref", record_id="10.1000/x")]
+        ),
+        make_paper(doi="10.1000/x", source="openalex", records=[SourceRecord(source="openalex", record_id="W1")]),
+        make_paper(source="dblp", records=[SourceRecord(source="dblp", record_id="conf/x/1")]),
     )
     assert {(record.source, record.record_id, record.reason) for record in found.records} == {
         ("crossref", "10.1000/x", "first record"),
@@ -74,38 +77,38 @@ def test_every_source_record_is_kept_with_its_reason() -> None:
 
 
 def test_a_paper_that_was_not_merged_has_its_own_record() -> None:
-    found = merged(paper(doi="https://doi.org/10.1000/X", source="crossref"))
+    found = merged(make_paper(doi="https://doi.org/10.1000/X", source="crossref"))
     assert found.records == [SourceRecord(source="crossref", record_id="doi:10.1000/x")]
     assert found.doi == "10.1000/x"
 
 
 def test_records_survive_a_second_merge() -> None:
-    first = merged(paper(source="a", doi="10.1000/x"), paper(source="b", doi="10.1000/x"))
-    second = merged(first, paper(source="c", doi="10.1000/x"))
+    first = merged(make_paper(source="a", doi="10.1000/x"), make_paper(source="b", doi="10.1000/x"))
+    second = merged(first, make_paper(source="c", doi="10.1000/x"))
     assert {record.source for record in second.records} == {"a", "b", "c"}
     assert [record.reason for record in second.records].count("first record") == 1
 
 
 def test_full_names_replace_initials_and_nobody_is_lost() -> None:
     found = merged(
-        paper(TITLE, "L. Wang", "A. García Márquez", "J. Müller", "K. Tanaka", doi="10.1000/x", source="crossref"),
-        paper(TITLE, "Lei Wang", "Ana García Márquez", "Mueller, Jürgen", doi="10.1000/x", source="openalex"),
+        make_paper(TITLE, "L. Wang", "A. García Márquez", "J. Müller", "K. Tanaka", doi="10.1000/x", source="crossref"),
+        make_paper(TITLE, "Lei Wang", "Ana García Márquez", "Mueller, Jürgen", doi="10.1000/x", source="openalex"),
     )
-    assert names_of(found) == ["Lei Wang", "Ana García Márquez", "Mueller, Jürgen", "K. Tanaka"]
+    assert list_names(found) == ["Lei Wang", "Ana García Márquez", "Mueller, Jürgen", "K. Tanaka"]
 
 
 def test_an_author_only_the_shorter_list_has_is_added() -> None:
     found = merged(
-        paper(TITLE, "Lei Wang", "Ana Gray", "Kei Tanaka", doi="10.1000/x", source="crossref"),
-        paper(TITLE, "Lei Wang", "Zoe Quist", doi="10.1000/x", source="openalex"),
+        make_paper(TITLE, "Lei Wang", "Ana Gray", "Kei Tanaka", doi="10.1000/x", source="crossref"),
+        make_paper(TITLE, "Lei Wang", "Zoe Quist", doi="10.1000/x", source="openalex"),
     )
-    assert names_of(found) == ["Lei Wang", "Ana Gray", "Kei Tanaka", "Zoe Quist"]
+    assert list_names(found) == ["Lei Wang", "Ana Gray", "Kei Tanaka", "Zoe Quist"]
 
 
 def test_one_person_spelled_beyond_recognition_is_not_added_twice() -> None:
     found = merged(
-        paper(TITLE, "Lei Wang", "Mourad Quzzani", doi="10.1000/x", source="crossref"),
-        paper(TITLE, "Lei Wang", "M. Wazzanie", doi="10.1000/x", source="openalex"),
+        make_paper(TITLE, "Lei Wang", "Mourad Quzzani", doi="10.1000/x", source="crossref"),
+        make_paper(TITLE, "Lei Wang", "M. Wazzanie", doi="10.1000/x", source="openalex"),
     )
     assert len(found.authors) == 2
 
@@ -117,16 +120,16 @@ def test_author_ids_are_carried_over_and_et_al_is_dropped() -> None:
         doi="10.1000/x",
         source="a",
     )
-    found = merged(known, paper(TITLE, "Lei Wang", "Kei Tanaka", doi="10.1000/x", source="b"))
+    found = merged(known, make_paper(TITLE, "Lei Wang", "Kei Tanaka", doi="10.1000/x", source="b"))
     assert found.authors == [Author(name="Lei Wang", author_id="0000-0001"), Author(name="Kei Tanaka")]
 
 
 def test_a_collaboration_stays_an_author() -> None:
     found = merged(
-        paper(TITLE, "ATLAS Collaboration", doi="10.1000/x", source="a"),
-        paper(TITLE, "Lei Wang", doi="10.1000/x", source="b"),
+        make_paper(TITLE, "ATLAS Collaboration", doi="10.1000/x", source="a"),
+        make_paper(TITLE, "Lei Wang", doi="10.1000/x", source="b"),
     )
-    assert set(names_of(found)) == {"ATLAS Collaboration", "Lei Wang"}
+    assert set(list_names(found)) == {"ATLAS Collaboration", "Lei Wang"}
 
 
 def test_three_hundred_authors_merge_with_their_initials_into_three_hundred() -> None:
@@ -135,16 +138,16 @@ def test_three_hundred_authors_merge_with_their_initials_into_three_hundred() ->
         for n in range(300)
     ]
     short = [f"{name.split()[0][0]}. {name.split()[1]}" for name in full]
-    found = merged(paper(TITLE, *short, source="a", doi="10.1000/x"), paper(TITLE, *full, source="b"))
-    assert names_of(found) == full
+    found = merged(make_paper(TITLE, *short, source="a", doi="10.1000/x"), make_paper(TITLE, *full, source="b"))
+    assert list_names(found) == full
 
 
 def test_the_longest_sensible_abstract_and_the_most_citations_win() -> None:
     found = merged(
-        paper(doi="10.1000/x", abstract="Short.", citation_count=2, source="a"),
-        paper(doi="10.1000/x", abstract="A good deal longer.", citation_count=9, source="b"),
-        paper(doi="10.1000/x", abstract="Longer still but cut off in the mid…", source="c"),
-        paper(doi="10.1000/x", abstract="full text " * 5_000, source="d"),
+        make_paper(doi="10.1000/x", abstract="Short.", citation_count=2, source="a"),
+        make_paper(doi="10.1000/x", abstract="A good deal longer.", citation_count=9, source="b"),
+        make_paper(doi="10.1000/x", abstract="Longer still but cut off in the mid…", source="c"),
+        make_paper(doi="10.1000/x", abstract="full text " * 5_000, source="d"),
     )
     assert found.abstract == "A good deal longer."
     assert found.citation_count == 9
@@ -153,45 +156,47 @@ def test_the_longest_sensible_abstract_and_the_most_citations_win() -> None:
 
 def test_a_readable_title_wins_over_a_shouted_or_truncated_one() -> None:
     found = merged(
-        paper(TITLE.upper(), doi="10.1000/x", source="a", abstract="x", venue="y"),
-        paper(TITLE, doi="10.1000/x", source="b"),
-        paper("Tidal dissipation in the ...", doi="10.1000/x", source="c"),
+        make_paper(TITLE.upper(), doi="10.1000/x", source="a", abstract="x", venue="y"),
+        make_paper(TITLE, doi="10.1000/x", source="b"),
+        make_paper("Tidal dissipation in the ...", doi="10.1000/x", source="c"),
     )
     assert found.title == TITLE
 
 
 def test_an_open_copy_wins_over_other_links() -> None:
     found = merged(
-        paper(doi="10.1000/x", full_text_url="https://doi.org/10.1000/x", source="a"),
-        paper(doi="10.1000/x", full_text_url="https://publisher.example/article/x", source="b"),
-        paper(doi="10.1000/x", full_text_url="https://europepmc.org/articles/PMC1?pdf=render", source="c"),
+        make_paper(doi="10.1000/x", full_text_url="https://doi.org/10.1000/x", source="a"),
+        make_paper(doi="10.1000/x", full_text_url="https://publisher.example/article/x", source="b"),
+        make_paper(doi="10.1000/x", full_text_url="https://europepmc.org/articles/PMC1?pdf=render", source="c"),
     )
     assert found.full_text_url == "https://europepmc.org/articles/PMC1?pdf=render"
 
 
-def test_identifiers_of_all_records_come_together_and_unknown_ones_are_kept() -> None:
+def test_identifiers_of_all_records_are_merged_with_unknown_schemes() -> None:
     found = merged(
-        paper(doi="10.1000/x", identifiers={"pmid": "PMID: 12", "isbn": "978-3"}, source="a"),
-        paper(doi="doi:10.1000/X", identifiers={"openalex": "https://openalex.org/W7"}, source="b"),
+        make_paper(doi="10.1000/x", identifiers={"pmid": "PMID: 12", "isbn": "978-3"}, source="a"),
+        make_paper(doi="doi:10.1000/X", identifiers={"openalex": "https://openalex.org/W7"}, source="b"),
     )
     assert found.identifiers == {"doi": "10.1000/x", "pmid": "12", "openalex": "W7", "isbn": "978-3"}
 
 
 def test_the_id_follows_from_the_merged_identifiers() -> None:
-    found = merged(paper(identifiers={"arxiv": "2101.00001"}, year=2018), paper(doi="https://doi.org/10.1000/X"))
+    found = merged(
+        make_paper(identifiers={"arxiv": "2101.00001"}, year=2018), make_paper(doi="https://doi.org/10.1000/X")
+    )
     assert found.id == paper_id({"doi": "10.1000/x"}, None, "", [], None)
 
 
 def test_an_id_given_by_the_caller_is_replaced_by_the_one_that_follows_from_the_content() -> None:
-    assert merged(paper(id="mine", doi="10.1000/x")).id == merged(paper(id="yours", doi="10.1000/X")).id
+    assert merged(make_paper(id="mine", doi="10.1000/x")).id == merged(make_paper(id="yours", doi="10.1000/X")).id
 
 
 def test_the_counts_by_reason_add_up_to_what_was_merged_away() -> None:
     records = [
-        paper(doi="10.1000/x"),
-        paper(doi="10.1000/x", source="a"),
-        paper(source="b"),
-        paper("Something else entirely"),
+        make_paper(doi="10.1000/x"),
+        make_paper(doi="10.1000/x", source="a"),
+        make_paper(source="b"),
+        make_paper("Something else entirely"),
     ]
     found = deduplicate(records)
     assert found.merged == {"same DOI": 1, "title, authors and year match": 1}
@@ -199,7 +204,7 @@ def test_the_counts_by_reason_add_up_to_what_was_merged_away() -> None:
 
 
 def test_the_papers_given_are_not_changed() -> None:
-    records = [paper(doi="doi:10.1000/X", source="a"), paper(source="b")]
+    records = [make_paper(doi="doi:10.1000/X", source="a"), make_paper(source="b")]
     before = [record.model_copy(deep=True) for record in records]
     merge_duplicates(records)
     assert records == before
@@ -207,10 +212,10 @@ def test_the_papers_given_are_not_changed() -> None:
 
 def test_papers_come_in_the_order_of_first_appearance() -> None:
     records = [
-        paper("Zebra stripes on Miranda"),
-        paper(doi="10.1000/x"),
-        paper("Auroras of Jupiter"),
-        paper(source="b"),
+        make_paper("Zebra stripes on Miranda"),
+        make_paper(doi="10.1000/x"),
+        make_paper("Auroras of Jupiter"),
+        make_paper(source="b"),
     ]
     assert [found.title for found in merge_duplicates(records)] == [
         "Zebra stripes on Miranda",
@@ -224,11 +229,11 @@ def test_no_papers_give_no_papers() -> None:
 
 
 def test_lone_surrogates_and_control_characters_do_no_harm() -> None:
-    odd = [paper(f"{TITLE} \ud800\x07", "L\udfff Wang", source=source) for source in ("a", "b", "a")]
+    odd = [make_paper(f"{TITLE} \ud800\x07", "L\udfff Wang", source=source) for source in ("a", "b", "a")]
     assert len(merge_duplicates(odd)) == 1
 
 
-def test_notices_of_all_records_are_kept_once_with_their_sources() -> None:
+def test_notices_of_all_records_are_listed_once_with_their_sources() -> None:
     doi = "10.1000/journal"
     retraction = EditorialNotice(
         status=NoticeStatus.RETRACTED, source="crossref", date="2021-02-03", notice_doi="10.1000/r"
@@ -236,10 +241,10 @@ def test_notices_of_all_records_are_kept_once_with_their_sources() -> None:
     same = retraction.model_copy(update={"source": "pubmed", "date": "2021-02"})
     flag = EditorialNotice(status=NoticeStatus.RETRACTED, source="openalex")
     records = [
-        paper(doi=doi, source="crossref", notices=[retraction]),
-        paper(doi=doi, source="pubmed", notices=[same]),
-        paper(doi=doi, source="openalex", notices=[flag]),
-        paper(doi=doi, source="dblp"),
+        make_paper(doi=doi, source="crossref", notices=[retraction]),
+        make_paper(doi=doi, source="pubmed", notices=[same]),
+        make_paper(doi=doi, source="openalex", notices=[flag]),
+        make_paper(doi=doi, source="dblp"),
     ]
     for order in permutations(records):
         found = merged(*order)
@@ -248,37 +253,37 @@ def test_notices_of_all_records_are_kept_once_with_their_sources() -> None:
         assert found.provenance["notices"] == "crossref, openalex, pubmed"
     two_steps = merged(merged(*records[:2]), merged(*records[2:]))
     assert (two_steps.notices, two_steps.provenance["notices"]) == ([retraction, flag], "crossref, openalex, pubmed")
-    assert "notices" not in merged(paper(doi=doi), paper(doi=doi, source="dblp")).provenance
+    assert "notices" not in merged(make_paper(doi=doi), make_paper(doi=doi, source="dblp")).provenance
 
 
 def test_a_marked_title_and_the_plain_one_are_one_paper_under_the_plain_title() -> None:
-    marked = paper(f"RETRACTED: {TITLE}", source="crossref", venue="Icy Letters", abstract="Longer.", volume="1")
-    found = merged(marked, paper(source="semantic_scholar"))
+    marked = make_paper(f"RETRACTED: {TITLE}", source="crossref", venue="Icy Letters", abstract="Longer.", volume="1")
+    found = merged(marked, make_paper(source="semantic_scholar"))
     assert found.title == TITLE
     assert merged(marked).title == marked.title
 
 
-def test_the_notice_of_a_retraction_stays_a_paper_of_its_own() -> None:
+def test_the_notice_of_a_retraction_stays_a_separate_paper() -> None:
     for title in (f"Retraction: {TITLE}", f"Retracted: {TITLE}", f"Retraction notice to: {TITLE}"):
-        assert len(merge_duplicates([paper(), paper(title, source="crossref")])) == 2
+        assert len(merge_duplicates([make_paper(), make_paper(title, source="crossref")])) == 2
 
 
 def test_a_year_of_publication_comes_before_one_of_registration() -> None:
-    registered = paper(doi="10.1000/x", year=2015, source="crossref", volume="3", pages="1-2", abstract="Full.")
+    registered = make_paper(doi="10.1000/x", year=2015, source="crossref", volume="3", pages="1-2", abstract="Full.")
     registered.provenance["year"] = "crossref" + REGISTRATION
-    printed = paper(doi="10.1000/x", year=1926, source="openalex")
+    printed = make_paper(doi="10.1000/x", year=1926, source="openalex")
     found = merged(registered, printed)
     assert (found.year, found.provenance["year"], found.has_registration_year) == (1926, "openalex", False)
-    alone = merged(registered, paper(doi="10.1000/x", year=None, source="openalex"))
+    alone = merged(registered, make_paper(doi="10.1000/x", year=None, source="openalex"))
     assert (alone.year, alone.has_registration_year) == (2015, True)
 
 
 def test_a_year_of_registration_does_not_tell_two_records_apart() -> None:
-    registered = paper(year=2015, source="crossref", provenance={"year": "crossref" + REGISTRATION})
-    assert merged(registered, paper(year=1926, source="openalex")).year == 1926
+    registered = make_paper(year=2015, source="crossref", provenance={"year": "crossref" + REGISTRATION})
+    assert merged(registered, make_paper(year=1926, source="openalex")).year == 1926
 
 
-def test_editors_are_kept_where_a_record_has_them() -> None:
-    edited = anonymous(doi="10.1000/x", source="crossref", editors=[Author(name="Eda Kiln")])
-    found = merged(edited, anonymous(doi="10.1000/x", source="openalex"))
+def test_editors_of_any_record_are_merged() -> None:
+    edited = make_anonymous_paper(doi="10.1000/x", source="crossref", editors=[Author(name="Eda Kiln")])
+    found = merged(edited, make_anonymous_paper(doi="10.1000/x", source="openalex"))
     assert (found.editors, found.provenance["editors"]) == ([Author(name="Eda Kiln")], "crossref")

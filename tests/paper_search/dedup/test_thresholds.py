@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.paper_search.dedup.papers import TITLE, anonymous, are_one, paper
+from tests.paper_search.dedup.sample_records import TITLE, is_one_paper, make_anonymous_paper, make_paper
 
 WORDS = "tidal dissipation mantles icy moons plumes craters auroras".split()  # noqa: SIM905 - a title is words
 
@@ -15,14 +15,14 @@ def titled(count: int, *more: str) -> str:
 @pytest.mark.parametrize(("apart", "is_one"), [(0, True), (1, True), (2, False), (3, False)])
 @pytest.mark.parametrize("venue", ["", "Icarus"])
 def test_published_records_are_one_paper_up_to_a_year_apart(apart: int, is_one: bool, venue: str) -> None:
-    left = paper(TITLE, year=2019, venue=venue)
-    assert are_one(left, paper(TITLE, year=2019 + apart, venue=venue, source="dblp")) is is_one
+    left = make_paper(TITLE, year=2019, venue=venue)
+    assert is_one_paper(left, make_paper(TITLE, year=2019 + apart, venue=venue, source="dblp")) is is_one
 
 
 @pytest.mark.parametrize(("apart", "is_one"), [(3, True), (4, False)])
 def test_a_preprint_and_its_article_are_one_paper_up_to_three_years_apart(apart: int, is_one: bool) -> None:
-    preprint = paper(TITLE, year=2019 - apart, identifiers={"arxiv": "2101.00001"})
-    assert are_one(preprint, paper(TITLE, year=2019, doi="10.1000/journal", source="crossref")) is is_one
+    preprint = make_paper(TITLE, year=2019 - apart, identifiers={"arxiv": "2101.00001"})
+    assert is_one_paper(preprint, make_paper(TITLE, year=2019, doi="10.1000/journal", source="crossref")) is is_one
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,16 @@ def test_a_preprint_and_its_article_are_one_paper_up_to_three_years_apart(apart:
 def test_without_authors_a_title_needs_four_words_and_the_year_or_six_and_no_year(
     words: int, years: tuple[int | None, int | None], is_one: bool
 ) -> None:
-    left, right = (anonymous(titled(words), year=year, source=source) for year, source in zip(years, "ab", strict=True))
-    assert are_one(left, right) is is_one
+    left, right = (
+        make_anonymous_paper(titled(words), year=year, source=source) for year, source in zip(years, "ab", strict=True)
+    )
+    assert is_one_paper(left, right) is is_one
 
 
 @pytest.mark.parametrize(("words", "is_one"), [(6, True), (5, False)])
 def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, is_one: bool) -> None:
-    left, right = paper(titled(words)), paper(titled(words, "everywhere"), source="dblp")
-    assert are_one(left, right) is is_one
+    left, right = make_paper(titled(words)), make_paper(titled(words, "everywhere"), source="dblp")
+    assert is_one_paper(left, right) is is_one
 
 
 @pytest.mark.parametrize(
@@ -62,9 +64,9 @@ def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, i
 def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_seven_tenths(
     shared: int, more: list[str], is_one: bool
 ) -> None:
-    preprint = paper(titled(shared, *more), identifiers={"arxiv": "2101.00001"})
-    article = paper(titled(shared), doi="10.1000/journal", source="crossref", year=2020)
-    assert are_one(preprint, article) is is_one
+    preprint = make_paper(titled(shared, *more), identifiers={"arxiv": "2101.00001"})
+    article = make_paper(titled(shared), doi="10.1000/journal", source="crossref", year=2020)
+    assert is_one_paper(preprint, article) is is_one
 
 
 @pytest.mark.parametrize(
@@ -78,5 +80,8 @@ def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_sev
 def test_one_doi_of_strangers_is_trusted_where_titles_are_85_in_a_hundred_alike(
     left: str, right: str, is_one: bool
 ) -> None:
-    one, other = paper(left, "A. Kim", doi="10.1000/x"), paper(right, "C. Roy", doi="10.1000/x", source="dblp")
-    assert are_one(one, other) is is_one
+    one, other = (
+        make_paper(left, "A. Kim", doi="10.1000/x"),
+        make_paper(right, "C. Roy", doi="10.1000/x", source="dblp"),
+    )
+    assert is_one_paper(one, other) is is_one

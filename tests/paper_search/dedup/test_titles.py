@@ -2,11 +2,11 @@
 
 import pytest
 
-from paper_search.dedup.titles import difference, parse_title
+from paper_search.dedup.titles import compare_titles, parse_title
 
 
 def differ(left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    found = difference(parse_title(left), parse_title(right))
+    found = compare_titles(parse_title(left), parse_title(right))
     return found.left, found.right
 
 
@@ -40,7 +40,7 @@ def test_spelling_hyphenation_and_function_words_make_no_difference(left: str, r
     assert differ(left, right) == ((), ())
 
 
-def test_the_words_of_one_title_only_are_told_for_each_side() -> None:
+def test_the_words_of_one_title_only_are_listed_for_each_side() -> None:
     assert differ("Rings of Saturn", "Rings of Uranus") == (("saturn",), ("uranus",))
 
 
@@ -52,38 +52,38 @@ def test_the_words_of_one_title_only_are_told_for_each_side() -> None:
         ("C rings", "D rings"),
     ],
 )
-def test_words_that_mean_something_else_are_no_misspellings(left: str, right: str) -> None:
+def test_words_with_another_meaning_are_not_misspellings(left: str, right: str) -> None:
     assert differ(left, right) != ((), ())
 
 
 @pytest.mark.parametrize("more", ["2", "III", "Part B", "erratum", "reply", "Task 4", "without", "semi"])
 def test_a_number_a_letter_or_a_notice_is_a_hard_difference(more: str) -> None:
-    assert difference(parse_title("Rings of Saturn"), parse_title(f"Rings of Saturn {more}")).hard
+    assert compare_titles(parse_title("Rings of Saturn"), parse_title(f"Rings of Saturn {more}")).is_hard
 
 
-def test_an_ordinary_word_is_no_hard_difference() -> None:
-    assert not difference(parse_title("Rings of Saturn"), parse_title("Dense rings of Saturn")).hard
+def test_an_ordinary_word_is_not_a_hard_difference() -> None:
+    assert not compare_titles(parse_title("Rings of Saturn"), parse_title("Dense rings of Saturn")).is_hard
 
 
 @pytest.mark.parametrize(
     "title", ["Editorial", "Guest Editorial", "Editor's notes", "Preface", "Table of Contents", ""]
 )
 def test_titles_that_many_papers_share_are_generic(title: str) -> None:
-    assert parse_title(title).generic
+    assert parse_title(title).is_generic
 
 
-def test_a_title_with_a_word_of_its_own_is_not_generic() -> None:
-    assert not parse_title("Introduction to perturbation theory").generic
+def test_a_title_with_a_distinctive_word_is_not_generic() -> None:
+    assert not parse_title("Introduction to perturbation theory").is_generic
 
 
 def test_a_title_begins_with_another_only_up_to_a_break() -> None:
     whole = parse_title("Learning the shape of rings quickly: a survey of methods")
-    assert whole.begins_with(parse_title("Learning the shape of rings quickly"))
-    assert not whole.begins_with(parse_title("Learning the shape of rings"))
-    assert not parse_title("Rings: a survey").begins_with(parse_title("Rings"))
+    assert whole.starts_with_title(parse_title("Learning the shape of rings quickly"))
+    assert not whole.starts_with_title(parse_title("Learning the shape of rings"))
+    assert not parse_title("Rings: a survey").starts_with_title(parse_title("Rings"))
 
 
 def test_a_title_of_a_million_characters_is_read_quickly_enough_to_compare() -> None:
     endless = parse_title("ring " * 200_000)
     assert len(endless.compact) < 2_000
-    assert difference(endless, parse_title("ring"))
+    assert compare_titles(endless, parse_title("ring"))

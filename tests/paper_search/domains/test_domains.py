@@ -4,15 +4,15 @@ import dataclasses
 
 import pytest
 
-from paper_search.domains import get_domain, known_domains
+from paper_search.domains import get_domain, list_domains
 from paper_search.errors import UnknownDomain
-from paper_search.intent.vocabulary import Vocabulary, key_of
-from paper_search.sources.registry import known_names
+from paper_search.intent.vocabulary import Vocabulary, make_key
+from paper_search.sources.registry import list_known_names
 
 
 def test_the_two_domains_that_ship_are_known() -> None:
-    assert known_domains() == ["general", "materials_science"]
-    assert [get_domain(name).name for name in known_domains()] == known_domains()
+    assert list_domains() == ["general", "materials_science"]
+    assert [get_domain(name).name for name in list_domains()] == list_domains()
 
 
 @pytest.mark.parametrize("name", ["materials_science", "Materials Science", "materials-science", " MATERIALS_SCIENCE "])
@@ -25,7 +25,7 @@ def test_an_unknown_domain_is_refused_by_naming_the_known_and_the_nearest() -> N
         get_domain("material_sciences")
     assert "general, materials_science" in caught.value.message
     assert "Did you mean 'materials_science'?" in caught.value.hint
-    assert caught.value.ids["allowed"] == known_domains()
+    assert caught.value.ids["allowed"] == list_domains()
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 10_000, "general\x00", "../general"])
@@ -53,26 +53,26 @@ def test_materials_science_knows_every_term_that_general_knows() -> None:
 
 
 def test_an_acronym_means_what_it_means_in_the_field() -> None:
-    assert "generative adversarial network" in Vocabulary(get_domain("general").synonyms).synonyms("GAN")
-    assert Vocabulary(get_domain("materials_science").synonyms).synonyms("GaN") == ["gallium nitride"]
+    assert "generative adversarial network" in Vocabulary(get_domain("general").synonyms).find_synonyms("GAN")
+    assert Vocabulary(get_domain("materials_science").synonyms).find_synonyms("GaN") == ["gallium nitride"]
 
 
-@pytest.mark.parametrize("name", known_domains())
+@pytest.mark.parametrize("name", list_domains())
 def test_priority_sources_are_sources_there_are(name: str) -> None:
-    assert set(get_domain(name).priority_sources) <= set(known_names())
+    assert set(get_domain(name).priority_sources) <= set(list_known_names())
 
 
-@pytest.mark.parametrize("name", known_domains())
+@pytest.mark.parametrize("name", list_domains())
 def test_no_term_stands_in_two_groups_or_twice_in_one(name: str) -> None:
     group_of: dict[tuple[str, ...], str] = {}
     for term, others in get_domain(name).synonyms.items():
         assert len({term.casefold(), *map(str.casefold, others)}) == 1 + len(others)
         for spelling in (term, *others):
-            assert group_of.setdefault(key_of(spelling), term) == term
+            assert group_of.setdefault(make_key(spelling), term) == term
 
 
 def test_every_spelling_leads_to_the_others() -> None:
     vocabulary = Vocabulary(get_domain("materials_science").synonyms)
-    assert "metal-organic framework" in vocabulary.synonyms("MOFs")
-    assert "MOF" in vocabulary.synonyms("Metal-Organic Frameworks")
-    assert vocabulary.synonyms("unheard-of thing") == []
+    assert "metal-organic framework" in vocabulary.find_synonyms("MOFs")
+    assert "MOF" in vocabulary.find_synonyms("Metal-Organic Frameworks")
+    assert vocabulary.find_synonyms("unheard-of thing") == []

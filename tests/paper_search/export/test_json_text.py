@@ -29,7 +29,7 @@ def test_json_is_the_model_dump_with_the_indent_asked_for(indent: int) -> None:
 
 
 @requirement("PS-X1")
-def test_the_indent_is_two_unless_said_otherwise() -> None:
+def test_the_default_indent_is_two() -> None:
     made = collection(paper())
     assert export_json(made) == made.model_dump_json(indent=2)
 

@@ -183,7 +183,7 @@ def test_the_log_says_that_it_is_incomplete_and_why_it_ended() -> None:
 
 def test_a_collection_without_a_log_gives_a_short_report() -> None:
     text = export_prisma(collection())
-    assert "No source was asked." in text
+    assert "No source was searched." in text
     assert ["Papers included", "0", ""] in rows(text)
     assert "screen" not in text.lower()
     assert "Incomplete" not in text

@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from paper_search.domains import get_domain
-from paper_search.intent.planning import plan
-from paper_search.intent.reading import read_query
+from paper_search.intent.intent_reader import read_query
+from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import ParsedIntent, QueryBuilderInput
-from paper_search.sources.boolean import parse, positive_words
-from paper_search.text import terms
+from paper_search.query.boolean_query import parse_query
+from paper_search.query.rendering import list_wanted_words
+from paper_search.text import extract_terms
 
 TODAY = date(2026, 6, 15)
 SLICES = ("tuning", "check", "held-out")
@@ -77,9 +78,9 @@ def _rows(file: str) -> Iterator[dict[str, Any]]:
 
 def _search_words(intent: ParsedIntent) -> set[str]:
     """Return every word that is asked for: of the topic, the concepts and the queries."""
-    strategy = plan(QueryBuilderInput(intent=intent), _VOCABULARY, ["crossref"], TODAY)
-    trees = [parse(query.boolean_query) for query in strategy.queries]
-    asked = [word for tree in trees if tree for word in positive_words(tree)]
+    strategy = plan_strategy(QueryBuilderInput(intent=intent), _VOCABULARY, ["crossref"], TODAY)
+    trees = [parse_query(query.boolean_query) for query in strategy.queries]
+    asked = [word for tree in trees if tree for word in list_wanted_words(tree)]
     texts = [*asked, *intent.concepts, *intent.phrases, intent.topic]
     return {word for text in texts for word in _spelled(text)} | {
         part for text in texts for word in _spelled(text) for part in word.split("-") if part
@@ -97,7 +98,9 @@ def _folded(texts: list[str]) -> list[str]:
 def _meaning(preferences: list[str]) -> list[str]:
     """Return the terms of all preferences: "with JWST" and "JWST" are the same wish."""
     return sorted(
-        f"not {term}" if text.startswith("not ") else term for text in preferences for term in terms(text.casefold())
+        f"not {term}" if text.startswith("not ") else term
+        for text in preferences
+        for term in extract_terms(text.casefold())
     )
 
 

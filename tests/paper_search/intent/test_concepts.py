@@ -5,16 +5,17 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.cleaning import normalised, restored, set_phrases_aside, without_politeness
-from paper_search.intent.concepts import acronyms, alternatives, concepts_in
-from paper_search.intent.reading import read_query
+from paper_search.intent.cleanup import normalise_text, replace_phrases, restore_phrases
+from paper_search.intent.concepts import find_acronyms, find_alternatives, find_concepts
+from paper_search.intent.courtesy import remove_courtesies
+from paper_search.intent.intent_reader import read_query
 from paper_search.intent.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
 
 
 def concepts(text: str) -> list[str]:
-    return concepts_in(without_politeness(text), VOCABULARY)
+    return find_concepts(remove_courtesies(text), VOCABULARY)
 
 
 @pytest.mark.parametrize(
@@ -113,16 +114,16 @@ def test_subjects_that_look_like_politeness_stay(text: str) -> None:
     ],
 )
 def test_an_acronym_is_paired_with_the_words_it_abbreviates(text: str, expected: dict[str, str]) -> None:
-    assert acronyms(text) == expected
+    assert find_acronyms(text) == expected
 
 
 def test_a_capital_or_makes_alternatives() -> None:
-    assert alternatives("training of cats OR dogs AND (bread OR butter OR jam)", VOCABULARY) == [
+    assert find_alternatives("training of cats OR dogs AND (bread OR butter OR jam)", VOCABULARY) == [
         ["cats", "dogs"],
         ["bread", "butter", "jam"],
     ]
-    assert alternatives("cats or dogs", VOCABULARY) == []
-    assert alternatives('"a b c d e" OR f', VOCABULARY) == [["a b c d e", "f"]]
+    assert find_alternatives("cats or dogs", VOCABULARY) == []
+    assert find_alternatives('"a b c d e" OR f', VOCABULARY) == [["a b c d e", "f"]]
 
 
 @pytest.mark.parametrize(
@@ -139,17 +140,17 @@ def test_a_capital_or_makes_alternatives() -> None:
     ],
 )
 def test_quoted_phrases_are_set_aside_whatever_the_quotes(text: str, phrases: list[str]) -> None:
-    assert set_phrases_aside(normalised(text))[1] == phrases
+    assert replace_phrases(normalise_text(text))[1] == phrases
 
 
 def test_a_text_without_its_phrases_can_be_made_whole_again() -> None:
-    text, phrases = set_phrases_aside('roads with "black ice" in winter')
+    text, phrases = replace_phrases('roads with "black ice" in winter')
     assert "black" not in text
-    assert restored(text, phrases) == "roads with black ice in winter"
+    assert restore_phrases(text, phrases) == "roads with black ice in winter"
 
 
 def test_normalising_removes_what_would_break_things_downstream() -> None:
-    assert normalised("CO₂\x00\ud800 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"
+    assert normalise_text("CO₂\x00\ud800 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"
 
 
 @pytest.mark.parametrize(
@@ -164,5 +165,5 @@ def test_normalising_removes_what_would_break_things_downstream() -> None:
         ("ideally open data, must be about glaciers", ["glaciers"]),
     ],
 )
-def test_courtesy_is_told_from_a_topic(query: str, concepts: list[str]) -> None:
+def test_courtesies_are_distinguished_from_topics(query: str, concepts: list[str]) -> None:
     assert read_query(query, VOCABULARY, date(2024, 6, 15)).concepts == concepts

@@ -81,7 +81,7 @@ def test_words_about_the_search_are_directions(text: str, directions: list[Direc
 
 
 @pytest.mark.parametrize("text", TOPICS)
-def test_words_about_the_subject_are_no_directions(text: str) -> None:
+def test_words_about_the_subject_are_not_directions(text: str) -> None:
     assert read_directions(text)[0] == []
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from paper_search.intent.amounts import read_amount
 from paper_search.intent.authors import read_authors
+from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.languages import read_language
-from paper_search.intent.negatives import read_negatives
+from paper_search.intent.limits import read_amount
 from paper_search.intent.purpose import read_purpose
 from paper_search.intent.venues import read_venues
 from paper_search.models import MAX_RESULTS_CAP, IntentType
@@ -37,24 +37,24 @@ def test_a_language_is_read_where_papers_are_meant_and_not_the_subject(query: st
     assert read_language(query).language == language
 
 
-def test_a_language_kept_in_the_topic_is_said() -> None:
+def test_a_language_in_the_topic_is_noted() -> None:
     reading = read_language("speech recognition in Hindi")
     assert reading.rest == "speech recognition in Hindi"
-    assert "kept as part of the topic" in reading.notes[0]
+    assert "is part of the topic" in reading.notes[0]
 
 
-def test_of_two_languages_one_is_asked_for_and_that_is_said() -> None:
+def test_of_two_languages_one_is_used_and_noted() -> None:
     reading = read_language("Spanish or Portuguese papers on migration")
     assert reading.language == "pt"
     assert "Spanish" not in reading.rest
-    assert "one language can be asked for" in reading.notes[0]
+    assert "a search has one language" in reading.notes[0]
 
 
-def test_a_language_to_avoid_is_said_to_be_beyond_the_sources() -> None:
+def test_a_language_to_avoid_is_ignored_and_noted() -> None:
     reading = read_language("ice not in English")
     assert reading.language is None
     assert reading.rest.split() == ["ice"]
-    assert "not avoid" in reading.notes[0]
+    assert "cannot exclude a language" in reading.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_number_of_papers_is_read_only_where_papers_are_asked_for(query: str, 
     assert read_amount(query).max_results == amount
 
 
-def test_a_wish_beyond_the_cap_is_capped_and_said() -> None:
+def test_an_amount_over_the_cap_is_capped_and_noted() -> None:
     assert "999,999 papers were asked for" in read_amount("top 999999 papers on ice").notes[0]
 
 
@@ -177,8 +177,8 @@ def test_venues_are_read_where_papers_were_published(query: str, venues: list[st
         ("ice not", []),
     ],
 )
-def test_what_is_not_wanted_is_told_from_what_is_merely_denied(query: str, excluded: list[str]) -> None:
-    assert read_negatives(query).excluded == excluded
+def test_exclusions_are_distinguished_from_plain_negations(query: str, excluded: list[str]) -> None:
+    assert read_exclusions(query).excluded == excluded
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.planning import plan
+from paper_search.intent.intent_reader import read_query
 from paper_search.intent.preferences import read_preferences
-from paper_search.intent.reading import read_query
+from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import QueryBuilderInput
 
@@ -46,18 +46,18 @@ TODAY = date(2024, 6, 15)
         ("a particularly dry summer", [], ["a", "particularly", "dry", "summer"]),
     ],
 )
-def test_a_wish_is_told_from_a_topic(text: str, preferences: list[str], rest: list[str]) -> None:
+def test_wishes_are_distinguished_from_topics(text: str, preferences: list[str], rest: list[str]) -> None:
     reading = read_preferences(text, VOCABULARY, TODAY)
     assert reading.preferences == preferences
     assert reading.rest.split() == rest
 
 
-def test_a_preference_is_no_condition_of_any_query_and_the_notes_say_so() -> None:
+def test_a_preference_is_not_a_condition_of_any_query_and_is_noted() -> None:
     intent = read_query("TRAPPIST-1 atmospheres, preferably with JWST, ideally since 2022", VOCABULARY, TODAY)
     assert intent.preferences == ["JWST", "published in 2022 or later"]
     assert intent.constraints.year_from is None
     assert "“JWST” was read as a preference" in " ".join(intent.notes)
-    strategy = plan(QueryBuilderInput(intent=intent), VOCABULARY, ["arxiv"], TODAY)
+    strategy = plan_strategy(QueryBuilderInput(intent=intent), VOCABULARY, ["arxiv"], TODAY)
     assert strategy.queries
     assert strategy.filters.year_from is None
     assert not any("JWST" in f"{query.boolean_query} {query.keywords}" for query in strategy.queries)

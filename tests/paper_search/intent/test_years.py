@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.intent.cleaning import normalised, set_phrases_aside
+from paper_search.intent.cleanup import normalise_text, replace_phrases
 from paper_search.intent.years import EARLIEST_YEAR, read_years
 
 TODAY = date(2024, 6, 15)
 
 
 def years_of(query: str) -> tuple[int | None, int | None]:
-    reading = read_years(set_phrases_aside(normalised(query))[0], TODAY)
+    reading = read_years(replace_phrases(normalise_text(query))[0], TODAY)
     return reading.year_from, reading.year_to
 
 
@@ -135,7 +135,7 @@ def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: 
         "",
     ],
 )
-def test_a_number_without_a_reason_is_no_year(query: str) -> None:
+def test_a_number_without_a_reason_is_not_a_year(query: str) -> None:
     assert years_of(query) == (None, None)
 
 
@@ -183,22 +183,22 @@ def test_a_number_without_a_reason_is_no_year(query: str) -> None:
 )
 def test_a_negated_limit_is_turned_round(query: str, year_from: int | None, year_to: int | None) -> None:
     assert years_of(query) == (year_from, year_to)
-    assert not set("12") & set(read_years(set_phrases_aside(normalised(query))[0], TODAY).rest)
+    assert not set("12") & set(read_years(replace_phrases(normalise_text(query))[0], TODAY).rest)
 
 
 @pytest.mark.parametrize(
     "query", ["the 1918 influenza", "influenza in 1918", "adults older than 65 years", "children under five years old"]
 )
-def test_years_and_ages_of_the_subject_are_no_limits(query: str) -> None:
+def test_years_and_ages_of_the_subject_are_not_limits(query: str) -> None:
     reading = read_years(query, TODAY)
     assert (reading.year_from, reading.year_to, reading.rest) == (None, None, query)
 
 
-def test_a_gap_in_the_years_is_said_to_be_beyond_the_sources() -> None:
+def test_a_gap_in_the_years_is_ignored_and_noted() -> None:
     assert "without a gap" in read_years("ice except 2020", TODAY).notes[0]
 
 
-def test_what_was_read_is_cut_out_and_said() -> None:
+def test_year_phrases_are_cut_out_and_noted() -> None:
     reading = read_years("ice since 2020 on Mars", TODAY)
     assert reading.rest.split() == ["ice", "on", "Mars"]
     assert reading.notes == ["“since 2020” was read as published in 2020 or later."]
@@ -219,7 +219,7 @@ def test_a_year_phrase_before_its_subject_leaves_the_subject(query: str, rest: l
     assert read_years(query, TODAY).rest.split() == rest
 
 
-def test_recent_is_said_with_the_year_it_was_read_as() -> None:
+def test_recent_is_noted_with_its_first_year() -> None:
     assert read_years("recent ice", TODAY).notes == ["“recent” was read as published in 2019 or later."]
 
 

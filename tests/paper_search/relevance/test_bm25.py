@@ -2,17 +2,16 @@
 
 import pytest
 
-from paper_search.relevance.bm25 import match_strengths
-from paper_search.relevance.company import BEST, CONSIDERED, SHARE, with_company
+from paper_search.relevance.bm25 import measure_matches, weigh_terms
 from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.query import read_query
-from paper_search.relevance.weights import term_weights
-from tests.paper_search.relevance.pools import intent
+from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, raise_similar_papers
+from paper_search.relevance.query import build_query
+from tests.paper_search.relevance.sample_papers import make_intent
 
 
 def strengths(topic: str, *candidates: Candidate) -> list[float]:
-    pool, query = Pool(candidates), read_query(intent(topic))
-    return match_strengths(pool, query, term_weights(pool, query.asked))
+    pool, query = Pool(candidates), build_query(make_intent(topic))
+    return measure_matches(pool, query, weigh_terms(pool, query.asked))
 
 
 def candidate(title: str, body: str = "", venue: str = "") -> Candidate:
@@ -52,19 +51,19 @@ def test_neighbours_that_follow_one_another_are_all_counted() -> None:
 
 def test_a_common_word_and_a_word_outside_titles_weigh_less() -> None:
     pool = Pool([candidate("amber road", "method study boat"), candidate("amber coast", "method study boat")])
-    weights = term_weights(pool, {"amber": 1, "boat": 1, "method": 1})
+    weights = weigh_terms(pool, {"amber": 1, "boat": 1, "method": 1})
     assert weights["amber"] > weights["boat"] > weights["method"] > 0
 
 
 @pytest.mark.parametrize("size", [1, 2, 10, 1_000])
 def test_no_weight_vanishes_when_every_candidate_holds_the_term(size: int) -> None:
     pool = Pool([candidate("amber", "amber road")] * size)
-    assert term_weights(pool, {"amber": 1, "road": 1, "absent": 1})["amber"] > 0.3
+    assert weigh_terms(pool, {"amber": 1, "road": 1, "absent": 1})["amber"] > 0.3
 
 
 def test_a_term_asked_for_twice_weighs_twice() -> None:
     pool = Pool([candidate("amber road")])
-    weights = term_weights(pool, {"amber": 2, "road": 1})
+    weights = weigh_terms(pool, {"amber": 2, "road": 1})
     assert weights["amber"] == 2 * weights["road"]
 
 
@@ -81,24 +80,24 @@ def test_company_raises_the_match_that_resembles_the_others() -> None:
             candidate("amber trade", "insect fossil gene protein"),
         ]
     )
-    *typical, odd = with_company(pool, [0.5, 0.5, 0.5, 0.5])
+    *typical, odd = raise_similar_papers(pool, [0.5, 0.5, 0.5, 0.5])
     assert min(typical) > odd >= 0.5
 
 
 def test_company_is_bounded_and_a_paper_is_not_its_own_company() -> None:
     pool = Pool([candidate("amber trade", "baltic"), candidate("amber trade", "baltic"), candidate("whale", "fish")])
-    best, twin_of_best, alone = with_company(pool, [0.8, 0.1, 0.4])
+    best, twin_of_best, alone = raise_similar_papers(pool, [0.8, 0.1, 0.4])
     assert twin_of_best == pytest.approx(0.1 + SHARE * 0.8)
     assert 0.8 < best < 0.8 + SHARE * 0.8
     assert alone == 0.4
 
 
 def test_company_leaves_alone_a_single_paper_no_match_and_an_empty_pool() -> None:
-    assert with_company(Pool([candidate("amber")]), [0.7]) == [0.7]
-    assert with_company(Pool([candidate("amber"), candidate("amber")]), [0.0, 0.0]) == [0.0, 0.0]
-    assert with_company(Pool([]), []) == []
+    assert raise_similar_papers(Pool([candidate("amber")]), [0.7]) == [0.7]
+    assert raise_similar_papers(Pool([candidate("amber"), candidate("amber")]), [0.0, 0.0]) == [0.0, 0.0]
+    assert raise_similar_papers(Pool([]), []) == []
 
 
 def test_company_treats_equally_strong_papers_alike_beyond_its_limits() -> None:
     same = [candidate("amber trade", "baltic")] * (CONSIDERED + BEST)
-    assert len(set(with_company(Pool(same), [0.5] * len(same)))) == 1
+    assert len(set(raise_similar_papers(Pool(same), [0.5] * len(same)))) == 1

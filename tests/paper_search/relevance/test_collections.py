@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from bench.bench_scoring import Collection, rerank
-from paper_search.text import terms
+from paper_search.text import extract_terms
 
 
 @pytest.fixture(autouse=True)
 def every_text_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most papers are found for several queries."""
-    monkeypatch.setattr("paper_search.relevance.pool.terms", functools.cache(terms))
+    monkeypatch.setattr("paper_search.relevance.pool.extract_terms", functools.cache(extract_terms))
 
 
 @pytest.mark.parametrize(("name", "every"), [("cranfield", 3), ("cacm", 1), ("scifact", 3)])

@@ -5,25 +5,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import RawPaper
-from paper_search.relevance.calibrate import FAIR
-from paper_search.relevance.preferences import raise_score
-from tests.paper_search.relevance.pools import by, intent, judged, paper, scores
+from paper_search.relevance.calibration import FAIR, raise_for_preferences
+from tests.paper_search.relevance.sample_papers import list_scores, make_authors, make_intent, make_paper, score_pool
 
-PLAIN = paper("Sea ice in winter", "We measure sea ice.", year=2012)
-OFF_TOPIC = paper("Amber trade", "Albedo of amber.", year=2022, language="de", venue="Nature")
+PLAIN = make_paper("Sea ice in winter", "We measure sea ice.", year=2012)
+OFF_TOPIC = make_paper("Amber trade", "Albedo of amber.", year=2022, language="de", venue="Nature")
 
 
 def wishing(*preferences: str) -> list[float]:
-    wanted = intent("sea ice", "sea ice", preferences=list(preferences))
-    return scores([PLAIN, CANDIDATES[preferences[0]], OFF_TOPIC], wanted)
+    wanted = make_intent("sea ice", "sea ice", preferences=list(preferences))
+    return list_scores([PLAIN, CANDIDATES[preferences[0]], OFF_TOPIC], wanted)
 
 
 CANDIDATES: dict[str, RawPaper] = {
-    "albedo": paper("Sea ice in winter", "We measure sea ice albedo.", year=2012),
-    "published in 2020 or later": paper("Sea ice in winter", "We measure sea ice.", year=2021),
-    "written in German": paper("Sea ice in winter", "We measure sea ice.", year=2012, language="de"),
-    "Nature": paper("Sea ice in winter", "We measure sea ice.", year=2012, venue="Nature"),
-    "Jane Doe": paper("Sea ice in winter", "We measure sea ice.", year=2012, authors=by("J. Doe")),
+    "albedo": make_paper("Sea ice in winter", "We measure sea ice albedo.", year=2012),
+    "published in 2020 or later": make_paper("Sea ice in winter", "We measure sea ice.", year=2021),
+    "written in German": make_paper("Sea ice in winter", "We measure sea ice.", year=2012, language="de"),
+    "Nature": make_paper("Sea ice in winter", "We measure sea ice.", year=2012, venue="Nature"),
+    "Jane Doe": make_paper("Sea ice in winter", "We measure sea ice.", year=2012, authors=make_authors("J. Doe")),
 }
 
 
@@ -33,37 +32,39 @@ def test_a_paper_that_meets_a_preference_ranks_before_an_equal_one(preference: s
     assert preferred > plain + 0.05
     (reason,) = (
         one.relevance_reason
-        for one in judged([CANDIDATES[preference]], intent("sea ice", "sea ice", preferences=[preference]))
+        for one in score_pool([CANDIDATES[preference]], make_intent("sea ice", "sea ice", preferences=[preference]))
     )
     assert f"preferred: {preference}" in reason
 
 
 def test_a_wish_for_the_absence_of_something_is_met_by_papers_without_it() -> None:
-    wanted = intent("sea ice", "sea ice", preferences=["not albedo"])
-    without, with_it = scores([PLAIN, CANDIDATES["albedo"]], wanted)
+    wanted = make_intent("sea ice", "sea ice", preferences=["not albedo"])
+    without, with_it = list_scores([PLAIN, CANDIDATES["albedo"]], wanted)
     assert without > with_it
 
 
 def test_a_preference_lifts_no_paper_that_is_off_the_topic_over_the_threshold() -> None:
-    wanted = intent("sea ice thickness", "sea ice", "thickness", preferences=["albedo", "written in German", "Nature"])
-    assert scores([OFF_TOPIC, PLAIN], wanted)[0] < FAIR
+    wanted = make_intent(
+        "sea ice thickness", "sea ice", "thickness", preferences=["albedo", "written in German", "Nature"]
+    )
+    assert list_scores([OFF_TOPIC, PLAIN], wanted)[0] < FAIR
 
 
 def test_no_paper_falls_because_others_are_preferred() -> None:
     papers = [PLAIN, CANDIDATES["albedo"], OFF_TOPIC]
-    before = scores(papers, intent("sea ice", "sea ice"))
-    after = scores(papers, intent("sea ice", "sea ice", preferences=["albedo"]))
+    before = list_scores(papers, make_intent("sea ice", "sea ice"))
+    after = list_scores(papers, make_intent("sea ice", "sea ice", preferences=["albedo"]))
     assert all(new >= old for new, old in zip(after, before, strict=True))
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(0, 3))
 def test_raising_keeps_bounds_order_and_the_threshold(one: float, other: float, met: int) -> None:
     low, high = sorted((one, other))
-    assert low <= raise_score(low, met, 3) <= 1
-    assert raise_score(low, met, 3) <= raise_score(high, met, 3) + 1e-9
-    assert (raise_score(low, met, 3) >= FAIR) == (low >= FAIR)
+    assert low <= raise_for_preferences(low, met, 3) <= 1
+    assert raise_for_preferences(low, met, 3) <= raise_for_preferences(high, met, 3) + 1e-9
+    assert (raise_for_preferences(low, met, 3) >= FAIR) == (low >= FAIR)
 
 
 def test_a_paper_asked_for_by_its_identifier_scores_1() -> None:
-    papers = [paper("Amber trade", None, doi="10.5555/a"), paper("Sea ice")]
-    assert scores(papers, intent("10.5555/a", "10.5555/a"))[0] == 1.0
+    papers = [make_paper("Amber trade", None, doi="10.5555/a"), make_paper("Sea ice")]
+    assert list_scores(papers, make_intent("10.5555/a", "10.5555/a"))[0] == 1.0

@@ -2,28 +2,28 @@
 
 import pytest
 
-from paper_search.relevance.priors import authors_found, prior, venue_found
-from tests.paper_search.relevance.pools import by, paper
+from paper_search.relevance.priors import compute_prior, find_wanted_authors, is_in_wanted_venue
+from tests.paper_search.relevance.sample_papers import make_authors, make_paper
 
 
 def test_unknown_citations_and_year_leave_the_strength_as_it_is() -> None:
-    assert prior(paper("x"), 2025) == 1.0
+    assert compute_prior(make_paper("x"), 2025) == 1.0
 
 
 def test_more_citations_and_newer_years_help_within_bounds() -> None:
-    factors = [prior(paper("x", citation_count=n), 2025) for n in (1, 10, 1_000, 10_000, 10_000_000)]
+    factors = [compute_prior(make_paper("x", citation_count=n), 2025) for n in (1, 10, 1_000, 10_000, 10_000_000)]
     assert factors == sorted(factors)
     assert factors[-1] == factors[-2] == pytest.approx(1.05)
     assert (
         1.0
-        < prior(paper("x", year=1950), 2025)
-        < prior(paper("x", year=2020), 2025)
-        < prior(paper("x", year=2025), 2025)
+        < compute_prior(make_paper("x", year=1950), 2025)
+        < compute_prior(make_paper("x", year=2020), 2025)
+        < compute_prior(make_paper("x", year=2025), 2025)
     )
 
 
 def test_a_year_in_the_future_counts_as_this_year() -> None:
-    assert prior(paper("x", year=2031), 2025) == prior(paper("x", year=2025), 2025)
+    assert compute_prior(make_paper("x", year=2031), 2025) == compute_prior(make_paper("x", year=2025), 2025)
 
 
 @pytest.mark.parametrize(
@@ -39,14 +39,14 @@ def test_a_year_in_the_future_counts_as_this_year() -> None:
     ],
 )
 def test_a_name_is_found_however_it_is_written(wanted: str, held: str) -> None:
-    assert authors_found(paper("x", authors=by(held)), [wanted]) == [held]
+    assert find_wanted_authors(make_paper("x", authors=make_authors(held)), [wanted]) == [held]
 
 
 @pytest.mark.parametrize(
     ("wanted", "held"), [("Hinton", "Milton Hill"), ("Geoffrey Hinton", "Mary Hinton"), ("", "Hinton")]
 )
 def test_another_person_is_not_found(wanted: str, held: str) -> None:
-    assert authors_found(paper("x", authors=by(held)), [wanted]) == []
+    assert find_wanted_authors(make_paper("x", authors=make_authors(held)), [wanted]) == []
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_another_person_is_not_found(wanted: str, held: str) -> None:
     ],
 )
 def test_a_venue_is_found_by_its_words_or_initials(wanted: str, held: str) -> None:
-    assert venue_found(paper("x", venue=held), [wanted])
+    assert is_in_wanted_venue(make_paper("x", venue=held), [wanted])
 
 
 @pytest.mark.parametrize(
     ("wanted", "held"), [("Nature", "Science"), ("the", "Nature"), ("", "Nature"), ("Nature", None)]
 )
 def test_another_venue_is_not_found(wanted: str, held: str | None) -> None:
-    assert not venue_found(paper("x", venue=held), [wanted])
+    assert not is_in_wanted_venue(make_paper("x", venue=held), [wanted])

@@ -3,11 +3,11 @@
 import pytest
 
 from paper_search.models import PaperTag
-from tests.paper_search.relevance.pools import intent, judged, paper
+from tests.paper_search.relevance.sample_papers import make_intent, make_paper, score_pool
 
 
 def tags(title: str, abstract: str | None = None, **fields: object) -> list[PaperTag]:
-    return judged([paper(title, abstract, **fields)], intent("anything"))[0].tags
+    return score_pool([make_paper(title, abstract, **fields)], make_intent("anything"))[0].tags
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import SearchSource
+from paper_search.sources.interfaces import SearchSource
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction, SearchWorkflow
 from paper_search.workflow.ports import DistinctPapers
@@ -232,7 +232,7 @@ def reject(data: Any = None, note: str | None = None) -> Decision:
 
 
 def decisions_kept(house: House, session_id: str) -> list[str]:
-    return [step for step in house.store().steps(session_id) if step.startswith("decision-")]
+    return [step for step in house.store().list_steps(session_id) if step.startswith("decision-")]
 
 
 @asynccontextmanager
@@ -266,7 +266,7 @@ class Gated:
 
 async def settled(manager: SessionManager, session_id: str) -> dict[str, Any]:
     """The reply once the session has come to a checkpoint or to its end."""
-    await manager.state(session_id)
+    await manager.get_state(session_id)
     if (session := manager.get(session_id)) is not None:
-        await eventually(lambda: session.waiting is not None or session.is_complete)
-    return await manager.state(session_id)
+        await eventually(lambda: session.pending is not None or session.is_complete)
+    return await manager.get_state(session_id)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from unittest import mock
 
 from paper_search import mcp_server
-from paper_search.sources import installed
+from paper_search.sources import installed_sources as installed
 
 PATIENCE: Final = "TEST_LOCKS_ARE_WAITED_FOR_S"
 ORDINARY: Final = "TEST_ROOT_IS_BOUND_BY_PERMISSIONS"

@@ -331,7 +331,7 @@ def test_a_server_hears_of_decisions_elsewhere_again_after_the_inbox_could_not_b
         ruin(files)
         server.call("decide", session_id=session_id, action="approve").is_clear(UNUSABLE)
         assert server.state(session_id)["has_pending_checkpoint"]
-        eventually(lambda: "paper_search.sessions.chores" in server.log)
+        eventually(lambda: "paper_search.sessions.background" in server.log)
         for file, content in files.items():
             file.write_bytes(content)
         with serving(home) as elsewhere:

@@ -12,7 +12,7 @@ from blockbuster import blockbuster_ctx
 
 from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
-from paper_search.sessions.store import Held, SessionFiles
+from paper_search.sessions.store import SessionFiles, SessionLease
 from tests.paper_search.sessions.helpers import (
     APPROVE,
     PATIENCE_S,
@@ -35,7 +35,7 @@ from tests.requirements import requirement
 
 @requirement("PS-REQ-13")
 async def test_threads_that_use_a_manager_side_by_side_lose_nothing(house: House, manager: SessionManager) -> None:
-    await manager.state((await opened(manager))["session_id"])
+    await manager.get_state((await opened(manager))["session_id"])
     loop = asyncio.get_running_loop()
     outcomes: dict[int, tuple[str, bool]] = {}
     start = threading.Barrier(8)
@@ -76,8 +76,8 @@ async def test_threads_that_use_a_manager_side_by_side_lose_nothing(house: House
 async def first_checkpoint(manager: SessionManager, session_id: str) -> dict[str, Any]:
     session = manager.get(session_id)
     assert session is not None
-    await eventually(lambda: session.waiting is not None)
-    return await manager.state(session_id)
+    await eventually(lambda: session.pending is not None)
+    return await manager.get_state(session_id)
 
 
 @requirement("PS-REQ-13")
@@ -86,12 +86,12 @@ async def test_a_manager_can_be_called_from_another_event_loop(house: House, man
     session_id = reply["session_id"]
 
     def elsewhere() -> tuple[dict[str, Any], dict[str, Any]]:
-        return asyncio.run(manager.state(session_id)), asyncio.run(manager.decide(session_id, APPROVE))
+        return asyncio.run(manager.get_state(session_id)), asyncio.run(manager.decide(session_id, APPROVE))
 
     seen, decided = await asyncio.to_thread(elsewhere)
     assert seen == reply
     assert decided["checkpoint_kind"] == REVIEW
-    assert await manager.state(session_id) == decided
+    assert await manager.get_state(session_id) == decided
     assert house.engine.asked == [1]
 
 
@@ -102,17 +102,17 @@ async def test_the_event_loop_is_never_blocked(house: House) -> None:
         manager, other = house.manager(), house.manager()
         reply = await opened(manager)
         session_id = reply["session_id"]
-        await other.state(session_id)
+        await other.get_state(session_id)
         await other.decide(session_id, reject(note="also Io"))
         await manager.decide(session_id, APPROVE)
-        await manager.papers(session_id)
+        await manager.get_papers(session_id)
         house.clock.advance(minutes=31)
         await manager.unload_idle()
-        await manager.state(session_id)
+        await manager.get_state(session_id)
         await manager.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
         await manager.decide(session_id, APPROVE)
-        await manager.result(session_id)
-        await manager.expire()
+        await manager.get_result(session_id)
+        await manager.delete_expired()
         await manager.aclose()
         await other.aclose()
 
@@ -130,10 +130,10 @@ async def test_cancelling_a_call_ends_its_wait_and_not_the_session(gated: Gated)
         assert session is not None
         assert session._task is not None
         assert not session._task.done()
-        assert (await manager.state(session_id))["phase"] == "searching"
+        assert (await manager.get_state(session_id))["phase"] == "searching"
         gated.gate.set()
-        await eventually(lambda: session.waiting is not None)
-        reply = await manager.state(session_id)
+        await eventually(lambda: session.pending is not None)
+        reply = await manager.get_state(session_id)
         assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
     assert gated.house.engine.asked == [1]
 
@@ -145,10 +145,10 @@ async def test_cancelling_the_call_that_opens_a_session_leaves_the_session(gated
             await eventually(lambda: bool(gated.house.engine.ran))
             opening.cancel()
             await asyncio.wait([opening])
-        (session,) = manager._sessions.all()
+        (session,) = manager._sessions.list_all()
         gated.house.engine.gates["intent"].set()
-        await eventually(lambda: session.waiting is not None)
-        assert (await manager.state(session.session_id))["checkpoint_kind"] == STRATEGY
+        await eventually(lambda: session.pending is not None)
+        assert (await manager.get_state(session.session_id))["checkpoint_kind"] == STRATEGY
 
 
 @pytest.mark.parametrize("steps", range(8))
@@ -173,15 +173,15 @@ async def test_a_manager_can_be_closed_from_another_event_loop(house: House) -> 
     reply = await opened(manager)
     await asyncio.to_thread(lambda: asyncio.run(manager.aclose()))
     assert manager.get(reply["session_id"]) is None
-    lease = await asyncio.to_thread(house.store().lease, reply["session_id"])
+    lease = await asyncio.to_thread(house.store().acquire_lease, reply["session_id"])
     assert lease is not None
     lease.release()
 
 
 async def test_a_session_stopped_while_it_is_being_opened_holds_no_lease(house: House) -> None:
     class Slow(SessionFiles):
-        def lease(self, session_id: str) -> Held | None:
-            held = super().lease(session_id)
+        def acquire_lease(self, session_id: str) -> SessionLease | None:
+            held = super().acquire_lease(session_id)
             begun.set()
             assert go_on.wait(PATIENCE_S)
             return held
@@ -194,6 +194,6 @@ async def test_a_session_stopped_while_it_is_being_opened_holds_no_lease(house: 
         await asyncio.wait([closing_down], timeout=0.05)
         go_on.set()
         await ended(closing_down)
-    lease = await asyncio.to_thread(house.store().lease, session_id)
+    lease = await asyncio.to_thread(house.store().acquire_lease, session_id)
     assert lease is not None
     lease.release()

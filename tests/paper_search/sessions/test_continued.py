@@ -43,14 +43,14 @@ async def test_a_new_manager_continues_every_session_where_it_was_and_makes_noth
     async with house.open() as manager:
         for reply in expected:
             assert manager.get(reply["session_id"]) is None
-            back = await manager.state(reply["session_id"])
+            back = await manager.get_state(reply["session_id"])
             assert {**back, "sources": reply["sources"]} == reply
         assert (house.engine.asked, house.engine.ran) == (asked, ran)
         for reply in expected:
             session_id = reply["session_id"]
             while not reply["is_complete"]:
                 reply = await manager.decide(session_id, APPROVE)  # noqa: PLW2901 - it goes on from there
-            assert len((await manager.result(session_id)).papers) == 3
+            assert len((await manager.get_result(session_id)).papers) == 3
     assert house.engine.asked == [asked[0] + 2]
     assert house.engine.ran.count("intent") == 4
 
@@ -85,11 +85,11 @@ async def test_a_decision_written_when_nobody_ran_the_session_is_carried_out_onc
             repeated = await manager.decide(session_id, REJECT, checkpoint_id=given)
             assert repeated["already_decided"]["door"] == "console"
             assert repeated["checkpoint_kind"] == REVIEW
-        await manager.state(session_id)
+        await manager.get_state(session_id)
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.waiting is not None)
-        reply = await manager.state(session_id)
+        await eventually(lambda: session.pending is not None)
+        reply = await manager.get_state(session_id)
         assert (reply["checkpoint_kind"], reply["iteration"], reply["round"]) == (REVIEW, 1, 0)
     source = house.engine.sources[0]
     assert isinstance(source, FakeSource)
@@ -116,14 +116,14 @@ class Past:
             session_id = self.replies[0]["session_id"]
             for decision in ITS_DECISIONS:
                 self.replies.append(await manager.decide(session_id, decision))
-            self.papers = [paper.id for paper in (await manager.result(session_id)).papers]
+            self.papers = [paper.id for paper in (await manager.get_result(session_id)).papers]
 
     def killed(self, folder: Path, steps: int) -> tuple[House, list[str]]:
         """A house as it would be had the process been killed after so many steps, and the names of those."""
         shutil.copytree(self.folder, folder / "house")
         house, session_id = House(folder / "house"), self.replies[0]["session_id"]
         store = house.store()
-        left = [(step, store.read(session_id, step) or "") for step in store.steps(session_id)[:steps]]
+        left = [(step, store.read(session_id, step) or "") for step in store.list_steps(session_id)[:steps]]
         store.delete(session_id)
         for number, (step, value) in enumerate(left):
             store.write(session_id, step, value, first=number == 0)
@@ -138,7 +138,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Past:
 
 
 def test_the_session_that_is_killed_at_every_step_has_as_many_as_are_tried(past: Past) -> None:
-    steps = House(past.folder).store().steps(past.replies[0]["session_id"])
+    steps = House(past.folder).store().list_steps(past.replies[0]["session_id"])
     assert len(steps) == STEPS_OF_A_SESSION
     assert past.replies[-1]["is_complete"]
     assert past.papers
@@ -155,7 +155,7 @@ async def test_a_session_killed_after_any_step_comes_to_the_same_end_with_the_de
         reply = await settled(manager, session_id)
         varying = {"elapsed_s": 0, "iteration": 5}
         assert {**reply, **varying} == {**last, **varying}
-        assert [paper.id for paper in (await manager.result(session_id)).papers] == past.papers
+        assert [paper.id for paper in (await manager.get_result(session_id)).papers] == past.papers
     assert house.engine.ran.count("intent") == ("intent" not in kept)
     assert house.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in kept)
     assert house.engine.asked == [2 - sum(step.endswith("/search") for step in kept)]
@@ -180,13 +180,13 @@ async def test_the_iteration_never_goes_back_also_while_a_continued_session_work
         session_id = (await opened(manager))["session_id"]
         async with waiting(manager.decide(session_id, APPROVE)):
             await gated.searching()
-            assert (await manager.state(session_id))["iteration"] == 1
+            assert (await manager.get_state(session_id))["iteration"] == 1
             await manager.aclose()
     asked = len(gated.source.asked)
     async with gated.house.open() as manager:
-        await manager.state(session_id)
+        await manager.get_state(session_id)
         await eventually(lambda: len(gated.source.asked) > asked)
-        assert (await manager.state(session_id))["iteration"] == 1
+        assert (await manager.get_state(session_id))["iteration"] == 1
 
 
 @pytest.mark.parametrize("steps", range(1, STEPS_OF_A_SESSION + 1))
@@ -211,4 +211,4 @@ async def test_a_session_killed_after_any_step_asks_again_what_was_not_decided(
         for decision in ITS_DECISIONS[decided:]:
             reply = await manager.decide(session_id, decision)
         assert reply["is_complete"]
-        assert [paper.id for paper in (await manager.result(session_id)).papers] == past.papers
+        assert [paper.id for paper in (await manager.get_result(session_id)).papers] == past.papers

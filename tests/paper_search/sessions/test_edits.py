@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from paper_search.errors import InvalidDecision
 from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy
-from paper_search.sessions.edits import EXAMPLE, completed_edit
+from paper_search.sessions.decisions import EDIT_EXAMPLE, complete_edit
 
 PROPOSED = SearchStrategy(
     queries=[SearchQuery(keywords=["moons"], boolean_query="moons")],
@@ -17,7 +17,7 @@ PROPOSED = SearchStrategy(
 
 
 def applied(data: Any) -> SearchStrategy:
-    return SearchStrategy.model_validate({**PROPOSED.model_dump(), **completed_edit(data, PROPOSED)})
+    return SearchStrategy.model_validate({**PROPOSED.model_dump(), **complete_edit(data, PROPOSED)})
 
 
 def test_a_filter_that_is_not_named_keeps_what_was_proposed() -> None:
@@ -30,8 +30,8 @@ def test_a_filter_that_is_not_named_keeps_what_was_proposed() -> None:
 @pytest.mark.parametrize("data", [{"filters": {"from": 2018}}, {"queries": [{"boolean_query": "a", "weight": 2}]}])
 def test_what_does_not_exist_is_refused_with_what_does_and_an_example(data: dict[str, Any]) -> None:
     with pytest.raises(InvalidDecision, match=r"Unknown (filter|query) fields: (from|weight)") as refused:
-        completed_edit(data, PROPOSED)
-    assert EXAMPLE in refused.value.hint
+        complete_edit(data, PROPOSED)
+    assert EDIT_EXAMPLE in refused.value.hint
 
 
 def test_a_query_may_be_text_and_need_not_name_its_keywords() -> None:
@@ -51,7 +51,7 @@ def test_one_source_may_be_named_without_a_list_and_the_strategy_may_be_sent_who
 
 @pytest.mark.parametrize("data", [None, "text", 7, [], {"queries": "x"}, {"filters": []}, {"queries": [1, None]}])
 def test_what_is_no_edit_is_left_to_the_engine_to_refuse(data: Any) -> None:
-    done = completed_edit(data, PROPOSED)
+    done = complete_edit(data, PROPOSED)
     assert done == data
     if isinstance(done, dict):
         with pytest.raises(ValidationError):

@@ -13,7 +13,7 @@ import pytest
 from paper_search.config import AppConfig
 from paper_search.errors import SessionNotFound
 from paper_search.sessions import SessionManager
-from paper_search.sessions.state import stored_state
+from paper_search.sessions.state import read_session_state
 from paper_search.sessions.store import SessionFiles
 from paper_search.workflow import Decision, DecisionAction
 from tests.forking import template
@@ -124,7 +124,7 @@ async def test_a_search_that_goes_on_in_another_server_still_counts_the_decision
     reply = await opened(tmp_path)
     approved_meanwhile(tmp_path, reply["checkpoint_id"])
     async with served(tmp_path) as manager:
-        assert (await manager.state(reply["session_id"]))["iteration"] == 1
+        assert (await manager.get_state(reply["session_id"]))["iteration"] == 1
 
 
 @requirement("PS-PROP-9")
@@ -139,7 +139,7 @@ async def test_a_search_that_ends_in_another_server_still_counts_the_decisions_t
 async def test_another_server_gives_the_same_reply_at_the_strategy_of_a_later_round(tmp_path: Path) -> None:
     before = await opened(tmp_path, APPROVE, REJECT)
     async with served(tmp_path) as manager:
-        after = await manager.state(before["session_id"])
+        after = await manager.get_state(before["session_id"])
     assert {**after, "elapsed_s": 0} == {**before, "elapsed_s": 0}
 
 
@@ -156,10 +156,10 @@ async def test_a_server_that_dies_while_it_opens_a_session_leaves_nothing_to_be_
             files.write(session_id, "session", "{}", first=True)
     async with served(tmp_path) as manager:
         with pytest.raises(SessionNotFound):
-            await manager.state(session_id)
+            await manager.get_state(session_id)
 
 
 async def test_a_checkpoint_that_was_kept_but_never_asked_counts_as_undecided(tmp_path: Path) -> None:
     reply = await opened(tmp_path)
     with closing(MemoryInbox()) as inbox:
-        assert stored_state(SessionFiles(tmp_path), inbox, reply["session_id"]).iteration == 0
+        assert read_session_state(SessionFiles(tmp_path), inbox, reply["session_id"]).iteration == 0

@@ -29,15 +29,15 @@ async def test_a_session_laid_aside_has_no_task_and_no_papers_and_answers_as_bef
         reply = await at_review(manager)
         session = manager.get(reply["session_id"])
         assert session is not None
-        await manager.lay_aside_idle()
-        assert session.waiting is not None, "it has not been idle for a minute"
+        await manager.park_idle()
+        assert session.pending is not None, "it has not been idle for a minute"
         house.clock.advance(seconds=60)
-        await manager.lay_aside_idle()
-        assert (session.waiting, session.asks) == (None, reply["checkpoint_id"])
+        await manager.park_idle()
+        assert (session.pending, session.pending_id) == (None, reply["checkpoint_id"])
         assert manager.get(reply["session_id"]) is session
         elapsed = {"elapsed_s": 60.0}
-        assert await manager.state(reply["session_id"]) == {**reply, **elapsed}
-        assert await manager.papers(reply["session_id"])
+        assert await manager.get_state(reply["session_id"]) == {**reply, **elapsed}
+        assert await manager.get_papers(reply["session_id"])
         assert house.engine.asked == [1], "nothing is fetched again"
 
 
@@ -45,7 +45,7 @@ async def test_it_goes_on_with_a_decision_taken_here(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         house.clock.advance(minutes=2)
-        await manager.lay_aside_idle()
+        await manager.park_idle()
         after = await manager.decide(reply["session_id"], REJECT, checkpoint_id=reply["checkpoint_id"])
         assert (after["iteration"], after["round"]) == (2, 1)
 
@@ -56,19 +56,19 @@ async def test_it_goes_on_by_itself_with_a_decision_taken_elsewhere(house: House
         session = manager.get(reply["session_id"])
         assert session is not None
         house.clock.advance(minutes=2)
-        await manager.lay_aside_idle()
+        await manager.park_idle()
         with closing(house.inbox()) as inbox:
             await asyncio.to_thread(inbox.decide, reply["checkpoint_id"], InboxDecision(action="approve"), "console")
-        await eventually(lambda: session.waiting is not None and session.state().iteration == 1)
-        assert (await manager.state(reply["session_id"]))["checkpoint_kind"] == REVIEW
+        await eventually(lambda: session.pending is not None and session.get_state().iteration == 1)
+        assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == REVIEW
 
 
 async def test_nobody_else_can_run_it_meanwhile_but_everybody_can_decide(house: House) -> None:
     async with house.open() as holder, house.open() as other:
         reply = await opened(holder)
         house.clock.advance(minutes=2)
-        await holder.lay_aside_idle()
-        assert (await other.state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
+        await holder.park_idle()
+        assert (await other.get_state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
         assert other.get(reply["session_id"]) is None
         assert (await other.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
         assert other.get(reply["session_id"]) is None
@@ -78,11 +78,11 @@ async def test_after_half_an_hour_it_leaves_memory_and_others_can_run_it(house: 
     async with house.open() as holder, house.open() as other:
         reply = await opened(holder)
         house.clock.advance(minutes=2)
-        await holder.lay_aside_idle()
+        await holder.park_idle()
         house.clock.advance(minutes=28)
         await holder.unload_idle()
         assert holder.get(reply["session_id"]) is None
-        await other.state(reply["session_id"])
+        await other.get_state(reply["session_id"])
         assert other.get(reply["session_id"]) is not None
 
 
@@ -90,23 +90,23 @@ async def test_a_complete_session_gives_its_papers_from_disk(house: House) -> No
     async with house.open() as manager:
         reply = await completed(manager)
         session_id = reply["session_id"]
-        before = await manager.result(session_id)
+        before = await manager.get_result(session_id)
         house.clock.advance(minutes=2)
-        await manager.lay_aside_idle()
+        await manager.park_idle()
         session = manager.get(session_id)
         assert session is not None
         assert session.result is None
-        assert await manager.result(session_id) == before
-        assert await manager.state(session_id) == reply
+        assert await manager.get_result(session_id) == before
+        assert await manager.get_state(session_id) == reply
 
 
 async def test_many_calls_at_once_bring_it_back_once(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         house.clock.advance(minutes=2)
-        await manager.lay_aside_idle()
+        await manager.park_idle()
         built = len(house.engine.configs)
-        replies = await asyncio.gather(*(manager.state(reply["session_id"]) for _ in range(20)))
+        replies = await asyncio.gather(*(manager.get_state(reply["session_id"]) for _ in range(20)))
         assert {said["checkpoint_id"] for said in replies} == {reply["checkpoint_id"]}
         assert len(house.engine.configs) == built + 1
 
@@ -116,8 +116,8 @@ async def test_it_can_be_laid_aside_and_brought_back_again_and_again(house: Hous
         reply = await at_review(manager)
         for _ in range(3):
             house.clock.advance(minutes=2)
-            await manager.lay_aside_idle()
-            assert (await manager.state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
+            await manager.park_idle()
+            assert (await manager.get_state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
         assert (await manager.decide(reply["session_id"], APPROVE))["is_complete"]
 
 
@@ -125,7 +125,7 @@ async def test_one_that_is_deleted_while_it_is_laid_aside_is_gone(house: House) 
     async with house.open() as manager:
         reply = await opened(manager)
         house.clock.advance(minutes=2)
-        await manager.lay_aside_idle()
+        await manager.park_idle()
         await asyncio.to_thread(manager.cleanup, reply["session_id"])
         assert manager.get(reply["session_id"]) is None
         assert house.files(reply["session_id"]) == []

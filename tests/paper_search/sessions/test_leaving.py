@@ -19,8 +19,8 @@ from paper_search.errors import (
     SessionInterrupted,
     SessionNotFound,
 )
-from paper_search.sessions import SessionManager, chores
-from paper_search.sessions.door import check_answer
+from paper_search.sessions import SessionManager, background
+from paper_search.sessions.inbox import check_answer
 from paper_search.sessions.store import SessionFiles
 from tests.paper_search.sessions.helpers import (
     APPROVE,
@@ -60,7 +60,7 @@ async def test_a_session_idle_for_thirty_minutes_leaves_memory_and_comes_back_wh
     for said in (reply, done):
         assert manager.get(said["session_id"]) is None
         assert manager.get(said["session_id"]) is None, "looking does not load"
-        back = await manager.state(said["session_id"])
+        back = await manager.get_state(said["session_id"])
         assert {**back, "elapsed_s": said["elapsed_s"]} == said
     assert manager.get(reply["session_id"]) is not None
     assert house.engine.ran == ["intent", "intent", "dedup"]
@@ -74,7 +74,7 @@ async def test_each_call_begins_the_thirty_minutes_anew(house: House, manager: S
         house.clock.advance(minutes=20)
         await manager.unload_idle()
         assert manager.get(reply["session_id"]) is not None
-        await manager.state(reply["session_id"])
+        await manager.get_state(reply["session_id"])
 
 
 @requirement("PS-E6")
@@ -95,12 +95,12 @@ async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: Gated) -
         gated.gate.set()
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.waiting is not None)
+        await eventually(lambda: session.pending is not None)
 
 
 @requirement("PS-E6")
 async def test_idle_sessions_are_let_go_of_in_the_background(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chores, "_HOUSEKEEPING_S", 0.01)
+    monkeypatch.setattr(background, "_CLEANUP_INTERVAL_S", 0.01)
     async with house.open() as manager:
         reply = await opened(manager)
         house.clock.advance(minutes=31)
@@ -116,7 +116,7 @@ async def test_an_unloaded_session_can_be_run_by_another_process(house: House, m
     async with house.open() as other:
         assert (await other.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
         assert other.get(reply["session_id"]) is not None
-        assert (await manager.state(reply["session_id"]))["checkpoint_kind"] == REVIEW
+        assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == REVIEW
         assert manager.get(reply["session_id"]) is None
 
 
@@ -125,29 +125,29 @@ async def test_sessions_nobody_has_used_for_as_long_as_the_settings_say_are_dele
     async with house.open() as manager:
         old, loaded = await completed(manager), await opened(manager)
     async with house.open() as holder, house.open() as manager:
-        await holder.state(loaded["session_id"])
+        await holder.get_state(loaded["session_id"])
         house.clock.advance(days=9.9)
-        await manager.expire()
+        await manager.delete_expired()
         assert house.files(old["session_id"]) != []
         house.clock.advance(days=0.2)
-        await manager.expire()
+        await manager.delete_expired()
         assert house.files(old["session_id"]) == []
         with pytest.raises(SessionNotFound):
-            await manager.state(old["session_id"])
+            await manager.get_state(old["session_id"])
         with closing(house.inbox()) as inbox, pytest.raises(DecisionNotFound):
             inbox.get(f"{old['session_id']}:0:{STRATEGY}")
-        assert (await manager.state(loaded["session_id"]))["checkpoint_kind"] == STRATEGY, "another process runs it"
+        assert (await manager.get_state(loaded["session_id"]))["checkpoint_kind"] == STRATEGY, "another process runs it"
         assert (await holder.decide(loaded["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
     async with house.open() as manager:
-        await manager.expire()
+        await manager.delete_expired()
         with pytest.raises(SessionNotFound):
-            await manager.state(loaded["session_id"])
+            await manager.get_state(loaded["session_id"])
 
 
 async def test_a_session_in_memory_is_never_too_old(house: House, manager: SessionManager) -> None:
     reply = await opened(manager)
     house.clock.advance(days=1_000)
-    await manager.expire()
+    await manager.delete_expired()
     assert (await manager.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
 
 
@@ -180,11 +180,11 @@ async def test_a_session_that_was_cleaned_up_is_gone_for_good(
         assert [entry.subject for entry in inbox.pending()] == [other["session_id"]]
         with pytest.raises(DecisionNotFound):
             inbox.get(f"{session_id}:0:{STRATEGY}")
-    for call in (manager.state, manager.result, manager.papers, partial(manager.decide, decision=APPROVE)):
+    for call in (manager.get_state, manager.get_result, manager.get_papers, partial(manager.decide, decision=APPROVE)):
         with pytest.raises(SessionNotFound):
             await call(session_id)
     manager.cleanup(session_id)
-    assert await manager.state(other["session_id"]) == other
+    assert await manager.get_state(other["session_id"]) == other
     assert session_id.encode() not in b"".join(path.name.encode() for path in house.folder.rglob("*"))
 
 
@@ -215,7 +215,7 @@ async def test_a_session_that_left_memory_can_be_cleaned_up(house: House, manage
     assert manager.get(reply["session_id"]) is None
     assert house.files(reply["session_id"]) == []
     with pytest.raises(SessionNotFound):
-        await manager.state(reply["session_id"])
+        await manager.get_state(reply["session_id"])
 
 
 class SlowStore(SessionFiles):
@@ -264,7 +264,7 @@ async def test_a_session_cleaned_up_while_it_is_being_written_does_not_come_back
         assert await asyncio.to_thread(store.written.wait, PATIENCE_S)
         await asyncio.wait([session._task], timeout=PATIENCE_S)
         with pytest.raises(SessionNotFound):
-            await manager.state(session_id)
+            await manager.get_state(session_id)
     assert house.files(session_id) == []
     with closing(house.inbox()) as inbox:
         assert inbox.pending() == []
@@ -317,7 +317,7 @@ async def test_a_session_is_not_let_go_of_while_a_step_is_being_written(house: H
         assert await asyncio.to_thread(store.writing.wait, PATIENCE_S)
         async with waiting(manager.aclose()) as closing_down:
             await asyncio.wait([closing_down], timeout=0.2)
-            lease = await asyncio.to_thread(house.store().lease, session_id)
+            lease = await asyncio.to_thread(house.store().acquire_lease, session_id)
             if lease is not None:
                 lease.release()
             store.go_on.set()
@@ -339,10 +339,10 @@ async def test_looking_at_a_session_or_deciding_it_at_a_terminal_keeps_it_from_g
         entry = inbox.get(decided["checkpoint_id"])
         check_answer(entry, InboxDecision(action="approve"), inbox=inbox, store=house.store())
     async with house.open() as manager:
-        await manager.state(looked_at["session_id"])
+        await manager.get_state(looked_at["session_id"])
     async with house.open() as manager:
-        await manager.expire()
+        await manager.delete_expired()
         for reply in (looked_at, decided):
-            assert await manager.state(reply["session_id"])
+            assert await manager.get_state(reply["session_id"])
         with pytest.raises(SessionNotFound):
-            await manager.state(neither["session_id"])
+            await manager.get_state(neither["session_id"])

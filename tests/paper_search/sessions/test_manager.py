@@ -71,7 +71,7 @@ async def test_creating_starts_the_search_in_the_background_and_returns_its_id_a
     assert isinstance(session._task, asyncio.Task)
     assert not session._task.done()
     house.engine.gates["intent"].set()
-    await eventually(lambda: session.waiting is not None)
+    await eventually(lambda: session.pending is not None)
 
 
 @requirement("PS-REQ-13")
@@ -96,7 +96,7 @@ async def test_a_configuration_that_cannot_be_built_opens_no_session(house: Hous
     with pytest.raises(UnknownDomain):
         await manager.start(QUERY, AppConfig())
     assert not (house.folder / "sessions").exists()
-    assert manager._sessions.all() == []
+    assert manager._sessions.list_all() == []
     with closing(house.inbox()) as inbox:
         assert inbox.pending() == []
 
@@ -106,7 +106,7 @@ async def test_a_new_session_is_answered_at_its_first_checkpoint_and_can_be_look
     reply = await opened(manager)
     assert reply["checkpoint"]["kind"] == STRATEGY
     assert (reply["is_complete"], reply["iteration"], reply["round"]) == (False, 0, 0)
-    assert await manager.state(reply["session_id"]) == reply
+    assert await manager.get_state(reply["session_id"]) == reply
 
 
 @requirement("PS-REQ-8", "PS-PROP-6")
@@ -119,8 +119,8 @@ async def test_a_search_that_asks_nobody_is_answered_with_its_result(house: Hous
         assert reply["is_complete"] is True
         assert reply["result"]["paper_count"] == reply["paper_count"] == 3
         assert "checkpoint" not in reply
-        assert await manager.state(reply["session_id"]) == reply
-        assert len((await manager.result(reply["session_id"])).papers) == 3
+        assert await manager.get_state(reply["session_id"]) == reply
+        assert len((await manager.get_result(reply["session_id"])).papers) == 3
 
 
 async def test_a_search_without_a_strategy_checkpoint_is_answered_at_its_review(tmp_path: Path) -> None:
@@ -140,15 +140,15 @@ async def test_a_call_that_has_waited_long_enough_answers_with_how_far_the_searc
         session = manager.get(reply["session_id"])
         assert session is not None
         gated.house.engine.gates["intent"].set()
-        await eventually(lambda: session.waiting is not None)
-        assert (await manager.state(reply["session_id"]))["checkpoint_kind"] == STRATEGY
+        await eventually(lambda: session.pending is not None)
+        assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == STRATEGY
         reply = await manager.decide(reply["session_id"], APPROVE)
         assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["iteration"]) == (False, False, 1)
         await gated.searching()
-        assert (await manager.state(reply["session_id"]))["phase"] == "searching"
+        assert (await manager.get_state(reply["session_id"]))["phase"] == "searching"
         gated.gate.set()
-        await eventually(lambda: session.waiting is not None)
-        assert (await manager.state(reply["session_id"]))["checkpoint_kind"] == REVIEW
+        await eventually(lambda: session.pending is not None)
+        assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == REVIEW
 
 
 @requirement("PS-REQ-9", "PS-REQ-13", "PS-PROP-9")
@@ -212,7 +212,7 @@ async def test_rounds_that_are_used_up_end_the_search_and_say_so(tmp_path: Path)
         reply = await manager.decide(reply["session_id"], REJECT)
         assert (reply["is_complete"], reply["iteration"], reply["round"]) == (True, 3, 2)
         assert reply["result"]["reason"] == "max_rounds"
-        assert len((await manager.result(reply["session_id"])).papers) == reply["paper_count"]
+        assert len((await manager.get_result(reply["session_id"])).papers) == reply["paper_count"]
 
 
 @requirement("PS-REQ-14", "PS-E2")
@@ -222,9 +222,9 @@ async def test_an_unknown_session_is_not_found_whatever_is_asked_of_it(house: Ho
         calls: list[Callable[[str], Awaitable[Any]]] = [
             lambda unknown: manager.decide(unknown, APPROVE),
             lambda unknown: manager.decide(unknown, APPROVE, checkpoint_id="any"),
-            manager.state,
-            manager.result,
-            manager.papers,
+            manager.get_state,
+            manager.get_result,
+            manager.get_papers,
         ]
         for call in calls:
             with pytest.raises(SessionNotFound, match=r"^Session not found") as caught:
@@ -250,7 +250,7 @@ async def test_cleaning_up_what_is_not_there_does_nothing(manager: SessionManage
     reply = await opened(manager)
     manager.cleanup(session_id)
     assert manager.get(session_id) is None
-    assert await manager.state(reply["session_id"]) == reply
+    assert await manager.get_state(reply["session_id"]) == reply
 
 
 @requirement("PS-REQ-14", "PS-E3")
@@ -262,8 +262,8 @@ async def test_deciding_before_anything_is_asked_is_refused(house: House, manage
     house.engine.gates["intent"].set()
     session = manager.get(session_id)
     assert session is not None
-    await eventually(lambda: session.waiting is not None)
-    assert (await manager.state(session_id))["iteration"] == 0, "and it was not kept for later"
+    await eventually(lambda: session.pending is not None)
+    assert (await manager.get_state(session_id))["iteration"] == 0, "and it was not kept for later"
 
 
 @requirement("PS-REQ-14", "PS-E3")
@@ -273,7 +273,7 @@ async def test_deciding_while_the_search_goes_on_is_refused(gated: Gated) -> Non
         session_id = (await opened(manager))["session_id"]
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.waiting is not None)
+        await eventually(lambda: session.pending is not None)
         await manager.decide(session_id, APPROVE)
         with pytest.raises(NoPendingCheckpoint, match=r"^No pending checkpoint"):
             await manager.decide(session_id, REJECT)
@@ -285,7 +285,7 @@ async def test_deciding_after_the_end_is_refused(manager: SessionManager, decisi
     reply = await completed(manager)
     with pytest.raises(SessionComplete, match=r"^Session already complete"):
         await manager.decide(reply["session_id"], decision)
-    assert await manager.state(reply["session_id"]) == reply
+    assert await manager.get_state(reply["session_id"]) == reply
 
 
 @requirement("PS-REQ-14", "PS-E5")
@@ -293,9 +293,9 @@ async def test_there_is_no_result_before_the_end(manager: SessionManager) -> Non
     reply = await opened(manager)
     for _ in range(2):
         with pytest.raises(SessionNotComplete, match=r"^Session not complete"):
-            await manager.result(reply["session_id"])
+            await manager.get_result(reply["session_id"])
         reply = await manager.decide(reply["session_id"], APPROVE)
-    assert len((await manager.result(reply["session_id"])).papers) == 3
+    assert len((await manager.get_result(reply["session_id"])).papers) == 3
 
 
 @requirement("PS-C3")
@@ -324,7 +324,7 @@ async def test_data_that_does_not_fit_the_strategy_is_refused_and_the_checkpoint
     reply = await opened(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], decision)
-    assert await manager.state(reply["session_id"]) == reply
+    assert await manager.get_state(reply["session_id"]) == reply
     assert (await manager.decide(reply["session_id"], APPROVE))["iteration"] == 1
 
 
@@ -347,7 +347,7 @@ async def test_data_that_does_not_fit_the_review_is_refused_and_the_checkpoint_s
     reply = await at_review(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], decision)
-    assert await manager.state(reply["session_id"]) == reply
+    assert await manager.get_state(reply["session_id"]) == reply
     assert (await manager.decide(reply["session_id"], APPROVE))["is_complete"]
 
 
@@ -396,7 +396,7 @@ async def test_a_checkpoint_the_session_never_had_is_not_found(manager: SessionM
     with pytest.raises(CheckpointNotFound) as caught:
         await manager.decide(reply["session_id"], APPROVE, checkpoint_id=wrong)
     assert size(caught.value.body()) < 1_000
-    assert await manager.state(reply["session_id"]) == reply
+    assert await manager.get_state(reply["session_id"]) == reply
 
 
 @requirement("PS-PROP-8")
@@ -404,8 +404,8 @@ async def test_the_checkpoint_of_another_session_decides_nothing_in_either(manag
     one, other = await opened(manager, "moons of Jupiter"), await opened(manager, "moons of Saturn")
     with pytest.raises(CheckpointNotFound):
         await manager.decide(one["session_id"], APPROVE, checkpoint_id=other["checkpoint_id"])
-    assert await manager.state(one["session_id"]) == one
-    assert await manager.state(other["session_id"]) == other
+    assert await manager.get_state(one["session_id"]) == one
+    assert await manager.get_state(other["session_id"]) == other
 
 
 async def test_a_checkpoint_that_is_still_to_come_is_not_found(manager: SessionManager) -> None:
@@ -487,7 +487,7 @@ async def test_of_many_decisions_at_once_exactly_one_is_taken(house: House, mana
     taken = [outcome for outcome in outcomes if isinstance(outcome, dict)]
     assert len(taken) == 1
     assert all(isinstance(outcome, CheckpointBusy) for outcome in outcomes if not isinstance(outcome, dict))
-    assert taken[0] == await manager.state(reply["session_id"])
+    assert taken[0] == await manager.get_state(reply["session_id"])
     assert taken[0]["iteration"] == 1
     assert decisions_kept(house, reply["session_id"]) == ["decision-0"]
 
@@ -513,7 +513,7 @@ async def test_sessions_share_no_handler_task_or_checkpoint(manager: SessionMana
     assert first._task is not second._task
     await manager.decide(one["session_id"], REJECT)
     await manager.decide(one["session_id"], APPROVE)
-    assert await manager.state(other["session_id"]) == other
+    assert await manager.get_state(other["session_id"]) == other
     assert other["checkpoint"]["payload"]["intent"]["topic"] == "moons of Saturn"
 
 
@@ -535,7 +535,7 @@ async def test_forty_sessions_decided_side_by_side_are_never_mixed_up(house: Hou
         assert reply["query"] == f"tidal heating of moon number{number}"
         assert reply["iteration"] == 2 + number % 3
         assert reply["round"] == 1 + number % 3
-        result = await manager.result(reply["session_id"])
+        result = await manager.get_result(reply["session_id"])
         assert result.metadata.query == reply["query"]
     assert house.engine.asked == [40]
 
@@ -548,7 +548,7 @@ async def test_a_search_that_fails_before_its_first_checkpoint_tells_the_waiting
     with pytest.raises(SessionFailed, match="The parser is on strike") as caught:
         await opened(manager)
     session_id = caught.value.ids["session_id"]
-    reply = await manager.state(session_id)
+    reply = await manager.get_state(session_id)
     assert (reply["is_complete"], reply["error"]) == (True, "The parser is on strike.")
 
 
@@ -568,14 +568,14 @@ async def test_a_search_that_fails_tells_the_waiting_call_and_all_later_ones_als
         for door in (manager, another):
             calls: list[Callable[[], Awaitable[Any]]] = [
                 partial(door.decide, session_id, APPROVE),
-                partial(door.result, session_id),
-                partial(door.papers, session_id),
+                partial(door.get_result, session_id),
+                partial(door.get_papers, session_id),
             ]
             for call in calls:
                 with pytest.raises(SessionFailed, match="The merger is on strike") as caught:
                     await call()
                 assert caught.value.code == "session_failed"
-            reply = await door.state(session_id)
+            reply = await door.get_state(session_id)
             assert reply["error"] == "The merger is on strike."
             assert (reply["is_complete"], reply["has_pending_checkpoint"]) == (True, False)
             assert "result" not in reply
@@ -613,7 +613,7 @@ async def test_any_exception_of_a_skill_is_captured_with_its_class_and_text(
     session = manager.get(session_id)
     assert session is not None
     assert (session.error, session.is_complete) == (error, True)
-    assert (await manager.state(session_id))["error"] == error
+    assert (await manager.get_state(session_id))["error"] == error
 
 
 @requirement("PS-E7")
@@ -624,7 +624,7 @@ async def test_a_captured_error_holds_no_secret(house: House, manager: SessionMa
     session_id = (await opened(manager))["session_id"]
     with pytest.raises(SessionFailed) as caught:
         await manager.decide(session_id, APPROVE)
-    error = (await manager.state(session_id))["error"]
+    error = (await manager.get_state(session_id))["error"]
     assert "failed." in error
     assert "s3cr3t" not in error
     assert "s3cr3t" not in str(caught.value.body())
@@ -648,13 +648,13 @@ async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_
         assert (reply["is_complete"], reply["paper_count"]) == (True, 0)
         assert "No source answered" in reply["summary"]
         assert len(reply["sources"]) == 4
-        assert (await manager.result(reply["session_id"])).papers == []
+        assert (await manager.get_result(reply["session_id"])).papers == []
 
 
 async def test_there_are_no_papers_to_read_before_a_search(manager: SessionManager) -> None:
     reply = await opened(manager)
     with pytest.raises(NoPapersYet):
-        await manager.papers(reply["session_id"])
+        await manager.get_papers(reply["session_id"])
 
 
 async def test_all_papers_can_be_read_page_by_page_under_review_and_afterwards(tmp_path: Path) -> None:
@@ -665,7 +665,7 @@ async def test_all_papers_can_be_read_page_by_page_under_review_and_afterwards(t
         session_id = reply["session_id"]
         under_review = await all_papers(manager, session_id)
         await manager.decide(session_id, APPROVE)
-        ids = [paper.id for paper in (await manager.result(session_id)).papers]
+        ids = [paper.id for paper in (await manager.get_result(session_id)).papers]
         assert len(set(ids)) == 130
         assert under_review == await all_papers(manager, session_id) == ids
         shown = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]]
@@ -674,13 +674,13 @@ async def test_all_papers_can_be_read_page_by_page_under_review_and_afterwards(t
 
 async def all_papers(manager: SessionManager, session_id: str) -> list[str]:
     seen: list[str] = []
-    page = await manager.papers(session_id)
+    page = await manager.get_papers(session_id)
     while True:
         assert size(page) <= 25_000
         seen += [paper["id"] for paper in page["papers"]]
         if page["next"] is None:
             return seen
-        page = await manager.papers(session_id, int(page["next"].rpartition("/")[2]))
+        page = await manager.get_papers(session_id, int(page["next"].rpartition("/")[2]))
 
 
 async def test_the_last_round_is_announced_before_it_is_used_up(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from paper_search.models import RawPaper, SearchStrategy
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import MemorySessions
-from paper_search.sources.base import SearchSource
+from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.decisions import add_reviewer
 from tests.paper_search.sessions import hurried
@@ -101,7 +101,7 @@ async def test_of_fifty_sessions_decided_side_by_side_none_sees_anything_of_anot
     house = House(tmp_path, EchoingSource())
     async with house.open(store=MemorySessions(), inbox=MemoryInbox()) as manager:
         told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
-        results = [await manager.result(replies[0]["session_id"]) for replies, _ in told]
+        results = [await manager.get_result(replies[0]["session_id"]) for replies, _ in told]
 
     assert len({replies[0]["session_id"] for replies, _ in told}) == SESSIONS
     asked = [reply["checkpoint_id"] for replies, _ in told for reply in replies[:-1]]
@@ -128,7 +128,7 @@ async def test_what_fifty_sessions_leave_on_disk_is_each_its_own(tmp_path: Path)
     with closing(house.inbox()) as inbox:
         for number, (replies, decisions) in enumerate(told):
             session_id = replies[0]["session_id"]
-            journal = {step: store.read(session_id, step) or "" for step in store.steps(session_id)}
+            journal = {step: store.read(session_id, step) or "" for step in store.list_steps(session_id)}
             assert marks_in(journal) == {mark(number)}
             kept = [Decision.model_validate_json(journal[f"decision-{taken}"]) for taken in range(len(decisions))]
             assert kept == [by_agent(decision) for decision in decisions]
@@ -139,7 +139,7 @@ async def test_what_fifty_sessions_leave_on_disk_is_each_its_own(tmp_path: Path)
             assert marks_in([entry.payload for entry in entries]) == {mark(number)}
     async with house.open() as successor:
         for replies, _ in told:
-            assert lasting(await successor.state(replies[0]["session_id"])) == lasting(replies[-1])
+            assert lasting(await successor.get_state(replies[0]["session_id"])) == lasting(replies[-1])
 
 
 async def test_decisions_taken_elsewhere_for_fifty_sessions_at_once_reach_each_its_own(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ async def test_a_decision_taken_elsewhere_while_the_session_was_about_to_wait_is
         await inbox.looked_at(times=3)
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.state().iteration == 1, within_s=3)
+        await eventually(lambda: session.get_state().iteration == 1, within_s=3)
 
 
 def by_agent(decision: Decision) -> Decision:

@@ -25,8 +25,8 @@ from hypothesis.stateful import (
 from paper_search.config import AppConfig
 from paper_search.errors import CheckpointNotFound, InvalidDecision, SessionComplete, SessionNotFound
 from paper_search.sessions import SessionManager
-from paper_search.sessions.answers import to_inbox
-from paper_search.sessions.state import stored_state
+from paper_search.sessions.decisions import to_inbox_decision
+from paper_search.sessions.state import read_session_state
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (
     APPROVE,
@@ -175,7 +175,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=sessions, door=doors)
     def look(self, session: Model, door: int) -> None:
-        session.check(self.run(self.managers[door].state(session.session_id)))
+        session.check(self.run(self.managers[door].get_state(session.session_id)))
 
     @rule(session=sessions, door=doors, action=actions, data=st.sampled_from(DATA), with_id=st.booleans())
     def decide(self, session: Model, door: int, action: str, data: str, with_id: bool) -> None:
@@ -219,7 +219,9 @@ class Sessions(RuleBasedStateMachine):
         assert session.checkpoint_id is not None
         data = "valid" if (session.kind, action) == (STRATEGY, "edit") else "none"
         with closing(self.house.inbox()) as inbox:
-            inbox.decide(session.checkpoint_id, to_inbox(decision_of(session.kind or "", action, data)), "console")
+            inbox.decide(
+                session.checkpoint_id, to_inbox_decision(decision_of(session.kind or "", action, data)), "console"
+            )
         given = session.checkpoint_id
         session.decide(action)
         reply = self.run(self.managers[door].decide(session.session_id, APPROVE, checkpoint_id=given))
@@ -250,7 +252,7 @@ class Sessions(RuleBasedStateMachine):
         assert manager.get(session.session_id) is None
         assert self.house.files(session.session_id) == []
         with pytest.raises(SessionNotFound):
-            self.run(manager.state(session.session_id))
+            self.run(manager.get_state(session.session_id))
         with pytest.raises(SessionNotFound):
             self.run(manager.decide(session.session_id, APPROVE, checkpoint_id=session.checkpoint_id))
 
@@ -260,11 +262,11 @@ class Sessions(RuleBasedStateMachine):
         store = self.house.store()
         with closing(self.house.inbox()) as inbox:
             for model in self.models:
-                state = stored_state(store, inbox, model.session_id)
+                state = read_session_state(store, inbox, model.session_id)
                 assert (state.query, state.iteration, state.round) == (model.query, model.iteration, model.round)
                 assert state.checkpoint_id == model.checkpoint_id
                 assert (state.ended is not None) is model.is_complete
-                steps = store.steps(model.session_id)
+                steps = store.list_steps(model.session_id)
                 assert sum(step.startswith("decision-") for step in steps) == model.iteration
             asked = {model.checkpoint_id for model in self.models if model.checkpoint_id}
             self.run(self._are_pending(inbox, asked))
@@ -315,14 +317,14 @@ async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
             with pytest.raises(InvalidDecision) as caught:
                 await manager.decide(session_id, decision)
             assert caught.value.hint
-            assert await manager.state(session_id) == before, "the checkpoint stays pending"
+            assert await manager.get_state(session_id) == before, "the checkpoint stays pending"
             return
         reply = await manager.decide(session_id, decision)
         assert reply["is_complete"] or reply["iteration"] == before["iteration"] + 1
         model = Model(session_id, before["query"], before["checkpoint_id"], kind.value, before["iteration"])
         model.decide(action)
         model.check(reply)
-        assert await manager.state(session_id) == reply
+        assert await manager.get_state(session_id) == reply
 
 
 @requirement("PS-PROP-9")
@@ -341,13 +343,13 @@ async def test_a_session_can_be_looked_up_from_the_moment_it_is_created(house: H
     house.engine.gates["intent"] = asyncio.Event()
     async with house.open() as manager:
         session_id = manager.create("icy moons", AppConfig())
-        reply = await manager.state(session_id)
+        reply = await manager.get_state(session_id)
         assert (reply["session_id"], reply["query"]) == (session_id, "icy moons")
         assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["iteration"]) == (False, False, 0)
         house.engine.gates["intent"].set()
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.waiting is not None)
+        await eventually(lambda: session.pending is not None)
 
 
 @requirement("PS-PROP-10")
@@ -361,6 +363,6 @@ async def test_after_a_clean_up_no_manager_knows_the_session(house: House, resta
             async with house.open() as another:
                 assert another.get(session_id) is None
                 with pytest.raises(SessionNotFound):
-                    await another.state(session_id)
+                    await another.get_state(session_id)
         with pytest.raises(SessionNotFound):
-            await manager.state(session_id)
+            await manager.get_state(session_id)

@@ -47,7 +47,7 @@ async def test_the_reviewer_is_the_door_unless_a_name_is_given(manager: SessionM
     session_id, first = reply["session_id"], listed(reply)[0]["id"]
     data: dict[str, Any] = {"decisions": {first: {"status": "include", "reason": "the first"}}}
     await manager.decide(session_id, approve({**data, "reviewer": named} if named else data), door="terminal")
-    result = await manager.result(session_id)
+    result = await manager.get_result(session_id)
     (said,) = next(paper.decisions for paper in result.papers if paper.id == first)
     assert (said.reviewer, said.reason, said.status) == (named or "terminal", "the first", ReviewStatus.INCLUDE)
     assert said.at is not None
@@ -61,7 +61,7 @@ async def test_a_decision_through_the_inbox_of_another_process_is_that_doors(hou
             given = InboxDecision(action="approve", data={"marked_irrelevant": [first]})
             inbox.decide(reply["checkpoint_id"], given, "console")
         await manager.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
-        (gone,) = (await manager.result(session_id)).metadata.exclusions
+        (gone,) = (await manager.get_result(session_id)).metadata.exclusions
         assert (gone.paper_id, gone.reviewer) == (first, "console")
 
 
@@ -69,7 +69,7 @@ async def test_an_approve_with_a_strategy_is_refused_and_the_review_stays(manage
     reply = await at_review(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], approve({"queries": ["moons"]}))
-    assert (await manager.state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
+    assert (await manager.get_state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
 
 
 async def test_marks_given_before_a_restart_are_there_after_it(house: House) -> None:
@@ -80,11 +80,11 @@ async def test_marks_given_before_a_restart_are_there_after_it(house: House) -> 
         data = {"decisions": {first: {"status": "exclude", "reason": "a comment"}, second: "include"}}
         before = await next_review(manager, session_id, reject(data))
     async with house.open(build=Engine()) as successor:
-        after = await successor.state(session_id)
+        after = await successor.get_state(session_id)
         assert after["checkpoint"] == before["checkpoint"]
         assert after["current_checkpoint_kind"] == REVIEW
         await successor.decide(session_id, approve({"decisions": {third: "maybe"}}))
-        result = await successor.result(session_id)
+        result = await successor.get_result(session_id)
     assert {paper.id: paper.status.value for paper in result.papers} == {second: "include", third: "maybe"}
     assert [(gone.paper_id, gone.detail) for gone in result.metadata.exclusions] == [(first, "a comment")]
 
@@ -98,7 +98,7 @@ async def test_the_exported_json_holds_statuses_and_the_log(house: House) -> Non
         marks = {"marked_relevant": [paper["id"] for paper in papers[:2]], "marked_irrelevant": [papers[2]["id"]]}
         await next_review(manager, session_id, reject(marks))
         await manager.decide(session_id, APPROVE)
-        exported = json.loads(export_json(await manager.result(session_id)))
+        exported = json.loads(export_json(await manager.get_result(session_id)))
     assert len(exported["papers"]) == 23
     assert sorted({paper["status"] for paper in exported["papers"]}) == ["include", "undecided"]
     log = exported["metadata"]["round_logs"]

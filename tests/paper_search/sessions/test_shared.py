@@ -46,18 +46,18 @@ async def test_whoever_holds_the_lease_runs_the_session_and_the_other_may_look_a
     async with house.open() as holder, house.open(build=elsewhere) as other:
         reply = await opened(holder)
         session_id = reply["session_id"]
-        assert await other.state(session_id) == reply
+        assert await other.get_state(session_id) == reply
         reply = await other.decide(session_id, APPROVE, door="console")
         assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
         assert await settled(holder, session_id) == reply
-        assert await other.papers(session_id) == await holder.papers(session_id)
+        assert await other.get_papers(session_id) == await holder.get_papers(session_id)
         reply = await other.decide(session_id, APPROVE, door="console")
         assert reply["is_complete"]
         async with asyncio.timeout(10):  # the one who runs it may be a moment behind what it wrote
-            while not (await holder.state(session_id))["is_complete"]:  # noqa: ASYNC110 - nothing tells of it
+            while not (await holder.get_state(session_id))["is_complete"]:  # noqa: ASYNC110 - nothing tells of it
                 await asyncio.sleep(0)
-        assert await holder.state(session_id) == reply
-        assert await other.result(session_id) == await holder.result(session_id)
+        assert await holder.get_state(session_id) == reply
+        assert await other.get_result(session_id) == await holder.get_result(session_id)
         assert other.get(session_id) is None
     assert (house.engine.asked, elsewhere.ran) == ([1], [])
     with closing(house.inbox()) as inbox:
@@ -115,7 +115,7 @@ async def test_a_decision_taken_elsewhere_the_moment_it_is_asked_for_is_not_over
         session_id = (await opened(manager))["session_id"]
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.state().iteration == 1, within_s=3)
+        await eventually(lambda: session.get_state().iteration == 1, within_s=3)
         assert (await settled(manager, session_id))["checkpoint_kind"] == REVIEW
 
 
@@ -128,10 +128,10 @@ async def test_what_is_refused_here_is_refused_there_too_and_nothing_is_written(
         with pytest.raises(CheckpointNotFound):
             await other.decide(session_id, APPROVE, checkpoint_id="unheard of")
         with pytest.raises(SessionNotComplete):
-            await other.result(session_id)
+            await other.get_result(session_id)
         with pytest.raises(NoPapersYet):
-            await other.papers(session_id)
-        assert await holder.state(session_id) == await other.state(session_id) == reply
+            await other.get_papers(session_id)
+        assert await holder.get_state(session_id) == await other.get_state(session_id) == reply
         await holder.decide(session_id, APPROVE)
         await holder.decide(session_id, APPROVE)
         with pytest.raises(SessionComplete):
@@ -144,7 +144,7 @@ async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_to
     async with house.open() as holder, house.open() as other:
         reply = await opened(holder)
         session_id = reply["session_id"]
-        await other.state(session_id)
+        await other.get_state(session_id)
         doors = [holder, other] if attempt % 2 else [other, holder]
         outcomes = await asyncio.gather(
             doors[0].decide(session_id, REJECT, door="first"),
@@ -163,7 +163,7 @@ async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_to
         else:
             assert isinstance(lost, CheckpointBusy)
             assert "checkpoint already being processed" in lost.message
-            assert await holder.state(session_id) == won
+            assert await holder.get_state(session_id) == won
 
 
 @requirement("PS-E8")
@@ -201,9 +201,9 @@ async def test_when_the_holder_is_closed_the_other_takes_over(house: House) -> N
         async with house.open() as holder:
             reply = await opened(holder)
             session_id = reply["session_id"]
-            assert await other.state(session_id) == reply
+            assert await other.get_state(session_id) == reply
             assert other.get(session_id) is None
-        assert await other.state(session_id) == reply
+        assert await other.get_state(session_id) == reply
         assert other.get(session_id) is not None
         assert (await other.decide(session_id, APPROVE))["checkpoint_kind"] == REVIEW
     assert (house.engine.asked, elsewhere.asked) == ([0], [1])
@@ -215,7 +215,7 @@ async def test_a_call_that_waits_for_another_process_takes_over_when_that_ends(g
     async with gated.house.open(build=elsewhere) as other:
         holder = gated.house.manager()
         reply = await opened(holder)
-        await other.state(reply["session_id"])
+        await other.get_state(reply["session_id"])
         async with waiting(other.decide(reply["session_id"], APPROVE)) as deciding:
             await gated.searching()
             await holder.aclose()
@@ -241,4 +241,4 @@ async def test_a_session_deleted_by_another_process_is_soon_gone_here_too(house:
         await asyncio.to_thread(other.cleanup, session_id)
         await eventually(lambda: holder.get(session_id) is None, within_s=3)
         with pytest.raises(SessionNotFound):
-            await holder.state(session_id)
+            await holder.get_state(session_id)

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from paper_search.config import AppConfig, LLMConfig, SearchSourceConfig
 from paper_search.errors import SessionFailed, SessionNotFound
-from paper_search.sessions import SessionManager, views
-from paper_search.sessions.state import Asked, SessionState, stored_state
+from paper_search.sessions import SessionManager, replies
+from paper_search.sessions.state import SessionRequest, SessionState, read_session_state
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import (
     APPROVE,
@@ -48,7 +48,7 @@ def keys_of(config: AppConfig) -> list[str]:
 
 def test_how_a_session_was_asked_for_is_kept_without_any_key(tmp_path: Path) -> None:
     config = with_keys().model_copy(update={"record_dir": tmp_path})
-    kept = Asked.of("icy moons", config, AT).model_dump_json()
+    kept = SessionRequest.from_config("icy moons", config, AT).model_dump_json()
     assert KEY not in kept
     assert MODEL_KEY not in kept
     assert "icy moons" in kept
@@ -56,10 +56,10 @@ def test_how_a_session_was_asked_for_is_kept_without_any_key(tmp_path: Path) -> 
 
 def test_everything_but_the_keys_comes_back_as_it_was_and_the_keys_as_they_are_now() -> None:
     config = with_keys()
-    asked = Asked.model_validate_json(Asked.of("icy moons", config, AT).model_dump_json())
+    asked = SessionRequest.model_validate_json(SessionRequest.from_config("icy moons", config, AT).model_dump_json())
     assert (asked.query, asked.at) == ("icy moons", AT)
     present = with_keys("new source key", "new model key").model_copy(update={"default_max_results": 99})
-    back = asked.with_keys_of(present)
+    back = asked.restore_config(present)
     assert keys_of(back) == ["new model key", "new source key", "new source key"]
     without = config.model_copy(deep=True)
     for keyed in (without.llm, *without.sources.values(), back.llm, *back.sources.values()):
@@ -68,37 +68,37 @@ def test_everything_but_the_keys_comes_back_as_it_was_and_the_keys_as_they_are_n
 
 
 def test_keys_that_are_no_longer_set_are_not_used() -> None:
-    asked = Asked.of("icy moons", with_keys(), AT)
-    assert keys_of(asked.with_keys_of(AppConfig())) == ["", "", ""]
+    asked = SessionRequest.from_config("icy moons", with_keys(), AT)
+    assert keys_of(asked.restore_config(AppConfig())) == ["", "", ""]
 
 
 def test_a_key_is_never_given_to_a_model_of_another_provider() -> None:
-    asked = Asked.of("icy moons", with_keys(provider="openai"), AT)
-    assert asked.with_keys_of(with_keys(provider="anthropic")).llm.api_key.get_secret_value() == ""
+    asked = SessionRequest.from_config("icy moons", with_keys(provider="openai"), AT)
+    assert asked.restore_config(with_keys(provider="anthropic")).llm.api_key.get_secret_value() == ""
 
 
 def test_a_key_is_never_given_to_a_model_at_another_address() -> None:
     elsewhere = with_keys()
     elsewhere.llm.base_url = "https://models.example/v1"
-    asked = Asked.of("icy moons", elsewhere, AT)
-    assert asked.with_keys_of(with_keys()).llm.api_key.get_secret_value() == ""
+    asked = SessionRequest.from_config("icy moons", elsewhere, AT)
+    assert asked.restore_config(with_keys()).llm.api_key.get_secret_value() == ""
 
 
 def test_a_key_set_after_the_session_was_opened_is_used_when_it_comes_back() -> None:
-    asked = Asked.of("icy moons", AppConfig(), AT)
-    back = asked.with_keys_of(with_keys())
+    asked = SessionRequest.from_config("icy moons", AppConfig(), AT)
+    back = asked.restore_config(with_keys())
     assert back.sources["a"].api_key.get_secret_value() == KEY
 
 
 def test_a_session_nobody_knows_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(SessionNotFound):
-        stored_state(House(tmp_path).store(), MemoryInbox(), new_id())
+        read_session_state(House(tmp_path).store(), MemoryInbox(), new_id())
 
 
 def kept(house: House, session_id: str) -> SessionState:
     inbox = house.inbox()
     try:
-        return stored_state(house.store(), inbox, session_id)
+        return read_session_state(house.store(), inbox, session_id)
     finally:
         inbox.close()
 
@@ -112,7 +112,7 @@ async def failed(manager: SessionManager, house: House) -> dict[str, Any]:
     session_id = (await opened(manager))["session_id"]
     with pytest.raises(SessionFailed, match="on strike"):
         await manager.decide(session_id, APPROVE)
-    return await manager.state(session_id)
+    return await manager.get_state(session_id)
 
 
 STAGES: dict[str, Callable[[SessionManager, House], Awaitable[dict[str, Any]]]] = {
@@ -135,11 +135,11 @@ async def test_what_is_on_disk_says_the_same_as_the_process_that_runs_the_sessio
     async with house.open() as manager:
         reply = await reach(manager, house)
         session_id = reply["session_id"]
-        assert await manager.state(session_id) == reply
+        assert await manager.get_state(session_id) == reply
         on_disk = await asyncio.to_thread(kept, house, session_id)
-        assert views.reply(on_disk, house.clock.now()) == reply
+        assert replies.build_reply(on_disk, house.clock.now()) == reply
     async with house.open() as another:
-        assert await another.state(session_id) == reply
+        assert await another.get_state(session_id) == reply
 
 
 async def test_a_session_whose_decision_is_written_but_not_yet_carried_out_is_at_work(tmp_path: Path) -> None:
@@ -150,8 +150,8 @@ async def test_a_session_whose_decision_is_written_but_not_yet_carried_out_is_at
     inbox.decide(reply["checkpoint_id"], Decision(action="approve"), "console")
     inbox.close()
     state = kept(house, reply["session_id"])
-    assert (state.waiting, state.ended, state.iteration, state.phase) == (None, None, 1, "working")
-    assert not state.has_left(reply["checkpoint_id"])
+    assert (state.pending, state.ended, state.iteration, state.phase) == (None, None, 1, "working")
+    assert not state.has_passed(reply["checkpoint_id"])
 
 
 async def test_a_checkpoint_whose_question_never_reached_the_inbox_or_was_lost_there_still_waits(
@@ -160,7 +160,7 @@ async def test_a_checkpoint_whose_question_never_reached_the_inbox_or_was_lost_t
     house = House(tmp_path)
     async with house.open() as manager:
         reply = await opened(manager)
-    state = stored_state(house.store(), MemoryInbox(), reply["session_id"])
+    state = read_session_state(house.store(), MemoryInbox(), reply["session_id"])
     assert (state.checkpoint_id, state.iteration, state.ended) == (reply["checkpoint_id"], 0, None)
 
 
@@ -174,11 +174,11 @@ async def test_a_session_has_left_a_checkpoint_once_it_is_at_another_or_at_its_e
         reply = await opened(manager)
         session = manager.get(reply["session_id"])
         assert session is not None
-        at_first = session.state()
+        at_first = session.get_state()
         await manager.decide(reply["session_id"], APPROVE)
-        at_second = session.state()
+        at_second = session.get_state()
         await manager.decide(reply["session_id"], APPROVE)
-        at_end = session.state()
+        at_end = session.get_state()
     cases: list[tuple[SessionState, str | None, bool]] = [
         (state(), None, False),
         (state(), reply["checkpoint_id"], False),
@@ -187,7 +187,7 @@ async def test_a_session_has_left_a_checkpoint_once_it_is_at_another_or_at_its_e
         (at_second, at_first.checkpoint_id, True),
         (at_end, at_second.checkpoint_id, True),
     ]
-    left: Callable[[SessionState, str | None], bool] = SessionState.has_left
+    left: Callable[[SessionState, str | None], bool] = SessionState.has_passed
     assert [left(given, past) for given, past, _ in cases] == [expected for *_, expected in cases]
 
 
@@ -197,5 +197,5 @@ async def test_the_age_of_a_session_survives_its_reload(tmp_path: Path) -> None:
         reply = await opened(manager)
     house.clock.advance(hours=5)
     async with house.open() as manager:
-        again = await manager.state(reply["session_id"])
+        again = await manager.get_state(reply["session_id"])
     assert again["elapsed_s"] == pytest.approx(timedelta(hours=5).total_seconds(), abs=1)

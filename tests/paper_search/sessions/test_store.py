@@ -40,7 +40,7 @@ def test_steps_are_kept_in_order_and_read_back_as_they_were(store: SessionStore)
     values = {"intent": "ünï 漢字 \u2028 '\"", "round-0/search": "x" * 2_000_000, "decision-0": ""}
     for step, value in values.items():
         store.write(session_id, step, value)
-    assert store.steps(session_id) == ["session", *values]
+    assert store.list_steps(session_id) == ["session", *values]
     assert {step: store.read(session_id, step) for step in values} == values
     assert store.read(session_id, "never written") is None
 
@@ -52,7 +52,7 @@ def test_a_step_that_was_kept_stays_as_it_is(store: SessionStore) -> None:
     store.write(session_id, "session", "other", first=True)
     assert store.read(session_id, "decision-0") == "first"
     assert store.read(session_id, "session") == "{}"
-    assert store.steps(session_id) == ["session", "decision-0"]
+    assert store.list_steps(session_id) == ["session", "decision-0"]
 
 
 def test_sessions_share_nothing(store: SessionStore) -> None:
@@ -72,8 +72,8 @@ def test_a_session_that_is_not_there_is_not_found_and_nothing_is_made(
 ) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: files.read(session_id, "session"),
-        lambda: files.steps(session_id),
-        lambda: files.lease(session_id),
+        lambda: files.list_steps(session_id),
+        lambda: files.acquire_lease(session_id),
         lambda: files.write(session_id, "intent", "{}"),
     ]
     for call in calls:
@@ -91,22 +91,22 @@ def test_what_is_no_id_never_becomes_a_file_name(files: SessionFiles, tmp_path: 
 
 def test_a_lease_is_held_by_one_and_free_once_released(store: SessionStore) -> None:
     session_id, other = made(store), made(store)
-    lease = store.lease(session_id)
+    lease = store.acquire_lease(session_id)
     assert lease is not None
-    assert store.lease(session_id) is None
-    assert store.lease(other) is not None
+    assert store.acquire_lease(session_id) is None
+    assert store.acquire_lease(other) is not None
     lease.release()
-    again = store.lease(session_id)
+    again = store.acquire_lease(session_id)
     assert again is not None
     again.release()
 
 
 def test_a_lease_does_not_keep_others_from_reading_and_writing(store: SessionStore) -> None:
     session_id = made(store)
-    lease = store.lease(session_id)
+    lease = store.acquire_lease(session_id)
     assert lease is not None
     store.write(session_id, "intent", "{}")
-    assert store.steps(session_id) == ["session", "intent"]
+    assert store.list_steps(session_id) == ["session", "intent"]
     lease.release()
 
 
@@ -115,16 +115,16 @@ def test_what_was_deleted_is_gone_for_good(store: SessionStore) -> None:
     store.delete(session_id)
     store.delete(session_id)
     with pytest.raises(SessionNotFound):
-        store.steps(session_id)
+        store.list_steps(session_id)
     with pytest.raises(SessionNotFound):
         store.write(session_id, "intent", "{}")
     with pytest.raises(SessionNotFound):
-        store.lease(session_id)
+        store.acquire_lease(session_id)
 
 
 def test_deleting_leaves_no_file_behind(files: SessionFiles, tmp_path: Path) -> None:
     session_id = made(files)
-    lease = files.lease(session_id)
+    lease = files.acquire_lease(session_id)
     assert lease is not None
     lease.release()
     files.delete(session_id)
@@ -136,13 +136,13 @@ def test_sessions_are_told_old_by_what_was_last_written_to_them(files: SessionFi
     now = datetime.now(UTC)
     long_ago = (now - timedelta(days=100)).timestamp()
     os.utime(tmp_path / "sessions" / f"{old}.db", (long_ago, long_ago))
-    assert files.unused_since(now - timedelta(days=90)) == [old]
-    assert set(files.unused_since(now + timedelta(days=1))) == {old, young}
-    assert files.unused_since(now - timedelta(days=110)) == []
+    assert files.list_unused_since(now - timedelta(days=90)) == [old]
+    assert set(files.list_unused_since(now + timedelta(days=1))) == {old, young}
+    assert files.list_unused_since(now - timedelta(days=110)) == []
 
 
 def test_a_folder_that_is_not_there_holds_no_old_sessions(files: SessionFiles, tmp_path: Path) -> None:
-    assert files.unused_since(datetime.now(UTC)) == []
+    assert files.list_unused_since(datetime.now(UTC)) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -185,15 +185,15 @@ def test_a_damaged_file_is_a_clear_error_and_the_other_sessions_stay_readable(
         with pytest.raises(DatabaseUnusable) as caught:
             call()
         assert str(tmp_path) not in str(caught.value.body())
-    assert files.steps(other) == ["session"]
+    assert files.list_steps(other) == ["session"]
 
 
-def test_a_file_that_was_emptied_is_not_begun_anew(files: SessionFiles, tmp_path: Path) -> None:
+def test_a_file_that_was_emptied_is_not_started_over(files: SessionFiles, tmp_path: Path) -> None:
     session_id = made(files)
     (tmp_path / "sessions" / f"{session_id}.db").write_bytes(b"")
-    uses = (lambda: files.steps(session_id), lambda: files.write(session_id, "intent", "{}"))
+    uses = (lambda: files.list_steps(session_id), lambda: files.write(session_id, "intent", "{}"))
     for use in (*uses, *uses):
-        with pytest.raises(SessionInterrupted, match="has lost what it held"):
+        with pytest.raises(SessionInterrupted, match="journal is empty"):
             use()
 
 
@@ -202,8 +202,8 @@ def test_a_session_that_was_never_written_whole_is_not_there_and_grows_old(files
     (tmp_path / "sessions").mkdir()
     (tmp_path / "sessions" / f"{session_id}.new").write_bytes(b"half of it")
     with pytest.raises(SessionNotFound):
-        files.steps(session_id)
-    assert files.unused_since(datetime.now(UTC) + timedelta(days=1)) == [session_id]
+        files.list_steps(session_id)
+    assert files.list_unused_since(datetime.now(UTC) + timedelta(days=1)) == [session_id]
     files.delete(session_id)
     assert list((tmp_path / "sessions").iterdir()) == []
 
@@ -214,7 +214,7 @@ def test_a_session_of_a_newer_version_is_refused_and_left_alone(files: SessionFi
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO migrations VALUES ('of the future')")
     with pytest.raises(DatabaseNewer):
-        files.steps(session_id)
+        files.list_steps(session_id)
     with pytest.raises(DatabaseNewer):
         files.write(session_id, "intent", "{}")
     with closing(sqlite3.connect(path)) as connection:
@@ -227,7 +227,7 @@ from pathlib import Path
 from paper_search.sessions.store import SessionFiles
 store, session_id = SessionFiles(Path(sys.argv[1])), sys.argv[2]
 store.write(session_id, "session", "{}", first=True)
-lease = store.lease(session_id)
+lease = store.acquire_lease(session_id)
 for number in range(10**9):
     store.write(session_id, f"step-{number}", str(number % 10) * 20_000)
     print(number, flush=True)
@@ -241,13 +241,13 @@ def test_a_killed_writer_loses_no_acknowledged_step_and_its_lease_is_free(files:
     ) as writer:
         assert writer.stdout is not None
         acknowledged = [int(writer.stdout.readline()) for _ in range(15)]
-        assert files.lease(session_id) is None, "a process that lives holds it"
+        assert files.acquire_lease(session_id) is None, "a process that lives holds it"
         writer.send_signal(signal.SIGKILL)
-    steps = files.steps(session_id)
+    steps = files.list_steps(session_id)
     assert {f"step-{number}" for number in acknowledged} <= set(steps)
     for step in steps[1:]:
         value = files.read(session_id, step)
         assert value == step[-1] * 20_000
-    lease = files.lease(session_id)
+    lease = files.acquire_lease(session_id)
     assert lease is not None
     lease.release()

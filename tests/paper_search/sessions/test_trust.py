@@ -17,7 +17,7 @@ from paper_search.errors import (
     SessionNotFound,
 )
 from paper_search.sessions import SessionManager
-from paper_search.sessions.state import Asked
+from paper_search.sessions.state import SessionRequest
 from paper_search.sessions.store import SessionFiles
 from paper_search.workflow import Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (
@@ -61,12 +61,12 @@ async def test_a_decision_forced_into_the_inbox_that_does_not_fit_is_asked_for_a
                 await manager.aclose()
                 inbox.decide(given, unfit, "force")
                 manager = house.manager()  # noqa: PLW2901 - another process
-                await manager.state(session_id)
+                await manager.get_state(session_id)
                 await eventually(lambda: inbox.get(given).state == "pending")
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.waiting is not None)
-        assert await manager.state(session_id) == reply
+        await eventually(lambda: session.pending is not None)
+        assert await manager.get_state(session_id) == reply
         assert (await manager.decide(session_id, APPROVE))["iteration"] == 1
         await manager.aclose()
     assert decisions_kept(house, session_id) == ["decision-0"]
@@ -94,11 +94,13 @@ async def test_half_characters_such_as_a_terminal_passes_on_do_not_end_the_sessi
             inbox.decide(given, odd, "cli")
             if when == "while nobody runs it":
                 manager = house.manager()  # noqa: PLW2901 - another process
-                await manager.state(session_id)
+                await manager.get_state(session_id)
             session = manager.get(session_id)
             assert session is not None
             await eventually(
-                lambda: session.is_complete or inbox.get(given).state == "pending" or session.state().has_left(given)
+                lambda: (
+                    session.is_complete or inbox.get(given).state == "pending" or session.get_state().has_passed(given)
+                )
             )
         assert session.error is None
         await manager.aclose()
@@ -119,7 +121,7 @@ async def test_keys_are_never_written_and_come_from_the_settings_of_the_day(hous
     house.present = config("new-source-key", "new-model-key")
     house.engine.configs.clear()
     async with house.open() as manager:
-        await manager.state(reply["session_id"])
+        await manager.get_state(reply["session_id"])
         await manager.decide(reply["session_id"], APPROVE)
     used = house.engine.configs[-1]
     assert used.sources["alpha"].api_key.get_secret_value() == "new-source-key"
@@ -134,7 +136,7 @@ async def test_a_session_comes_back_as_it_was_asked_for_whatever_the_settings_sa
     house.present = AppConfig(default_max_results=500)
     house.engine.configs.clear()
     async with house.open() as manager:
-        assert await manager.state(reply["session_id"]) == reply
+        assert await manager.get_state(reply["session_id"]) == reply
     assert {(used.default_max_results, used.domain) for used in house.engine.configs} == {(7, "materials_science")}
 
 
@@ -178,7 +180,7 @@ async def test_a_damaged_session_is_a_clear_error_and_the_others_go_on(house: Ho
         broken, fine = await at_review(manager), await opened(manager)
     house.files(broken["session_id"])[0].write_bytes(damage)
     async with house.open() as manager:
-        for call in (manager.state, manager.papers, partial(manager.decide, decision=APPROVE)):
+        for call in (manager.get_state, manager.get_papers, partial(manager.decide, decision=APPROVE)):
             with pytest.raises((SessionInterrupted, DatabaseUnusable, SessionNotFound)) as caught:
                 await call(broken["session_id"])
             assert str(house.folder) not in str(caught.value.body())
@@ -194,7 +196,7 @@ async def test_a_decision_too_long_or_not_whole_is_refused_at_once_whoever_calls
     reply = await opened(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], Decision(action=DecisionAction.REJECT, note=note))
-    assert await manager.state(reply["session_id"]) == reply
+    assert await manager.get_state(reply["session_id"]) == reply
     with closing(house.inbox()) as inbox:
         assert inbox.get(reply["checkpoint_id"]).state == "pending"
 
@@ -208,7 +210,7 @@ async def test_what_goes_wrong_in_a_stage_fails_the_session_also_when_the_system
     reply = await opened(manager)
     with pytest.raises(SessionFailed):
         await manager.decide(reply["session_id"], APPROVE)
-    assert (await manager.state(reply["session_id"]))["is_complete"]
+    assert (await manager.get_state(reply["session_id"]))["is_complete"]
 
 
 async def test_a_machine_that_is_out_of_room_interrupts_the_session_and_it_goes_on_later(
@@ -225,12 +227,12 @@ async def test_a_machine_that_is_out_of_room_interrupts_the_session_and_it_goes_
 
 async def test_a_session_opened_with_settings_of_another_version_says_so(house: House) -> None:
     session_id = new_id()
-    asked = Asked.of("moons", AppConfig(), house.clock.now())
+    asked = SessionRequest.from_config("moons", AppConfig(), house.clock.now())
     asked.config["of_the_future"] = True
     house.store().write(session_id, "session", asked.model_dump_json(), first=True)
     async with house.open() as manager:
         with pytest.raises(SessionInterrupted, match="settings that this version does not know"):
-            await manager.state(session_id)
+            await manager.get_state(session_id)
 
 
 async def test_what_an_address_gives_away_is_not_written_and_the_folder_is_for_its_owner_only(house: House) -> None:
@@ -239,5 +241,5 @@ async def test_what_an_address_gives_away_is_not_written_and_the_folder_is_for_i
         await opened(manager, config=config)
     assert b"s3cret-passw0rd" not in house.bytes_on_disk()
     assert (house.folder / "sessions").stat().st_mode & 0o077 == 0
-    asked = Asked.of("moons", config, house.clock.now())
-    assert asked.with_keys_of(config).llm.base_url == config.llm.base_url
+    asked = SessionRequest.from_config("moons", config, house.clock.now())
+    assert asked.restore_config(config).llm.base_url == config.llm.base_url

@@ -300,8 +300,8 @@ async def test_a_decision_that_comes_before_the_session_has_begun_to_wait_is_not
         session_id = (await manager.start(QUERY, config))["session_id"]
         session = manager.get(session_id)
         assert session is not None
-        await session.wait(f"{session_id}:0:{STRATEGY}", SOON, no_news_wanted)
-        assert (await manager.state(session_id))["checkpoint_kind"] == REVIEW
+        await session.wait_until_passed(f"{session_id}:0:{STRATEGY}", SOON, no_news_wanted)
+        assert (await manager.get_state(session_id))["checkpoint_kind"] == REVIEW
         assert decisions_in(journal_of(home, session_id)) == ["approve"]
     finally:
         await manager.aclose()

@@ -28,9 +28,9 @@ from paper_search.models import (
     SynonymMap,
 )
 from paper_search.notices import EditorialNotice, NoticeStatus
-from paper_search.sessions import views
-from paper_search.sessions.door import told_in_full
-from paper_search.sessions.state import COMPLETED, FAILED, WAITING, Ended, SessionState, Waiting
+from paper_search.sessions import replies
+from paper_search.sessions.inbox import format_payload
+from paper_search.sessions.state import COMPLETED, FAILED, WAITING, PendingCheckpoint, SessionEnd, SessionState
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
 from tests.paper_search.sessions.helpers import REVIEW, STRATEGY
 from tests.requirements import requirement
@@ -146,20 +146,20 @@ def waiting(checkpoint: Checkpoint, query: str = "icy moons") -> SessionState:
         phase=WAITING,
         iteration=checkpoint.iteration,
         round=checkpoint.round,
-        waiting=Waiting(checkpoint=checkpoint, sources=["alpha"]),
+        pending=PendingCheckpoint(checkpoint=checkpoint, sources=["alpha"]),
         sources=payload.collection.metadata.sources if isinstance(payload, ResultPayload) else [],
     )
 
 
 def ended(**fields: Any) -> SessionState:
-    end = Ended.model_validate({"at": NOW, "paper_count": 12, "rounds": 2, **fields})
+    end = SessionEnd.model_validate({"at": NOW, "paper_count": 12, "rounds": 2, **fields})
     phase = FAILED if end.error else COMPLETED
     return SessionState(ID, "icy moons", ASKED_AT, phase=phase, iteration=2, round=end.rounds, ended=end)
 
 
 def told(state: SessionState) -> dict[str, Any]:
     """The reply as it travels."""
-    return json.loads(wire(views.reply(state, NOW)))
+    return json.loads(wire(replies.build_reply(state, NOW)))
 
 
 def wire(reply: dict[str, Any]) -> bytes:
@@ -224,9 +224,9 @@ def test_a_failure_is_told_as_a_string_in_an_otherwise_normal_reply() -> None:
 
 def test_the_time_stands_still_once_a_session_has_ended() -> None:
     state = ended()
-    assert views.reply(state, NOW + timedelta(days=3))["elapsed_s"] == 90.0
-    assert views.reply(waiting(proposal()), NOW + timedelta(seconds=10.04))["elapsed_s"] == 100.0
-    assert views.reply(waiting(proposal()), ASKED_AT - timedelta(hours=1))["elapsed_s"] == 0.0
+    assert replies.build_reply(state, NOW + timedelta(days=3))["elapsed_s"] == 90.0
+    assert replies.build_reply(waiting(proposal()), NOW + timedelta(seconds=10.04))["elapsed_s"] == 100.0
+    assert replies.build_reply(waiting(proposal()), ASKED_AT - timedelta(hours=1))["elapsed_s"] == 0.0
 
 
 def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -> None:
@@ -344,7 +344,7 @@ MANY_AND_FAILURES = review([huge(number) for number in range(100)], failing(30, 
     ids=["big", "list", "text", "papers", "papers and failures", "failures", "control characters"],
 )
 def test_no_reply_is_longer_than_it_may_be(query: str, checkpoint: Checkpoint) -> None:
-    reply = views.reply(waiting(checkpoint, query), NOW)
+    reply = replies.build_reply(waiting(checkpoint, query), NOW)
     assert len(wire(reply)) <= MOST_BYTES
     assert reply.keys() >= ALWAYS | PENDING
     assert reply["query"] == query
@@ -353,7 +353,7 @@ def test_no_reply_is_longer_than_it_may_be(query: str, checkpoint: Checkpoint) -
 
 
 def test_papers_are_shown_however_many_sources_failed() -> None:
-    payload = views.reply(waiting(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
+    payload = replies.build_reply(waiting(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
     assert payload["papers"]
 
 
@@ -365,7 +365,7 @@ def test_of_thirty_failing_sources_every_one_is_named() -> None:
 
 def test_an_error_as_long_as_a_book_is_cut() -> None:
     state = ended(error=CJK * 10_000)
-    assert len(wire(views.reply(state, NOW))) <= MOST_BYTES
+    assert len(wire(replies.build_reply(state, NOW))) <= MOST_BYTES
     assert told(state)["error"].startswith(CJK)
 
 
@@ -376,7 +376,7 @@ def test_the_pages_hold_every_paper_once_and_in_order_and_none_is_too_long(count
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        page = views.papers_page(ID, given, offset)
+        page = replies.build_papers_page(ID, given, offset)
         assert len(wire(page)) <= MOST_BYTES
         assert (page["session_id"], page["total_papers"], page["offset"]) == (ID, count, offset)
         assert page["papers"] or not count
@@ -392,14 +392,14 @@ def test_the_pages_hold_every_paper_once_and_in_order_and_none_is_too_long(count
 
 def test_a_page_tells_the_abstract_and_the_address_too() -> None:
     made = paper(1, abstract="Tides heat moons.", full_text_url="https://example.org/1")
-    (entry,) = views.papers_page(ID, collection([made]), 0)["papers"]
+    (entry,) = replies.build_papers_page(ID, collection([made]), 0)["papers"]
     assert entry.keys() == OF_A_PAPER | {"abstract", "url"}
     assert (entry["abstract"], entry["url"]) == ("Tides heat moons.", "https://example.org/1")
 
 
 @pytest.mark.parametrize("offset", [3, 4, 10**18])
 def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
-    page = views.papers_page(ID, collection([paper(n) for n in range(3)]), offset)
+    page = replies.build_papers_page(ID, collection([paper(n) for n in range(3)]), offset)
     assert (page["papers"], page["next"], page["total_papers"]) == ([], None, 3)
 
 
@@ -416,7 +416,7 @@ def test_what_was_decided_is_told_with_its_door_and_not_at_any_length() -> None:
         door="console",
         decided_at=NOW,
     )
-    said = views.reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
+    said = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
     assert (said["checkpoint_id"], said["action"], said["door"]) == (entry.id, "reject", "console")
     assert said["decided_at"] == NOW.isoformat()
     assert len(wire(said)) < 3_000
@@ -463,14 +463,14 @@ def test_whatever_sources_send_the_reply_and_the_pages_stay_within_bounds(
     papers: list[Paper], reports: list[SourceReport], query: str
 ) -> None:
     checkpoint = review(papers, reports)
-    reply = views.reply(waiting(checkpoint, query), NOW)
+    reply = replies.build_reply(waiting(checkpoint, query), NOW)
     assert len(wire(reply)) <= MOST_BYTES
     payload = reply["checkpoint"]["payload"]
     assert reply["checkpoint"]["payload"] == payload
     assert payload["shown"] == len(payload["papers"]) <= MOST_PAPERS
     assert ("more" in payload) is (payload["shown"] < len(papers))
     assert isinstance(payload["facets"], dict)
-    page = views.papers_page(ID, collection(papers), 0)
+    page = replies.build_papers_page(ID, collection(papers), 0)
     assert len(wire(page)) <= MOST_BYTES
     assert bool(page["papers"]) is bool(papers)
 
@@ -480,7 +480,7 @@ def test_facets_are_few_and_the_newest_years_come_first() -> None:
     given = collection(papers)
     given = given.model_copy(update={"facets": Facets(by_year={1900 + n: 1 for n in range(60)}, by_venue={"V": 3})})
     checkpoint = Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=ResultPayload(collection=given), run_id=ID)
-    facets = views.checkpoint_payload(checkpoint)["facets"]
+    facets = replies.build_checkpoint_payload(checkpoint)["facets"]
     assert next(iter(facets["by_year"])) == "1959"
     assert len(facets["by_year"]) <= 20
     assert facets["by_venue"] == {"V": 3}
@@ -515,8 +515,8 @@ def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_
 
 
 def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices() -> None:
-    payload = json.loads(wire(views.checkpoint_payload(review([paper(1, notices=[RETRACTION]), paper(2)]))))
-    lines = told_in_full(payload)
+    payload = json.loads(wire(replies.build_checkpoint_payload(review([paper(1, notices=[RETRACTION]), paper(2)]))))
+    lines = format_payload(payload)
     assert lines[0] == "RETRACTED: Paper 1 (-)"
     assert lines[2] == "  Retracted 2010-02-06 (notice doi:10.1000/r, source crossref)"
     assert lines[4] == "Paper 2 (-)"
@@ -526,6 +526,6 @@ def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices()
 def test_retracted_papers_of_any_length_fit_into_a_reply() -> None:
     long = [RETRACTION.model_copy(update={"notice_doi": f"10.1000/{n}{CJK * 80}"}) for n in range(30)]
     papers = [huge(number).model_copy(update={"notices": long}) for number in range(40)]
-    reply = views.reply(waiting(review(papers)), NOW)
+    reply = replies.build_reply(waiting(review(papers)), NOW)
     assert len(wire(reply)) <= MOST_BYTES
     assert reply["checkpoint"]["payload"]["shown"] > 0

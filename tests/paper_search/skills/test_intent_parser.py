@@ -164,7 +164,7 @@ async def test_every_reading_is_told_in_a_note() -> None:
 
 
 async def test_that_a_query_is_kept_as_typed_or_holds_an_identifier_is_told_in_a_note() -> None:
-    assert "as it is" in (await read("ice AND snow")).notes[0]
+    assert "searched unchanged" in (await read("ice AND snow")).notes[0]
     assert "identifies one paper" in (await read("doi:10.1038/nature21360")).notes[0]
 
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_search.errors import LLMAuthError, LLMError, UnknownDomain
-from paper_search.intent.expression import tidied
 from paper_search.llm.base import LLMProvider
 from paper_search.models import (
     MAX_RESULTS_CAP,
@@ -21,9 +20,10 @@ from paper_search.models import (
     SearchStrategy,
     UserFeedback,
 )
+from paper_search.query.boolean_query import parse_query
+from paper_search.query.rendering import normalise_query
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
-from paper_search.sources.boolean import parse
 from uraniborg.kernel.clock import FrozenClock
 
 CLOCK = FrozenClock(datetime(2024, 6, 15, tzinfo=UTC))
@@ -219,7 +219,7 @@ async def test_a_refused_concept_leaves_the_query_before_it_is_excluded() -> Non
 async def test_what_is_part_of_the_query_cannot_be_excluded_from_it() -> None:
     strategy = await after("no ice", query="black ice")
     assert not any("NOT" in boolean for boolean in booleans(strategy))
-    assert "cannot be left out" in " ".join(strategy.notes)
+    assert "cannot be excluded" in " ".join(strategy.notes)
 
 
 async def test_what_was_excluded_comes_back_when_it_is_asked_for() -> None:
@@ -288,8 +288,8 @@ async def test_marks_that_teach_nothing_are_not_taken_for_silence() -> None:
     first = await build("black ice on roads")
     said: dict[str, Any] = {"previous_strategies": [first], "irrelevant_titles": ["Dry ice"]}
     notes = " ".join((await build("black ice on roads", **said)).notes)
-    assert "nothing was said" not in notes
-    assert "the papers marked teach no new words" in notes
+    assert "got no feedback" not in notes
+    assert "the marked papers contain no new words" in notes
 
 
 async def test_one_relevant_title_joins_its_words_as_alternatives() -> None:
@@ -339,7 +339,7 @@ async def test_when_no_query_is_left_to_loosen_a_limit_is() -> None:
     said = UserFeedback(free_text_feedback="wider")
     strategy = await build("graphene since 2020", previous_strategies=tried, user_feedback=said)
     assert strategy.filters.year_from == 2015
-    assert "No query is left to change, so year_from is now 2015." in strategy.notes
+    assert "The query cannot be changed further, so year_from is now 2015." in strategy.notes
     assert strategy.queries
 
 
@@ -404,7 +404,7 @@ BOOLEAN = st.recursive(
 @given(OPERANDS, st.sampled_from([" AND ", " OR "]), BOOLEAN)
 async def test_a_typed_boolean_query_is_asked_as_it_is(first: str, operator: str, rest: str) -> None:
     query = f"{first}{operator}{rest}"
-    assert booleans(await build(query)) == [tidied(query)]
+    assert booleans(await build(query)) == [normalise_query(query)]
 
 
 WORDS = st.lists(st.text(max_size=20), max_size=5)
@@ -452,7 +452,7 @@ async def test_every_query_parses_and_is_balanced(
         )
     )
     for boolean in (*booleans(first), *booleans(second)):
-        assert parse(boolean) is not None
+        assert parse_query(boolean) is not None
         assert boolean.count("(") == boolean.count(")")
         assert boolean.count('"') % 2 == 0
     assert len(booleans(first)) == len(set(booleans(first)))

@@ -100,13 +100,13 @@ async def test_recency_is_measured_by_the_clock_handed_over() -> None:
 
 async def test_a_large_pool_is_scored_outside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    rules = relevance_scorer.judge
+    rules = relevance_scorer.score_papers
 
     def watched(*args: Any) -> Any:
         seen.append(threading.get_ident())
         return rules(*args)
 
-    monkeypatch.setattr(relevance_scorer, "judge", watched)
+    monkeypatch.setattr(relevance_scorer, "score_papers", watched)
     assert len(await RelevanceScorer(clock=CLOCK).score(many(300), INTENT)) == 300
     assert seen != [threading.get_ident()]
     assert len(seen) == 1

@@ -19,7 +19,7 @@ from paper_search.models import (
     SourceStatus,
 )
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import SearchSource, SourceResult
+from paper_search.sources.interfaces import SearchSource, SourceResult
 from paper_search.testing import FakeSource
 from paper_search.workflow.ports import FoundPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, NotFound

@@ -14,7 +14,9 @@ RESET: Final = "reset"
 Step = bytes | str
 
 
-def reply(status: int = 200, body: bytes = b"{}", headers: Mapping[str, str] | None = None, says: int = -1) -> bytes:
+def make_reply(
+    status: int = 200, body: bytes = b"{}", headers: Mapping[str, str] | None = None, says: int = -1
+) -> bytes:
     """The bytes of an answer; `says` is the length it claims to have."""
     length = len(body) if says < 0 else says
     lines = [f"HTTP/1.1 {status} Because", f"Content-Length: {length}", "Connection: close"]
@@ -77,7 +79,7 @@ class Loopback:
 
 
 @asynccontextmanager
-async def loopback(*steps: Step) -> AsyncGenerator[Loopback, None]:
+async def open_loopback(*steps: Step) -> AsyncGenerator[Loopback, None]:
     site = Loopback(steps)
     server = await asyncio.start_server(site.answer, "127.0.0.1", 0)
     site.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"

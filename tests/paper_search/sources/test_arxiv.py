@@ -3,13 +3,13 @@ import pytest
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import WorkType
 from paper_search.sources.arxiv import definition
-from tests.paper_search.sources.answers import ARXIV, ARXIV_ERROR, answer, params, read
+from tests.paper_search.sources.sample_answers import ARXIV, ARXIV_ERROR, build_params, make_response, read_sample
 
 SOURCE = "arxiv"
 
 
 def test_every_field_of_an_entry_arrives() -> None:
-    (paper,) = read(SOURCE, ARXIV).papers
+    (paper,) = read_sample(SOURCE, ARXIV).papers
     assert paper.title == "Glazes and kilns"
     assert [author.name for author in paper.authors] == ["Ada Example", "Bo Sample"]
     assert (paper.year, paper.venue) == (2021, "J. Kilns 3 (2022) 12")
@@ -23,54 +23,54 @@ def test_every_field_of_an_entry_arrives() -> None:
 
 
 def test_an_entry_without_a_journal_came_out_at_arxiv() -> None:
-    assert read(SOURCE, ARXIV.replace("J. Kilns 3 (2022) 12", "")).papers[0].venue == "arXiv"
+    assert read_sample(SOURCE, ARXIV.replace("J. Kilns 3 (2022) 12", "")).papers[0].venue == "arXiv"
 
 
 def test_the_query_goes_out_with_fields_operators_and_dates() -> None:
-    sent = params(SOURCE, 30, year_from=2018, year_to=2022)
+    sent = build_params(SOURCE, 30, year_from=2018, year_to=2022)
     assert sent["search_query"] == (
         '((all:kiln OR all:"glass furnace") AND all:glaze ANDNOT all:review)'
         " AND submittedDate:[201801010000 TO 202212312359]"
     )
     assert (sent["start"], sent["max_results"]) == ("0", "30")
-    assert params(SOURCE, year_from=2018)["search_query"].endswith("[201801010000 TO 299912312359]")
-    assert "submittedDate" not in params(SOURCE)["search_query"]
+    assert build_params(SOURCE, year_from=2018)["search_query"].endswith("[201801010000 TO 299912312359]")
+    assert "submittedDate" not in build_params(SOURCE)["search_query"]
 
 
 def test_pages_hold_a_hundred_at_most() -> None:
-    assert params(SOURCE, 1_000)["max_results"] == "100"
+    assert build_params(SOURCE, 1_000)["max_results"] == "100"
 
 
 def test_the_next_page_is_asked_for_until_enough_came() -> None:
-    page = read(SOURCE, ARXIV, limit=2)
+    page = read_sample(SOURCE, ARXIV, limit=2)
     assert page.found == 31
     assert dict(page.follow[0].params)["start"] == "1"
-    assert read(SOURCE, ARXIV, limit=1).follow == ()
-    assert read(SOURCE, ARXIV.replace(">31<", ">1<"), limit=2).follow == ()
+    assert read_sample(SOURCE, ARXIV, limit=1).follow == ()
+    assert read_sample(SOURCE, ARXIV.replace(">31<", ">1<"), limit=2).follow == ()
 
 
 def test_an_error_feed_is_an_error_whatever_its_status() -> None:
     with pytest.raises(NonRetryableError, match="start must be an integer"):
-        read(SOURCE, ARXIV_ERROR)
-    assert "start must be an integer" in str(definition.failure(answer(ARXIV_ERROR, 400)))
+        read_sample(SOURCE, ARXIV_ERROR)
+    assert "start must be an integer" in str(definition.read_failure(make_response(ARXIV_ERROR, 400)))
 
 
-def test_refusals_that_are_no_feed_are_left_to_their_status() -> None:
-    assert definition.failure(answer("Rate exceeded.", 429)) is None
-    assert definition.failure(answer("<html>busy</html>", 503)) is None
+def test_refusals_that_are_not_feeds_are_judged_by_their_status() -> None:
+    assert definition.read_failure(make_response("Rate exceeded.", 429)) is None
+    assert definition.read_failure(make_response("<html>busy</html>", 503)) is None
 
 
 def test_a_feed_without_entries_is_empty() -> None:
-    page = read(SOURCE, '<feed xmlns="http://www.w3.org/2005/Atom"/>')
+    page = read_sample(SOURCE, '<feed xmlns="http://www.w3.org/2005/Atom"/>')
     assert (page.papers, page.follow) == ([], ())
 
 
 def test_a_page_without_the_entries_it_counts_is_a_passing_failure_and_no_empty_result() -> None:
     before, _, rest = ARXIV.partition("<entry>")
-    with pytest.raises(RetryableError, match="left out"):
-        read(SOURCE, before + rest.rpartition("</entry>")[2])
+    with pytest.raises(RetryableError, match="empty page"):
+        read_sample(SOURCE, before + rest.rpartition("</entry>")[2])
 
 
 def test_an_entry_without_a_title_is_skipped_and_the_others_stay() -> None:
     untitled = "<entry><id>http://arxiv.org/abs/2101.00002v1</id><title> </title></entry>"
-    assert len(read(SOURCE, ARXIV.replace("</feed>", untitled + "</feed>")).papers) == 1
+    assert len(read_sample(SOURCE, ARXIV.replace("</feed>", untitled + "</feed>")).papers) == 1

@@ -4,7 +4,7 @@ import pytest
 
 from paper_search.models import Author, SearchQuery, WorkType
 from paper_search.sources.dblp import definition
-from tests.paper_search.sources.answers import DBLP, DBLP_XML, answer, params, read
+from tests.paper_search.sources.sample_answers import DBLP, DBLP_XML, build_params, make_response, read_sample
 
 SOURCE = "dblp"
 INFO = DBLP["result"]["hits"]["hit"][0]["info"]
@@ -16,7 +16,7 @@ def hits(*infos: Any) -> dict[str, Any]:
 
 
 def test_every_field_of_a_hit_arrives() -> None:
-    (paper,) = read(SOURCE, DBLP).papers
+    (paper,) = read_sample(SOURCE, DBLP).papers
     assert paper.title == "Glazes & Kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="1/2-9"), Author(name="Bo Sample")]
     assert (paper.year, paper.venue) == (2021, "KILN / GLAZE")
@@ -27,7 +27,7 @@ def test_every_field_of_a_hit_arrives() -> None:
 
 
 def test_the_xml_form_is_read_too() -> None:
-    page = read(SOURCE, DBLP_XML)
+    page = read_sample(SOURCE, DBLP_XML)
     (paper,) = page.papers
     assert (page.found, paper.title, paper.venue, paper.year) == (6, "Glazes and H2O", "KILN", 2021)
     assert paper.authors == [Author(name="Ada Example", author_id="1/2"), Author(name="Bo Sample")]
@@ -44,7 +44,7 @@ def test_the_xml_form_is_read_too() -> None:
     ],
 )
 def test_authors_come_alone_in_lists_as_text_or_as_objects(authors: Any, names: list[str]) -> None:
-    (paper,) = read(SOURCE, hits({**INFO, "authors": authors})).papers
+    (paper,) = read_sample(SOURCE, hits({**INFO, "authors": authors})).papers
     assert [author.name for author in paper.authors] == names
 
 
@@ -52,27 +52,27 @@ def test_authors_come_alone_in_lists_as_text_or_as_objects(authors: Any, names: 
     ("raw", "clean"), [("Kilns.", "Kilns"), ("Why Kilns?", "Why Kilns?"), ("And then...", "And then...")]
 )
 def test_one_full_stop_is_taken_off_a_title(raw: str, clean: str) -> None:
-    assert read(SOURCE, hits({**INFO, "title": raw})).papers[0].title == clean
+    assert read_sample(SOURCE, hits({**INFO, "title": raw})).papers[0].title == clean
 
 
 def test_the_query_goes_out_as_words_with_bars_for_or() -> None:
-    sent = params(SOURCE, 30, PLAIN)
+    sent = build_params(SOURCE, 30, PLAIN)
     assert sent["q"] == "kiln|glass kiln|furnace glaze"
     assert (sent["format"], sent["h"], sent["f"]) == ("json", "30", "0")
-    assert params(SOURCE, 5_000, PLAIN)["h"] == "1000"
+    assert build_params(SOURCE, 5_000, PLAIN)["h"] == "1000"
 
 
 def test_more_is_asked_for_when_some_will_be_taken_out_afterwards() -> None:
-    assert params(SOURCE, 30, PLAIN, year_from=2018)["h"] == "1000"
-    assert params(SOURCE, 30)["h"] == "1000"
+    assert build_params(SOURCE, 30, PLAIN, year_from=2018)["h"] == "1000"
+    assert build_params(SOURCE, 30)["h"] == "1000"
 
 
 def test_the_next_page_is_asked_for_until_enough_came() -> None:
-    page = read(SOURCE, DBLP, limit=2)
+    page = read_sample(SOURCE, DBLP, limit=2)
     assert page.found == 103
     assert dict(page.follow[0].params)["f"] == "1"
-    assert read(SOURCE, DBLP, limit=1).follow == ()
-    assert read(SOURCE, hits(INFO), limit=2).follow == ()
+    assert read_sample(SOURCE, DBLP, limit=1).follow == ()
+    assert read_sample(SOURCE, hits(INFO), limit=2).follow == ()
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,13 @@ def test_the_next_page_is_asked_for_until_enough_came() -> None:
     ],
 )
 def test_the_type_of_a_hit_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read(SOURCE, hits({**INFO, **changes})).papers[0].work_type is kind
+    assert read_sample(SOURCE, hits({**INFO, **changes})).papers[0].work_type is kind
 
 
 def test_a_search_without_hits_is_empty() -> None:
-    page = read(SOURCE, {"result": {"hits": {"@total": "0", "@sent": "0", "@first": "0"}}})
+    page = read_sample(SOURCE, {"result": {"hits": {"@total": "0", "@sent": "0", "@first": "0"}}})
     assert (page.papers, page.follow, page.found) == ([], (), 0)
 
 
 def test_refusals_are_left_to_their_status() -> None:
-    assert definition.failure(answer("", 500)) is None
+    assert definition.read_failure(make_response("", 500)) is None

@@ -5,7 +5,7 @@ import pytest
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import Author, WorkType
 from paper_search.sources.europepmc import definition
-from tests.paper_search.sources.answers import EUROPEPMC, EUROPEPMC_XML, answer, params, read
+from tests.paper_search.sources.sample_answers import EUROPEPMC, EUROPEPMC_XML, build_params, make_response, read_sample
 
 SOURCE = "europepmc"
 RECORD = EUROPEPMC["resultList"]["result"][0]
@@ -16,7 +16,7 @@ def results(*records: Any) -> dict[str, Any]:
 
 
 def test_every_field_of_a_record_arrives() -> None:
-    (paper,) = read(SOURCE, EUROPEPMC).papers
+    (paper,) = read_sample(SOURCE, EUROPEPMC).papers
     assert paper.title == "Glazes and kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="0000-0000-0000-0001"), Author(name="The Kiln Group")]
     assert (paper.year, paper.venue) == (2021, "Journal of Kilns")
@@ -39,7 +39,7 @@ def test_the_short_form_names_authors_in_one_line() -> None:
         "pmcid": "PMC9",
         "pubType": "review; journal article",
     }
-    (paper,) = read(SOURCE, results(lite)).papers
+    (paper,) = read_sample(SOURCE, results(lite)).papers
     assert [author.name for author in paper.authors] == ["Example A", "Sample BC"]
     assert paper.venue == "J Kilns"
     assert paper.full_text_url == "https://europepmc.org/articles/PMC9"
@@ -47,27 +47,27 @@ def test_the_short_form_names_authors_in_one_line() -> None:
 
 
 def test_the_xml_form_is_read_too() -> None:
-    page = read(SOURCE, EUROPEPMC_XML)
+    page = read_sample(SOURCE, EUROPEPMC_XML)
     (paper,) = page.papers
     assert (page.found, paper.title, paper.year, paper.citation_count) == (1, "Glazes and kilns", 2021, 7)
     assert [author.name for author in paper.authors] == ["Example A", "Sample B"]
 
 
 def test_the_query_goes_out_with_years_and_language() -> None:
-    sent = params(SOURCE, 30, year_from=2018, language="de")
+    sent = build_params(SOURCE, 30, year_from=2018, language="de")
     assert sent["query"] == (
         '((kiln OR "glass furnace") AND glaze NOT review) AND PUB_YEAR:[2018 TO 3000] AND LANG:"ger"'
     )
     assert (sent["resultType"], sent["format"], sent["pageSize"], sent["cursorMark"]) == ("core", "json", "30", "*")
-    assert params(SOURCE, 1_000)["pageSize"] == "100"
+    assert build_params(SOURCE, 1_000)["pageSize"] == "100"
 
 
 def test_the_next_page_is_asked_for_until_enough_came_or_the_cursor_stands_still() -> None:
-    page = read(SOURCE, EUROPEPMC, limit=2)
+    page = read_sample(SOURCE, EUROPEPMC, limit=2)
     assert page.found == 77
     assert dict(page.follow[0].params)["cursorMark"] == "AoIIP4="
-    assert read(SOURCE, EUROPEPMC, limit=1).follow == ()
-    assert read(SOURCE, {**EUROPEPMC, "nextCursorMark": "*"}, limit=2).follow == ()
+    assert read_sample(SOURCE, EUROPEPMC, limit=1).follow == ()
+    assert read_sample(SOURCE, {**EUROPEPMC, "nextCursorMark": "*"}, limit=2).follow == ()
 
 
 @pytest.mark.parametrize(
@@ -80,21 +80,21 @@ def test_the_next_page_is_asked_for_until_enough_came_or_the_cursor_stands_still
     ],
 )
 def test_the_type_of_a_record_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read(SOURCE, results({**RECORD, **changes})).papers[0].work_type is kind
+    assert read_sample(SOURCE, results({**RECORD, **changes})).papers[0].work_type is kind
 
 
 def test_a_preprint_is_placed_on_its_server() -> None:
     preprint = {**RECORD, "journalInfo": None, "source": "PPR", "bookOrReportDetails": {"publisher": "claRxiv"}}
-    assert read(SOURCE, results(preprint)).papers[0].venue == "claRxiv"
+    assert read_sample(SOURCE, results(preprint)).papers[0].venue == "claRxiv"
 
 
 def test_a_list_of_ids_alone_holds_no_papers() -> None:
-    assert read(SOURCE, results({"id": "1", "source": "MED"})).papers == []
+    assert read_sample(SOURCE, results({"id": "1", "source": "MED"})).papers == []
 
 
-def test_errors_inside_a_200_are_told_and_passing_ones_may_be_tried_again() -> None:
+def test_errors_inside_a_200_are_reported_and_temporary_ones_are_retryable() -> None:
     with pytest.raises(NonRetryableError, match="bad cursor"):
-        read(SOURCE, {"errCode": 404, "errMsg": "bad cursor"})
+        read_sample(SOURCE, {"errCode": 404, "errMsg": "bad cursor"})
     with pytest.raises(RetryableError, match="out of order"):
-        read(SOURCE, {"errCode": 500, "errMsg": "out of order"})
-    assert "bad cursor" in str(definition.failure(answer({"errMsg": "bad cursor"}, 400)))
+        read_sample(SOURCE, {"errCode": 500, "errMsg": "out of order"})
+    assert "bad cursor" in str(definition.read_failure(make_response({"errMsg": "bad cursor"}, 400)))

@@ -15,84 +15,86 @@ from paper_search.errors import (
     SearchSourceError,
 )
 from paper_search.models import SearchQuery, SourceReport, SourceStatus
-from paper_search.sources.base import Page, ReportingSource, Request, Response
 from paper_search.sources.http_source import MOST_REQUESTS_PER_QUERY, HttpSource
+from paper_search.sources.interfaces import Page, ReportingSource, Request, Response
 from paper_search.testing import FakeTransport
-from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
+from tests.paper_search.sources.tiny_definition import URL, TinyDefinition, make_page, make_strategy
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
 
 
 async def titles_and_report(
-    answers: dict[str, Any], *queries: str, definition: Tiny | None = None, **filters: Any
+    answers: dict[str, Any], *queries: str, definition: TinyDefinition | None = None, **filters: Any
 ) -> tuple[list[str], SourceReport]:
     transport = FakeTransport({f"{URL}/{path}": answer for path, answer in answers.items()})
-    result = await HttpSource(definition or Tiny(), transport).search_reported(strategy(*queries, **filters))
+    result = await HttpSource(definition or TinyDefinition(), transport).search_reported(
+        make_strategy(*queries, **filters)
+    )
     assert result.report.returned == len(result.papers)
     assert result.report.received == result.report.returned + sum(result.report.removed.values())
     return [paper.title for paper in result.papers], result.report
 
 
 async def test_papers_come_with_a_report() -> None:
-    titles, report = await titles_and_report({"a": page("A", "B", total=7, seconds=0.25)}, "a")
+    titles, report = await titles_and_report({"a": make_page("A", "B", total=7, seconds=0.25)}, "a")
     assert titles == ["A", "B"]
     assert report.requests == [f"{URL}/a?rows=100"]
     assert report.model_copy(update={"requests": []}) == SourceReport(
         name="tiny", status=SourceStatus.OK, returned=2, found=7, calls=1, seconds=0.25
     )
-    assert isinstance(HttpSource(Tiny(), FakeTransport({})), ReportingSource)
+    assert isinstance(HttpSource(TinyDefinition(), FakeTransport({})), ReportingSource)
 
 
 async def test_queries_that_come_down_to_one_request_send_it_once() -> None:
-    titles, report = await titles_and_report({"a": page("A", total=1)}, "a", "a")
+    titles, report = await titles_and_report({"a": make_page("A", total=1)}, "a", "a")
     assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
 async def test_different_queries_that_come_down_to_one_request_send_it_once() -> None:
-    titles, report = await titles_and_report({"a": page("A", total=1)}, "a AND b", "a OR b", "a")
+    titles, report = await titles_and_report({"a": make_page("A", total=1)}, "a AND b", "a OR b", "a")
     assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
 async def test_a_source_whose_budget_ended_after_it_was_asked_has_failed_and_was_not_skipped() -> None:
     spent = CallLimitError("The call budget of tiny (1) is used up.", calls=0)
-    _, asked = await titles_and_report({"a": page(follow=[f"{URL}/2"]), "2": spent}, "a")
+    _, asked = await titles_and_report({"a": make_page(follow=[f"{URL}/2"]), "2": spent}, "a")
     assert (asked.status, asked.calls) == (SourceStatus.FAILED, 1)
     _, unasked = await titles_and_report({"a": spent}, "a")
     assert (unasked.status, unasked.calls) == (SourceStatus.SKIPPED, 0)
 
 
 async def test_no_matches_are_empty_and_not_failed() -> None:
-    titles, report = await titles_and_report({"a": page(total=0)}, "a")
+    titles, report = await titles_and_report({"a": make_page(total=0)}, "a")
     assert (titles, report.status, report.found, report.reason) == ([], SourceStatus.EMPTY, 0, None)
 
 
 async def test_pages_are_followed_until_the_limit() -> None:
     answers = {
-        "a": page(*"ABCDEF", follow=[f"{URL}/2"]),
-        "2": page(*"GHIJKL", follow=[f"{URL}/3"]),
-        "3": page("never"),
+        "a": make_page(*"ABCDEF", follow=[f"{URL}/2"]),
+        "2": make_page(*"GHIJKL", follow=[f"{URL}/3"]),
+        "3": make_page("never"),
     }
     titles, report = await titles_and_report(answers, "a", max_results=12)
     assert titles == list("ABCDEFGHIJKL")
     assert report.calls == 2
 
 
-async def test_the_limit_asked_for_is_the_limit_kept() -> None:
-    titles, _ = await titles_and_report({"a": page(*map(str, range(50)))}, "a", max_results=3)
+async def test_the_requested_limit_is_applied() -> None:
+    titles, _ = await titles_and_report({"a": make_page(*map(str, range(50)))}, "a", max_results=3)
     assert titles == ["0", "1", "2"]
 
 
-class Generous(Tiny):
+class Generous(TinyDefinition):
     """Sends more than it is asked for."""
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
-        return super().read(request, response, 1_000)
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        return super().read_response(request, response, 1_000)
 
 
 async def test_records_over_the_limit_out_of_range_and_sent_twice_are_counted() -> None:
     records = [*({"title": f"T{n}", "doi": f"10.1/{n}", "year": 2000 + n} for n in range(10)), "", "A", "A", "B"]
     titles, report = await titles_and_report(
-        {"a": page(*records)}, "a", definition=Generous(), year_from=2008, max_results=3
+        {"a": make_page(*records)}, "a", definition=Generous(), year_from=2008, max_results=3
     )
     assert titles == ["T8", "T9", "A"]
     assert report.received == 14
@@ -100,27 +102,27 @@ async def test_records_over_the_limit_out_of_range_and_sent_twice_are_counted() 
 
 
 async def test_queries_share_the_limit_and_the_total_is_capped() -> None:
-    transport = FakeTransport({f"{URL}/{q}": page(*(f"{q}{i}" for i in range(40))) for q in "abc"})
-    result = await HttpSource(Tiny(), transport).search_reported(strategy("a", "b", "c", max_results=25))
+    transport = FakeTransport({f"{URL}/{q}": make_page(*(f"{q}{i}" for i in range(40))) for q in "abc"})
+    result = await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", "c", max_results=25))
     assert [dict(request.params)["rows"] for request in transport.requests] == ["10", "10", "5"]
     assert [paper.title[0] for paper in result.papers] == ["a"] * 10 + ["b"] * 10 + ["c"] * 5
 
 
 async def test_no_further_query_is_sent_when_nothing_more_is_wanted() -> None:
-    transport = FakeTransport({URL: page(*map(str, range(10)))})
-    await HttpSource(Tiny(), transport).search_reported(strategy("a", "b", max_results=5))
+    transport = FakeTransport({URL: make_page(*map(str, range(10)))})
+    await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", max_results=5))
     assert len(transport.requests) == 1
 
 
-async def test_a_paper_that_two_queries_find_is_kept_once() -> None:
+async def test_a_paper_that_two_queries_find_is_returned_once() -> None:
     editorial = {"title": "Editorial"}
-    answers = {"a": page("A", editorial), "b": page("A", "B", editorial)}
+    answers = {"a": make_page("A", editorial), "b": make_page("A", "B", editorial)}
     titles, _ = await titles_and_report(answers, "a", "b")
     assert titles == ["A", "Editorial", "B", "Editorial"]
 
 
-async def test_what_came_before_a_later_page_failed_is_kept_and_said_to_be_partial() -> None:
-    answers = {"a": page("A", total=90, follow=[f"{URL}/2"]), "2": RetryableError("tiny fell over")}
+async def test_papers_before_a_failed_page_are_returned_as_partial() -> None:
+    answers = {"a": make_page("A", total=90, follow=[f"{URL}/2"]), "2": RetryableError("tiny fell over")}
     titles, report = await titles_and_report(answers, "a")
     assert titles == ["A"]
     assert (report.status, report.partial, report.reason, report.found) == (
@@ -132,19 +134,19 @@ async def test_what_came_before_a_later_page_failed_is_kept_and_said_to_be_parti
 
 
 async def test_one_failing_query_does_not_cost_the_others() -> None:
-    answers = {"a": NonRetryableError("bad query"), "b": page("B")}
+    answers = {"a": NonRetryableError("bad query"), "b": make_page("B")}
     titles, report = await titles_and_report(answers, "a", "b")
     assert (titles, report.partial, report.reason) == (["B"], True, "bad query.")
 
 
-async def test_each_reason_is_told_once() -> None:
+async def test_each_reason_is_reported_once() -> None:
     answers = {"a": NonRetryableError("Bad query."), "b": NonRetryableError("Bad query."), "c": RetryableError("down")}
     _, report = await titles_and_report(answers, "a", "b", "c")
     assert report.reason == "Bad query. down."
 
 
 async def test_a_failure_beside_an_empty_query_is_a_failure() -> None:
-    _, report = await titles_and_report({"a": page(), "b": NonRetryableError("bad query")}, "a", "b")
+    _, report = await titles_and_report({"a": make_page(), "b": NonRetryableError("bad query")}, "a", "b")
     assert (report.status, report.partial) == (SourceStatus.FAILED, False)
 
 
@@ -156,14 +158,14 @@ async def test_a_failure_beside_an_empty_query_is_a_failure() -> None:
         (RetryableError("down", retry_at=LATER), SourceStatus.FAILED),
     ],
 )
-async def test_a_limit_is_told_with_its_end(error: SearchSourceError, status: SourceStatus) -> None:
+async def test_a_rate_limit_is_reported_with_its_end(error: SearchSourceError, status: SourceStatus) -> None:
     _, report = await titles_and_report({"": error}, "a")
     assert (report.status, report.retry_at, report.reason) == (status, LATER, f"{error.message}.")
 
 
 async def test_a_source_that_limits_is_not_asked_the_other_queries() -> None:
     transport = FakeTransport({URL: RetryableError("slow down", rate_limited=True)})
-    await HttpSource(Tiny(), transport).search_reported(strategy("a", "b", "c"))
+    await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", "c"))
     assert len(transport.requests) == 1
 
 
@@ -174,16 +176,16 @@ async def test_a_source_that_may_not_be_called_is_skipped(error: SearchSourceErr
 
 
 async def test_a_budget_that_runs_out_on_the_way_makes_the_result_partial() -> None:
-    answers = {"a": page("A", follow=[f"{URL}/2"]), "2": CallLimitError("budget used up", calls=0)}
+    answers = {"a": make_page("A", follow=[f"{URL}/2"]), "2": CallLimitError("budget used up", calls=0)}
     titles, report = await titles_and_report(answers, "a", "b")
     assert (titles, report.partial, report.calls, report.reason) == (["A"], True, 1, "budget used up.")
 
 
 async def test_calls_and_seconds_of_answers_and_failures_add_up() -> None:
     answers = {
-        "a": Response(200, page("A").body, seconds=1.25, calls=3),
+        "a": Response(200, make_page("A").body, seconds=1.25, calls=3),
         "b": RetryableError("down", calls=3, seconds=6.1),
-        "c": Response(200, page("C").body, seconds=0.5, calls=0),
+        "c": Response(200, make_page("C").body, seconds=0.5, calls=0),
     }
     _, report = await titles_and_report(answers, "a", "b", "c")
     assert (report.calls, report.seconds) == (6, 7.85)
@@ -210,35 +212,35 @@ async def test_a_malformed_answer_fails_the_source_and_raises_nothing(body: byte
     assert report.reason.lower().startswith("malformed answer")
 
 
-async def test_a_huge_malformed_answer_is_read_off_the_loop_and_told_the_same_way() -> None:
+async def test_a_huge_malformed_answer_is_read_off_the_loop_and_reported_the_same_way() -> None:
     _, report = await titles_and_report({"": Response(200, b"[" + b"1," * 400_000)}, "a")
     assert report.reason is not None
     assert report.reason.startswith("Malformed answer")
 
 
 async def test_a_passing_failure_inside_an_answer_is_asked_once_more() -> None:
-    busy = page(busy="yes")
-    titles, report = await titles_and_report({"a": [busy, page("A")]}, "a")
+    busy = make_page(busy="yes")
+    titles, report = await titles_and_report({"a": [busy, make_page("A")]}, "a")
     assert (titles, report.calls, report.partial) == (["A"], 2, False)
     _, report = await titles_and_report({"a": busy}, "a")
     assert (report.status, report.calls, report.reason) == (SourceStatus.FAILED, 2, "tiny is busy.")
 
 
 async def test_a_limit_inside_an_answer_is_not_asked_again() -> None:
-    _, report = await titles_and_report({"a": page(busy="limit")}, "a")
+    _, report = await titles_and_report({"a": make_page(busy="limit")}, "a")
     assert (report.status, report.calls) == (SourceStatus.RATE_LIMITED, 1)
 
 
 class Remembering(FakeTransport):
     forgotten: Sequence[Request] = ()
 
-    async def forget(self, request: Request) -> None:
+    async def forget_answer(self, request: Request) -> None:
         self.forgotten = [*self.forgotten, request]
 
 
-async def test_an_unusable_answer_is_forgotten_by_whoever_kept_it() -> None:
+async def test_an_unusable_answer_is_dropped_from_the_cache() -> None:
     transport = Remembering({URL: Response(200, b"<html>")})
-    await HttpSource(Tiny(), transport).search_reported(strategy("a"))
+    await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a"))
     assert list(transport.forgotten) == transport.requests
 
 
@@ -250,32 +252,32 @@ async def test_what_the_source_cannot_filter_is_filtered_afterwards() -> None:
         {"title": "Kept", "year": 2020},
     ]
     query = "graphene NOT oxide"
-    titles, report = await titles_and_report({"": page(*items)}, query, year_from=2010)
+    titles, report = await titles_and_report({"": make_page(*items)}, query, year_from=2010)
     assert (titles, report.returned) == (["Kept"], 1)
-    able = Tiny(capabilities=frozenset({"year", "not"}))
-    titles, _ = await titles_and_report({"": page(*items)}, query, definition=able, year_from=2010)
+    able = TinyDefinition(capabilities=frozenset({"year", "not"}))
+    titles, _ = await titles_and_report({"": make_page(*items)}, query, definition=able, year_from=2010)
     assert titles == ["Old", "Graphene oxide", "Kept"]
 
 
 async def test_papers_that_all_fail_the_filters_leave_an_explained_emptiness() -> None:
-    _, report = await titles_and_report({"": page({"title": "Old", "year": 1999})}, "a", year_from=2010)
+    _, report = await titles_and_report({"": make_page({"title": "Old", "year": 1999})}, "a", year_from=2010)
     assert report.status is SourceStatus.EMPTY
     assert report.reason is not None
-    assert "1 papers" in report.reason
+    assert "Received 1 paper;" in report.reason
 
 
 async def test_filtered_papers_do_not_use_up_the_limit() -> None:
     old = [{"title": f"Old {i}", "year": 1999} for i in range(10)]
-    answers = {"a": page(*old, follow=[f"{URL}/2"]), "2": page({"title": "New", "year": 2020})}
+    answers = {"a": make_page(*old, follow=[f"{URL}/2"]), "2": make_page({"title": "New", "year": 2020})}
     titles, _ = await titles_and_report(answers, "a", year_from=2010, max_results=10)
     assert titles == ["New"]
 
 
 async def test_pages_that_lead_in_a_circle_end() -> None:
     answers = {
-        "a": page(follow=[f"{URL}/2"]),
-        "2": page("B", follow=[f"{URL}/2", f"{URL}/3"]),
-        "3": page(follow=[f"{URL}/2"]),
+        "a": make_page(follow=[f"{URL}/2"]),
+        "2": make_page("B", follow=[f"{URL}/2", f"{URL}/3"]),
+        "3": make_page(follow=[f"{URL}/2"]),
     }
     titles, report = await titles_and_report(answers, "a")
     assert (titles, report.calls, report.status) == (["B"], 3, SourceStatus.OK)
@@ -284,12 +286,12 @@ async def test_pages_that_lead_in_a_circle_end() -> None:
 class Endless(FakeTransport):
     async def send(self, request: Request) -> Response:
         self.requests.append(request)
-        return page(follow=[f"{URL}/{len(self.requests)}"])
+        return make_page(follow=[f"{URL}/{len(self.requests)}"])
 
 
-async def test_pages_without_end_are_ended_and_said_to_be() -> None:
+async def test_endless_pages_are_stopped_and_reported() -> None:
     transport = Endless({})
-    result = await HttpSource(Tiny(), transport).search_reported(strategy("a"))
+    result = await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a"))
     assert len(transport.requests) == MOST_REQUESTS_PER_QUERY
     assert result.report.status is SourceStatus.FAILED
     assert "Stopped after" in (result.report.reason or "")
@@ -305,9 +307,9 @@ class Stuck(FakeTransport):
         return await super().send(request)
 
 
-async def test_what_came_before_the_deadline_is_kept() -> None:
-    transport = Stuck({URL: page("A", seconds=0.01, follow=[f"{URL}/2"])})
-    result = await HttpSource(Tiny(), transport, deadline_s=0.05).search_reported(strategy("a", "b"))
+async def test_papers_before_the_deadline_are_returned() -> None:
+    transport = Stuck({URL: make_page("A", seconds=0.01, follow=[f"{URL}/2"])})
+    result = await HttpSource(TinyDefinition(), transport, deadline_s=0.05).search_reported(make_strategy("a", "b"))
     assert [paper.title for paper in result.papers] == ["A"]
     assert result.report.partial
     assert result.report.reason == "Did not finish within 0.05 s."
@@ -318,21 +320,21 @@ async def test_what_came_before_the_deadline_is_kept() -> None:
 async def test_a_deadline_without_any_answer_is_a_failure() -> None:
     transport = Stuck({})
     transport.requests.append(Request("tiny", URL))
-    result = await HttpSource(Tiny(), transport, deadline_s=0.02).search_reported(strategy("a"))
+    result = await HttpSource(TinyDefinition(), transport, deadline_s=0.02).search_reported(make_strategy("a"))
     assert result.report.status is SourceStatus.FAILED
 
 
 async def test_being_cancelled_is_not_taken_for_a_deadline() -> None:
     transport = Stuck({})
     transport.requests.append(Request("tiny", URL))
-    task = asyncio.create_task(HttpSource(Tiny(), transport).search_reported(strategy("a")))
+    task = asyncio.create_task(HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a")))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
 
 
-async def test_nothing_to_ask_is_skipped_and_said_so() -> None:
+async def test_a_strategy_without_queries_is_skipped_with_a_reason() -> None:
     for queries in ((), ("",)):
         _, report = await titles_and_report({}, *queries)
         assert report.status is SourceStatus.SKIPPED
@@ -348,36 +350,40 @@ async def test_an_unexpected_exception_is_reported_without_its_text() -> None:
 
 async def test_without_a_report_a_failure_is_raised_and_a_partial_result_is_given() -> None:
     with pytest.raises(NonRetryableError, match="bad query"):
-        await HttpSource(Tiny(), FakeTransport({URL: NonRetryableError("bad query")})).search_advanced(strategy("a"))
-    half = FakeTransport({f"{URL}/a": page("A", follow=[f"{URL}/2"]), f"{URL}/2": NonRetryableError("bad page")})
-    assert [paper.title for paper in await HttpSource(Tiny(), half).search_advanced(strategy("a"))] == ["A"]
+        await HttpSource(TinyDefinition(), FakeTransport({URL: NonRetryableError("bad query")})).search_advanced(
+            make_strategy("a")
+        )
+    half = FakeTransport({f"{URL}/a": make_page("A", follow=[f"{URL}/2"]), f"{URL}/2": NonRetryableError("bad page")})
+    assert [paper.title for paper in await HttpSource(TinyDefinition(), half).search_advanced(make_strategy("a"))] == [
+        "A"
+    ]
 
 
 async def test_a_plain_query_is_searched_too() -> None:
-    transport = FakeTransport({URL: page({"title": "Old", "year": 1999}, {"title": "New", "year": 2020})})
-    papers = await HttpSource(Tiny(), transport).search("graphene", year_from=2010)
+    transport = FakeTransport({URL: make_page({"title": "Old", "year": 1999}, {"title": "New", "year": 2020})})
+    papers = await HttpSource(TinyDefinition(), transport).search("graphene", year_from=2010)
     assert [paper.title for paper in papers] == ["New"]
 
 
 async def test_closing_the_source_closes_its_transport() -> None:
     transport = FakeTransport({})
-    await HttpSource(Tiny(), transport).aclose()
+    await HttpSource(TinyDefinition(), transport).aclose()
     assert transport.closed
 
 
-class Growing(Tiny):
+class Growing(TinyDefinition):
     """Asks for two pages at once."""
 
-    def requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
+    def build_requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
         return [Request(self.name, f"{URL}/{n}") for n in (1, 2)]
 
-    def read(self, request: Request, response: Response, limit: int) -> Page:
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
         assert limit > 0
-        return super().read(request, response, limit)
+        return super().read_response(request, response, limit)
 
 
 async def test_each_answer_is_read_with_what_is_still_wanted() -> None:
-    answers = {"1": page(*"ABCDEFG"), "2": page(*"HIJKLMN")}
+    answers = {"1": make_page(*"ABCDEFG"), "2": make_page(*"HIJKLMN")}
     titles, _ = await titles_and_report(answers, "a", definition=Growing(), max_results=10)
     assert titles == list("ABCDEFGHIJ")
 
@@ -385,5 +391,5 @@ async def test_each_answer_is_read_with_what_is_still_wanted() -> None:
 async def test_three_hundred_authors_nul_bytes_and_right_to_left_text_pass_through() -> None:
     item = {"title": "مرحبا\x00 بالعالم", "authors": [{"name": f"Author {i}"} for i in range(300)]}
     transport = FakeTransport({URL: Response(200, json.dumps({"items": [item]}).encode())})
-    (paper,) = await HttpSource(Tiny(), transport).search_advanced(strategy("a"))
+    (paper,) = await HttpSource(TinyDefinition(), transport).search_advanced(make_strategy("a"))
     assert (paper.title, len(paper.authors)) == ("مرحبا بالعالم", 300)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from paper_search.sources.keys import Auth, KeysStayOutOfLogs
+from paper_search.sources.policies import Auth, KeyMaskingFilter
 from uraniborg.kernel.logging import redact
 
 SECRET = "a key/with+signs&more"
@@ -18,7 +18,7 @@ def auth(secret: str) -> Auth:
 
 def logged(message: str, *args: Any) -> str:
     record = logging.LogRecord("httpx", logging.INFO, "", 0, message, args, None)
-    assert KeysStayOutOfLogs([auth(SECRET)]).filter(record)
+    assert KeyMaskingFilter([auth(SECRET)]).filter(record)
     return record.getMessage()
 
 
@@ -26,7 +26,7 @@ def logged(message: str, *args: Any) -> str:
     "spelt", [SECRET, "a%20key%2Fwith%2Bsigns%26more", "a+key%2Fwith%2Bsigns%26more"], ids=["plain", "path", "query"]
 )
 def test_a_key_is_masked_however_it_is_spelt(spelt: str) -> None:
-    assert auth(SECRET).taken_out_of(f"<{spelt}>".encode()) == b"<***>"
+    assert auth(SECRET).mask_in(f"<{spelt}>".encode()) == b"<***>"
     assert logged("%s %d", f"https://a.example/?key={spelt}", 200) == "https://a.example/?key=*** 200"
 
 
@@ -35,13 +35,13 @@ def test_what_holds_no_key_is_left_as_it_is() -> None:
     assert logged("nothing to fill in") == "nothing to fill in"
 
 
-def test_a_key_too_short_to_be_told_from_text_masks_nothing() -> None:
-    assert auth("the").taken_out_of(b"the theory of the atom") == b"the theory of the atom"
+def test_a_key_too_short_to_differ_from_text_masks_nothing() -> None:
+    assert auth("the").mask_in(b"the theory of the atom") == b"the theory of the atom"
 
 
 def test_a_key_does_not_show_itself() -> None:
     assert SECRET not in repr(auth(SECRET))
-    KeysStayOutOfLogs([auth("registered-by-the-filter")])
+    KeyMaskingFilter([auth("registered-by-the-filter")])
     assert redact("x registered-by-the-filter y") == "x *** y"
 
 
@@ -52,4 +52,4 @@ def test_no_answer_keeps_the_key(secret: str, around: bytes) -> None:
     except UnicodeEncodeError:
         return
     if b"*" not in spelt:
-        assert spelt not in auth(secret).taken_out_of(around + spelt + around)
+        assert spelt not in auth(secret).mask_in(around + spelt + around)

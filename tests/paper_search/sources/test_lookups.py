@@ -11,11 +11,11 @@ import pytest
 from paper_search.errors import NonRetryableError
 from paper_search.lookups import Identifier, carries, lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
-from paper_search.sources.base import LookupDefinition, Request, Response, SourceResult
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.politeness import SourcePolicy, refusal
+from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
+from paper_search.sources.policies import SourcePolicy, make_refusal
 from paper_search.testing import FakeTransport
-from tests.paper_search.sources.answers import ARXIV, CROSSREF, DEFINITIONS, OPENALEX, S2_ID, answer
+from tests.paper_search.sources.sample_answers import ARXIV, CROSSREF, DEFINITIONS, OPENALEX, S2_ID, make_response
 
 LIST = "10.5555/kiln.1, arXiv:2101.00001, PMID 123, PMC9"
 NOT_FOUND = NonRetryableError("not there", status=404)
@@ -24,7 +24,7 @@ NOT_FOUND = NonRetryableError("not there", status=404)
 def requests(source: str, text: str = LIST) -> list[Request]:
     definition = DEFINITIONS[source]
     assert isinstance(definition, LookupDefinition)
-    return definition.lookups(read_identifiers(text))
+    return definition.build_lookups(read_identifiers(text))
 
 
 def fields(request: Request) -> dict[str, str]:
@@ -62,7 +62,7 @@ def test_each_source_is_asked_for_the_identifiers_it_knows() -> None:
 def test_a_source_is_not_asked_for_identifiers_it_does_not_know(source: str) -> None:
     definition = DEFINITIONS[source]
     assert isinstance(definition, LookupDefinition)
-    assert definition.lookups([Identifier("isbn", "1")]) == []
+    assert definition.build_lookups([Identifier("isbn", "1")]) == []
 
 
 def test_many_identifiers_go_out_in_batches() -> None:
@@ -75,24 +75,24 @@ def test_a_doi_with_a_comma_is_asked_for_by_its_own_address() -> None:
     assert request.url.endswith("/works/10.5555%2Fa%2Cb")
 
 
-async def test_nothing_but_the_works_asked_for_is_kept() -> None:
+async def test_only_the_requested_works_are_returned() -> None:
     other = {**CROSSREF["message"]["items"][0], "DOI": "10.5555/other"}
     body = {**CROSSREF, "message": {"total-results": 2, "items": [other, *CROSSREF["message"]["items"]]}}
-    result = await fetched("crossref", "10.5555/KILN.1", {"https://api.crossref.org": answer(body)})
+    result = await fetched("crossref", "10.5555/KILN.1", {"https://api.crossref.org": make_response(body)})
     assert [paper.doi for paper in result.papers] == ["10.5555/kiln.1"]
     assert (result.report.status, result.report.calls) == (SourceStatus.OK, 1)
 
 
 async def test_papers_of_openalex_and_arxiv_come_by_identifier() -> None:
     for source, body, host in (("openalex", OPENALEX, "https://api.openalex.org"), ("arxiv", ARXIV, "https://export")):
-        result = await fetched(source, "arXiv:2101.00001", {host: answer(body)})
+        result = await fetched(source, "arXiv:2101.00001", {host: make_response(body)})
         assert [paper.identifiers["arxiv"] for paper in result.papers] == ["2101.00001"]
 
 
-async def test_a_work_that_a_source_does_not_have_is_no_failure_of_the_source() -> None:
+async def test_a_work_that_a_source_does_not_have_is_not_a_failure() -> None:
     found = {"paperId": S2_ID, "title": "Glazes and kilns", "externalIds": {"DOI": "10.5555/KILN.1"}}
     address = "https://api.semanticscholar.org/graph/v1/paper"
-    answers = {f"{address}/DOI:10.5555/kiln.1": answer(found), f"{address}/PMID:123": NOT_FOUND}
+    answers = {f"{address}/DOI:10.5555/kiln.1": make_response(found), f"{address}/PMID:123": NOT_FOUND}
     result = await fetched("semantic_scholar", "PMID 123, 10.5555/kiln.1", answers)
     assert [paper.doi for paper in result.papers] == ["10.5555/kiln.1"]
     assert (result.report.status, result.report.reason, result.report.partial) == (SourceStatus.OK, None, False)
@@ -109,7 +109,9 @@ async def test_an_address_that_is_gone_is_still_a_failure_of_a_search() -> None:
 
 
 def test_the_error_of_a_refused_request_names_its_status() -> None:
-    error = refusal("crossref", Response(404, b"Resource not found."), SourcePolicy(), datetime(2026, 4, 1, tzinfo=UTC))
+    error = make_refusal(
+        "crossref", Response(404, b"Resource not found."), SourcePolicy(), datetime(2026, 4, 1, tzinfo=UTC)
+    )
     assert error.ids["status"] == 404
 
 
@@ -135,7 +137,7 @@ def test_a_recorded_answer_holds_the_work_that_its_address_names(shared_data: Pa
     index = json.loads((shared_data / "api/index.json").read_text())
     url = unquote(next(entry["url"] for entry in index if entry["file"] == file))
     body = Response(200, (shared_data / "api" / file).read_bytes())
-    papers = DEFINITIONS[source].read(Request(source, url), body, 10).papers
+    papers = DEFINITIONS[source].read_response(Request(source, url), body, 10).papers
     held = [Identifier(scheme, value) for paper in papers for scheme, value in paper.identifiers.items()]
     named = [identifier for identifier in held if identifier.value in url.casefold()]
     assert named

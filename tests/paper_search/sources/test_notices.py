@@ -9,8 +9,16 @@ import pytest
 
 from paper_search.dedup import merge_duplicates
 from paper_search.models import RawPaper
-from paper_search.sources.notices import medline_notices
-from tests.paper_search.sources.answers import CROSSREF, DEFINITIONS, EFETCH, EUROPEPMC, OPENALEX, params, read
+from paper_search.sources.notices import read_medline_notices
+from tests.paper_search.sources.sample_answers import (
+    CROSSREF,
+    DEFINITIONS,
+    EFETCH,
+    EUROPEPMC,
+    OPENALEX,
+    build_params,
+    read_sample,
+)
 from tests.paper_search.sources.test_recorded_answers import ALL, recorded
 
 WORK = CROSSREF["message"]["items"][0]
@@ -25,7 +33,7 @@ def update(kind: str = "retraction", doi: str = "10.5555/NOTICE", **fields: Any)
 
 def crossref(**fields: Any) -> RawPaper:
     message = {"total-results": 1, "items": [{**WORK, **fields}]}
-    return read("crossref", {"status": "ok", "message-type": "work-list", "message": message}).papers[0]
+    return read_sample("crossref", {"status": "ok", "message-type": "work-list", "message": message}).papers[0]
 
 
 def stated(paper: RawPaper) -> list[tuple[str, str, str | None, str | None]]:
@@ -36,7 +44,7 @@ def stated(paper: RawPaper) -> list[tuple[str, str, str | None, str | None]]:
 
 
 def test_crossref_is_asked_for_the_fields_that_carry_notices() -> None:
-    fields = params("crossref")["select"].split(",")
+    fields = build_params("crossref")["select"].split(",")
     assert {"updated-by", "update-to", "subtitle", "editor", "created"} <= set(fields)
     assert len(fields) == len(set(fields))
 
@@ -144,7 +152,7 @@ def test_updates_of_a_wrong_shape_never_make_a_retraction(junk: Any) -> None:
     assert crossref(**{"updated-by": junk, "update-to": junk}).retraction is None
 
 
-def test_a_marked_title_alone_is_no_retraction() -> None:
+def test_a_marked_title_alone_is_not_a_retraction() -> None:
     paper = crossref(title=["RETRACTED: Glazes"])
     assert (paper.title, paper.notices) == ("RETRACTED: Glazes", [])
 
@@ -155,7 +163,7 @@ def test_a_marked_title_alone_is_no_retraction() -> None:
 def pubmed(types: str = "", corrections: str = "") -> RawPaper:
     body = EFETCH.replace("<PublicationTypeList>", f"<PublicationTypeList>{types}")
     links = f"<CommentsCorrectionsList>{corrections}</CommentsCorrectionsList>"
-    return read("pubmed", body.replace("</MedlineCitation>", f"{links}</MedlineCitation>")).papers[0]
+    return read_sample("pubmed", body.replace("</MedlineCitation>", f"{links}</MedlineCitation>")).papers[0]
 
 
 def correction(kind: str, reference: str = "J Kilns. 2010 Feb 6;3(2):44. doi: 10.5555/NOTICE.", pmid: str = "") -> str:
@@ -204,7 +212,7 @@ def test_links_from_a_notice_to_its_paper_and_comments_say_nothing_about_the_rec
 @pytest.mark.parametrize(
     "type_name", ["Retraction of Publication", "Retraction Notice", "Published Erratum", "Expression of Concern"]
 )
-def test_the_notice_itself_is_no_retracted_paper(type_name: str) -> None:
+def test_the_notice_itself_is_not_a_retracted_paper(type_name: str) -> None:
     assert pubmed(f"<PublicationType>{type_name}</PublicationType>", correction("RetractionOf")).retraction is None
 
 
@@ -223,7 +231,7 @@ def test_the_notice_itself_is_no_retracted_paper(type_name: str) -> None:
 def test_date_and_doi_of_a_notice_are_read_from_its_reference(
     reference: str, date: str | None, doi: str | None
 ) -> None:
-    (notice,) = medline_notices("pubmed", [], [("RetractionIn", reference, "")])
+    (notice,) = read_medline_notices("pubmed", [], [("RetractionIn", reference, "")])
     assert (notice.date, notice.notice_doi) == (date, doi)
 
 
@@ -232,7 +240,7 @@ def test_date_and_doi_of_a_notice_are_read_from_its_reference(
 
 def europepmc(**fields: Any) -> RawPaper:
     record = {**EUROPEPMC["resultList"]["result"][0], **fields}
-    return read("europepmc", {"hitCount": 1, "resultList": {"result": [record]}}).papers[0]
+    return read_sample("europepmc", {"hitCount": 1, "resultList": {"result": [record]}}).papers[0]
 
 
 def test_europe_pmc_lists_its_notices_in_words() -> None:
@@ -278,7 +286,7 @@ def test_a_list_of_a_wrong_shape_holds_no_notices(junk: Any) -> None:
 
 
 def openalex(**fields: Any) -> RawPaper:
-    return read("openalex", {"meta": {}, "results": [{**OPENALEX["results"][0], **fields}]}).papers[0]
+    return read_sample("openalex", {"meta": {}, "results": [{**OPENALEX["results"][0], **fields}]}).papers[0]
 
 
 def test_openalex_has_no_more_than_a_flag() -> None:
@@ -298,7 +306,7 @@ WAKEFIELD = "10.1016/s0140-6736(97)11096-0"
 def papers_of(shared_data: Path, source: str, *files: str) -> Iterator[RawPaper]:
     for file, request, response in recorded(shared_data, source):
         if file.rpartition("/")[2] in files:
-            yield from DEFINITIONS[source].read(request, response, ALL).papers
+            yield from DEFINITIONS[source].read_response(request, response, ALL).papers
 
 
 def test_a_recorded_retraction_is_found_by_every_source_and_merged_with_its_disagreements(shared_data: Path) -> None:
@@ -332,7 +340,7 @@ def test_recorded_pubmed_articles_are_retracted_and_the_recorded_notice_is_not(s
     assert [found.status.value for found in notice.notices] == ["corrected"]
 
 
-def test_recorded_versions_and_corrections_are_no_retractions(shared_data: Path) -> None:
+def test_recorded_versions_and_corrections_are_not_retractions(shared_data: Path) -> None:
     (version,) = papers_of(shared_data, "crossref", "work_new_version_self_update.json")
     assert version.notices == []
     (correction,) = papers_of(shared_data, "crossref", "list_items_with_update_to.json")
@@ -344,7 +352,7 @@ def test_no_other_recorded_paper_is_retracted(shared_data: Path) -> None:
     for source in DEFINITIONS:
         for _, request, response in recorded(shared_data, source):
             if response.status == 200 and b"etract" in response.body:
-                page = DEFINITIONS[source].read(request, response, ALL)
+                page = DEFINITIONS[source].read_response(request, response, ALL)
                 found |= {
                     paper.doi or f"{paper.source}:{paper.records[0].record_id}"
                     for paper in page.papers
@@ -356,6 +364,6 @@ def test_no_other_recorded_paper_is_retracted(shared_data: Path) -> None:
 
 def test_a_single_work_of_crossref_is_read_with_its_notices() -> None:
     single = {"status": "ok", "message-type": "work", "message": {**WORK, "updated-by": [update()]}}
-    assert json.loads(read("crossref", single).papers[0].model_dump_json())["retraction"] == {
+    assert json.loads(read_sample("crossref", single).papers[0].model_dump_json())["retraction"] == {
         "status": "retracted", "source": "crossref", "date": "2010-02-06", "notice_doi": NOTICE,
     }  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 from paper_search.errors import CreditsExhaustedError, NonRetryableError, RetryableError
 from paper_search.models import Author, SearchConstraints, SearchQuery, SourceRecord, WorkType
 from paper_search.sources.openalex import definition
-from tests.paper_search.sources.answers import OPENALEX, answer, asking, params, read
+from tests.paper_search.sources.sample_answers import OPENALEX, build_params, build_request, make_response, read_sample
 
 SOURCE = "openalex"
 
@@ -15,7 +15,7 @@ def work(**changes: Any) -> dict[str, Any]:
 
 
 def test_every_field_of_a_work_arrives() -> None:
-    (paper,) = read(SOURCE, OPENALEX).papers
+    (paper,) = read_sample(SOURCE, OPENALEX).papers
     assert paper.title == "Glazes & kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="A1"), Author(name="Bo Sample")]
     assert (paper.year, paper.venue, paper.publisher) == (2021, "Journal of Kilns", "Clay Press")
@@ -36,7 +36,7 @@ def test_every_field_of_a_work_arrives() -> None:
 
 
 def test_the_query_goes_out_with_operators_years_language_and_a_page_size() -> None:
-    sent = params(SOURCE, 50, year_from=2018, year_to=2022, language="English")
+    sent = build_params(SOURCE, 50, year_from=2018, year_to=2022, language="English")
     assert sent["search"] == '((kiln OR "glass furnace") AND glaze NOT review)'
     assert sent["filter"] == "publication_year:2018-2022,language:en"
     assert (sent["per-page"], sent["cursor"]) == ("50", "*")
@@ -44,19 +44,19 @@ def test_the_query_goes_out_with_operators_years_language_and_a_page_size() -> N
 
 
 def test_open_year_ranges_and_large_limits_are_taken() -> None:
-    assert params(SOURCE, year_from=2018)["filter"] == "publication_year:2018-"
-    assert params(SOURCE, year_to=2018)["filter"] == "publication_year:-2018"
-    assert "filter" not in params(SOURCE)
-    assert params(SOURCE, 1_000)["per-page"] == "100"
+    assert build_params(SOURCE, year_from=2018)["filter"] == "publication_year:2018-"
+    assert build_params(SOURCE, year_to=2018)["filter"] == "publication_year:-2018"
+    assert "filter" not in build_params(SOURCE)
+    assert build_params(SOURCE, 1_000)["per-page"] == "100"
 
 
 def test_the_next_page_is_asked_for_until_enough_came() -> None:
-    page = read(SOURCE, OPENALEX, limit=2)
+    page = read_sample(SOURCE, OPENALEX, limit=2)
     assert page.found == 41
     (following,) = page.follow
-    assert dict(following.params) == {**params(SOURCE, 2), "cursor": "IlsxMDAuMF0i"}
-    assert read(SOURCE, OPENALEX, limit=1).follow == ()
-    assert read(SOURCE, {"meta": {"next_cursor": "x"}, "results": []}).follow == ()
+    assert dict(following.params) == {**build_params(SOURCE, 2), "cursor": "IlsxMDAuMF0i"}
+    assert read_sample(SOURCE, OPENALEX, limit=1).follow == ()
+    assert read_sample(SOURCE, {"meta": {"next_cursor": "x"}, "results": []}).follow == ()
 
 
 def test_a_work_without_a_title_or_with_wrong_types_is_skipped_and_the_others_stay() -> None:
@@ -64,26 +64,26 @@ def test_a_work_without_a_title_or_with_wrong_types_is_skipped_and_the_others_st
     body = {
         "results": [None, "x", {**good, "title": None, "display_name": ""}, {**good, "authorships": "nobody"}, good]
     }
-    assert [len(paper.authors) for paper in read(SOURCE, body).papers] == [0, 2]
+    assert [len(paper.authors) for paper in read_sample(SOURCE, body).papers] == [0, 2]
 
 
-def test_the_display_name_stands_in_for_a_missing_title() -> None:
-    assert read(SOURCE, work(title=None, display_name="Shown")).papers[0].title == "Shown"
+def test_the_display_name_replaces_a_missing_title() -> None:
+    assert read_sample(SOURCE, work(title=None, display_name="Shown")).papers[0].title == "Shown"
 
 
-def test_authors_journals_and_funders_are_no_papers() -> None:
+def test_authors_journals_and_funders_are_not_papers() -> None:
     author = {"id": "https://openalex.org/A1", "display_name": "Ada Example", "works_count": 3}
-    assert read(SOURCE, author).papers == []
-    assert read(SOURCE, {"results": [author]}).papers == []
+    assert read_sample(SOURCE, author).papers == []
+    assert read_sample(SOURCE, {"results": [author]}).papers == []
 
 
 def test_a_single_work_is_read_too() -> None:
-    assert [paper.title for paper in read(SOURCE, OPENALEX["results"][0]).papers] == ["Glazes & kilns"]
+    assert [paper.title for paper in read_sample(SOURCE, OPENALEX["results"][0]).papers] == ["Glazes & kilns"]
 
 
 def test_a_hostile_word_position_does_not_fill_the_memory() -> None:
     index = {"last": [10**12], "first": [0, None, "x"], "second": 1}
-    assert read(SOURCE, work(abstract_inverted_index=index)).papers[0].abstract == "first second last"
+    assert read_sample(SOURCE, work(abstract_inverted_index=index)).papers[0].abstract == "first second last"
 
 
 @pytest.mark.parametrize(
@@ -99,25 +99,25 @@ def test_a_hostile_word_position_does_not_fill_the_memory() -> None:
     ],
 )
 def test_the_type_of_a_work_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read(SOURCE, work(**changes)).papers[0].work_type is kind
+    assert read_sample(SOURCE, work(**changes)).papers[0].work_type is kind
 
 
 def test_an_error_inside_a_200_is_an_error() -> None:
     with pytest.raises(NonRetryableError, match="not a valid field"):
-        read(SOURCE, {"error": "Invalid query parameters error.", "message": "x is not a valid field"})
+        read_sample(SOURCE, {"error": "Invalid query parameters error.", "message": "x is not a valid field"})
 
 
 @pytest.mark.parametrize(
     "refusal",
     [
-        answer({"error": "Rate limit exceeded", "message": "Insufficient budget. Resets at midnight UTC."}, 429),
-        answer({"creditsRequired": 10, "creditsRemaining": 3, "message": "Slow down"}, 429),
-        answer("", 429, x_ratelimit_remaining="0"),
-        answer("", 429, x_ratelimit_remaining="9", x_ratelimit_credits_required="10"),
+        make_response({"error": "Rate limit exceeded", "message": "Insufficient budget. Resets at midnight UTC."}, 429),
+        make_response({"creditsRequired": 10, "creditsRemaining": 3, "message": "Slow down"}, 429),
+        make_response("", 429, x_ratelimit_remaining="0"),
+        make_response("", 429, x_ratelimit_remaining="9", x_ratelimit_credits_required="10"),
     ],
 )
 def test_used_up_credits_are_not_a_reason_to_try_again(refusal: Any) -> None:
-    error = definition.failure(refusal)
+    error = definition.read_failure(refusal)
     assert isinstance(error, CreditsExhaustedError)
     assert "midnight" in error.hint
 
@@ -125,24 +125,26 @@ def test_used_up_credits_are_not_a_reason_to_try_again(refusal: Any) -> None:
 @pytest.mark.parametrize(
     "refusal",
     [
-        answer({"error": "Too many requests", "message": "Max 100 requests per second"}, 429, retry_after="1"),
-        answer("<html>429</html>", 429),
-        answer("", 429, x_ratelimit_remaining="9000", x_ratelimit_credits_required="10"),
-        answer({"message": "Insufficient patience", "creditsRemaining": 500}, 429),
+        make_response({"error": "Too many requests", "message": "Max 100 requests per second"}, 429, retry_after="1"),
+        make_response("<html>429</html>", 429),
+        make_response("", 429, x_ratelimit_remaining="9000", x_ratelimit_credits_required="10"),
+        make_response({"message": "Insufficient patience", "creditsRemaining": 500}, 429),
     ],
 )
 def test_a_call_to_slow_down_may_be_tried_again(refusal: Any) -> None:
-    error = definition.failure(refusal)
+    error = definition.read_failure(refusal)
     assert isinstance(error, RetryableError)
     assert error.rate_limited
 
 
-def test_other_refusals_are_told_in_its_own_words_or_left_to_their_status() -> None:
-    assert "no such filter" in str(definition.failure(answer({"error": "x", "message": "no such filter"}, 400)))
-    assert definition.failure(answer("<html>404</html>", 404)) is None
-    assert definition.failure(answer({"message": "down"}, 503)) is None
+def test_other_refusals_are_reported_with_a_message_or_judged_by_status() -> None:
+    assert "no such filter" in str(
+        definition.read_failure(make_response({"error": "x", "message": "no such filter"}, 400))
+    )
+    assert definition.read_failure(make_response("<html>404</html>", 404)) is None
+    assert definition.read_failure(make_response({"message": "down"}, 503)) is None
 
 
 def test_a_query_that_wants_nothing_is_not_sent() -> None:
-    assert definition.requests(SearchQuery(keywords=[], boolean_query="NOT x"), SearchConstraints(), 10) == []
-    assert asking(SOURCE).method == "GET"
+    assert definition.build_requests(SearchQuery(keywords=[], boolean_query="NOT x"), SearchConstraints(), 10) == []
+    assert build_request(SOURCE).method == "GET"

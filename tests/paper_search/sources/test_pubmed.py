@@ -3,13 +3,21 @@ import pytest
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import WorkType
 from paper_search.sources.pubmed import definition
-from tests.paper_search.sources.answers import EFETCH, ESEARCH, JATS, answer, asking, params, read
+from tests.paper_search.sources.sample_answers import (
+    EFETCH,
+    ESEARCH,
+    JATS,
+    build_params,
+    build_request,
+    make_response,
+    read_sample,
+)
 
 SOURCE = "pubmed"
 
 
 def test_every_field_of_a_citation_arrives() -> None:
-    paper, _ = read(SOURCE, EFETCH).papers
+    paper, _ = read_sample(SOURCE, EFETCH).papers
     assert paper.title == "Glazes of H2O in kilns"
     assert [author.name for author in paper.authors] == ["Ada Example 3rd", "The Kiln Group"]
     assert (paper.year, paper.venue) == (2021, "Journal of Kilns")
@@ -22,7 +30,7 @@ def test_every_field_of_a_citation_arrives() -> None:
 
 
 def test_a_book_is_read_too() -> None:
-    _, book = read(SOURCE, EFETCH).papers
+    _, book = read_sample(SOURCE, EFETCH).papers
     assert (book.title, book.year, book.publisher) == ("The Kiln Book", 2009, "Clay Press")
     assert [author.name for author in book.authors] == ["B Sample"]
     assert (book.language, book.work_type) == ("de", WorkType.BOOK)
@@ -31,12 +39,12 @@ def test_a_book_is_read_too() -> None:
 
 def test_a_chapter_appears_in_its_book() -> None:
     chapters = EFETCH.replace("<Language>ger", "<ArticleTitle>Firing</ArticleTitle><Language>ger")
-    chapter = read(SOURCE, chapters).papers[1]
+    chapter = read_sample(SOURCE, chapters).papers[1]
     assert (chapter.title, chapter.venue, chapter.work_type) == ("Firing", "The Kiln Book", WorkType.CHAPTER)
 
 
 def test_an_article_of_pubmed_central_is_read_too() -> None:
-    (paper,) = read(SOURCE, JATS).papers
+    (paper,) = read_sample(SOURCE, JATS).papers
     assert (paper.title, paper.year, paper.venue) == ("Glazes in kilns", 2021, "Journal of Kilns")
     assert [author.name for author in paper.authors] == ["Ada Example"]
     assert paper.identifiers == {"doi": "10.5555/kiln.1", "pmcid": "PMC9"}
@@ -48,28 +56,28 @@ def test_a_title_that_is_not_translated_gives_way_to_the_original() -> None:
         "<ArticleTitle>Glazes of H<sub>2</sub>O in <i>kilns</i>.</ArticleTitle>",
         "<ArticleTitle>[Not Available].</ArticleTitle><VernacularTitle>Glasuren</VernacularTitle>",
     )
-    assert read(SOURCE, untranslated).papers[0].title == "Glasuren"
+    assert read_sample(SOURCE, untranslated).papers[0].title == "Glasuren"
 
 
 def test_a_doi_declared_invalid_is_not_taken() -> None:
-    assert read(SOURCE, EFETCH.replace('ValidYN="Y"', 'ValidYN="N"')).papers[0].doi is None
+    assert read_sample(SOURCE, EFETCH.replace('ValidYN="Y"', 'ValidYN="N"')).papers[0].doi is None
 
 
 def test_a_citation_without_a_title_is_skipped_and_the_others_stay() -> None:
     broken = EFETCH.replace("<PubmedArticleSet>", "<PubmedArticleSet><PubmedArticle/><PubmedBookArticle/>")
-    assert len(read(SOURCE, broken).papers) == 2
+    assert len(read_sample(SOURCE, broken).papers) == 2
 
 
 def test_the_query_goes_out_with_years_and_language() -> None:
-    sent = params(SOURCE, 30, year_from=2018, year_to=2022, language="en")
+    sent = build_params(SOURCE, 30, year_from=2018, year_to=2022, language="en")
     assert sent["term"] == '((kiln OR "glass furnace") AND glaze NOT review) AND 2018:2022[dp] AND english[la]'
     assert (sent["db"], sent["retmode"], sent["retmax"]) == ("pubmed", "json", "30")
-    assert "1000:2018[dp]" in params(SOURCE, year_to=2018)["term"]
+    assert "1000:2018[dp]" in build_params(SOURCE, year_to=2018)["term"]
 
 
 def test_ids_lead_to_their_records_in_batches_of_a_hundred() -> None:
     ids = [str(number) for number in range(1, 301)]
-    page = read(SOURCE, {"esearchresult": {"count": "4321", "idlist": ids}}, limit=250)
+    page = read_sample(SOURCE, {"esearchresult": {"count": "4321", "idlist": ids}}, limit=250)
     assert (page.papers, page.found) == ([], 4321)
     assert [request.method for request in page.follow] == ["POST"] * 3
     fetched = [dict(request.form) for request in page.follow]
@@ -79,21 +87,21 @@ def test_ids_lead_to_their_records_in_batches_of_a_hundred() -> None:
 
 def test_the_xml_form_of_a_search_is_read_too() -> None:
     body = "<eSearchResult><Count>9</Count><IdList><Id>123</Id><Id>124</Id></IdList></eSearchResult>"
-    page = read(SOURCE, body)
+    page = read_sample(SOURCE, body)
     assert page.found == 9
     assert dict(page.follow[0].form)["id"] == "123,124"
 
 
 def test_a_search_that_finds_nothing_is_empty() -> None:
-    assert read(SOURCE, {"esearchresult": {"count": "0", "idlist": []}}).follow == ()
-    assert read(SOURCE, "<eSearchResult><Count>0</Count><IdList/></eSearchResult>").follow == ()
+    assert read_sample(SOURCE, {"esearchresult": {"count": "0", "idlist": []}}).follow == ()
+    assert read_sample(SOURCE, "<eSearchResult><Count>0</Count><IdList/></eSearchResult>").follow == ()
 
 
 @pytest.mark.parametrize(
     "body", ["<eInfoResult><DbList/></eInfoResult>", "<eSpellResult><ERROR/></eSpellResult>", "<eLinkResult/>"]
 )
 def test_answers_about_other_things_hold_no_papers(body: str) -> None:
-    assert read(SOURCE, body).papers == []
+    assert read_sample(SOURCE, body).papers == []
 
 
 @pytest.mark.parametrize(
@@ -106,15 +114,15 @@ def test_answers_about_other_things_hold_no_papers(body: str) -> None:
 )
 def test_a_passing_failure_inside_a_200_may_be_tried_again(body: dict[str, str] | str) -> None:
     with pytest.raises(RetryableError):
-        read(SOURCE, body)
+        read_sample(SOURCE, body)
 
 
-def test_a_lasting_failure_inside_a_200_is_told() -> None:
+def test_a_permanent_failure_inside_a_200_is_reported() -> None:
     with pytest.raises(NonRetryableError, match="Invalid db name"):
-        read(SOURCE, {"esearchresult": {"ERROR": "Invalid db name specified: x"}})
-    assert "bad id" in str(definition.failure(answer({"error": "bad id"}, 400)))
+        read_sample(SOURCE, {"esearchresult": {"ERROR": "Invalid db name specified: x"}})
+    assert "bad id" in str(definition.read_failure(make_response({"error": "bad id"}, 400)))
 
 
 def test_the_sample_search_asks_for_what_it_found() -> None:
-    page = definition.read(asking(SOURCE), answer(ESEARCH), 1)
+    page = definition.read_response(build_request(SOURCE), make_response(ESEARCH), 1)
     assert [dict(request.form)["id"] for request in page.follow] == ["123"]

@@ -13,8 +13,8 @@ import pytest
 
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper
-from paper_search.sources.base import Request, Response
-from tests.paper_search.sources.answers import DEFINITIONS
+from paper_search.sources.interfaces import Request, Response
+from tests.paper_search.sources.sample_answers import DEFINITIONS
 
 FOLDERS = {"semantic_scholar": "semanticscholar", "serpapi_scholar": "serpapi"}
 NOT_WHOLE = {"pubmed/biopython_einfo4.xml"}
@@ -255,7 +255,7 @@ def test_every_recorded_work_with_a_title_becomes_the_paper_its_body_describes(s
     for file, request, response in recorded(shared_data, source):
         if response.status != 200 or file in NOT_WHOLE:
             continue
-        papers = DEFINITIONS[source].read(request, response, ALL).papers
+        papers = DEFINITIONS[source].read_response(request, response, ALL).papers
         works = list(READERS[source](raw(response.body)))
         if len(papers) != len(works):
             wrong.append(f"{file}: {len(papers)} papers of {len(works)} works")
@@ -273,22 +273,22 @@ def test_every_recorded_answer_is_read_or_refused_as_an_error_of_its_source(sour
     for file, request, response in recorded(shared_data, source):
         seen += 1
         if response.status != 200:
-            error = DEFINITIONS[source].failure(response)
+            error = DEFINITIONS[source].read_failure(response)
             assert error is None or isinstance(error, SearchSourceError), file
         elif file in NOT_WHOLE:
             with pytest.raises(SearchSourceError):
-                DEFINITIONS[source].read(request, response, ALL)
+                DEFINITIONS[source].read_response(request, response, ALL)
         else:
-            for paper in DEFINITIONS[source].read(request, response, ALL).papers:
+            for paper in DEFINITIONS[source].read_response(request, response, ALL).papers:
                 assert paper.source == source
                 assert paper.records[0].source == source
                 assert paper.model_dump_json()
     assert seen > 0
 
 
-def test_recorded_refusals_with_words_are_told_in_those_words(shared_data: Path) -> None:
+def test_recorded_refusals_are_reported_with_the_message_of_the_source(shared_data: Path) -> None:
     told = {
-        file: str(DEFINITIONS[source].failure(response))
+        file: str(DEFINITIONS[source].read_failure(response))
         for source in READERS
         for file, _, response in recorded(shared_data, source)
         if response.status in {400, 404} and response.body.lstrip()[:1] in {b"{", b"<"} and b"html" not in response.body
@@ -297,14 +297,14 @@ def test_recorded_refusals_with_words_are_told_in_those_words(shared_data: Path)
     assert all("refused the request (4" in message for message in told.values())
 
 
-def test_recorded_open_access_links_are_kept(shared_data: Path) -> None:
+def test_recorded_open_access_links_are_read(shared_data: Path) -> None:
     kept = 0
     for file, request, response in recorded(shared_data, "openalex"):
         if response.status != 200:
             continue
         body = json.loads(response.body)
         works = {str(work.get("id")).rpartition("/")[2]: work for work in body.get("results", [body])}
-        for paper in DEFINITIONS["openalex"].read(request, response, ALL).papers:
+        for paper in DEFINITIONS["openalex"].read_response(request, response, ALL).papers:
             work = works[paper.identifiers["openalex"]]
             if address := (work.get("best_oa_location") or NOTHING).get("pdf_url") or work.get(
                 "open_access", NOTHING

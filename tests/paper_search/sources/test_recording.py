@@ -11,17 +11,16 @@ from pydantic import SecretStr
 
 from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRecordedError, RetryableError
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import Request, Response, Transport
+from paper_search.sources.answer_store import DamagedEntry
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response, Transport
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedOptions, Recording
-from paper_search.sources.store import DamagedEntry
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FakeTransport, FrozenClock
 from paper_search.workflow.ports import SearchOutcome
-from tests.paper_search.sources.loopback import loopback, reply
-from tests.paper_search.sources.tiny import URL, Tiny, page, strategy
+from tests.paper_search.sources.loopback import make_reply, open_loopback
+from tests.paper_search.sources.tiny_definition import URL, TinyDefinition, make_page, make_strategy
 from uraniborg.kernel.errors import InvalidInput
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
@@ -93,7 +92,7 @@ async def test_what_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> N
 
 async def test_a_recording_knows_what_was_asked_and_when(tmp_path: Path) -> None:
     recording = start(tmp_path, max_results=20, sources=["tiny"], domain="general")
-    await recording.record(FakeTransport({URL: page("A")})).send(REQUEST)
+    await recording.record(FakeTransport({URL: make_page("A")})).send(REQUEST)
     await recording.record(FakeTransport({})).aclose()
     opened = Recording.open(tmp_path)
     assert (opened.query, opened.options) == (
@@ -110,7 +109,7 @@ async def test_the_inner_transport_is_closed_with_the_recording(tmp_path: Path) 
 
 
 def searched(transport: Transport, **options: Any) -> Searcher:
-    return Searcher([HttpSource(Tiny(name), transport, **options) for name in ("one", "two", "three")])
+    return Searcher([HttpSource(TinyDefinition(name), transport, **options) for name in ("one", "two", "three")])
 
 
 async def outcome_twice(
@@ -126,8 +125,8 @@ async def outcome_twice(
 
 async def rounds(searcher: Searcher) -> str:
     """Two rounds, the second with a query of the first."""
-    first = SearchOutcome.from_papers(await searcher.search(strategy("a", "b", year_from=2000, max_results=30)))
-    second = SearchOutcome.from_papers(await searcher.search(strategy("b", "c")))
+    first = SearchOutcome.from_papers(await searcher.search(make_strategy("a", "b", year_from=2000, max_results=30)))
+    second = SearchOutcome.from_papers(await searcher.search(make_strategy("b", "c")))
     return first.model_dump_json() + second.model_dump_json()
 
 
@@ -142,7 +141,7 @@ class Flaky(FakeTransport):
         if count % 7 == 0:
             raise CreditsExhaustedError(f"credits {count}", retry_at=NOW, calls=1, seconds=0.1)
         items = [{"title": f"Paper {count}.{i}", "year": 1995 + i} for i in range(9)]
-        return page(*items, seconds=count / 16, total=count, follow=[f"{URL}/{count}"] if count % 3 == 0 else [])
+        return make_page(*items, seconds=count / 16, total=count, follow=[f"{URL}/{count}"] if count % 3 == 0 else [])
 
 
 async def test_a_search_replayed_gives_the_very_same_result(tmp_path: Path) -> None:
@@ -158,12 +157,12 @@ class Silent(FakeTransport):
         self.requests.append(request)
         if len(self.requests) > 4:
             await asyncio.Event().wait()
-        return page(f"Paper {len(self.requests)}", follow=[f"{URL}/{len(self.requests)}"], seconds=0.5)
+        return make_page(f"Paper {len(self.requests)}", follow=[f"{URL}/{len(self.requests)}"], seconds=0.5)
 
 
 async def test_a_search_that_met_its_deadline_meets_it_again(tmp_path: Path) -> None:
     async def run(searcher: Searcher) -> str:
-        return SearchOutcome.from_papers(await searcher.search(strategy("a"))).model_dump_json()
+        return SearchOutcome.from_papers(await searcher.search(make_strategy("a"))).model_dump_json()
 
     live, again = await outcome_twice(tmp_path, Silent({}), run, deadline_s=0.1)
     assert live == again
@@ -182,7 +181,7 @@ async def test_no_key_lands_in_the_folder(tmp_path: Path) -> None:
     for place in ("param", "header"):
         folder = tmp_path / place
         policy = SourcePolicy(rate_per_s=1000, attempts=1, auth=Auth(place, "key", SecretStr(SECRET)))
-        async with loopback(reply(200, said, {"Link": "x"}), reply(401, said)) as site:
+        async with open_loopback(make_reply(200, said, {"Link": "x"}), make_reply(401, said)) as site:
             await recorded(folder, HttpTransport({"tiny": policy}), *[Request("tiny", site.url)] * 2)
         assert SECRET in site.requests[0]
         written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -192,7 +191,7 @@ async def test_no_key_lands_in_the_folder(tmp_path: Path) -> None:
 
 async def test_two_recordings_of_the_same_answers_are_the_same_files(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        await recorded(tmp_path / name, FakeTransport({URL: page("A", "B")}), REQUEST)
+        await recorded(tmp_path / name, FakeTransport({URL: make_page("A", "B")}), REQUEST)
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two"))
     assert one == two
 
@@ -207,10 +206,15 @@ async def test_two_recordings_of_the_same_answers_are_the_same_files(tmp_path: P
         ('{"format": 2, "recorded_at": "2026-01-01T00:00:00Z", "query": "x"}', "format"),
         ('{"format": 1, "recorded_at": "yesterday", "query": "x"}', "recorded_at"),
         ('{"format": 1, "recorded_at": "2026-01-01T00:00:00", "query": "x"}', "timezone"),
-        ('{"format": 1, "recorded_at": "2026-01-01T00:00:00Z", "query": "x", "complete": false}', "never finished"),
+        (
+            '{"format": 1, "recorded_at": "2026-01-01T00:00:00Z", "query": "x", "complete": false}',
+            "unfinished recording",
+        ),
     ],
 )
-def test_a_folder_that_is_no_recording_is_refused_in_words(tmp_path: Path, manifest: str | None, says: str) -> None:
+def test_a_folder_that_is_not_a_recording_is_refused_with_a_reason(
+    tmp_path: Path, manifest: str | None, says: str
+) -> None:
     if manifest is not None:
         (tmp_path / MANIFEST).write_text(manifest, encoding="utf-8")
     with pytest.raises(InvalidRecording, match=says) as caught:
@@ -229,7 +233,7 @@ def test_a_missing_folder_and_a_file_are_refused_in_words(tmp_path: Path) -> Non
 
 
 async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: Path) -> None:
-    await recorded(tmp_path, FakeTransport({URL: page("A")}), REQUEST)
+    await recorded(tmp_path, FakeTransport({URL: make_page("A")}), REQUEST)
     (path,) = tmp_path.glob("tiny-*.json")
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(DamagedEntry, match=path.name):
@@ -237,9 +241,9 @@ async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: 
 
 
 async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
-    transport = start(tmp_path).record(FakeTransport({URL: page("A")}))
+    transport = start(tmp_path).record(FakeTransport({URL: make_page("A")}))
     await transport.send(REQUEST)
-    with pytest.raises(InvalidRecording, match="never finished"):
+    with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
     await transport.aclose()
     assert Recording.open(tmp_path).outcomes
@@ -249,15 +253,15 @@ def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine", encoding="utf-8")
     with pytest.raises(InvalidRecording, match="not empty"):
         start(tmp_path)
-    with pytest.raises(InvalidRecording, match="cannot be recorded into"):
+    with pytest.raises(InvalidRecording, match="cannot be written"):
         start(tmp_path / "thesis.tex")
 
 
-@pytest.mark.parametrize("writer", ["store", "recording"])
+@pytest.mark.parametrize("writer", ["answer_store", "recording"])
 async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inner = FakeTransport({URL: page("A")})
+    inner = FakeTransport({URL: make_page("A")})
     transport = start(tmp_path).record(inner)
 
     def refuse(*_: Any) -> None:
@@ -267,14 +271,14 @@ async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_inc
     assert (await transport.send(REQUEST)).status == 200
     await transport.aclose()
     assert inner.closed
-    with pytest.raises(InvalidRecording, match="never finished"):
+    with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
 
 
 async def test_neither_recording_nor_replaying_blocks_the_event_loop(tmp_path: Path) -> None:
     recording = start(tmp_path)
     with blockbuster_ctx("paper_search"):
-        transport = recording.record(FakeTransport({URL: page("A")}))
+        transport = recording.record(FakeTransport({URL: make_page("A")}))
         await transport.send(REQUEST)
         await transport.aclose()
         replay = (await asyncio.to_thread(Recording.open, tmp_path)).replay()

@@ -10,22 +10,22 @@ from pydantic import SecretStr
 from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.errors import CallLimitError, CreditsExhaustedError, UnknownSource
 from paper_search.models import SourceStatus
-from paper_search.sources.base import Request, Response, SearchSource
 from paper_search.sources.http_source import HttpSource
-from paper_search.sources.installed import GROUP
+from paper_search.sources.installed_sources import GROUP
+from paper_search.sources.interfaces import Request, Response, SearchSource
 from paper_search.sources.recording import Recording
 from paper_search.sources.registry import (
     KNOWN,
+    build_policy,
     build_sources,
     build_transport,
-    default_names,
-    definition,
-    known_names,
-    policy_of,
+    list_default_names,
+    list_known_names,
+    load_definition,
 )
 from paper_search.testing import FakeTransport
-from tests.paper_search.sources.loopback import HANG, loopback, reply
-from tests.paper_search.sources.tiny import page, strategy
+from tests.paper_search.sources.loopback import HANG, make_reply, open_loopback
+from tests.paper_search.sources.tiny_definition import make_page, make_strategy
 
 KEY = "k3y" * 6
 KEYLESS = ["crossref", "arxiv", "semantic_scholar", "europepmc", "pubmed", "dblp"]
@@ -46,7 +46,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     def entry_points(*, group: str) -> list[EntryPoint]:
         return [point for point in points if point.group == group]
 
-    monkeypatch.setattr("paper_search.sources.installed.entry_points", entry_points)
+    monkeypatch.setattr("paper_search.sources.installed_sources.entry_points", entry_points)
     return points
 
 
@@ -55,18 +55,18 @@ def names(sources: list[SearchSource]) -> list[str]:
 
 
 def test_sources_that_need_no_key_are_on_by_default() -> None:
-    assert default_names(config()) == KEYLESS
+    assert list_default_names(config()) == KEYLESS
     assert names(build_sources(config(), transport=FakeTransport({}))) == KEYLESS
 
 
 def test_a_key_switches_on_what_needs_one() -> None:
     given = config(openalex={"api_key": SecretStr("k" * 20)}, serpapi_scholar={"api_key": SecretStr("k" * 20)})
-    assert default_names(given) == ["openalex", *KEYLESS, "serpapi_scholar"]
+    assert list_default_names(given) == ["openalex", *KEYLESS, "serpapi_scholar"]
 
 
 def test_a_source_that_is_switched_off_is_used_only_when_it_is_named() -> None:
     given = config(dblp={"enabled": False})
-    assert "dblp" not in default_names(given)
+    assert "dblp" not in list_default_names(given)
     assert names(build_sources(given, transport=FakeTransport({}), only=["dblp"])) == ["dblp"]
 
 
@@ -94,7 +94,7 @@ async def test_a_named_source_without_its_key_is_skipped_and_says_how_to_set_it(
         transport = build_transport(config())
         (source,) = build_sources(config(), transport=transport, only=[name])
         assert isinstance(source, HttpSource)
-        report = (await source.search_reported(strategy("graphene"))).report
+        report = (await source.search_reported(make_strategy("graphene"))).report
         assert (report.status, report.calls) == (SourceStatus.SKIPPED, 0)
         assert variable in (report.reason or "")
         await transport.aclose()
@@ -103,9 +103,9 @@ async def test_a_named_source_without_its_key_is_skipped_and_says_how_to_set_it(
 def test_installed_sources_join_after_those_that_ship(installed: list[EntryPoint]) -> None:
     installed += [EntryPoint(name, "nowhere:nothing", GROUP) for name in ("shelf", "arxiv")]
     installed.append(EntryPoint("other", "nowhere:nothing", "another.group"))
-    assert known_names() == [*KNOWN, "shelf"]
-    assert default_names(config()) == [*KEYLESS, "shelf"]
-    assert default_names(config(shelf={"enabled": False})) == KEYLESS
+    assert list_known_names() == [*KNOWN, "shelf"]
+    assert list_default_names(config()) == [*KEYLESS, "shelf"]
+    assert list_default_names(config(shelf={"enabled": False})) == KEYLESS
 
 
 async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoint]) -> None:
@@ -113,14 +113,14 @@ async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoin
     transport = build_transport(config())
     (source,) = build_sources(config(), transport=transport, only=["shelf"])
     assert isinstance(source, HttpSource)
-    report = (await source.search_reported(strategy("graphene"))).report
+    report = (await source.search_reported(make_strategy("graphene"))).report
     assert report.status is SourceStatus.FAILED
     assert "ModuleNotFoundError" in (report.reason or "")
 
 
 async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_path: Path) -> None:
     recording = Recording.create(tmp_path, query="x")
-    transport = recording.record(FakeTransport({"": page()}))
+    transport = recording.record(FakeTransport({"": make_page()}))
     await transport.send(Request("shelf", "entry-point:shelf"))
     await transport.aclose()
     replay = Recording.open(tmp_path).replay()
@@ -143,7 +143,7 @@ async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_p
 async def test_each_source_gets_its_key_and_whom_to_write_to(name: str, sent: list[str]) -> None:
     given = config(**{name: {"api_key": SecretStr(KEY), "rate_limit": 1000.0}})
     transport = build_transport(given.model_copy(update={"contact_email": "me@example.org"}))
-    async with loopback(reply()) as site:
+    async with open_loopback(make_reply()) as site:
         await transport.send(Request(name, site.url))
         await transport.aclose()
     for part in sent:
@@ -153,16 +153,16 @@ async def test_each_source_gets_its_key_and_whom_to_write_to(name: str, sent: li
 async def test_the_settings_of_a_source_reach_its_transport() -> None:
     given = config(dblp={"max_calls": 1, "rate_limit": 1000.0}).model_copy(update={"timeout_s": 0.1})
     transport = build_transport(given)
-    async with loopback(HANG) as site:
+    async with open_loopback(HANG) as site:
         with pytest.raises(CallLimitError):
             await transport.send(Request("dblp", site.url))
         await transport.aclose()
     assert len(site.requests) == 1
 
 
-async def test_answers_are_kept_in_the_folder_that_is_set(tmp_path: Path) -> None:
+async def test_answers_are_cached_in_the_configured_folder(tmp_path: Path) -> None:
     given = config(dblp={"rate_limit": 1000.0}).model_copy(update={"cache_ttl_s": 60.0, "cache_dir": tmp_path})
-    async with loopback(reply(200, b"kept")) as site:
+    async with open_loopback(make_reply(200, b"kept")) as site:
         for _ in range(2):
             transport = build_transport(given)
             assert (await transport.send(Request("dblp", site.url))).body == b"kept"
@@ -175,20 +175,21 @@ async def test_answers_are_kept_in_the_folder_that_is_set(tmp_path: Path) -> Non
 async def test_no_source_raises_for_an_answer_it_cannot_read(name: str, body: bytes) -> None:
     (source,) = build_sources(config(), transport=FakeTransport({"": Response(200, body)}), only=[name])
     assert isinstance(source, HttpSource)
-    report = (await source.search_reported(strategy("graphene NOT oxide", year_from=2010))).report
+    report = (await source.search_reported(make_strategy("graphene NOT oxide", year_from=2010))).report
     assert report.status is SourceStatus.FAILED
     assert report.reason
 
 
 @pytest.mark.parametrize("name", list(KNOWN))
 def test_every_source_that_ships_has_a_definition_of_its_name(name: str) -> None:
-    assert definition(name).name == name
+    assert load_definition(name).name == name
 
 
 def test_crossref_serves_callers_who_say_who_they_are_faster() -> None:
-    assert policy_of(KNOWN["crossref"], config()).rate_per_s == 1.0
+    assert build_policy(KNOWN["crossref"], config()).rate_per_s == 1.0
     assert (
-        policy_of(KNOWN["crossref"], config().model_copy(update={"contact_email": "you@example.org"})).rate_per_s == 3.0
+        build_policy(KNOWN["crossref"], config().model_copy(update={"contact_email": "you@example.org"})).rate_per_s
+        == 3.0
     )
 
 
@@ -210,14 +211,14 @@ def test_the_paces_are_those_the_sources_ask_for() -> None:
     [({}, 3.0), ({"api_key": SecretStr(KEY)}, 10.0), ({"api_key": SecretStr(KEY), "rate_limit": 0.5}, 0.5)],
 )
 def test_a_key_quickens_the_pace_and_the_settings_decide(given: Mapping[str, object], rate: float) -> None:
-    assert policy_of(KNOWN["pubmed"], config(pubmed=given)).rate_per_s == rate
-    assert policy_of(KNOWN["pubmed"], config()).rate_per_s == 3.0
+    assert build_policy(KNOWN["pubmed"], config(pubmed=given)).rate_per_s == rate
+    assert build_policy(KNOWN["pubmed"], config()).rate_per_s == 3.0
 
 
 def test_a_refusal_is_read_by_the_definition_of_its_source() -> None:
     body = b'{"error":"Rate limit exceeded","message":"Insufficient budget. Resets at midnight UTC."}'
-    policy = policy_of(KNOWN["openalex"], config())
-    assert isinstance(policy.failure(Response(429, body)), CreditsExhaustedError)
+    policy = build_policy(KNOWN["openalex"], config())
+    assert isinstance(policy.read_failure(Response(429, body)), CreditsExhaustedError)
 
 
 def test_a_replay_is_built_without_an_http_client() -> None:

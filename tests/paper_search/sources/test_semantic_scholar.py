@@ -5,14 +5,14 @@ import pytest
 from paper_search.errors import NonRetryableError
 from paper_search.models import Author, WorkType
 from paper_search.sources.semantic_scholar import definition
-from tests.paper_search.sources.answers import S2_ID, SEMANTIC_SCHOLAR, answer, params, read
+from tests.paper_search.sources.sample_answers import S2_ID, SEMANTIC_SCHOLAR, build_params, make_response, read_sample
 
 SOURCE = "semantic_scholar"
 RECORD = SEMANTIC_SCHOLAR["data"][0]
 
 
 def test_every_field_of_a_record_arrives() -> None:
-    (paper,) = read(SOURCE, SEMANTIC_SCHOLAR).papers
+    (paper,) = read_sample(SOURCE, SEMANTIC_SCHOLAR).papers
     assert paper.title == "Glazes and kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="1"), Author(name="Bo Sample")]
     assert (paper.year, paper.venue) == (2021, "Journal of Kilns")
@@ -39,33 +39,33 @@ def test_every_field_of_a_record_arrives() -> None:
         ("Paths in $K_{s, s}$-free graphs", "Paths in $K_{s, s}$-free graphs"),
     ],
 )
-def test_the_braces_of_bibtex_and_a_closing_full_stop_are_no_part_of_a_title(title: str, clean: str) -> None:
-    assert read(SOURCE, {"data": [{**RECORD, "title": title}]}).papers[0].title == clean
+def test_bibtex_braces_and_a_closing_full_stop_are_not_part_of_a_title(title: str, clean: str) -> None:
+    assert read_sample(SOURCE, {"data": [{**RECORD, "title": title}]}).papers[0].title == clean
 
 
 def test_an_open_copy_comes_before_the_landing_page() -> None:
     open_copy = {**RECORD, "openAccessPdf": {"url": "https://files.example.org/1.pdf"}}
-    assert read(SOURCE, {"data": [open_copy]}).papers[0].full_text_url == "https://files.example.org/1.pdf"
+    assert read_sample(SOURCE, {"data": [open_copy]}).papers[0].full_text_url == "https://files.example.org/1.pdf"
     closed = {**RECORD, "externalIds": None, "openAccessPdf": None}
-    assert read(SOURCE, {"data": [closed]}).papers[0].full_text_url == "https://www.semanticscholar.org/paper/x"
+    assert read_sample(SOURCE, {"data": [closed]}).papers[0].full_text_url == "https://www.semanticscholar.org/paper/x"
 
 
 def test_the_query_goes_out_with_signs_for_operators() -> None:
-    sent = params(SOURCE, year_from=2018, year_to=2022)
+    sent = build_params(SOURCE, year_from=2018, year_to=2022)
     assert sent["query"] == '((kiln | "glass furnace") + glaze -review)'
     assert (sent["year"], sent["sort"]) == ("2018-2022", "citationCount:desc")
     assert {"externalIds", "abstract", "openAccessPdf"} <= set(sent["fields"].split(","))
-    assert params(SOURCE, year_from=2018)["year"] == "2018-"
-    assert params(SOURCE, year_to=2018)["year"] == "-2018"
-    assert "year" not in params(SOURCE)
+    assert build_params(SOURCE, year_from=2018)["year"] == "2018-"
+    assert build_params(SOURCE, year_to=2018)["year"] == "-2018"
+    assert "year" not in build_params(SOURCE)
 
 
 def test_the_next_page_is_asked_for_by_token_until_enough_came() -> None:
-    page = read(SOURCE, SEMANTIC_SCHOLAR, limit=2)
+    page = read_sample(SOURCE, SEMANTIC_SCHOLAR, limit=2)
     assert page.found == 2500
     assert dict(page.follow[0].params)["token"] == "PBWNCP"
-    assert read(SOURCE, SEMANTIC_SCHOLAR, limit=1).follow == ()
-    assert read(SOURCE, {**SEMANTIC_SCHOLAR, "token": None}, limit=2).follow == ()
+    assert read_sample(SOURCE, SEMANTIC_SCHOLAR, limit=1).follow == ()
+    assert read_sample(SOURCE, {**SEMANTIC_SCHOLAR, "token": None}, limit=2).follow == ()
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_the_next_page_is_asked_for_by_token_until_enough_came() -> None:
     ],
 )
 def test_the_other_lists_of_papers_are_read_too(body: Any) -> None:
-    assert [paper.title for paper in read(SOURCE, body).papers] == ["Glazes and kilns"]
+    assert [paper.title for paper in read_sample(SOURCE, body).papers] == ["Glazes and kilns"]
 
 
-def test_a_snippet_is_kept_beside_its_paper() -> None:
+def test_a_snippet_is_stored_with_its_paper() -> None:
     hit = {"snippet": {"text": "we fire"}, "paper": {"corpusId": "1", "title": "Glazes", "authors": ["Ada Example"]}}
-    (paper,) = read(SOURCE, {"data": [hit]}).papers
+    (paper,) = read_sample(SOURCE, {"data": [hit]}).papers
     assert (paper.snippet, paper.authors) == ("we fire", [Author(name="Ada Example")])
 
 
@@ -99,7 +99,7 @@ def test_a_snippet_is_kept_beside_its_paper() -> None:
     ],
 )
 def test_answers_without_papers_are_empty(body: Any) -> None:
-    assert read(SOURCE, body).papers == []
+    assert read_sample(SOURCE, body).papers == []
 
 
 @pytest.mark.parametrize(
@@ -112,11 +112,11 @@ def test_answers_without_papers_are_empty(body: Any) -> None:
     ],
 )
 def test_the_type_of_a_record_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read(SOURCE, {"data": [{**RECORD, **changes}]}).papers[0].work_type is kind
+    assert read_sample(SOURCE, {"data": [{**RECORD, **changes}]}).papers[0].work_type is kind
 
 
-def test_errors_are_told_in_its_own_words() -> None:
+def test_errors_are_reported_with_the_message_of_the_source() -> None:
     with pytest.raises(NonRetryableError, match="bad query"):
-        read(SOURCE, {"error": "bad query"})
-    assert "bad fields" in str(definition.failure(answer({"error": "bad fields"}, 400)))
-    assert definition.failure(answer({"message": "Too Many Requests", "code": "429"}, 429)) is None
+        read_sample(SOURCE, {"error": "bad query"})
+    assert "bad fields" in str(definition.read_failure(make_response({"error": "bad fields"}, 400)))
+    assert definition.read_failure(make_response({"message": "Too Many Requests", "code": "429"}, 429)) is None

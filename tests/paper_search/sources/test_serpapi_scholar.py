@@ -7,8 +7,8 @@ from paper_search.models import Author, SearchQuery, WorkType
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.serpapi_scholar import definition
 from paper_search.testing import FakeTransport
-from tests.paper_search.sources.answers import SERPAPI, answer, asking, params, read
-from tests.paper_search.sources.tiny import strategy
+from tests.paper_search.sources.sample_answers import SERPAPI, build_params, build_request, make_response, read_sample
+from tests.paper_search.sources.tiny_definition import make_strategy
 
 SOURCE = "serpapi_scholar"
 RESULT = SERPAPI["organic_results"][0]
@@ -19,7 +19,7 @@ def result(**changes: Any) -> dict[str, Any]:
 
 
 def test_every_field_of_a_result_arrives() -> None:
-    (paper,) = read(SOURCE, SERPAPI).papers
+    (paper,) = read_sample(SOURCE, SERPAPI).papers
     assert paper.title == "Glazes and kilns"
     assert paper.authors == [Author(name="A Example"), Author(name="B Sample", author_id="b1")]
     assert (paper.year, paper.venue, paper.publisher) == (2021, "Journal of kilns, clay and …", "Clay Press")
@@ -67,82 +67,86 @@ def test_every_field_of_a_result_arrives() -> None:
 def test_a_summary_is_taken_apart(
     summary: str, names: list[str], venue: str | None, year: int | None, publisher: str | None
 ) -> None:
-    (paper,) = read(SOURCE, result(publication_info={"summary": summary})).papers
+    (paper,) = read_sample(SOURCE, result(publication_info={"summary": summary})).papers
     assert [author.name for author in paper.authors] == names
     assert (paper.venue, paper.year, paper.publisher) == (venue, year, publisher)
 
 
 def test_a_book_is_known_as_one() -> None:
-    assert read(SOURCE, result(type="Book")).papers[0].work_type is WorkType.BOOK
-    assert read(SOURCE, result()).papers[0].work_type is None
+    assert read_sample(SOURCE, result(type="Book")).papers[0].work_type is WorkType.BOOK
+    assert read_sample(SOURCE, result()).papers[0].work_type is None
 
 
 def test_an_arxiv_link_gives_the_arxiv_id() -> None:
-    found = read(SOURCE, result(link="https://arxiv.org/abs/2101.00001")).papers[0]
+    found = read_sample(SOURCE, result(link="https://arxiv.org/abs/2101.00001")).papers[0]
     assert found.identifiers["arxiv"] == "2101.00001"
 
 
 def test_the_query_goes_out_with_years_and_language() -> None:
-    sent = params(SOURCE, 50, year_from=2018, year_to=2022, language="en")
+    sent = build_params(SOURCE, 50, year_from=2018, year_to=2022, language="en")
     assert sent["q"] == '(kiln OR "glass furnace") glaze -review'
     assert (sent["engine"], sent["num"], sent["start"]) == ("google_scholar", "20", "0")
     assert (sent["as_ylo"], sent["as_yhi"], sent["lr"]) == ("2018", "2022", "lang_en")
-    assert not {"as_ylo", "as_yhi", "lr"} & params(SOURCE).keys()
-    assert params(SOURCE, 7)["num"] == "7"
+    assert not {"as_ylo", "as_yhi", "lr"} & build_params(SOURCE).keys()
+    assert build_params(SOURCE, 7)["num"] == "7"
 
 
 def test_a_query_longer_than_scholar_reads_is_cut_at_a_term() -> None:
     long = SearchQuery(keywords=[], boolean_query=" ".join(f"(word{i} OR other{i})" for i in range(50)))
-    sent = params(SOURCE, 10, long)["q"]
+    sent = build_params(SOURCE, 10, long)["q"]
     assert 200 < len(sent) <= 256
     assert sent.count("(") == sent.count(")")
 
 
 def test_the_next_page_is_asked_for_until_enough_came() -> None:
-    page = read(SOURCE, SERPAPI, limit=50)
+    page = read_sample(SOURCE, SERPAPI, limit=50)
     assert page.found == 1230
     assert dict(page.follow[0].params)["start"] == "20"
-    assert read(SOURCE, SERPAPI, limit=1).follow == ()
-    assert read(SOURCE, {**SERPAPI, "serpapi_pagination": {}}, limit=50).follow == ()
+    assert read_sample(SOURCE, SERPAPI, limit=1).follow == ()
+    assert read_sample(SOURCE, {**SERPAPI, "serpapi_pagination": {}}, limit=50).follow == ()
 
 
 def test_no_results_are_an_empty_page_although_they_come_as_an_error() -> None:
     body = {"search_metadata": {"status": "Success"}, "error": "Google hasn't returned any results for this query."}
-    page = read(SOURCE, body)
+    page = read_sample(SOURCE, body)
     assert (page.papers, page.found) == ([], 0)
 
 
 def test_other_errors_are_errors() -> None:
     with pytest.raises(NonRetryableError, match="refused the key") as caught:
-        read(SOURCE, {"error": "Invalid API key. Your API key should be here: https://serpapi.com/manage-api-key"})
+        read_sample(
+            SOURCE, {"error": "Invalid API key. Your API key should be here: https://serpapi.com/manage-api-key"}
+        )
     assert "SERPAPI_API_KEY" in caught.value.hint
     with pytest.raises(NonRetryableError, match="no searches left"):
-        read(SOURCE, {"error": "Your account has run out of searches."})
+        read_sample(SOURCE, {"error": "Your account has run out of searches."})
     with pytest.raises(RetryableError):
-        read(SOURCE, {"error": "We couldn't get valid results for this search. Please try again later."})
+        read_sample(SOURCE, {"error": "We couldn't get valid results for this search. Please try again later."})
     with pytest.raises(NonRetryableError, match="Missing query"):
-        read(SOURCE, {"error": "Missing query `q` parameter."})
+        read_sample(SOURCE, {"error": "Missing query `q` parameter."})
 
 
-def test_refusals_are_told_unless_they_only_ask_to_slow_down() -> None:
+def test_refusals_are_reported_unless_they_only_limit_the_rate() -> None:
     assert "no searches left" in str(
-        definition.failure(answer({"error": "Your account has run out of searches."}, 429))
+        definition.read_failure(make_response({"error": "Your account has run out of searches."}, 429))
     )
-    assert definition.failure(answer({"error": "You are exceeding the hourly throughput limit."}, 429)) is None
-    assert "refused the key" in str(definition.failure(answer({"error": "Invalid API key."}, 401)))
-    assert definition.failure(answer({"error": "Internal error"}, 500)) is None
+    assert (
+        definition.read_failure(make_response({"error": "You are exceeding the hourly throughput limit."}, 429)) is None
+    )
+    assert "refused the key" in str(definition.read_failure(make_response({"error": "Invalid API key."}, 401)))
+    assert definition.read_failure(make_response({"error": "Internal error"}, 500)) is None
 
 
 def test_a_result_without_a_title_is_skipped_and_the_others_stay() -> None:
     body = {"organic_results": [None, {**RESULT, "title": None}, {**RESULT, "publication_info": "x"}]}
-    assert len(read(SOURCE, body).papers) == 1
-    assert asking(SOURCE).method == "GET"
+    assert len(read_sample(SOURCE, body).papers) == 1
+    assert build_request(SOURCE).method == "GET"
 
 
-async def test_what_scholar_could_not_be_told_to_leave_out_is_left_out_afterwards() -> None:
-    only_page = answer({**SERPAPI, "serpapi_pagination": {}})
+async def test_exclusions_that_scholar_does_not_support_are_applied_afterwards() -> None:
+    only_page = make_response({**SERPAPI, "serpapi_pagination": {}})
     source = HttpSource(definition, FakeTransport({"https://serpapi.com/search.json": only_page}))
-    found = await source.search_advanced(strategy("pottery NOT (glazes AND kilns)"))
+    found = await source.search_advanced(make_strategy("pottery NOT (glazes AND kilns)"))
     assert [paper.title for paper in found] == []
-    found = await source.search_advanced(strategy("pottery NOT (glazes AND bricks)"))
+    found = await source.search_advanced(make_strategy("pottery NOT (glazes AND bricks)"))
     assert [paper.title for paper in found] == ["Glazes and kilns"]

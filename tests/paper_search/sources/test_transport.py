@@ -24,11 +24,10 @@ from paper_search.errors import (
     SearchSourceError,
 )
 from paper_search.sources import transport as transport_module
-from paper_search.sources.base import Request, Response
-from paper_search.sources.keys import Auth
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request, Response
+from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.transport import HttpTransport, Network
-from tests.paper_search.sources.loopback import DRIP, HANG, RESET, loopback, reply
+from tests.paper_search.sources.loopback import DRIP, HANG, RESET, make_reply, open_loopback
 from uraniborg.kernel.clock import FrozenClock
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
@@ -78,8 +77,8 @@ async def failure(transport: HttpTransport, request: Request) -> SearchSourceErr
 
 async def test_an_answer_comes_with_its_cost() -> None:
     echoed = {"Set-Cookie": "x=1", "Link": "<https://src.example/?api_key=secret>"}
-    answer = reply(200, b'{"a":1}', {"Content-Type": "application/json", **echoed})
-    async with loopback(answer) as site, opened() as transport:
+    answer = make_reply(200, b'{"a":1}', {"Content-Type": "application/json", **echoed})
+    async with open_loopback(answer) as site, opened() as transport:
         response = await transport.send(ask(site.url, params=(("q", "a b"), ("q", "ö"))))
     assert (response.status, response.body, response.calls) == (200, b'{"a":1}', 1)
     assert response.seconds >= 0
@@ -87,8 +86,8 @@ async def test_an_answer_comes_with_its_cost() -> None:
     assert "GET /?q=a+b&q=%C3%B6 HTTP/1.1" in site.requests[0]
 
 
-async def test_who_is_calling_is_told() -> None:
-    async with loopback(reply()) as site, opened(contact_email="me@example.org") as transport:
+async def test_the_user_agent_names_the_caller() -> None:
+    async with open_loopback(make_reply()) as site, opened(contact_email="me@example.org") as transport:
         await transport.send(ask(site.url))
     assert "uraniborg/" in site.requests[0]
     assert "mailto:me@example.org" in site.requests[0]
@@ -96,7 +95,7 @@ async def test_who_is_calling_is_told() -> None:
 
 async def test_parameters_join_those_already_in_the_address() -> None:
     policy = quick(params=(("mailto", "me@example.org"),))
-    async with loopback(reply()) as site, opened(policy) as transport:
+    async with open_loopback(make_reply()) as site, opened(policy) as transport:
         await transport.send(ask(f"{site.url}/works?cursor=abc%3D", params=(("rows", "5"),)))
     line = site.requests[0].splitlines()[0]
     assert "cursor=abc%3D" in line
@@ -105,14 +104,17 @@ async def test_parameters_join_those_already_in_the_address() -> None:
 
 
 async def test_a_form_is_posted_with_every_value() -> None:
-    async with loopback(reply()) as site, opened() as transport:
+    async with open_loopback(make_reply()) as site, opened() as transport:
         await transport.send(ask(site.url, form=(("id", "1"), ("id", "2"), ("db", "pubmed"))))
     assert site.requests[0].startswith("POST / ")
     assert site.requests[0].endswith("id=1&id=2&db=pubmed")
 
 
 async def test_retry_after_is_obeyed_and_both_calls_are_counted(waits: list[float]) -> None:
-    async with loopback(reply(429, headers={"Retry-After": "7"}), reply(200, b"ok")) as site, opened() as transport:
+    async with (
+        open_loopback(make_reply(429, headers={"Retry-After": "7"}), make_reply(200, b"ok")) as site,
+        opened() as transport,
+    ):
         response = await transport.send(ask(site.url))
     assert response.body == b"ok"
     assert response.calls == 2
@@ -120,14 +122,14 @@ async def test_retry_after_is_obeyed_and_both_calls_are_counted(waits: list[floa
 
 
 async def test_a_retry_after_date_is_obeyed(waits: list[float]) -> None:
-    refused = reply(503, headers={"Retry-After": "Tue, 31 Mar 2026 12:00:05 GMT"})
-    async with loopback(refused, reply()) as site, opened() as transport:
+    refused = make_reply(503, headers={"Retry-After": "Tue, 31 Mar 2026 12:00:05 GMT"})
+    async with open_loopback(refused, make_reply()) as site, opened() as transport:
         await transport.send(ask(site.url))
     assert waits == [5.0]
 
 
 async def test_a_long_retry_after_is_not_waited_for(waits: list[float]) -> None:
-    async with loopback(reply(429, headers={"Retry-After": "3600"})) as site, opened() as transport:
+    async with open_loopback(make_reply(429, headers={"Retry-After": "3600"})) as site, opened() as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, RetryableError)
     assert error.rate_limited
@@ -136,8 +138,8 @@ async def test_a_long_retry_after_is_not_waited_for(waits: list[float]) -> None:
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
-async def test_a_server_in_trouble_is_tried_three_times_with_growing_waits(status: int, waits: list[float]) -> None:
-    async with loopback(reply(status)) as site, opened() as transport:
+async def test_a_failing_server_is_tried_three_times_with_growing_waits(status: int, waits: list[float]) -> None:
+    async with open_loopback(make_reply(status)) as site, opened() as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, RetryableError)
     assert len(site.requests) == 3
@@ -149,7 +151,7 @@ async def test_a_server_in_trouble_is_tried_three_times_with_growing_waits(statu
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 async def test_a_refusal_is_not_repeated(status: int) -> None:
-    async with loopback(reply(status)) as site, opened() as transport:
+    async with open_loopback(make_reply(status)) as site, opened() as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, NonRetryableError)
     assert len(site.requests) == 1
@@ -159,8 +161,11 @@ async def test_used_up_credits_are_reported_until_midnight_and_never_retried() -
     def read(response: Response) -> Exception | None:
         return CreditsExhaustedError("no credits") if b"credits" in response.body else None
 
-    policy = quick(failure=read)
-    async with loopback(reply(429, b"out of credits", {"Retry-After": "1"})) as site, opened(policy) as transport:
+    policy = quick(read_failure=read)
+    async with (
+        open_loopback(make_reply(429, b"out of credits", {"Retry-After": "1"})) as site,
+        opened(policy) as transport,
+    ):
         error = await failure(transport, ask(site.url))
     assert isinstance(error, CreditsExhaustedError)
     assert error.retry_at == datetime(2026, 4, 1, tzinfo=UTC)
@@ -170,8 +175,8 @@ async def test_used_up_credits_are_reported_until_midnight_and_never_retried() -
 async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
     seen: list[Response] = []
     async with (
-        loopback(reply(400, headers={"X-Api-Pool": "polite"})) as site,
-        opened(quick(failure=seen.append)) as transport,
+        open_loopback(make_reply(400, headers={"X-Api-Pool": "polite"})) as site,
+        opened(quick(read_failure=seen.append)) as transport,
     ):
         await failure(transport, ask(site.url))
     assert seen[0].headers["x-api-pool"] == "polite"
@@ -179,10 +184,10 @@ async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
 
 @pytest.mark.parametrize(
     ("step", "timeout_s"),
-    [(HANG, 0.5), (RESET, 20), (reply(200, b"half", says=4000), 20), (b"not http at all\r\n\r\n", 20), (b"", 20)],
+    [(HANG, 0.5), (RESET, 20), (make_reply(200, b"half", says=4000), 20), (b"not http at all\r\n\r\n", 20), (b"", 20)],
 )
-async def test_silence_and_broken_connections_are_tried_again_and_then_told(step: Any, timeout_s: float) -> None:
-    async with loopback(step) as site, opened(quick(timeout_s=timeout_s, attempts=2)) as transport:
+async def test_silence_and_broken_connections_are_retried_and_then_reported(step: Any, timeout_s: float) -> None:
+    async with open_loopback(step) as site, opened(quick(timeout_s=timeout_s, attempts=2)) as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, RetryableError)
     assert len(site.requests) == 2
@@ -190,18 +195,18 @@ async def test_silence_and_broken_connections_are_tried_again_and_then_told(step
 
 
 async def test_a_broken_connection_is_forgotten_when_the_next_try_succeeds() -> None:
-    async with loopback(RESET, reply(200, b"fine")) as site, opened() as transport:
+    async with open_loopback(RESET, make_reply(200, b"fine")) as site, opened() as transport:
         assert (await transport.send(ask(site.url))).body == b"fine"
 
 
 async def test_a_server_that_drips_is_stopped_by_the_total_time() -> None:
-    async with loopback(DRIP) as site, opened(quick(timeout_s=0.3, attempts=1)) as transport:
+    async with open_loopback(DRIP) as site, opened(quick(timeout_s=0.3, attempts=1)) as transport:
         error = await failure(transport, ask(site.url))
     assert "0.3 s" in error.message
 
 
 async def test_nobody_listening_is_a_passing_failure() -> None:
-    async with loopback(reply()) as site:
+    async with open_loopback(make_reply()) as site:
         pass
     async with opened() as transport:
         error = await failure(transport, ask(site.url))
@@ -211,7 +216,7 @@ async def test_nobody_listening_is_a_passing_failure() -> None:
 
 async def test_five_megabytes_are_read_whole() -> None:
     body = b"x" * 5_000_000
-    async with loopback(reply(200, body)) as site, opened() as transport:
+    async with open_loopback(make_reply(200, body)) as site, opened() as transport:
         assert (await transport.send(ask(site.url))).body == body
 
 
@@ -219,7 +224,7 @@ async def test_five_megabytes_are_read_whole() -> None:
 async def test_an_answer_beyond_the_limit_is_not_read_further(packed: bool) -> None:
     headers = {"Content-Encoding": "gzip"} if packed else {}
     body = gzip.compress(b"x" * 3000) if packed else b"x" * 3000
-    async with loopback(reply(200, body, headers)) as site, opened(max_body_bytes=2000) as transport:
+    async with open_loopback(make_reply(200, body, headers)) as site, opened(max_body_bytes=2000) as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, NonRetryableError)
     assert "MB" in error.message
@@ -227,14 +232,14 @@ async def test_an_answer_beyond_the_limit_is_not_read_further(packed: bool) -> N
 
 
 async def test_an_answer_that_lies_about_its_compression_is_refused() -> None:
-    async with loopback(reply(200, b"plain", {"Content-Encoding": "gzip"})) as site, opened() as transport:
+    async with open_loopback(make_reply(200, b"plain", {"Content-Encoding": "gzip"})) as site, opened() as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, NonRetryableError)
     assert "decoded" in error.message
 
 
 async def test_html_is_passed_on_as_it_is() -> None:
-    async with loopback(reply(200, b"<html>", {"Content-Type": "text/html"})) as site, opened() as transport:
+    async with open_loopback(make_reply(200, b"<html>", {"Content-Type": "text/html"})) as site, opened() as transport:
         assert (await transport.send(ask(site.url))).body == b"<html>"
 
 
@@ -249,15 +254,15 @@ async def test_every_attempt_waits_its_turn(monkeypatch: pytest.MonkeyPatch) -> 
             turns.append(self._pace)
 
     monkeypatch.setattr(transport_module, "AsyncLimiter", Limiter)
-    steps = reply(503), reply(302, headers={"Location": "/there"}), reply()
-    async with loopback(*steps) as site, opened(SourcePolicy(rate_per_s=0.25, burst=2)) as transport:
+    steps = make_reply(503), make_reply(302, headers={"Location": "/there"}), make_reply()
+    async with open_loopback(*steps) as site, opened(SourcePolicy(rate_per_s=0.25, burst=2)) as transport:
         response = await transport.send(ask(site.url))
     assert response.calls == len(site.requests) == 3
     assert turns == [(2, 8.0)] * 3
 
 
 async def test_the_call_budget_counts_retries_and_then_refuses() -> None:
-    async with loopback(reply(503)) as site, opened(quick(max_calls=2)) as transport:
+    async with open_loopback(make_reply(503)) as site, opened(quick(max_calls=2)) as transport:
         error = await failure(transport, ask(site.url))
         again = await failure(transport, ask(site.url))
     assert isinstance(error, CallLimitError)
@@ -268,7 +273,7 @@ async def test_the_call_budget_counts_retries_and_then_refuses() -> None:
 
 
 async def test_the_call_budget_is_one_searchs_and_closing_ends_the_search() -> None:
-    async with loopback(reply()) as site, opened(quick(max_calls=1)) as transport:
+    async with open_loopback(make_reply()) as site, opened(quick(max_calls=1)) as transport:
         await transport.send(ask(site.url))
         await failure(transport, ask(site.url))
         await transport.aclose()
@@ -279,7 +284,7 @@ def test_a_transport_that_was_closed_works_in_another_event_loop() -> None:
     transport = HttpTransport({"src": quick()})
 
     async def search() -> list[int]:
-        async with loopback(reply()) as site:
+        async with open_loopback(make_reply()) as site:
             answers = await asyncio.gather(*(transport.send(ask(site.url)) for _ in range(3)))
             await transport.aclose()
         return [answer.status for answer in answers]
@@ -287,8 +292,11 @@ def test_a_transport_that_was_closed_works_in_another_event_loop() -> None:
     assert asyncio.run(search()) == asyncio.run(search()) == [200, 200, 200]
 
 
-async def test_a_missing_key_is_said_before_any_call() -> None:
-    async with loopback(reply()) as site, opened(quick(missing_key="src needs a key: set SRC_KEY.")) as transport:
+async def test_a_missing_key_is_reported_before_any_call() -> None:
+    async with (
+        open_loopback(make_reply()) as site,
+        opened(quick(missing_key="src needs a key: set SRC_KEY.")) as transport,
+    ):
         error = await failure(transport, ask(site.url))
     assert isinstance(error, MissingKeyError)
     assert "SRC_KEY" in error.message
@@ -297,8 +305,8 @@ async def test_a_missing_key_is_said_before_any_call() -> None:
 
 @pytest.mark.parametrize("location", ["/there?x=1", "{url}/there"])
 async def test_a_redirect_within_the_same_place_is_followed(location: str) -> None:
-    async with loopback(reply(301), reply(200, b"there")) as site, opened() as transport:
-        site.steps[0] = reply(301, headers={"Location": location.format(url=site.url)})
+    async with open_loopback(make_reply(301), make_reply(200, b"there")) as site, opened() as transport:
+        site.steps[0] = make_reply(301, headers={"Location": location.format(url=site.url)})
         response = await transport.send(ask(site.url, params=(("q", "1"),)))
     assert response.body == b"there"
     assert "q=1" in site.requests[1]
@@ -309,7 +317,7 @@ async def test_a_redirect_within_the_same_place_is_followed(location: str) -> No
 )
 async def test_a_redirect_to_another_place_is_not_followed(location: str) -> None:
     policy = quick(auth=Auth("header", "x-api-key", SecretStr(SECRET)), attempts=1)
-    async with loopback(reply(302, headers={"Location": location})) as site, opened(policy) as transport:
+    async with open_loopback(make_reply(302, headers={"Location": location})) as site, opened(policy) as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, NonRetryableError)
     assert len(site.requests) <= 4
@@ -323,14 +331,14 @@ async def test_https_is_never_left() -> None:
 
 
 async def test_redirects_without_end_are_ended() -> None:
-    async with loopback(reply(302, headers={"Location": "/again"})) as site, opened() as transport:
+    async with open_loopback(make_reply(302, headers={"Location": "/again"})) as site, opened() as transport:
         error = await failure(transport, ask(site.url))
     assert "redirected more than" in error.message
     assert len(site.requests) == 4
 
 
 async def test_a_posted_form_is_not_turned_into_something_else_by_a_redirect() -> None:
-    async with loopback(reply(302, headers={"Location": "/there"})) as site, opened() as transport:
+    async with open_loopback(make_reply(302, headers={"Location": "/there"})) as site, opened() as transport:
         error = await failure(transport, ask(site.url, form=(("id", "1"),)))
     assert isinstance(error, NonRetryableError)
     assert len(site.requests) == 1
@@ -339,7 +347,7 @@ async def test_a_posted_form_is_not_turned_into_something_else_by_a_redirect() -
 async def test_a_key_travels_where_the_source_expects_it() -> None:
     for place in ("header", "param"):
         policy = quick(auth=Auth(place, "api_key", SecretStr("abcdef123")))
-        async with loopback(reply()) as site, opened(policy) as transport:
+        async with open_loopback(make_reply()) as site, opened(policy) as transport:
             await transport.send(ask(site.url, params=(("api_key", "placeholder"),) if place == "param" else ()))
         line, headers = site.requests[0].split("\r\n", 1)
         assert ("api_key=abcdef123" in line) is (place == "param")
@@ -353,8 +361,8 @@ async def test_a_key_that_the_source_repeats_is_taken_out_of_the_answer_and_of_e
     def read(response: Response) -> Exception:
         return NonRetryableError(response.body.decode())
 
-    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)), failure=read)
-    async with loopback(reply(200, said), reply(400, said)) as site, opened(policy) as transport:
+    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)), read_failure=read)
+    async with open_loopback(make_reply(200, said), make_reply(400, said)) as site, opened(policy) as transport:
         response = await transport.send(ask(site.url))
         error = await failure(transport, ask(site.url))
     assert response.body == b'{"you": "***", "url": "?k=***"}'
@@ -364,16 +372,16 @@ async def test_a_key_that_the_source_repeats_is_taken_out_of_the_answer_and_of_e
 async def test_a_key_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
     policy = quick(auth=Auth("param", "k", SecretStr(SECRET)))
     with caplog.at_level(logging.DEBUG):
-        async with loopback(reply(503), reply()) as site, opened(policy) as transport:
+        async with open_loopback(make_reply(503), make_reply()) as site, opened(policy) as transport:
             await transport.send(ask(site.url))
     assert "HTTP Request: GET" in caplog.text
     assert "s3cr3t" not in caplog.text
     assert site.requests[0].count("s3cr3t") == 1
 
 
-async def test_after_closing_the_log_of_others_is_left_alone_and_a_new_request_reopens() -> None:
+async def test_after_closing_other_logs_are_unchanged_and_a_new_request_reopens() -> None:
     before = list(logging.getLogger("httpx").filters)
-    async with loopback(reply()) as site, opened() as transport:
+    async with open_loopback(make_reply()) as site, opened() as transport:
         await transport.send(ask(site.url))
         await transport.aclose()
         assert logging.getLogger("httpx").filters == before
@@ -407,7 +415,7 @@ async def test_searches_that_share_a_network_keep_a_sources_pace_together(pace: 
     policy = SourcePolicy(rate_per_s=0.5, burst=1)
     network = Network()
     async with (
-        loopback(reply()) as site,
+        open_loopback(make_reply()) as site,
         opened(policy, network=network) as one,
         opened(policy, network=network) as other,
     ):
@@ -423,7 +431,7 @@ async def test_searches_that_share_a_network_keep_a_sources_pace_together(pace: 
 
 
 async def test_searches_with_a_network_each_have_a_pace_each(pace: type[Pace]) -> None:
-    async with loopback(reply()) as site, opened() as one, opened() as other:
+    async with open_loopback(make_reply()) as site, opened() as one, opened() as other:
         await one.send(ask(site.url))
         await other.send(ask(site.url))
     assert len(pace.made) == 2
@@ -433,7 +441,7 @@ async def test_sources_that_share_a_network_have_a_pace_of_their_own(pace: type[
     network = Network()
     policies = {"slow": SourcePolicy(rate_per_s=0.1), "fast": SourcePolicy(rate_per_s=100)}
     transport = HttpTransport(policies, network=network)
-    async with loopback(reply()) as site:
+    async with open_loopback(make_reply()) as site:
         for source in ("slow", "fast", "slow"):
             await transport.send(Request(source, site.url))
     await transport.aclose()
@@ -444,28 +452,28 @@ async def test_sources_that_share_a_network_have_a_pace_of_their_own(pace: type[
 
 async def test_searches_that_share_a_network_share_one_client_which_none_of_them_closes() -> None:
     network = Network()
-    async with loopback(reply()) as site:
+    async with open_loopback(make_reply()) as site:
         async with opened(network=network) as one, opened(network=network) as other:
             await asyncio.gather(*(transport.send(ask(site.url)) for transport in (one, other) * 3))
-            client = await network.client()
-        assert await network.client() is client
+            client = await network.get_client()
+        assert await network.get_client() is client
         assert not client.is_closed
         async with opened(network=network) as later:
             assert (await later.send(ask(site.url))).status == 200
-        assert await network.client() is client
+        assert await network.get_client() is client
     await network.aclose()
     assert client.is_closed
 
 
 async def test_a_network_that_was_closed_opens_another_client_when_it_is_used() -> None:
     network = Network()
-    async with loopback(reply()) as site, opened(network=network) as transport:
+    async with open_loopback(make_reply()) as site, opened(network=network) as transport:
         await transport.send(ask(site.url))
-        first = await network.client()
+        first = await network.get_client()
         await network.aclose()
         await network.aclose()
         assert (await transport.send(ask(site.url))).status == 200
-        assert await network.client() is not first
+        assert await network.get_client() is not first
     await network.aclose()
 
 
@@ -474,7 +482,7 @@ async def test_a_client_handed_to_a_network_stays_open() -> None:
         network = Network(client)
         async with opened(network=network) as transport:
             await transport.send(ask("https://source.example/"))
-        assert await network.client() is client
+        assert await network.get_client() is client
         await network.aclose()
         assert not client.is_closed
 
@@ -483,7 +491,7 @@ async def test_searches_that_share_a_network_have_budgets_of_their_own() -> None
     network = Network()
     policy = quick(max_calls=1)
     async with (
-        loopback(reply()) as site,
+        open_loopback(make_reply()) as site,
         opened(policy, network=network) as one,
         opened(policy, network=network) as other,
     ):
@@ -501,7 +509,7 @@ async def test_searches_that_share_a_network_use_their_own_keys() -> None:
     first = quick(auth=Auth("header", "x-api-key", SecretStr("key-of-one")))
     second = quick(auth=Auth("header", "x-api-key", SecretStr("key-of-other")))
     async with (
-        loopback(reply()) as site,
+        open_loopback(make_reply()) as site,
         opened(first, network=network) as one,
         opened(second, network=network) as other,
     ):
@@ -516,7 +524,7 @@ def test_a_network_that_was_closed_works_in_another_event_loop() -> None:
     network = Network()
 
     async def search() -> list[int]:
-        async with loopback(reply()) as site, opened(network=network) as transport:
+        async with open_loopback(make_reply()) as site, opened(network=network) as transport:
             answers = await asyncio.gather(*(transport.send(ask(site.url)) for _ in range(3)))
         await network.aclose()
         return [answer.status for answer in answers]
@@ -538,7 +546,7 @@ async def test_an_address_that_is_none_is_a_failure_of_the_source(url: str) -> N
 
 
 async def test_cancelling_leaves_no_connection_behind() -> None:
-    async with loopback(HANG) as site, opened() as transport:
+    async with open_loopback(HANG) as site, opened() as transport:
         task = asyncio.create_task(transport.send(ask(site.url)))
         async with asyncio.timeout(5):
             while not site.requests:
@@ -549,7 +557,7 @@ async def test_cancelling_leaves_no_connection_behind() -> None:
 
 
 async def test_sending_never_blocks_the_event_loop() -> None:
-    async with loopback(reply(503), reply(200, b"x" * 100_000)) as site, opened() as transport:
+    async with open_loopback(make_reply(503), make_reply(200, b"x" * 100_000)) as site, opened() as transport:
         with blockbuster_ctx("paper_search"):
             assert (await transport.send(ask(site.url))).status == 200
 
@@ -558,8 +566,8 @@ def test_retries_print_nothing() -> None:
     program = """
 import asyncio, httpx
 from paper_search.errors import SearchSourceError
-from paper_search.sources.base import Request
-from paper_search.sources.politeness import SourcePolicy
+from paper_search.sources.interfaces import Request
+from paper_search.sources.policies import SourcePolicy
 from paper_search.sources.transport import HttpTransport, Network
 
 async def main():

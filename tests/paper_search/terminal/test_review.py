@@ -35,7 +35,7 @@ async def test_a_person_alone_reviews_from_the_strategy_to_the_result(house: Hou
         session_id = (await opened(manager))["session_id"]
         screen = ScriptedScreen("aiema", ["only dust"])
         assert await sit(manager, session_id, marks, screen)
-        result = await manager.result(session_id)
+        result = await manager.get_result(session_id)
     assert len(result.papers) == 3
     given = {paper.decisions[0].status: paper.decisions[0].reviewer for paper in result.papers if paper.decisions}
     assert given == {ReviewStatus.INCLUDE: "Ada", ReviewStatus.MAYBE: "Ada"}
@@ -56,7 +56,7 @@ async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_mark
         screen = ScriptedScreen("ia")
         assert await sit(manager, session_id, marks, screen)
         assert "1 marks of this review were stored" in screen.written
-        result = await manager.result(session_id)
+        result = await manager.get_result(session_id)
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
 
 
@@ -75,7 +75,7 @@ async def test_another_round_follows_a_reject_with_words(house: House, marks: Ma
         session_id = (await opened(manager))["session_id"]
         screen = ScriptedScreen("airaa", ["more on Enceladus"])
         assert await sit(manager, session_id, marks, screen)
-        result = await manager.result(session_id)
+        result = await manager.get_result(session_id)
     assert "Round 2" in screen.written
     assert len(result.papers) == 4
 
@@ -128,7 +128,7 @@ async def test_marks_survive_a_decision_about_the_next_strategy(house: House, ma
         await manager.decide(session_id, Decision(action=DecisionAction.REJECT, note="more"), door="console")
         screen = ScriptedScreen("aa")
         assert await sit(manager, session_id, marks, screen)
-        result = await manager.result(session_id)
+        result = await manager.get_result(session_id)
     assert "1 marks of this review were stored" in screen.written
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
 
@@ -139,7 +139,7 @@ async def test_marks_stay_those_of_the_reviewer_who_made_them(house: House, mark
         assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
         async with asyncio.timeout(20):
             assert await TerminalReview(manager, ScriptedScreen("a"), None, marks).run(session_id)
-        result = await manager.result(session_id)
+        result = await manager.get_result(session_id)
     assert [decision.reviewer for paper in result.papers for decision in paper.decisions] == ["Ada"]
 
 

@@ -12,7 +12,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import SearchSource
+from paper_search.sources.interfaces import SearchSource
 from paper_search.testing import FakeSource, ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction, ResultPayload, SearchWorkflow, StrategyPayload
 from tests.paper_search.workflow.samples import raw

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pflow.cli.input_values import inferred, inputs_of
 from pflow.cli.run_arguments import UsageError
-from pflow.engine.inputs import prepared
+from pflow.engine.inputs import prepare_inputs
 from pflow.ir.model import Input, Workflow
 
 
@@ -70,7 +70,7 @@ def test_no_text_is_too_odd_to_be_a_value(text: str) -> None:
 def test_the_declared_type_wins(kind: str, text: str, value: Any) -> None:
     document = {"inputs": {"x": {"type": kind}}}
     workflow = Workflow({}, (), "", {"x": Input("x", kind)}, {})
-    assert prepared(workflow, inputs_of(document, {"x": text})) == {"x": value}
+    assert prepare_inputs(workflow, inputs_of(document, {"x": text})) == {"x": value}
 
 
 def test_a_file_is_text_unless_it_is_an_object_or_a_list(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_a_run_that_waits_for_a_person_is_listed_and_shown_as_such(ask: Ask, pla
 def test_a_node_is_shown_however_it_ended(ask: Ask, place: Place, status: NodeStatus) -> None:
     place.home.mkdir()
     log = RunLog(place.home / "runs.db")
-    log.begin("run_1", "x", "draft", "2026-01-01T00:00:00Z", {})
+    log.begin_run("run_1", "x", "draft", "2026-01-01T00:00:00Z", {})
     log.add_nodes("run_1", [NodeRow(0, "step", "echo", status)])
     log.close()
     shown = ask("show", "run_1")

@@ -19,7 +19,7 @@ from pflow.engine.results import RunResult
 from pflow.ir.checker import check
 from pflow.ir.model import Workflow
 from pflow.registry.registry import Registry
-from pflow.service import Service, sound
+from pflow.service import Service, require_valid
 
 SOON_S = 20.0
 
@@ -185,10 +185,10 @@ class Home:
         registry = Registry(self.path)
 
         def child(params: Mapping[str, Any]) -> Workflow:
-            return sound(check(params["workflow_ir"], registry), "within")
+            return require_valid(check(params["workflow_ir"], registry), "within")
 
         engine = Engine(self.path, registry, child, folder=self.place, **more)
-        return engine.execute(sound(check(ir, registry), name), inputs, name=name, fresh=fresh)
+        return engine.execute(require_valid(check(ir, registry), name), inputs, name=name, fresh=fresh)
 
     def tell(self, *words: str, text: str = "") -> None:
         """`tell("fail-a")` has node `a` fail from now on, `tell("wait-a")` has it wait."""

@@ -16,7 +16,13 @@ STEPS: Final = {
     *("sqlite3.connect", "execute", "executemany", "end"),
 }
 PRELOADED: Final = (
-    *("pflow.service", "pflow.engine.engine", "pflow.engine.runlog", "pflow.engine.checkpoints", "pflow.engine.spool"),
+    *(
+        "pflow.service",
+        "pflow.engine.engine",
+        "pflow.engine.runlog",
+        "pflow.engine.resume.resume_point",
+        "pflow.engine.spool",
+    ),
     *("pflow.cli.main", "pflow.cli.run_command", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
     *("pflow.registry.discovery", "pflow.registry.loader", "pflow.replies", "pflow.reporting"),
     *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
@@ -87,7 +93,7 @@ def die_before_step_of_ending(moment: int) -> None:
 
     run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
     connection: Any = sqlite._Named  # pyright: ignore[reportPrivateUsage]
-    end_run, ending, steps = run._ended, 0, 0
+    end_run, ending, steps = run._end_run, 0, 0
 
     def step(event: str, _: object = None) -> None:
         nonlocal steps
@@ -113,7 +119,7 @@ def die_before_step_of_ending(moment: int) -> None:
             ending = 0
             Path("steps").write_text(str(steps))
 
-    run._ended = watched
+    run._end_run = watched
     for place, name in ((os, "fsync"), (os, "write"), (connection, "execute"), (connection, "executemany")):
         setattr(place, name, counted(name, getattr(place, name)))
     sys.addaudithook(step)
@@ -121,10 +127,10 @@ def die_before_step_of_ending(moment: int) -> None:
 
 def forget_results() -> None:
     """Have nothing recorded of effects that finished."""
-    from pflow.engine import journals
+    from pflow.engine.resume import journal as journals
 
     journal: Any = journals.Journal
-    journal.finished = lambda _journal, _result: None  # pyright: ignore[reportUnknownLambdaType]
+    journal.write_result = lambda _journal, _result: None  # pyright: ignore[reportUnknownLambdaType]
 
 
 def clear_before_logging() -> None:
@@ -132,31 +138,32 @@ def clear_before_logging() -> None:
     from pflow.engine import engine
 
     run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
-    end_run = run._ended
+    end_run = run._end_run
 
     def end(self: Any, error: Any, outputs: Any) -> Any:
         if error is None:
-            self._recorder.end(keep=False)
+            self._recorder.end_run(keep=False)
             self._recorder = None
             threading.Event().wait(0.1)
         return end_run(self, error, outputs)
 
-    run._ended = end
+    run._end_run = end
 
 
 def resume_successes() -> None:
     """Have a run dawdle before it clears its results, and the next one resume from these."""
-    from pflow.engine import recorder, runlog
+    from pflow.engine import runlog
+    from pflow.engine.resume import recorder
 
-    recording: Any = recorder.Recorder
+    recording: Any = recorder.RunRecorder
     log: Any = runlog.RunLog
-    end_recording = recording.end
+    end_recording = recording.end_run
 
     def end(*arguments: Any, **more: Any) -> bool:
         threading.Event().wait(0.1)
         return end_recording(*arguments, **more)
 
-    recording.end = end
+    recording.end_run = end
     log.has_succeeded = lambda _log, _run_id: False  # pyright: ignore[reportUnknownLambdaType]
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.engine.checkpoints import Checkpoints
+from pflow.engine.resume.resume_point import ResumePoint
 from pflow.engine.runlog import RunLog
 from tests.forking import SOON, Forked
 from tests.pflow.engine.flows import Home, chain, node
@@ -75,7 +75,7 @@ class _Round:
     def note_kill(self) -> None:
         """Excuse the effect that was in progress, or was about to be: it is on record as begun, its result is not, and
         no effect after it has begun."""
-        left = Checkpoints(self.home.checkpoints, "flow").peek()
+        left = ResumePoint(self.home.checkpoints, "flow").read_earlier_runs()
         finished, started = ({name for name, _ in keys} for keys in (left.results, left.uncertain))
         reached = max((ORDER.index(node) for _, node in self._lines()), default=0)
         self.excused += [name for name in ORDER[reached:] if name in started - finished]
@@ -128,7 +128,7 @@ def kill_at_random(place: Path, kills: int, seed: int, sabotage: str = "") -> Re
         aim = None if chance.random() < 1 / 4 else chance.randint(0, left)
         reply = _run(home, surface, sabotage, aim, chance.uniform(0, 0.04 if aim in (0, left) else 0.004))
         with closing(RunLog(home.path / "runs.db")) as log:
-            last = next(iter(log.history("flow", 1)), {"id": None})
+            last = next(iter(log.list_runs("flow", 1)), {"id": None})
         status = "interrupted" if last["id"] == logged else last["status"]  # it may be killed before it is logged
         logged = last["id"]
         if reply is None:

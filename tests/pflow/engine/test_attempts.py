@@ -44,9 +44,9 @@ def answers(home: Home) -> str:
     [
         ({"error": "the disk is full"}, "the disk is full"),
         ({"error": 507}, "507"),
-        ({}, "'a' answered with an error."),
-        ({"error": ""}, "'a' answered with an error."),
-        ({"error": None}, "'a' answered with an error."),
+        ({}, "'a' returned the action `error`."),
+        ({"error": ""}, "'a' returned the action `error`."),
+        ({"error": None}, "'a' returned the action `error`."),
     ],
 )
 def test_the_action_error_fails_the_run_and_names_node_and_message(
@@ -81,7 +81,7 @@ def test_a_code_node_that_sets_the_action_error_fails_the_run(home: Home) -> Non
     code = {"id": "a", "type": "python", "params": {"code": "result = 3\naction = 'error'"}}
     reply = home.run(joined([code, node("after")], "a>after")).reply()
     assert (reply["success"], reply["error"]["node"]) == (False, "a")
-    assert reply["error"]["message"] == "'a' answered with an error."
+    assert reply["error"]["message"] == "'a' returned the action `error`."
     assert home.runs() == {}
 
 
@@ -109,4 +109,4 @@ def test_a_node_that_answers_with_the_action_error_is_tried_as_often_as_it_may_b
 @pytest.mark.parametrize("warnings", ["text", 5, None, ["a list"]])
 def test_warnings_that_are_not_a_tuple_of_texts_fail_the_node(home: Home, warnings: Any) -> None:
     reply = home.run(joined([node("a", "answering", action="default", warnings=warnings)])).reply()
-    assert reply["error"]["message"] == "'a' gave warnings that are not a tuple of texts."
+    assert reply["error"]["message"] == "'a' returned warnings that are not a tuple of texts."

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.batches import items_of
+from pflow.engine.batches import resolve_items
 from pflow.ir.model import Batch, Node
 from pflow.templates.resolution import Scope
 from tests.pflow.engine.flows import SOON_S, Home, chain, node, until
@@ -61,7 +61,9 @@ def test_no_items_are_no_failure(home: Home) -> None:
     assert outputs["count"] == 0
 
 
-@pytest.mark.parametrize(("items", "told"), [({"a": 1}, "no list, but dict"), ("words", "no list, but str")])
+@pytest.mark.parametrize(
+    ("items", "told"), [({"a": 1}, "must be a list, got dict"), ("words", "must be a list, got str")]
+)
 def test_what_is_no_list_is_a_failure_that_says_so(home: Home, items: Any, told: str) -> None:
     result = home.run(batch("${list}"), {"list": items})
     assert result.error_body is not None
@@ -77,7 +79,7 @@ def test_a_list_that_is_not_there_is_a_template_error(home: Home) -> None:
 
 def test_as_many_items_as_are_allowed_are_taken() -> None:
     scope = Scope({"list": [0] * MOST_ITEMS})
-    assert len(items_of(Node("b", "pure", {}), Batch("${list}"), scope)) == MOST_ITEMS
+    assert len(resolve_items(Node("b", "pure", {}), Batch("${list}"), scope)) == MOST_ITEMS
 
 
 def test_more_items_than_anyone_needs_are_refused(home: Home) -> None:
@@ -161,7 +163,7 @@ def test_items_that_finished_are_not_run_again_when_the_run_is_gone_on_with(home
     second = home.run(ir)
     assert second.success
     assert second.progress.reused == []
-    assert second.progress.not_reused == {"b": "2 of 4 items were used again; item 2: it had not finished"}
+    assert second.progress.not_reused == {"b": "2 of 4 items were reused; item 2: it had not finished"}
     assert home.runs("done") == {f"b[{at}]": 1 for at in range(4)}
 
 
@@ -199,7 +201,7 @@ def test_items_that_moved_to_other_places_are_not_run_again(home: Home) -> None:
     assert home.runs("done") == {"b[0]": 2, "b[1]": 1, "b[2]": 1, "end": 1}
     given = [line["given"] for line in home.lines("done") if line["node"] != "end"]
     assert len(given) == len(set(given)) == 4
-    assert second.progress.not_reused["b"].startswith("2 of 3 items were used again; item 0:")
+    assert second.progress.not_reused["b"].startswith("2 of 3 items were reused; item 0:")
 
 
 def test_equal_items_have_their_effect_once_each(home: Home) -> None:
@@ -222,4 +224,4 @@ def test_items_that_failed_with_continue_run_again_and_their_fellows_do_not(home
     second = home.run(ir)
     assert second.success
     assert home.runs() == {"b[0]": 2, "b[1]": 1, "end": 2}
-    assert second.progress.not_reused["b"] == "1 of 2 items were used again; item 0: it had not finished"
+    assert second.progress.not_reused["b"] == "1 of 2 items were reused; item 0: it had not finished"

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from pflow.engine import checkpoints, nodelog, runlog
-from pflow.engine.spool import prune
+from pflow.engine import runlog, runlog_writer
+from pflow.engine.resume import resume_point
+from pflow.engine.spool import prune_spools
 from tests.pflow.engine.flows import Home, chain, joined, node
 from tests.requirements import requirement
 
@@ -71,10 +72,10 @@ def test_a_failed_run_is_gone_on_with_for_a_day(
     assert second.success
     assert second.progress.reused == (["a"] if is_reused else [])
     assert second.resumed_from == (first.run_id if is_reused else None)
-    assert [text for text in second.warnings if "too old to be used" in text] == (
-        [] if is_reused else ["The checkpoint of 'flow' is too old to be used: every node runs."]
+    assert [text for text in second.warnings if "has expired" in text] == (
+        [] if is_reused else ["The checkpoint of 'flow' has expired: every node runs."]
     )
-    assert checkpoints.HOURS == 24.0
+    assert resume_point.HOURS == 24.0
 
 
 def test_long_output_is_stored_for_a_week(tmp_path: Path) -> None:
@@ -83,11 +84,14 @@ def test_long_output_is_stored_for_a_week(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         then = time.time() - days * DAY_S
         os.utime(folder, (then, then))
-    prune(tmp_path)
+    prune_spools(tmp_path)
     assert [folder.name for folder in (tmp_path / "spool").iterdir()] == ["young"]
 
 
 def test_a_value_in_the_log_of_runs_has_a_hundred_thousand_characters_and_an_output_twenty_thousand_bytes() -> None:
-    assert runlog._json("x" * 99_998) == f'"{"x" * 99_998}"'
-    assert str(runlog._json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
-    assert nodelog._preview({"a": "x" * 19_998, "b": "x" * 19_999}) == {"a": "x" * 19_998, "b": {"bytes": 20_001}}
+    assert runlog._format_json("x" * 99_998) == f'"{"x" * 99_998}"'
+    assert str(runlog._format_json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
+    assert runlog_writer._select_small({"a": "x" * 19_998, "b": "x" * 19_999}) == {
+        "a": "x" * 19_998,
+        "b": {"bytes": 20_001},
+    }

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.cancelling import Cancellation, cancel_all
+from pflow.engine.cancellation import Cancellation, cancel_all
 from pflow.engine.results import RunResult
 from tests.pflow.engine.flows import SOON_S, Home, chain, node, until
 from tests.requirements import requirement

@@ -17,7 +17,7 @@ import pytest
 
 from pflow.config import Settings
 from pflow.engine import cluster as cluster_module
-from pflow.engine.cancelling import Cancellation
+from pflow.engine.cancellation import Cancellation
 from pflow.engine.cluster import Parcel
 from pflow.engine.results import RunResult
 from pflow.errors import ClusterUnreachable
@@ -275,8 +275,8 @@ def steady(value: Any) -> Any:
 
 
 def logged(home: Home, run_id: str) -> dict[str, Any]:
-    log = home.service.log()
-    told = log.run(run_id)
+    log = home.service.open_log()
+    told = log.get_run(run_id)
     log.close()
     nodes = sorted(steady([{**one, "seq": 0} for one in told["nodes"]]), key=lambda one: one["node"])
     return steady({**told, "nodes": nodes})
@@ -490,7 +490,7 @@ def test_a_run_that_is_taken_back_while_it_connects_ends_at_once(home: Home) -> 
             running.cancellation.cancel()
             result = running.result()
     assert (result.error_body or {})["code"] == "run_cancelled"
-    assert result.duration_ms < 1000 * cluster_module._CONNECTING_S  # pyright: ignore[reportPrivateUsage]
+    assert result.duration_ms < 1000 * cluster_module._CONNECT_TIMEOUT_S  # pyright: ignore[reportPrivateUsage]
 
 
 def free_port() -> int:
@@ -506,7 +506,7 @@ def free_port() -> int:
 def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
     home: Home, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    monkeypatch.setattr(cluster_module, "_CONNECTING_S", 0.5)
+    monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
     address = address.format(free_port())
     result = run(home, address, chain(node("effect", "effect"), node("a"), node("b")))
     error = result.error_body or {}
@@ -532,7 +532,7 @@ def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
 def test_that_no_cluster_is_there_is_the_failure_of_no_node(
     home: Home, monkeypatch: pytest.MonkeyPatch, ir: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(cluster_module, "_CONNECTING_S", 0.5)
+    monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
     result = run(home, f"tcp://127.0.0.1:{free_port()}", ir)
     assert (result.error_body or {})["code"] == "cluster_unreachable"
     assert result.is_resumable
@@ -544,7 +544,7 @@ def test_where_the_extra_is_not_installed_it_is_named(home: Home, monkeypatch: p
     def absent() -> Any:
         raise ModuleNotFoundError("No module named 'distributed'")
 
-    monkeypatch.setattr(cluster_module, "_distributed", absent)
+    monkeypatch.setattr(cluster_module, "_import_distributed", absent)
     error = run(home, "tcp://127.0.0.1:1", chain(node("a"))).error_body or {}
     assert error["cause"] == "missing_extra"
     assert "uraniborg[dask]" in error["hint"]
@@ -602,7 +602,7 @@ def test_a_scheduler_that_is_gone_in_the_middle_is_told_at_once_and_nothing_is_l
         assert (out, err) == ("", "")
         assert (reply["error"]["code"], reply["error"]["node"]) == ("cluster_unreachable", "cut")
         assert "scheduler connection lost" in reply["error"]["message"]
-        assert "run it again" in reply["error"]["hint"]
+        assert "run the workflow again" in reply["error"]["hint"]
         assert reply["checkpoint"]["resumable"]
         assert reply["duration_ms"] < 1000 * SOON_S
         assert doomed._scheduler.wait(SOON_S) == -signal.SIGKILL  # pyright: ignore[reportPrivateUsage]
@@ -640,8 +640,8 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
 def test_a_cluster_that_loses_all_its_workers_fails_the_run_in_time_and_nothing_is_lost(
     shared: Cluster, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_module, "_ALONE_S", 0.5)
-    monkeypatch.setattr(cluster_module, "_LOOKING_S", 0.05)
+    monkeypatch.setattr(cluster_module, "_NO_WORKER_S", 0.5)
+    monkeypatch.setattr(cluster_module, "_CHECK_INTERVAL_S", 0.05)
     cluster = shared.with_workers(max(1, len(shared.pids)))
     home.tell("wait-c")
     ir = chain(node("a"), node("b", "effect"), node("c"), node("d", "effect"))
@@ -653,7 +653,7 @@ def test_a_cluster_that_loses_all_its_workers_fails_the_run_in_time_and_nothing_
     error = result.error_body or {}
     assert (error["code"], error["node"]) == ("cluster_unreachable", "c")
     assert error["message"] == f"The Dask scheduler at {cluster.address} has had no worker for 0.5 seconds."
-    assert "run it again" in error["hint"]
+    assert "run the workflow again" in error["hint"]
     assert result.is_resumable
     again = run(home, None, ir)
     assert again.success

@@ -39,7 +39,7 @@ def test_a_run_that_takes_too_long_ends_at_a_checkpoint(home: Home, kind: str) -
     result = home.run(ir)
     home.untell()
     assert error_of(result)["code"] == "run_timed_out"
-    checkpoint = result.checkpoint()
+    checkpoint = result.describe_checkpoint()
     assert checkpoint is not None
     assert checkpoint["completed_nodes"] == ["a"]
     assert checkpoint["resumable"]
@@ -132,9 +132,9 @@ def test_a_node_with_effects_is_not_begun_when_that_cannot_be_written_down(home:
     full_disk(3)  # a finished, e started and finished
     result = home.run(ir)
     assert error_of(result)["node"] == "f"
-    assert "was not begun" in error_of(result)["message"]
+    assert "was not started" in error_of(result)["message"]
     assert os.strerror(errno.ENOSPC) in error_of(result)["message"]
-    assert "room on the disk" in error_of(result)["hint"]
+    assert "Free disk space" in error_of(result)["hint"]
     assert home.runs() == {"a": 1, "e": 1}
     full_disk(100)
     second = home.run(ir)
@@ -149,7 +149,7 @@ def test_an_effect_of_which_only_the_beginning_could_be_written_down_is_uncertai
     full_disk(1)
     first = home.run(ir)
     assert error_of(first)["node"] == "f"
-    assert [told for told in first.warnings if "could not all be written down" in told]
+    assert [told for told in first.warnings if "Not all results of this run could be recorded" in told]
     full_disk(100)
     second = home.run(ir)
     assert second.success
@@ -173,7 +173,7 @@ def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Hom
     assert told.startswith("This run cannot be resumed later: ")
     home.tell("fail-e")
     failed = home.run(chain(node("a"), node("e", "effect")))
-    checkpoint = failed.checkpoint()
+    checkpoint = failed.describe_checkpoint()
     assert checkpoint is not None
     assert checkpoint["resumable"] is False
     assert checkpoint["completed_nodes"] == ["a"]
@@ -191,7 +191,7 @@ def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_t
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr("pflow.engine.checkpoints.Journal", no_room)
+        patch.setattr("pflow.engine.resume.resume_point.Journal", no_room)
         refused = home.run(ir)
     assert error_of(refused)["code"] == "checkpoint_unusable"
     assert home.runs("done")["e"] == 1
@@ -206,7 +206,9 @@ def test_a_damaged_checkpoint_costs_a_run_and_is_said(home: Home) -> None:
     (home.checkpoints / "flow.json").write_bytes(b'{"format": 1, "results": [')
     result = home.run(ir)
     assert result.success
-    assert result.warnings == ["The checkpoint of 'flow' could not be read and was put aside: every node runs."]
+    assert result.warnings == [
+        "The checkpoint of 'flow' could not be read and was renamed to flow.damaged: every node runs."
+    ]
     assert result.progress.reused == []
 
 
@@ -344,8 +346,8 @@ def test_a_run_that_waits_for_a_person_is_no_failure_in_the_log(home: Home, inbo
     result = home.run(asking())
     assert inbox.pending("pflow")
     log = RunLog(home.path / "runs.db")
-    assert log.run(result.run_id)["status"] == "waiting"
-    assert log.statistics("flow")["failure_count"] == 0
+    assert log.get_run(result.run_id)["status"] == "waiting"
+    assert log.compute_statistics("flow")["failure_count"] == 0
 
 
 # Secrets.
@@ -416,7 +418,7 @@ def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home:
     home.untell()
     second = home.run(ir, {"api_key": SECRET})
     assert second.progress.reused == ["b"]
-    assert second.progress.not_reused["a"] == "its result holds a secret, and is not kept"
+    assert second.progress.not_reused["a"] == "its result contains a secret and was not stored"
     assert [told for told in second.warnings if "'a' ran again although nothing changed" in told]
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
@@ -505,7 +507,7 @@ def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_rep
 
 def test_runs_without_checkpoints_leave_none(home: Home) -> None:
     home.tell("fail-a")
-    result = home.run_unlogged(chain(node("a")), keeps_checkpoints=False)
+    result = home.run_unlogged(chain(node("a")), keeps_results=False)
     assert not result.success
     assert not result.is_resumable
     assert not home.checkpoints.exists()

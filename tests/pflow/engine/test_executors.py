@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.executors import Call, LocalExecutor, LocalKeeper, in_thread
+from pflow.engine.executors import Call, LocalExecutor, LocalKeeper, run_in_thread
 from pflow.node import Context
 from pflow.registry.interface import Interface
 
@@ -92,17 +92,17 @@ async def test_what_a_function_raises_is_raised_to_who_waits(raised: BaseExcepti
         raise raised
 
     with pytest.raises(type(raised)):
-        await in_thread(fails)
+        await run_in_thread(fails)
 
 
 async def test_the_end_of_an_iterator_which_no_future_takes_is_told_in_words() -> None:
     with pytest.raises(RuntimeError, match="StopIteration ended the node"):
-        await in_thread(next, iter(()))
+        await run_in_thread(next, iter(()))
 
 
 async def test_a_thread_that_is_given_up_on_is_not_waited_for() -> None:
     go = threading.Event()
-    task = asyncio.create_task(in_thread(go.wait, SOON_S))
+    task = asyncio.create_task(run_in_thread(go.wait, SOON_S))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -112,12 +112,12 @@ async def test_a_thread_that_is_given_up_on_is_not_waited_for() -> None:
 
 ABANDONED = """
 import asyncio, threading
-from pflow.engine.executors import in_thread
+from pflow.engine.executors import run_in_thread
 
 async def main():
     try:
         async with asyncio.timeout(0.05):
-            await in_thread(threading.Event().wait)
+            await run_in_thread(threading.Event().wait)
     except TimeoutError:
         print("given up")
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.inputs import prepared, secret_values, unknown_inputs
+from pflow.engine.inputs import prepare_inputs, secret_inputs, warn_of_unused_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
 from pflow.ir.parser import read_workflow
@@ -21,20 +21,20 @@ def workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
 
 def test_defaults_fill_in_what_is_not_given_and_null_counts_as_not_given() -> None:
     declared = workflow({"a": {"type": "integer", "default": 3}, "b": {"type": "string", "required": False}})
-    assert prepared(declared, {}, {}) == {"a": 3, "b": None}
-    assert prepared(declared, {"a": None}, {}) == {"a": 3, "b": None}
-    assert prepared(declared, {"a": 0, "b": ""}, {}) == {"a": 0, "b": ""}
+    assert prepare_inputs(declared, {}, {}) == {"a": 3, "b": None}
+    assert prepare_inputs(declared, {"a": None}, {}) == {"a": 3, "b": None}
+    assert prepare_inputs(declared, {"a": 0, "b": ""}, {}) == {"a": 0, "b": ""}
 
 
 def test_values_become_what_is_declared_where_nothing_is_lost() -> None:
     declared = workflow({"n": {"type": "integer"}, "yes": {"type": "boolean"}, "list": {"type": "array"}})
     given = {"n": "12", "yes": "on", "list": "[1, 2]"}
-    assert prepared(declared, given, {}) == {"n": 12, "yes": True, "list": [1, 2]}
+    assert prepare_inputs(declared, given, {}) == {"n": 12, "yes": True, "list": [1, 2]}
     assert given == {"n": "12", "yes": "on", "list": "[1, 2]"}
 
 
 def test_what_is_given_and_not_declared_is_passed_on() -> None:
-    assert prepared(workflow({}), {"more": [1]}, {}) == {"more": [1]}
+    assert prepare_inputs(workflow({}), {"more": [1]}, {}) == {"more": [1]}
 
 
 @requirement("PF-E4")
@@ -44,7 +44,7 @@ def test_all_missing_inputs_are_named_with_what_they_are_for_and_the_node_that_n
         message="${who} ${n}",
     )
     with pytest.raises(TemplateUnresolved) as failure:
-        prepared(declared, {"there": 1}, {})
+        prepare_inputs(declared, {"there": 1}, {})
     body = failure.value.body()["error"]
     assert body["type"] == "template_error"
     assert body["missing_variables"] == ["who", "n"]
@@ -57,7 +57,7 @@ def test_all_missing_inputs_are_named_with_what_they_are_for_and_the_node_that_n
 def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated() -> None:
     declared = workflow({"n": {"type": "integer"}, "list": {"type": "array"}})
     with pytest.raises(InvalidInputs) as failure:
-        prepared(declared, {"n": "twelve-and-a-half", "list": {"a": 1}}, {})
+        prepare_inputs(declared, {"n": "twelve-and-a-half", "list": {"a": 1}}, {})
     body = failure.value.body()["error"]
     assert body["type"] == "validation_error"
     assert [one["path"] for one in body["problems"]] == ["inputs.n", "inputs.list"]
@@ -67,11 +67,11 @@ def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated
 def test_inputs_of_the_wrong_type_are_told_beside_those_that_are_missing() -> None:
     declared = workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
     with pytest.raises(TemplateUnresolved) as failure:
-        prepared(declared, {"n": "twelve", "use": 1}, {})
+        prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
     body = failure.value.body()["error"]
     assert body["missing_variables"] == ["who"]
     assert body["problems"] == [
-        {"path": "inputs.use", "problem": "is the name of a node, and no input"},
+        {"path": "inputs.use", "problem": "is the name of a node, not of an input"},
         {"path": "inputs.n", "problem": "is not of the type integer"},
     ]
     assert "who" in body["message"]
@@ -82,27 +82,27 @@ def test_inputs_of_the_wrong_type_are_told_beside_those_that_are_missing() -> No
 def test_an_input_named_as_a_node_is_told_beside_those_of_the_wrong_type() -> None:
     declared = workflow({"n": {"type": "integer"}}, message="${n}")
     with pytest.raises(InvalidInputs, match=r"inputs\.use is the name of a node") as failure:
-        prepared(declared, {"n": "twelve", "use": 1}, {})
+        prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
     assert [one["path"] for one in failure.value.body()["error"]["problems"]] == ["inputs.use", "inputs.n"]
 
 
 def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_does() -> None:
     declared = workflow({"api_key": {}, "home": {"default": "here"}, "phrase": {"secret": True}})
     env = {"api_key": "from-env", "home": "/somewhere", "phrase": "also-from-env"}
-    assert prepared(declared, {}, env) == {"api_key": "from-env", "home": "here", "phrase": "also-from-env"}
-    assert prepared(declared, {"api_key": "given", "phrase": "x"}, env)["api_key"] == "given"
+    assert prepare_inputs(declared, {}, env) == {"api_key": "from-env", "home": "here", "phrase": "also-from-env"}
+    assert prepare_inputs(declared, {"api_key": "given", "phrase": "x"}, env)["api_key"] == "given"
 
 
 def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be() -> None:
     declared = workflow({"phrase": {"secret": True}, "api_key": {}, "token": {"secret": False}, "who": {}})
     values = {"phrase": 1, "api_key": 2, "token": 3, "who": 4, "password": 5, "author": 6}
-    assert secret_values(declared, values) == [1, 2, 5]
+    assert secret_inputs(declared, values) == [1, 2, 5]
 
 
 def test_an_input_that_nothing_uses_is_told_with_the_one_that_was_probably_meant() -> None:
     declared = workflow({"repository": {}}, message="${repository} ${branch}")
-    assert unknown_inputs(declared, {"repository": 1, "branch": 2}) == []
-    (told,) = unknown_inputs(declared, {"repositry": 1})
+    assert warn_of_unused_inputs(declared, {"repository": 1, "branch": 2}) == []
+    (told,) = warn_of_unused_inputs(declared, {"repositry": 1})
     assert told == "Nothing uses the input 'repositry'. Did you mean 'repository'?"
-    (told,) = unknown_inputs(declared, {"x" * 500: 1})
+    (told,) = warn_of_unused_inputs(declared, {"x" * 500: 1})
     assert len(told) < 200

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.journals import Journal, Result, read_journal, taken, waiting_for
+from pflow.engine.resume.journal import Journal, Result, read_journal, try_lock, wait_for_lock
 
 HEADER = {"run": "run_1", "lineage": "run_0", "at": 1.5}
 
@@ -24,18 +24,18 @@ def journal(tmp_path: Path) -> Journal:
 
 
 def test_a_journal_says_what_was_written_to_it(journal: Journal) -> None:
-    journal.started("a", "f1")
-    journal.finished(result("a", "f1", effect="effectful"))
-    journal.started("b", "f2")
-    journal.started("c", "f3")
-    journal.failed("c", "f3")
-    journal.finished(result("d", "f4", None))
+    journal.write_start("a", "f1")
+    journal.write_result(result("a", "f1", effect="effectful"))
+    journal.write_start("b", "f2")
+    journal.write_start("c", "f3")
+    journal.write_failure("c", "f3")
+    journal.write_result(result("d", "f4", None))
     said = read_journal(journal.path)
     assert said.header == HEADER
     assert said.finished == [result("a", "f1", effect="effectful"), result("d", "f4", None)]
     assert said.started == {("b", "f2")}
     assert not said.is_damaged
-    assert said.finished[0].values() == {"x": 1}
+    assert said.finished[0].parse_outputs() == {"x": 1}
 
 
 def test_a_journal_is_for_its_owner_alone(journal: Journal) -> None:
@@ -43,18 +43,18 @@ def test_a_journal_is_for_its_owner_alone(journal: Journal) -> None:
 
 
 def test_a_journal_is_held_until_it_is_closed(journal: Journal) -> None:
-    with taken(journal.path) as is_ours:
+    with try_lock(journal.path) as is_ours:
         assert not is_ours
     journal.close()
-    with taken(journal.path) as is_ours:
+    with try_lock(journal.path) as is_ours:
         assert is_ours
-        with taken(journal.path) as is_ours_too:
+        with try_lock(journal.path) as is_ours_too:
             assert not is_ours_too
 
 
 def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: Journal) -> None:
-    journal.started("a", "f1")
-    journal.finished(result("a", "f1"))
+    journal.write_start("a", "f1")
+    journal.write_result(result("a", "f1"))
     whole = journal.path.read_bytes()
     last = whole.rindex(b'{"finished"')
     for end in range(last + 1, len(whole)):
@@ -84,10 +84,10 @@ def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: Jour
     ids=range(14),
 )
 def test_a_damaged_line_costs_no_more_than_itself(journal: Journal, line: bytes) -> None:
-    journal.finished(result("a", "f0"))
+    journal.write_result(result("a", "f0"))
     with journal.path.open("ab") as stream:
         stream.write(line + b"\n")
-    journal.started("b", "f2")
+    journal.write_start("b", "f2")
     said = read_journal(journal.path)
     assert said.header == HEADER
     assert said.finished == [result("a", "f0")]
@@ -100,8 +100,8 @@ def test_no_damage_makes_a_journal_unreadable(tmp_path_factory: pytest.TempPathF
     path = tmp_path_factory.mktemp("journal") / "flow.run_1.journal"
     journal = Journal(path, HEADER)
     for at in range(4):
-        journal.started(f"n{at}", "f")
-        journal.finished(result(f"n{at}", "f", effect="effectful"))
+        journal.write_start(f"n{at}", "f")
+        journal.write_result(result(f"n{at}", "f", effect="effectful"))
     journal.close()
     text = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
@@ -110,14 +110,14 @@ def test_no_damage_makes_a_journal_unreadable(tmp_path_factory: pytest.TempPathF
     said = read_journal(path)
     assert len(said.finished) <= 5
     for one in said.finished:
-        assert one.values() is not None
+        assert one.parse_outputs() is not None
 
 
 def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: Journal) -> None:
     deep = b'{"x":' * 190 + b"%d" % 10**40 + b"}" * 190
-    journal.finished(result(outputs=deep))
+    journal.write_result(result(outputs=deep))
     (kept,) = read_journal(journal.path).finished
-    value: Any = kept.values()
+    value: Any = kept.parse_outputs()
     for _ in range(190):
         value = value["x"]
     assert value == 10**40
@@ -142,12 +142,12 @@ def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
 def test_a_line_for_which_there_was_no_room_does_not_spoil_the_next(
     journal: Journal, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    journal.finished(result("a"))
+    journal.write_result(result("a"))
     with monkeypatch.context() as patch:
         full_after(patch, room)
         with pytest.raises(OSError, match="No space"):
-            journal.started("b", "f2")
-    journal.started("c", "f3")
+            journal.write_start("b", "f2")
+    journal.write_start("c", "f3")
     said = read_journal(journal.path)
     assert (said.finished, said.started, said.is_damaged) == ([result("a")], {("c", "f3")}, False)
 
@@ -170,13 +170,13 @@ def test_a_write_that_takes_only_some_of_the_bytes_goes_on_with_the_rest(
         return write(file, data[:7])
 
     monkeypatch.setattr(os, "write", some)
-    journal.finished(result())
+    journal.write_result(result())
     assert read_journal(journal.path).finished == [result()]
 
 
 def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with waiting_for(path), taken(path) as is_free:
+    with wait_for_lock(path), try_lock(path) as is_free:
         assert not is_free
-    with taken(path) as is_free:
+    with try_lock(path) as is_free:
         assert is_free

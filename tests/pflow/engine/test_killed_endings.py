@@ -62,7 +62,7 @@ def killed_at_every_step(
             assert moment > 10, "a run ends in more steps"
             return
         with closing(RunLog(home.path / "runs.db")) as log:
-            yield home, log.history("flow")[0]["status"]
+            yield home, log.list_runs("flow")[0]["status"]
 
 
 def effects_of(home: Home) -> Counter[str]:

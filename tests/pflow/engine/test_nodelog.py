@@ -24,7 +24,7 @@ def logged(home: Home) -> Callable[[RunResult], dict[str, Any]]:
     def read(result: RunResult) -> dict[str, Any]:
         log = RunLog(home.path / "runs.db")
         try:
-            run = log.run(result.run_id)
+            run = log.get_run(result.run_id)
         finally:
             log.close()
         return run | {"nodes": {one["node"]: one for one in run["nodes"]}}

@@ -207,7 +207,7 @@ def tell(home: Home, failing: set[str]) -> None:
 def check_outputs(reference: Home, turn: Turn, result: RunResult, began: set[str]) -> None:
     # What had finished before is not there to fail.
     tell(reference, turn.failing & began)
-    fresh = reference.run_unlogged(workflow(turn.specs), {"x": turn.x}, keeps_checkpoints=False)
+    fresh = reference.run_unlogged(workflow(turn.specs), {"x": turn.x}, keeps_results=False)
     assert result.success == fresh.success, result.error_body
     assert result.outputs == fresh.outputs
     if result.success:
@@ -265,9 +265,9 @@ def check_planned(plan: list[dict[str, Any]], result: RunResult, began: set[str]
 def check_reason(spec: Spec, reason: str, lineage: Lineage, warnings: list[str]) -> None:
     warned = [told for told in warnings if told.startswith(f"'{spec.name}' has effects")]
     if spec.never:
-        assert reason == 'it says "resume": "never"'
+        assert reason == 'its "resume" is "never"'
     elif spec.name in lineage.names:
-        assert reason == "what it is given changed"
+        assert reason == "its inputs changed"
         assert bool(warned) == spec.is_effectful
     else:
         assert reason == "it had not finished"

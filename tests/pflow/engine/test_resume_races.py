@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.journals import read_journal
 from pflow.engine.results import RunResult
+from pflow.engine.resume.journal import read_journal
 from pflow.engine.runlog import RunLog
 from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node, until
 from tests.requirements import requirement
@@ -171,7 +171,7 @@ def test_the_log_says_of_a_killed_run_that_it_was_interrupted(home: Home) -> Non
     running = home.process(chain(node("a")))
     until(lambda: home.runs()["a"])
     running.kill()
-    (run,) = RunLog(home.path / "runs.db").history("flow")
+    (run,) = RunLog(home.path / "runs.db").list_runs("flow")
     assert run["status"] == "interrupted"
 
 

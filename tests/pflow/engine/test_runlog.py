@@ -57,8 +57,8 @@ def log(path: Path) -> Iterator[RunLog]:
 def ran(
     log: RunLog, run_id: str, status: Ending = "success", *, workflow: str = "w", ms: float = 10, **more: Any
 ) -> None:
-    log.begin(run_id, workflow, "library", NOON, {})
-    log.finish(run_id, status, LATER, ms, **more)
+    log.begin_run(run_id, workflow, "library", NOON, {})
+    log.finish_run(run_id, status, LATER, ms, **more)
 
 
 def node(seq: int, status: NodeStatus = "completed", **more: Any) -> NodeRow:
@@ -66,7 +66,7 @@ def node(seq: int, status: NodeStatus = "completed", **more: Any) -> NodeRow:
 
 
 def ids(log: RunLog, workflow: str | None = None) -> list[str]:
-    return [run["id"] for run in log.history(workflow, limit=10_000)]
+    return [run["id"] for run in log.list_runs(workflow, limit=10_000)]
 
 
 def kept_beside(path: Path) -> list[str]:
@@ -74,9 +74,9 @@ def kept_beside(path: Path) -> list[str]:
 
 
 def test_a_workflow_that_never_ran_has_empty_statistics_and_asking_makes_no_file(log: RunLog, path: Path) -> None:
-    assert log.statistics("w") == NEVER_RAN
-    assert (log.counts(), log.history(), log.last_failure("w"), log.prune()) == ({}, [], None, 0)
-    log.rename("w", "v")
+    assert log.compute_statistics("w") == NEVER_RAN
+    assert (log.count_runs(), log.list_runs(), log.find_last_failure("w"), log.prune_runs()) == ({}, [], None, 0)
+    log.rename_workflow("w", "v")
     assert not path.parent.exists()
 
 
@@ -86,7 +86,7 @@ def test_statistics_tell_how_often_and_how_well_it_ran(log: RunLog) -> None:
     ran(log, "r2", "failed", ms=30, failed_node="fetch", error={"type": "execution_error", "message": "no answer"})
     ran(log, "r3", ms=20)
     ran(log, "other", workflow="another", ms=500)
-    assert log.statistics("w") == {
+    assert log.compute_statistics("w") == {
         "execution_count": 3,
         "success_count": 2,
         "failure_count": 1,
@@ -97,32 +97,32 @@ def test_statistics_tell_how_often_and_how_well_it_ran(log: RunLog) -> None:
         "last_error": "no answer",
         "last_failed_node": "fetch",
     }
-    assert log.counts() == {"w": 3, "another": 1}
+    assert log.count_runs() == {"w": 3, "another": 1}
 
 
 @pytest.mark.parametrize("status", ["cancelled", "waiting"])
 def test_a_run_without_an_outcome_is_an_execution_and_neither_success_nor_failure(log: RunLog, status: Ending) -> None:
     ran(log, "r1", ms=10)
     ran(log, "r2", status, ms=9_000)
-    told = log.statistics("w")
+    told = log.compute_statistics("w")
     assert (told["execution_count"], told["success_count"], told["failure_count"]) == (2, 1, 0)
     assert (told["average_duration_ms"], told["last_duration_ms"], told["last_execution_success"]) == (10, 9_000, False)
 
 
 def test_the_last_execution_is_the_last_that_has_ended(log: RunLog) -> None:
-    log.begin("r1", "w", "library", NOON, {})
-    assert log.statistics("w") == {**NEVER_RAN, "execution_count": 1}
+    log.begin_run("r1", "w", "library", NOON, {})
+    assert log.compute_statistics("w") == {**NEVER_RAN, "execution_count": 1}
     ran(log, "r2", ms=7)
-    log.begin("r3", "w", "library", LATER, {})
-    assert log.statistics("w")["last_duration_ms"] == 7
+    log.begin_run("r3", "w", "library", LATER, {})
+    assert log.compute_statistics("w")["last_duration_ms"] == 7
 
 
 def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
-    log.begin("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0")
+    log.begin_run("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0")
     log.add_nodes("r1", [node(2, "failed", error={"message": "no"}), node(1, note="from memory")])
     log.add_nodes("r1", [node(3, "skipped")])
-    log.finish("r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]})
-    run = log.run("r1")
+    log.finish_run("r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]})
+    run = log.get_run("r1")
     nodes = run.pop("nodes")
     assert run == {
         "id": "r1",
@@ -144,27 +144,27 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
         (2, "n2", "failed", {"message": "no"}, None),
         (3, "n3", "skipped", None, None),
     ]
-    assert log.last_failure("w") == run
-    json.dumps(log.run("r1"))
+    assert log.find_last_failure("w") == run
+    json.dumps(log.get_run("r1"))
 
 
 def test_the_last_to_begin_comes_first_though_the_clock_went_back(log: RunLog) -> None:
     for run_id, started_at in (("r1", LATER), ("r2", NOON), ("r3", "1999-12-31T23:59:59.000000Z")):
-        log.begin(run_id, "w", "library", started_at, {})
-    log.begin("r4", "v", "library", NOON, {})
+        log.begin_run(run_id, "w", "library", started_at, {})
+    log.begin_run("r4", "v", "library", NOON, {})
     assert ids(log) == ["r4", "r3", "r2", "r1"]
     assert ids(log, "w") == ["r3", "r2", "r1"]
-    assert [run["id"] for run in log.history("w", limit=2)] == ["r3", "r2"]
-    assert log.history(limit=0) == log.history(limit=-1) == []
+    assert [run["id"] for run in log.list_runs("w", limit=2)] == ["r3", "r2"]
+    assert log.list_runs(limit=0) == log.list_runs(limit=-1) == []
 
 
 def test_the_beginning_of_an_id_is_enough_where_only_one_run_has_it(log: RunLog) -> None:
     for run_id in ("abc1", "abc2", "abc", "xyz"):
         ran(log, run_id)
-    assert log.run("x")["id"] == "xyz"
-    assert log.run("abc")["id"] == "abc"
+    assert log.get_run("x")["id"] == "xyz"
+    assert log.get_run("abc")["id"] == "abc"
     with pytest.raises(RunNotFound, match="Several runs begin with 'ab'") as caught:
-        log.run("ab")
+        log.get_run("ab")
     assert caught.value.ids["available"] == ["abc1", "abc2", "abc"]
     assert "more" in caught.value.hint
 
@@ -173,7 +173,7 @@ def test_the_beginning_of_an_id_is_enough_where_only_one_run_has_it(log: RunLog)
 def test_a_run_that_is_not_there_is_an_error_that_says_where_to_look(log: RunLog, unknown: str) -> None:
     ran(log, "abc1")
     with pytest.raises(RunNotFound, match="There is no run") as caught:
-        log.run(unknown)
+        log.get_run(unknown)
     assert "pflow history" in caught.value.hint
     assert caught.value.body()["error"]["code"] == "run_not_found"
     assert "\x1b" not in caught.value.message
@@ -185,17 +185,17 @@ def test_what_was_never_begun_cannot_go_on(log: RunLog) -> None:
     with pytest.raises(RunNotFound):
         log.add_nodes("r2", [node(1)])
     with pytest.raises(RunNotFound):
-        log.finish("r2", "success", LATER, 1)
+        log.finish_run("r2", "success", LATER, 1)
     with pytest.raises(UraniborgError):
-        log.begin("r1", "w", "library", NOON, {})
-    assert log.counts() == {"w": 1}
+        log.begin_run("r1", "w", "library", NOON, {})
+    assert log.count_runs() == {"w": 1}
 
 
 def test_a_run_ends_once(log: RunLog) -> None:
     ran(log, "r1", ms=10)
-    log.finish("r1", "failed", LATER, 99)
-    assert log.run("r1")["status"] == "success"
-    assert log.statistics("w")["failure_count"] == 0
+    log.finish_run("r1", "failed", LATER, 99)
+    assert log.get_run("r1")["status"] == "success"
+    assert log.compute_statistics("w")["failure_count"] == 0
 
 
 BEGUN_AND_KILLED = """
@@ -204,7 +204,7 @@ from pathlib import Path
 from pflow.engine.runlog import NodeRow, RunLog
 
 log = RunLog(Path(sys.argv[1]))
-log.begin("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
+log.begin_run("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
 log.add_nodes("killed", [NodeRow(1, "first", "echo", "completed")])
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -213,25 +213,25 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_run_whose_process_was_killed_is_interrupted_and_keeps_what_it_had(log: RunLog, path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", BEGUN_AND_KILLED, str(path)], check=False, timeout=30)
     assert done.returncode == -signal.SIGKILL
-    run = log.run("killed")
+    run = log.get_run("killed")
     assert (run["status"], [one["node"] for one in run["nodes"]]) == ("interrupted", ["first"])
-    told = log.statistics("w")
+    told = log.compute_statistics("w")
     assert (told["execution_count"], told["failure_count"], told["last_execution_success"]) == (1, 0, False)
     assert (told["last_execution_timestamp"], told["last_duration_ms"]) == (NOON, None)
 
 
 def test_a_run_of_this_process_is_running(log: RunLog) -> None:
-    log.begin("r1", "w", "library", NOON, {})
-    assert log.run("r1")["status"] == log.history()[0]["status"] == "running"
+    log.begin_run("r1", "w", "library", NOON, {})
+    assert log.get_run("r1")["status"] == log.list_runs()[0]["status"] == "running"
 
 
 def test_a_later_process_with_the_same_number_is_not_taken_for_the_one_that_ran(log: RunLog) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("this system does not tell when a process began")
-    log.begin("r1", "w", "library", NOON, {})
-    with log.file.used() as connection:
+    log.begin_run("r1", "w", "library", NOON, {})
+    with log.file.use_connection() as connection:
         connection.execute("UPDATE runs SET birth = birth - 1")
-    assert log.run("r1")["status"] == "interrupted"
+    assert log.get_run("r1")["status"] == "interrupted"
 
 
 def test_without_a_word_on_when_processes_began_their_numbers_decide(
@@ -240,53 +240,53 @@ def test_without_a_word_on_when_processes_began_their_numbers_decide(
     def unknown(_pid: int) -> str:
         return ""
 
-    monkeypatch.setattr(runlog, "_birth_of", unknown)
+    monkeypatch.setattr(runlog, "_read_birth", unknown)
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait(timeout=30)
-    log.begin("r1", "w", "library", NOON, {})
-    log.begin("r2", "w", "library", NOON, {}, pid=gone.pid)
-    log.begin("r3", "w", "library", NOON, {}, pid=2**62)
-    assert [run["status"] for run in log.history()] == ["running", "interrupted", "running"]
+    log.begin_run("r1", "w", "library", NOON, {})
+    log.begin_run("r2", "w", "library", NOON, {}, pid=gone.pid)
+    log.begin_run("r3", "w", "library", NOON, {}, pid=2**62)
+    assert [run["status"] for run in log.list_runs()] == ["running", "interrupted", "running"]
 
 
 def test_figures_and_runs_move_to_the_new_name_and_join_what_is_there(log: RunLog) -> None:
     ran(log, "r1", ms=10, workflow="draft")
     ran(log, "r2", "failed", ms=20, workflow="draft", error={"message": "no"})
     ran(log, "r3", ms=60, workflow="final")
-    log.begin("r4", "draft", "draft", NOON, {})
-    log.rename("draft", "final")
-    log.rename("final", "final")
-    log.finish("r4", "success", LATER, 30)
-    told = log.statistics("final")
+    log.begin_run("r4", "draft", "draft", NOON, {})
+    log.rename_workflow("draft", "final")
+    log.rename_workflow("final", "final")
+    log.finish_run("r4", "success", LATER, 30)
+    told = log.compute_statistics("final")
     assert (told["execution_count"], told["success_count"], told["failure_count"]) == (4, 3, 1)
     assert (told["average_duration_ms"], told["last_duration_ms"], told["last_error"]) == (30, 30, "no")
     assert ids(log, "final") == ["r4", "r3", "r2", "r1"]
-    assert log.statistics("draft") == NEVER_RAN
-    assert log.counts() == {"final": 4}
+    assert log.compute_statistics("draft") == NEVER_RAN
+    assert log.count_runs() == {"final": 4}
 
 
 def test_pruning_forgets_old_runs_and_no_figures(log: RunLog) -> None:
     ran(log, "failed", "failed", error={"message": "no"})
-    log.begin("running", "w", "library", NOON, {})
+    log.begin_run("running", "w", "library", NOON, {})
     for number in range(250):
         ran(log, f"r{number}")
     log.add_nodes("r0", [node(1)])
     ran(log, "kept", workflow="v")
-    before = log.statistics("w")
-    assert log.prune(keep=3) == 247
+    before = log.compute_statistics("w")
+    assert log.prune_runs(keep=3) == 247
     assert ids(log, "w") == ["r249", "r248", "r247", "running", "failed"]
     assert ids(log, "v") == ["kept"]
-    assert log.statistics("w") == before
-    with log.file.used() as connection:
+    assert log.compute_statistics("w") == before
+    with log.file.use_connection() as connection:
         assert connection.execute("SELECT count(*) FROM nodes").fetchone() == (0,)
-    assert log.prune(keep=3) == 0
+    assert log.prune_runs(keep=3) == 0
 
 
 def test_the_log_does_not_grow_without_end(log: RunLog) -> None:
     for number in range(1_100):
         ran(log, f"r{number}")
     assert len(ids(log)) == 1_000
-    assert log.counts() == {"w": 1_100}
+    assert log.count_runs() == {"w": 1_100}
 
 
 RUN_MANY = """
@@ -297,9 +297,9 @@ from pflow.engine.runlog import NodeRow, RunLog
 for number in range(25):
     log = RunLog(Path(sys.argv[1]))
     run_id = f"{sys.argv[2]}-{number}"
-    log.begin(run_id, "w", "library", "2024-05-01T12:00:00.000000Z", {})
+    log.begin_run(run_id, "w", "library", "2024-05-01T12:00:00.000000Z", {})
     log.add_nodes(run_id, [NodeRow(seq, f"n{seq}", "echo", "completed") for seq in range(20)])
-    log.finish(run_id, "success" if number % 5 else "failed", "2024-05-01T12:00:01.000000Z", 10)
+    log.finish_run(run_id, "success" if number % 5 else "failed", "2024-05-01T12:00:01.000000Z", 10)
     log.close()
 """
 
@@ -308,9 +308,9 @@ for number in range(25):
 def test_processes_that_begin_at_once_lose_nothing(log: RunLog, path: Path) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", RUN_MANY, str(path), str(one)]) for one in range(4)]
     assert [process.wait(timeout=50) for process in processes] == [0, 0, 0, 0]
-    told = log.statistics("w")
+    told = log.compute_statistics("w")
     assert (told["execution_count"], told["success_count"], told["failure_count"]) == (100, 80, 20)
-    assert len({len(log.run(run_id)["nodes"]) for run_id in ids(log)} | {20}) == 1
+    assert len({len(log.get_run(run_id)["nodes"]) for run_id in ids(log)} | {20}) == 1
     assert log.notice is None
 
 
@@ -323,9 +323,9 @@ def test_threads_share_a_log_or_have_their_own_and_lose_nothing(log: RunLog, pat
         try:
             for number in range(10):
                 run_id = f"{one}-{number}"
-                mine.begin(run_id, "w", "library", NOON, {})
+                mine.begin_run(run_id, "w", "library", NOON, {})
                 mine.add_nodes(run_id, [node(seq) for seq in range(5)])
-                mine.finish(run_id, "success", LATER, 1)
+                mine.finish_run(run_id, "success", LATER, 1)
         except BaseException as exc:
             failures.append(exc)
         finally:
@@ -337,14 +337,14 @@ def test_threads_share_a_log_or_have_their_own_and_lose_nothing(log: RunLog, pat
     for thread in threads:
         thread.join(timeout=50)
     assert failures == []
-    assert log.statistics("w")["success_count"] == 80
+    assert log.compute_statistics("w")["success_count"] == 80
 
 
 def test_only_the_owner_may_read_the_log(path: Path) -> None:
     before = os.umask(0)
     try:
         with closing(RunLog(path)) as log:
-            log.begin("r1", "w", "library", NOON, {})
+            log.begin_run("r1", "w", "library", NOON, {})
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     finally:
         os.umask(before)
@@ -354,10 +354,10 @@ def test_only_the_owner_may_read_the_log(path: Path) -> None:
 @requirement("PF-N4")
 def test_a_secret_that_nobody_masked_does_not_reach_the_file(log: RunLog, path: Path) -> None:
     register_secret("zanzibar-4711")
-    log.begin("r1", "w", "library", NOON, {"api_key": "by-its-name", "text": "see zanzibar-4711"})
+    log.begin_run("r1", "w", "library", NOON, {"api_key": "by-its-name", "text": "see zanzibar-4711"})
     told = {"message": "https://x/?token=in-a-url", "outputs": {"password": "by-its-name"}}
     log.add_nodes("r1", [node(1, "failed", error=told, note="zanzibar-4711")._replace(action="zanzibar-4711")])
-    log.finish("r1", "failed", LATER, 1, "n1", told, outputs={"a": ["zanzibar-4711"]})
+    log.finish_run("r1", "failed", LATER, 1, "n1", told, outputs={"a": ["zanzibar-4711"]})
     written = b"".join(file.read_bytes() for file in path.parent.iterdir())
     for secret in (b"zanzibar", b"by-its-name", b"in-a-url"):
         assert secret not in written
@@ -376,20 +376,20 @@ def test_a_secret_that_nobody_masked_does_not_reach_the_file(log: RunLog, path: 
     ],
 )
 def test_odd_values_are_kept_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
-    log.begin("r1", "w\ud800", "library", NOON, given_value)
+    log.begin_run("r1", "w\ud800", "library", NOON, given_value)
     log.add_nodes("r1", [NodeRow(1, "n\ud800", "t\ud800", "failed", "a\ud800", error=given_value, note="\ud800")])
-    log.finish("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
-    run = log.run("r1")
+    log.finish_run("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
+    run = log.get_run("r1")
     assert run["inputs"] == run["outputs"] == run["error"] == run["nodes"][0]["error"] == kept
-    assert log.statistics("w\ud800")["execution_count"] == 1
+    assert log.compute_statistics("w\ud800")["execution_count"] == 1
 
 
 def test_of_huge_values_the_beginning_is_kept(log: RunLog) -> None:
     deep: Any = "x"
     for _ in range(10_000):
         deep = [deep]
-    log.begin("r1", "w", "library", NOON, {"text": "a" * 1_000_000, "deep": deep})
-    kept = log.run("r1")["inputs"]
+    log.begin_run("r1", "w", "library", NOON, {"text": "a" * 1_000_000, "deep": deep})
+    kept = log.get_run("r1")["inputs"]
     assert kept["characters"] > 1_000_000
     assert kept["beginning"].startswith('{"text": "aaaa')
     assert len(json.dumps(kept)) < 2_000
@@ -442,11 +442,11 @@ def test_a_damaged_log_is_moved_aside_a_new_one_begun_and_that_said(path: Path, 
     aside = path.with_name("runs.db.damaged-1").read_bytes()
     assert aside == damaged or (harm is another_database and b"title TEXT" in aside)
     with closing(RunLog(path)) as log:
-        assert log.counts() == {"w": 1}
+        assert log.count_runs() == {"w": 1}
         assert log.notice is None
     garbage(path)
     with closing(RunLog(path)) as log:
-        assert log.counts() == {}
+        assert log.count_runs() == {}
         assert log.notice is not None
         assert "runs.db.damaged-2" in log.notice
 
@@ -454,17 +454,17 @@ def test_a_damaged_log_is_moved_aside_a_new_one_begun_and_that_said(path: Path, 
 def test_damage_found_in_the_middle_of_a_run_takes_along_what_sqlite_keeps_beside_the_file(path: Path) -> None:
     with closing(RunLog(path)) as log, closing(RunLog(path)) as other:
         ran(log, "r1")
-        with log.file.used() as connection:
+        with log.file.use_connection() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         a_broken_page(path, "nodes")
-        other.begin("r2", "w", "library", NOON, {})
-        log.begin("r3", "w", "library", NOON, {})
+        other.begin_run("r2", "w", "library", NOON, {})
+        log.begin_run("r3", "w", "library", NOON, {})
         with pytest.raises(RunNotFound):
             log.add_nodes("r3", [node(1)])
         assert log.notice is not None
         assert kept_beside(path) == ["runs.db.damaged-1", "runs.db.damaged-1-shm", "runs.db.damaged-1-wal"]
         ran(log, "r4")
-        other.finish("r2", "success", LATER, 1)
+        other.finish_run("r2", "success", LATER, 1)
         assert ids(log) == ["r4"]
 
 
@@ -476,7 +476,7 @@ def test_damage_that_another_process_has_dealt_with_is_not_dealt_with_again(path
         ran(early, "r2")
         error = DatabaseUnusable("It is malformed.")
         error.__cause__ = sqlite3.OperationalError("no such table: runs")
-        assert late.file.is_replaced(error)
+        assert late.file.replace_if_damaged(error)
         assert late.notice is None
         assert ids(late) == ["r2"]
     assert kept_beside(path) == ["runs.db.damaged-1"]
@@ -490,7 +490,7 @@ def test_a_damaged_log_that_cannot_be_moved_is_an_error(path: Path, monkeypatch:
     garbage(path)
     monkeypatch.setattr(Path, "rename", refused)
     with closing(RunLog(path)) as log, pytest.raises(DatabaseUnusable):
-        log.begin("r1", "w", "library", NOON, {})
+        log.begin_run("r1", "w", "library", NOON, {})
 
 
 def test_a_log_of_a_newer_version_is_left_as_it_is(path: Path) -> None:
@@ -500,14 +500,14 @@ def test_a_log_of_a_newer_version_is_left_as_it_is(path: Path) -> None:
         connection.execute("INSERT INTO migrations VALUES ('from the future')")
         connection.commit()
     with closing(RunLog(path)) as log, pytest.raises(DatabaseNewer):
-        log.begin("r2", "w", "library", NOON, {})
+        log.begin_run("r2", "w", "library", NOON, {})
     assert kept_beside(path) == []
 
 
 def test_a_log_that_cannot_be_made_is_an_error_of_the_family(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with closing(RunLog(tmp_path / "home" / "runs.db")) as log, pytest.raises(DatabaseUnusable):
-        log.begin("r1", "w", "library", NOON, {})
+        log.begin_run("r1", "w", "library", NOON, {})
 
 
 def test_a_log_on_a_read_only_disk_can_be_read_and_refuses_to_be_written(
@@ -522,23 +522,23 @@ def test_a_log_on_a_read_only_disk_can_be_read_and_refuses_to_be_written(
     monkeypatch.setattr(os, "access", not_writable)
     with closing(RunLog(path)) as log:
         assert ids(log) == ["r1"]
-        assert log.statistics("w")["success_count"] == 1
+        assert log.compute_statistics("w")["success_count"] == 1
         with pytest.raises(DatabaseUnusable, match="readonly"):
-            log.begin("r2", "w", "library", NOON, {})
+            log.begin_run("r2", "w", "library", NOON, {})
         assert ids(log) == ["r1"]
     assert kept_beside(path) == []
 
 
 def test_on_a_full_disk_nothing_is_half_written_and_what_was_there_stays(log: RunLog) -> None:
-    log.begin("r1", "w", "library", NOON, {})
-    with log.file.used() as connection:
+    log.begin_run("r1", "w", "library", NOON, {})
+    with log.file.use_connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(DatabaseUnusable, match="full"):
         log.add_nodes("r1", [node(seq, note="x" * 1_000) for seq in range(100)])
-    assert (log.run("r1")["nodes"], log.notice) == ([], None)
+    assert (log.get_run("r1")["nodes"], log.notice) == ([], None)
     log.add_nodes("r1", [node(1)])
-    assert len(log.run("r1")["nodes"]) == 1
+    assert len(log.get_run("r1")["nodes"]) == 1
 
 
 def test_a_log_that_another_process_holds_is_waited_for_and_then_given_up(
@@ -549,7 +549,7 @@ def test_a_log_that_another_process_holds_is_waited_for_and_then_given_up(
         ran(log, "r1")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseUnusable, match="locked"):
-            log.begin("r2", "w", "library", NOON, {})
+            log.begin_run("r2", "w", "library", NOON, {})
         assert ids(log) == ["r1"]
         other.execute("ROLLBACK")
         ran(log, "r2")
@@ -578,13 +578,13 @@ def test_statistics_are_those_of_all_runs_through_renaming_and_pruning(
                 ran(log, f"r{number}", other, workflow=name, ms=amount)
                 remembered.append([name, other, amount])
             elif kind == "rename":
-                log.rename(name, other)
+                log.rename_workflow(name, other)
                 remembered = [[other if run[0] == name else run[0], *run[1:]] for run in remembered]
             else:
-                log.prune(keep=amount)
+                log.prune_runs(keep=amount)
         for name in "abc":
             outcomes = [run[2] for run in remembered if run[0] == name and run[1] in ("success", "failed")]
-            told = log.statistics(name)
+            told = log.compute_statistics(name)
             assert told["execution_count"] == sum(run[0] == name for run in remembered)
             assert told["success_count"] == sum(run[:2] == [name, "success"] for run in remembered)
             assert told["failure_count"] == sum(run[:2] == [name, "failed"] for run in remembered)
@@ -602,7 +602,7 @@ def test_only_a_run_that_is_logged_as_a_success_has_succeeded(log: RunLog, path:
     assert not log.has_succeeded("run_0")
     for number, status in enumerate(get_args(Ending)):
         ran(log, f"run_{number}", status)
-    log.begin("run_9", "w", "draft", NOON, {})
+    log.begin_run("run_9", "w", "draft", NOON, {})
     assert [log.has_succeeded(f"run_{number}") for number in range(10)] == [
         number < len(get_args(Ending)) and get_args(Ending)[number] == "success" for number in range(10)
     ]

@@ -48,7 +48,7 @@ def cases(draw: st.DrawFn) -> Case:
 def played(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
     """The nodes that ran and those that were skipped, where of all that may run the one whose turn it is ends next."""
     schedule = Schedule(case.workflow)
-    ready = [schedule.begin()]
+    ready = [schedule.start]
     ran: list[str] = []
     for turn in turns:
         if not ready:
@@ -58,7 +58,7 @@ def played(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
         settled = {*ran, *schedule.skipped}
         assert all(edge.source in settled for edge in case.workflow.edges if edge.target == node)
         ran.append(node)
-        ready += schedule.ended(node, case.answers[node])
+        ready += schedule.end_node(node, case.answers[node])
         assert len(ready) == len(set(ready))
     assert ready == []
     return ran, schedule.skipped
@@ -97,55 +97,55 @@ def test_the_order_in_which_nodes_end_does_not_matter(case: Case, data: st.DataO
 
 def test_a_single_node_begins_and_that_is_all() -> None:
     schedule = Schedule(workflow_of([], "only"))
-    assert schedule.begin() == "only"
-    assert schedule.ended("only", "default") == []
+    assert schedule.start == "only"
+    assert schedule.end_node("only", "default") == []
     assert schedule.skipped == []
 
 
 def test_several_edges_of_one_action_are_branches_that_begin_together() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("a", "c"), ("a", "d")]))
-    assert schedule.ended("a", "default") == ["b", "c", "d"]
+    assert schedule.end_node("a", "default") == ["b", "c", "d"]
 
 
 def test_a_node_waits_for_all_branches_that_lead_to_it() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]))
-    schedule.ended("a", "default")
-    assert schedule.ended("c", "default") == []
-    assert schedule.ended("b", "default") == ["d"]
+    schedule.end_node("a", "default")
+    assert schedule.end_node("c", "default") == []
+    assert schedule.end_node("b", "default") == ["d"]
 
 
 def test_the_branch_that_is_not_taken_is_skipped_and_all_that_only_it_leads_to() -> None:
     schedule = Schedule(
         workflow_of([("a", "b", "left"), ("a", "c", "right"), ("c", "d"), ("d", "e"), ("b", "f"), ("e", "f")])
     )
-    assert schedule.ended("a", "left") == ["b"]
+    assert schedule.end_node("a", "left") == ["b"]
     assert schedule.skipped == ["c", "d", "e"]
-    assert schedule.ended("b", "default") == ["f"]
+    assert schedule.end_node("b", "default") == ["f"]
 
 
 def test_a_node_runs_if_one_of_its_edges_was_taken() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("a", "c"), ("b", "d", "error"), ("c", "d")]))
-    schedule.ended("a", "default")
-    assert schedule.ended("b", "default") == []
-    assert schedule.ended("c", "default") == ["d"]
+    schedule.end_node("a", "default")
+    assert schedule.end_node("b", "default") == []
+    assert schedule.end_node("c", "default") == ["d"]
 
 
 def test_an_answer_that_no_edge_is_for_ends_that_way() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("b", "c")]))
-    assert schedule.ended("a", "unheard-of") == []
+    assert schedule.end_node("a", "unheard-of") == []
     assert schedule.skipped == ["b", "c"]
 
 
 def test_two_edges_for_different_actions_between_the_same_nodes_count_as_one_way() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("a", "b", "error")]))
-    assert schedule.ended("a", "error") == ["b"]
+    assert schedule.end_node("a", "error") == ["b"]
     assert schedule.skipped == []
 
 
 def test_the_edges_that_leave_a_node_are_known_by_their_actions() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("a", "c", "error")]))
     assert (schedule.has_edge("a", "error"), schedule.has_edge("b", "error")) == (True, False)
-    assert list(schedule.actions("a")) == ["default", "error"]
+    assert list(schedule.edge_actions("a")) == ["default", "error"]
 
 
 @pytest.mark.parametrize("shape", ["row", "fan", "skipped row"])
@@ -155,9 +155,9 @@ def test_ten_thousand_nodes_are_scheduled(shape: str) -> None:
     if shape == "fan":
         edges = [*(("start", name) for name in names), *((name, "end") for name in names)]
     schedule = Schedule(workflow_of(edges))
-    ready = [schedule.begin()]
+    ready = [schedule.start]
     ran = 0
     while ready:
         ran += 1
-        ready += schedule.ended(ready.pop(), "other" if shape == "skipped row" else "default")
+        ready += schedule.end_node(ready.pop(), "other" if shape == "skipped row" else "default")
     assert (ran, len(schedule.skipped)) == {"row": (10_000, 0), "fan": (10_002, 0), "skipped row": (1, 9_999)}[shape]

@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from pflow.engine import engine, executors
-from pflow.engine.cancelling import Cancellation
+from pflow.engine.cancellation import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
 from tests.pflow.engine.flows import CODE, NODES, SOON_S, Home, chain, joined, node
@@ -90,8 +90,8 @@ def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_i
     second = home.run(ir(2))
     assert set(second.progress.reused) == {"start", "c"}
     assert second.progress.not_reused == {
-        "a": "what it is given changed",
-        "b": "what it is given changed",
+        "a": "its inputs changed",
+        "b": "its inputs changed",
         "end": "it had not finished",
     }
     (told,) = second.warnings
@@ -108,7 +108,7 @@ def test_a_node_of_another_type_runs_again_though_it_is_given_the_same(
     failed(failing_at_the_end(node("a", "twin", value=1), node("b", value="${a.value}")))
     second = home.run(failing_at_the_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
     assert second.progress.reused == ["b"], "what it gives is the same"
-    assert second.progress.not_reused["a"] == "what it is given changed"
+    assert second.progress.not_reused["a"] == "its inputs changed"
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
 
@@ -170,7 +170,7 @@ def test_a_node_that_looks_at_the_world_runs_again_once_another_node_with_effect
     nodes = [node("start"), node("a", "effect"), node("b", "effect", value=2), node("look", "looker"), node("end")]
     failed(joined(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
     second = home.run(joined(nodes, "start>a", "start>b", "b>look", "a>end", "look>end"))
-    assert second.progress.not_reused["look"] == "a node before it that changes things ran again"
+    assert second.progress.not_reused["look"] == "an earlier node with effects ran again"
     assert home.runs() == {"start": 1, "a": 1, "b": 1, "look": 2, "end": 2}
 
 
@@ -218,7 +218,7 @@ def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
     else:
         file.write_text("longer" if change == "size" else "two")
         os.utime(file, ns=(10**18, 10**18 + (change == "time")))
-    assert home.run(ir).progress.not_reused["r"] == "what it is given changed"
+    assert home.run(ir).progress.not_reused["r"] == "its inputs changed"
     assert home.runs()["r"] == 2
 
 
@@ -243,7 +243,7 @@ def test_a_node_that_looks_at_what_changes_by_itself_always_runs(home: Home, fai
     ir = failing_at_the_end(node("v", "volatile"), node("a", value="${v.value}"))
     failed(ir)
     second = home.run(ir)
-    assert second.progress.not_reused["v"] == "what it reads may have changed"
+    assert second.progress.not_reused["v"] == "the data it reads may have changed"
     assert second.progress.reused == ["a"]
 
 
@@ -256,7 +256,7 @@ def test_a_node_whose_file_is_gone_writes_it_again(home: Home, failed: Callable[
     assert home.runs()["w"] == 1
     file.unlink()
     second = home.run(ir)
-    assert second.progress.not_reused["w"] == "what it wrote is gone"
+    assert second.progress.not_reused["w"] == "a file it wrote is missing"
 
 
 def test_a_node_that_looks_at_the_world_runs_again_once_a_node_before_it_has_changed_the_world_again(
@@ -289,14 +289,14 @@ def test_code_of_a_node_that_was_edited_is_another_version_of_it(home: Home, fai
     code = home.path / "nodes" / "counting.py"
     code.write_text(code.read_text() + "\nEDITED = True\n")
     second = home.run(ir)
-    assert second.progress.not_reused["a"] == "what it is given changed"
+    assert second.progress.not_reused["a"] == "its inputs changed"
 
 
 def test_a_node_that_says_so_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", resume="never"), node("b", "effect", resume="never"))
     failed(ir)
     second = home.run(ir)
-    assert second.progress.not_reused["a"] == 'it says "resume": "never"'
+    assert second.progress.not_reused["a"] == 'its "resume" is "never"'
     assert home.runs() == {"a": 2, "b": 2, "end": 2}
 
 
@@ -369,7 +369,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         waited.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("pflow.engine.steps.asyncio.sleep", at_once)
+    monkeypatch.setattr("pflow.engine.step_runner.asyncio.sleep", at_once)
     return waited
 
 
@@ -437,7 +437,7 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
     home.run(ir)
     second = home.run(ir)
     assert second.uncertain == ["e"]
-    checkpoint = second.checkpoint()
+    checkpoint = second.describe_checkpoint()
     assert checkpoint is not None
     assert checkpoint["uncertain_nodes"] == ["e"]
     assert [told for told in second.warnings if "whether it had its effect is uncertain" in told]
@@ -445,12 +445,12 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
 
 def test_a_lock_that_was_given_up_on_is_not_kept(home: Home, failed: Callable[..., RunResult]) -> None:
     """Whoever waits for another and is cancelled must not hold it against all who come later."""
-    from pflow.engine.checkpoints import Checkpoints
+    from pflow.engine.resume.resume_point import ResumePoint
 
     ir = chain(node("e", "effect"), node("end"))
     key = ("e", home.run(ir).hashes["e"])
     failed(failing_at_the_end(node("a")))
-    with Checkpoints(home.checkpoints, "flow").one_at_a_time(key):
+    with ResumePoint(home.checkpoints, "flow").lock_effect(key):
         waited = home.run({**ir, "timeout": 0.05})
         assert waited.error_body is not None
         assert waited.error_body["code"] == "run_timed_out"

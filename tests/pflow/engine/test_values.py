@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.values import as_json, fingerprint, from_json
+from pflow.engine.json_values import as_json, fingerprint, from_json
 from pflow.errors import NodeFailed
 from tests.requirements import requirement
 

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from pflow.config import Settings
-from pflow.engine.recorder import Recorder
+from pflow.engine.resume.recorder import RunRecorder
 from pflow.errors import InvalidInputs, InvalidWorkflow
 from pflow.service import Service
 from tests.requirements import requirement
@@ -72,7 +72,7 @@ def test_a_file_that_is_gone_is_written_again(service: Service) -> None:
     service.run(flow, name="flow")
     (service.folder / "it").unlink()
     again = service.run(flow, name="flow")
-    assert again.progress.not_reused["write"] == "what it wrote is gone"
+    assert again.progress.not_reused["write"] == "a file it wrote is missing"
     assert (service.folder / "it").read_text() == "x"
 
 
@@ -103,7 +103,7 @@ def test_two_nodes_that_do_the_same_both_do_it(service: Service) -> None:
 def test_what_was_interrupted_and_then_edited_is_still_uncertain(service: Service) -> None:
     flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3), GATE)
     first = service.run(flow, name="flow")
-    assert (first.checkpoint() or {})["uncertain_nodes"] == ["act"]
+    assert (first.describe_checkpoint() or {})["uncertain_nodes"] == ["act"]
     again = service.run(chain(shell("act", "echo x >> xs"), GATE), name="flow")
     assert "uncertain" in " ".join(again.warnings)
 
@@ -172,7 +172,7 @@ def test_a_parameter_that_cannot_be_made_to_fit_is_told_with_its_value(service: 
     flow = chain({"id": "copy", "type": "copy-file", "params": params}, inputs={"o": {}})
     run = service.run(flow, {"o": "perhaps"}, name="flow")
     assert run.error_body is not None
-    assert "`overwrite` of 'copy' is to be bool, and is str 'perhaps'" in run.error_body["message"]
+    assert "`overwrite` of 'copy' must be bool, got str 'perhaps'" in run.error_body["message"]
 
 
 def test_a_draft_that_is_saved_takes_what_it_did_along(service: Service) -> None:
@@ -286,7 +286,7 @@ def test_what_follows_a_node_whose_result_is_not_kept_is_not_run_again_because_o
         service.run(flow, name="flow")
     result = service.run(flow, name="flow")
     assert (service.folder / "paid").read_text() == "paid\n"
-    assert "holds a secret" in result.progress.not_reused["login"]
+    assert "contains a secret" in result.progress.not_reused["login"]
     assert "pay" in result.progress.reused
     assert b"zanzibar" not in b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())
 
@@ -296,13 +296,13 @@ def test_why_a_node_runs_again_is_told_as_it_is(service: Service) -> None:
     service.run(flow, {"x": "one"}, name="flow")
     again = service.run(flow, {"x": "two"}, name="flow")
     assert again.progress.not_reused == {
-        "act": "what it is given changed",
-        "mail": "a node before it that changes things ran again",
+        "act": "its inputs changed",
+        "mail": "an earlier node with effects ran again",
         "gate": "it had not finished",
     }
     assert [told.partition(": ")[2] for told in again.warnings if "has effects" in told] == [
-        "what it is given changed.",
-        "a node before it that changes things ran again.",
+        "its inputs changed.",
+        "an earlier node with effects ran again.",
     ]
 
 
@@ -342,7 +342,7 @@ def test_what_goes_into_a_parameter_for_secrets_is_one_wherever_it_comes_from(
         inputs={"plain": {}},
     )
     if is_killed:  # nothing is settled: the journal is what is left
-        monkeypatch.setattr(Recorder, "end", Mock(return_value=False))
+        monkeypatch.setattr(RunRecorder, "end_run", Mock(return_value=False))
     result = service.run(flow, {"plain": "zanzibar-two"}, name="flow")
     assert result.failed_node == "gate"
     left = b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pflow.engine.checkpoints import Checkpoints
-from pflow.engine.journals import Result
+from pflow.engine.resume.journal import Result
+from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import WorkflowExists
 from pflow.library.listing import list_workflows
 from pflow.library.lookup import find
@@ -27,7 +27,7 @@ import filelock
 from pflow.config import Settings
 from pflow.library.promotion import save_to_library
 from pflow.service import Service
-from pflow.engine.checkpoints import Checkpoints
+from pflow.engine.resume.resume_point import ResumePoint
 import pflow.engine.runlog
 
 homes, final, moments, by = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
@@ -48,11 +48,11 @@ def save_and_die(home, moment):
         step("after fsync")
     os.fsync = watched_fsync
     if by == "service":  # what comes before only reads
-        move = Checkpoints.moved_to
+        move = ResumePoint.moving_to
         def watched_move(*arguments):
             sys.addaudithook(step)
             return move(*arguments)
-        Checkpoints.moved_to = watched_move
+        ResumePoint.moving_to = watched_move
         Service(Settings(home=home), home).save("x", final, "Greets people.")
     else:
         sys.addaudithook(step)
@@ -128,15 +128,15 @@ def test_a_save_killed_at_any_moment_leaves_finished_effects_to_every_workflow_t
     for moment in range(1, moments + 1):
         home = tmp_path / str(moment)
         draft(home, "x", {**IR, "nodes": [{"id": "greet", "type": "shell", "params": {"command": "echo ${who}"}}]})
-        unfinished = Checkpoints(home / "checkpoints", "x").begin("run_1")
-        unfinished.finished(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
-        assert unfinished.end(keep=True)
+        unfinished = ResumePoint(home / "checkpoints", "x").begin_run("run_1")
+        unfinished.record_result(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
+        assert unfinished.end_run(keep=True)
     left: set[tuple[bool, bool]] = set()
     for moment, was_killed in killed_at_every_moment(tmp_path, "y", moments=moments, by="service").items():
         home = tmp_path / str(moment)
         there = {"x": WorkflowManager.for_drafts(home).exists("x"), "y": WorkflowManager.for_library(home).exists("y")}
         for name in (name for name, is_there in there.items() if is_there):
-            past = Checkpoints(home / "checkpoints", name).peek()
+            past = ResumePoint(home / "checkpoints", name).read_earlier_runs()
             assert past.results.keys() == {("greet", "f")}, f"{name}, killed before step {moment}"
         left.add((there["x"], there["y"]))
         if not was_killed:

@@ -17,7 +17,13 @@ COMMAND = str(Path(sys.executable).with_name("pflow"))
 SERVE = ("mcp", "serve")
 PATIENCE_S = 40
 LOADED = (
-    *("pflow.service", "pflow.engine.engine", "pflow.engine.runlog", "pflow.engine.checkpoints", "pflow.engine.spool"),
+    *(
+        "pflow.service",
+        "pflow.engine.engine",
+        "pflow.engine.runlog",
+        "pflow.engine.resume.resume_point",
+        "pflow.engine.spool",
+    ),
     *(
         "pflow.cli.main",
         "pflow.cli.run_command",

@@ -48,7 +48,7 @@ def history(home: Path, name: str) -> list[dict[str, Any]]:
     """The runs of a workflow in the log, the last first, each with its nodes."""
     log = RunLog(home / "runs.db")
     try:
-        return [log.run(run["id"]) for run in log.history(name)]
+        return [log.get_run(run["id"]) for run in log.list_runs(name)]
     finally:
         log.close()
 

@@ -15,7 +15,7 @@ import pytest
 from blockbuster import blockbuster_ctx
 
 from pflow import mcp_server
-from pflow.engine import cancelling
+from pflow.engine import cancellation as cancelling
 from pflow.engine.output import NullOutput
 from pflow.errors import RepairRefused
 from pflow.library.manager import WorkflowManager

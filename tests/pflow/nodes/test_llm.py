@@ -98,7 +98,7 @@ def own(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 def providers(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """The server in the place of every provider, each with a path of its own."""
     endpoints = {name: f"{server.url}/{name}/" for name in ("openai", "anthropic", "google")}
-    monkeypatch.setattr("pflow.nodes.llm._ENDPOINTS", endpoints)
+    monkeypatch.setattr("uraniborg.kernel.chat.ENDPOINTS", endpoints)
     return server
 
 
@@ -205,7 +205,7 @@ async def test_the_model_decides_the_provider_and_only_its_key_is_sent(
         ({"model": "claude-x"}, {"OPENAI_API_KEY": KEY}, "no key for the provider 'anthropic'", "ANTHROPIC_API_KEY"),
         ({"model": "google/x"}, {"LLM_API_KEY": KEY}, "no key for the provider 'google'", "GOOGLE_API_KEY"),
         ({"model": "x"}, {"LLM_PROVIDER": "oracle"}, "LLM_PROVIDER cannot be 'oracle'", "LLM_BASE_URL"),
-        ({"model": "x", "prompt": " \n"}, {}, "The prompt is empty", "Say what"),
+        ({"model": "x", "prompt": " \n"}, {}, "The prompt is empty", "Describe what"),
     ],
 )
 async def test_what_is_missing_is_named_before_anything_is_asked(
@@ -249,7 +249,7 @@ async def test_pictures_are_sent_with_their_bytes_or_by_their_address(own: Serve
 
 @pytest.mark.parametrize(
     ("image", "message"),
-    [("notes.txt", "no picture by its name"), ("lost.png", "cannot be read"), ("vast.png", "too large")],
+    [("notes.txt", "does not have the name of an image"), ("lost.png", "cannot be read"), ("vast.png", "too large")],
 )
 async def test_pictures_that_are_none_are_refused(own: Server, context: Context, image: str, message: str) -> None:
     with (context.folder / "vast.png").open("wb") as file:
@@ -262,12 +262,12 @@ async def test_pictures_that_are_none_are_refused(own: Server, context: Context,
 @pytest.mark.parametrize(
     ("status", "body", "message", "hint"),
     [
-        (401, {"error": {"message": f"bad {KEY}"}}, "refused the key", "Check the key"),
-        (429, {"error": {"message": "slow down"}}, "limits requests", "Wait"),
+        (401, {"error": {"message": f"bad {KEY}"}}, "refused the API key", "Check the key"),
+        (429, {"error": {"message": "slow down"}}, "is limiting requests", "Wait"),
         (400, {"error": {"message": f"no temperature for {KEY}"}}, "no temperature for ", "params"),
         (404, {"error": {"message": "no such model"}}, "no such model", "params"),
-        (503, {}, "failed with HTTP status 503", "later"),
-        (200, b"<html>", "no chat completion|gave no answer", "Check"),
+        (503, {}, "answered with HTTP status 503", "later"),
+        (200, b"<html>", "not a chat completion|gave no answer", "Check"),
         (200, {"choices": []}, "gave no answer", "Check"),
         (200, says(None), "gave no answer", "Check"),
         (200, says("  "), "gave no answer", "Check"),

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 
 from tests.universe.domain.samples import Json, a_payload, after, outcome
 from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, any_of
-from universe.domain.advice import warnings_of
-from universe.domain.catalogue import EXAMPLES
-from universe.domain.commands import parse_command
+from universe.domain.command_catalogue import EXAMPLES
+from universe.domain.command_parser import parse_command
+from universe.domain.command_warnings import find_command_warnings
 from universe.domain.state import EMPTY
 
 STATES = (EMPTY, after(FLAT), after(TANGLED))
@@ -16,17 +16,17 @@ STATES = (EMPTY, after(FLAT), after(TANGLED))
 @given(any_of(*COMMANDS))
 def test_whatever_is_accepted_is_warned_of_in_short_sentences(command: Json) -> None:
     for before in STATES:
-        warnings = warnings_of(before, parse_command(command))
+        warnings = find_command_warnings(before, parse_command(command))
         assert len(warnings) <= 20
         assert all(one.endswith((".", "?")) and len(one) < 500 for one in warnings)
 
 
 def test_warnings_change_nothing() -> None:
     for before in STATES:
-        plain = before.plain()
+        plain = before.to_plain()
         for example in EXAMPLES.values():
-            warnings_of(before, example)
-        assert before.plain() == plain
+            find_command_warnings(before, example)
+        assert before.to_plain() == plain
         assert outcome(before, {"type": "tick"}).state.time == before.time + 1
 
 
@@ -34,6 +34,6 @@ def test_a_source_for_a_field_that_the_body_does_not_have_is_warned_of() -> None
     before = after({"type": "addStar", "id": "ven", "payload": a_payload(None)})
     source = {"id": "brahe", "title": "Masses", "fields": ["mass", "weight", "kepler.period"]}
     command = {"type": "updateStar", "id": "ven", "payload": {"mass": 2.0, "sources": [source]}}
-    assert warnings_of(before, parse_command(command)) == [
+    assert find_command_warnings(before, parse_command(command)) == [
         "payload.sources cites 'weight', 'kepler.period', which the body does not have."
     ]

@@ -160,7 +160,7 @@ def test_attaching_a_root_takes_it_off_the_roots_and_leaves_its_orbit() -> None:
 
 
 def test_attaching_what_was_no_root_leaves_the_roots_even_where_it_is_among_them() -> None:
-    odd = parse_state({**SYSTEM.plain(), "rootIds": ["sun", "moon"]})
+    odd = parse_state({**SYSTEM.to_plain(), "rootIds": ["sun", "moon"]})
     assert after(attach("moon", "mars"), start=odd).rootIds == ("sun", "moon")
 
 

@@ -8,14 +8,14 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain.samples import RING, a_body, a_group, below, outcome
 from tests.universe.domain.test_events import CASES
-from universe.domain import catalogue
-from universe.domain.commands import parse_command
+from universe.domain import command_catalogue
+from universe.domain.command_parser import parse_command
 from universe.domain.events import is_refusal
 from universe.domain.state import State, parse_state
 from universe.errors import MalformedCommand
 
 COMMANDS: Final[dict[str, dict[str, Any]]] = {
-    command["type"]: command for category in catalogue.categories() for command in category["commands"]
+    command["type"]: command for category in command_catalogue.list_categories() for command in category["commands"]
 }
 FULL: Final = parse_state(
     {
@@ -28,9 +28,9 @@ FULL: Final = parse_state(
         "rootIds": ["sun"],
         "groups": {"milky-way": a_group("milky-way", None, below("sun", "system"))},
         "rootGroupIds": ["milky-way"],
-        "smallBodyFields": {"belt": catalogue.EXAMPLES["setSmallBodyFields"]["fields"]["belt"]},
-        "protoplanetaryDisks": {"disk": catalogue.EXAMPLES["addProtoplanetaryDisk"]["disk"]},
-        "nebulae": {"veil": catalogue.EXAMPLES["setNebulae"]["nebulae"]["veil"]},
+        "smallBodyFields": {"belt": command_catalogue.EXAMPLES["setSmallBodyFields"]["fields"]["belt"]},
+        "protoplanetaryDisks": {"disk": command_catalogue.EXAMPLES["addProtoplanetaryDisk"]["disk"]},
+        "nebulae": {"veil": command_catalogue.EXAMPLES["setNebulae"]["nebulae"]["veil"]},
     }
 )
 """A universe in which every example has what it names."""
@@ -47,7 +47,7 @@ EMPTIED: Final[dict[str, dict[str, Any]]] = {
 
 
 def universe_for(kind: str) -> State:
-    return parse_state({**FULL.plain(), **EMPTIED.get(kind, {})})
+    return parse_state({**FULL.to_plain(), **EMPTIED.get(kind, {})})
 
 
 @requirement("UN-7")

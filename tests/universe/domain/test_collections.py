@@ -5,11 +5,11 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from tests.universe.domain.samples import Json, a_disk, a_field, a_nebula, accepted, after, command, refused
-from universe.domain.state import EMPTY, Kind
+from universe.domain.state import EMPTY, EntityKind
 
 
 class Collection(NamedTuple):
-    kind: Kind
+    kind: EntityKind
     noun: str
     """As the commands have it."""
     plural: str

@@ -21,7 +21,8 @@ from tests.universe.domain.samples import (
     command,
     example,
 )
-from universe.domain.commands import CATEGORIES, KINDS, TYPES, parse_command, type_of
+from universe.domain.command_parser import parse_command
+from universe.domain.commands import CATEGORIES, COMMAND_CLASSES, COMMAND_TYPES, get_command_type
 from universe.errors import MalformedCommand, UnknownCommand
 
 ID_CHARS = 256
@@ -51,9 +52,11 @@ def with_value(given: Json, place: tuple[str | int, ...], value: Any) -> Json:
     return given
 
 
-LEAVES: Final = [(kind, place) for kind in TYPES for place in leaves(example(kind)) if place != ("type",)]
+LEAVES: Final = [(kind, place) for kind in COMMAND_TYPES for place in leaves(example(kind)) if place != ("type",)]
 NUMBERS: Final = [(kind, place) for kind, place in LEAVES if place[-1] in {"dt", "mass", "opacity", "radius", "x"}]
-REQUIRED: Final = [(kind, name) for kind in TYPES for name in sorted(KINDS[kind].__required_keys__ - {"type"})]
+REQUIRED: Final = [
+    (kind, name) for kind in COMMAND_TYPES for name in sorted(COMMAND_CLASSES[kind].__required_keys__ - {"type"})
+]
 
 
 def refusal_of(given: Any) -> MalformedCommand:
@@ -74,7 +77,7 @@ def containers(value: Any) -> set[int]:
     return set()
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_a_well_formed_command_is_taken_as_it_is_and_shares_nothing_with_what_was_given(kind: str) -> None:
     given = example(kind)
     parsed = parse_command(given)
@@ -84,8 +87,8 @@ def test_a_well_formed_command_is_taken_as_it_is_and_shares_nothing_with_what_wa
 
 def test_there_are_25_commands_in_ten_categories() -> None:
     assert len(CATEGORIES) == 10
-    assert [type_of(kind) for _, _, kinds in CATEGORIES for kind in kinds] == TYPES
-    assert len(set(TYPES)) == 25
+    assert [get_command_type(kind) for _, _, kinds in CATEGORIES for kind in kinds] == COMMAND_TYPES
+    assert len(set(COMMAND_TYPES)) == 25
     assert [slug for _, slug, _ in CATEGORIES] == [name.lower().replace(" ", "-") for name, _, _ in CATEGORIES]
 
 
@@ -166,7 +169,7 @@ def test_what_is_no_finite_number_is_refused_by_its_exact_path(
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in TYPES if {"payload", "patch", "disk"} & KINDS[kind].__required_keys__]
+    "kind", [kind for kind in COMMAND_TYPES if {"payload", "patch", "disk"} & COMMAND_CLASSES[kind].__required_keys__]
 )
 def test_nan_deep_inside_what_nobody_knows_is_refused_all_the_same(kind: str) -> None:
     given = example(kind)
@@ -203,11 +206,11 @@ def test_whole_and_broken_numbers_are_both_numbers_and_stay_what_they_are(
         assert type(parsed) is type(number)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_an_unknown_field_of_a_command_is_refused_with_the_fields_there_are(kind: str) -> None:
     error = refusal_of({**example(kind), "surplus": SECRET})
     assert error.ids["path"] == "surplus"
-    assert error.ids["allowed"] == [name for name in KINDS[kind].__annotations__ if name != "type"]
+    assert error.ids["allowed"] == [name for name in COMMAND_CLASSES[kind].__annotations__ if name != "type"]
     assert error.message == f"surplus is not a field of the command {kind}."
     assert SECRET not in str(error.body())
 
@@ -239,7 +242,8 @@ def test_unknown_keys_inside_are_kept(kind: str, place: tuple[str | int, ...]) -
 
 
 @pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind in TYPES for name in ID_FIELDS if name in KINDS[kind].__annotations__]
+    ("kind", "name"),
+    [(kind, name) for kind in COMMAND_TYPES for name in ID_FIELDS if name in COMMAND_CLASSES[kind].__annotations__],
 )
 def test_an_id_has_1_to_256_characters_of_any_kind(kind: str, name: str) -> None:
     for good in ODD_IDS:
@@ -341,7 +345,7 @@ def test_all_problems_of_a_command_are_listed_at_once_with_a_valid_example() -> 
     assert parse_command(error.ids["example"])["type"] == "addStar"
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_every_malformed_command_is_shown_a_valid_one_of_its_kind(kind: str) -> None:
     error = refusal_of({**example(kind), "surplus": 1})
     assert error.ids["example"]["type"] == kind
@@ -450,7 +454,7 @@ def test_what_is_no_object_is_no_command(given: Any) -> None:
 def test_a_command_without_a_type_is_told_the_types_there_are(given: Json) -> None:
     error = refusal_of(given)
     assert error.ids["path"] == "type"
-    assert all(name in error.ids["allowed"] for name in TYPES)
+    assert all(name in error.ids["allowed"] for name in COMMAND_TYPES)
 
 
 @pytest.mark.parametrize(
@@ -461,7 +465,7 @@ def test_an_unknown_command_is_told_the_commands_there_are(name: str) -> None:
         parse_command({"type": name, "surplus": SECRET})
     assert caught.value.status == 400
     assert caught.value.ids["path"] == "type"
-    assert all(known in caught.value.ids["allowed"] for known in TYPES)
+    assert all(known in caught.value.ids["allowed"] for known in COMMAND_TYPES)
     assert name[:80] in caught.value.message
     assert len(caught.value.message) < 120
     assert SECRET not in str(caught.value.body())

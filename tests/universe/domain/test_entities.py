@@ -6,7 +6,7 @@ import pytest
 
 from tests.universe.domain.samples import POSITION, RING, Json, a_body, add_star, command
 from universe.domain import entities
-from universe.domain.commands import parse_command
+from universe.domain.command_parser import parse_command
 from universe.domain.state import parse_state
 from universe.errors import MalformedCommand, MalformedState
 

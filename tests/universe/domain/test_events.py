@@ -21,7 +21,7 @@ from tests.universe.domain.samples import (
     refused,
 )
 from universe import errors
-from universe.domain.events import REFUSALS, is_refusal, meaning, refusal
+from universe.domain.events import REFUSALS, get_refusal_code, is_refusal, make_refusal_error
 from universe.domain.state import EMPTY, State, parse_state
 from universe.errors import CommandRefused
 
@@ -183,7 +183,7 @@ CASES: Final[list[Case]] = [
 @pytest.mark.parametrize(("state", "given", "event", "code"), CASES, ids=[case[2]["type"] for case in CASES])
 def test_a_refusal_says_what_was_not_possible_and_what_to_do(state: State, given: Json, event: Json, code: str) -> None:
     assert refused(state, given) == event
-    error = refusal(event, state, universeId="u-42")
+    error = make_refusal_error(event, state, universeId="u-42")
     assert (error.code, error.status) == (code, 422)
     assert error.ids.keys() - {"nearest", "known"} == {"universeId", "event"}
     assert (error.ids["universeId"], error.ids["event"]) == ("u-42", event)
@@ -216,7 +216,7 @@ def test_a_refusal_suggests_the_nearest_ids_also_by_the_names_of_bodies(given: J
             "nebulae": {"veil": a_nebula("veil")},
         }
     )
-    error = refusal(refused(state, given), state)
+    error = make_refusal_error(refused(state, given), state)
     assert error.ids["nearest"] == nearest
     assert error.hint.startswith("Did you mean '")
 
@@ -224,14 +224,14 @@ def test_a_refusal_suggests_the_nearest_ids_also_by_the_names_of_bodies(given: J
 def test_where_nothing_is_near_some_ids_are_listed() -> None:
     state = parse_state({"stars": {key: a_body(key) for key in ("sun", "earth")}})
     event = refused(state, command("removeStar", id="zzzzzzzz"))
-    assert sorted(refusal(event, state).ids["known"]) == ["earth", "sun"]
-    assert refusal(event).ids == {"event": event}
+    assert sorted(make_refusal_error(event, state).ids["known"]) == ["earth", "sun"]
+    assert make_refusal_error(event).ids == {"event": event}
 
 
 def test_an_attachment_says_which_of_the_two_is_missing() -> None:
     state = parse_state({"stars": {"sun": a_body("sun")}})
     for child, parent, missing in (("x", "sun", "'x'"), ("sun", "y", "'y'"), ("x", "y", "'x' and 'y'")):
-        error = refusal(refused(state, command("attachStar", childId=child, parentId=parent)), state)
+        error = make_refusal_error(refused(state, command("attachStar", childId=child, parentId=parent)), state)
         assert error.message == f"'{child}' cannot orbit '{parent}': {missing} is not there."
 
 
@@ -245,7 +245,7 @@ def test_a_refusal_is_known_by_its_type_and_comes_as_an_error_of_the_family(kind
     codes = {
         error.code for error in vars(errors).values() if isinstance(error, type) and issubclass(error, CommandRefused)
     }
-    assert meaning(kind) in codes - {CommandRefused.code}
+    assert get_refusal_code(kind) in codes - {CommandRefused.code}
 
 
 def test_no_success_is_a_refusal() -> None:
@@ -257,12 +257,12 @@ def test_no_success_is_a_refusal() -> None:
 
 @pytest.mark.parametrize("key", ["{id}", "{", "}", "{0}", "{why}", "%s", "'", "a\nb", "🪐", "__class__"])
 def test_an_id_that_looks_like_a_placeholder_is_shown_as_it_is(key: str) -> None:
-    error = refusal({"type": "attachFailed", "reason": "cycle", "childId": key, "parentId": key})
+    error = make_refusal_error({"type": "attachFailed", "reason": "cycle", "childId": key, "parentId": key})
     assert error.message.startswith(f"'{key}' cannot orbit '{key}': ")
 
 
 def test_a_long_id_is_cut_in_the_message_and_whole_in_the_event() -> None:
     event = {"type": "starNotFound", "id": "x" * 256}
-    error = refusal(event)
+    error = make_refusal_error(event)
     assert len(error.message) < 150
     assert error.ids["event"] == event

@@ -11,11 +11,11 @@ from typing import Any, Final
 import pytest
 
 from tests.universe.domain.test_schemas import is_accepted, is_published
-from universe.domain.commands import KINDS, TYPES
-from universe.domain.events import is_refusal, refusal
-from universe.domain.hierarchy import circle_in
+from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
+from universe.domain.events import is_refusal, make_refusal_error
+from universe.domain.hierarchy import find_cycle
 from universe.domain.reducer import apply
-from universe.domain.state import EMPTY, State, parse_state, trusted_state
+from universe.domain.state import EMPTY, State, load_plain_state, parse_state
 from universe.errors import MalformedCommand, UnknownCommand
 
 Json = dict[str, Any]
@@ -57,16 +57,16 @@ class Step:
 
     def replayed(self) -> tuple[State, State, list[Json]]:
         """The state before, the state after and the events; neither what was given nor the state before is changed."""
-        before = trusted_state(deepcopy(self.before))
+        before = load_plain_state(deepcopy(self.before))
         command = deepcopy(self.command)
         after, events = apply(before, command)
-        assert before.plain() == self.before, self.place
+        assert before.to_plain() == self.before, self.place
         assert command == self.command, self.place
         return before, after, events
 
     def is_exact(self) -> bool:
         before, after, events = self.replayed()
-        said = (after.plain(), events, after is before)
+        said = (after.to_plain(), events, after is before)
         return said == (self.recorded["state"], self.recorded["events"], self.recorded["noop"])
 
 
@@ -99,10 +99,10 @@ def test_typed_sequences_run_through_from_the_empty_state(golden: list[Json]) ->
     for sequence in golden:
         if sequence["kind"] == "typed":
             state = EMPTY
-            assert state.plain() == sequence["initial"]
+            assert state.to_plain() == sequence["initial"]
             for recorded in sequence["steps"]:
                 state, _ = apply(state, recorded["command"])
-            assert state.plain() == sequence["steps"][-1]["state"], sequence["id"]
+            assert state.to_plain() == sequence["steps"][-1]["state"], sequence["id"]
 
 
 def test_what_was_refused_when_it_was_recorded_is_a_refusal_with_a_message(golden: list[Json]) -> None:
@@ -110,13 +110,13 @@ def test_what_was_refused_when_it_was_recorded_is_a_refusal_with_a_message(golde
     for step in steps(golden, "typed"):
         _, _, events = step.replayed()
         assert step.recorded["noop"] == any(is_refusal(event) for event in events), step.place
-        seen |= {refusal(event).code for event in events if is_refusal(event)}
+        seen |= {make_refusal_error(event).code for event in events if is_refusal(event)}
     assert {"star_not_found", "group_not_found", "hierarchy_refused", "not_attached", "ring_not_found"} <= seen
 
 
 def test_every_typed_state_is_accepted_as_a_state_and_written_back_alike(golden: list[Json]) -> None:
     for step in steps(golden, "typed"):
-        assert parse_state(step.recorded["state"]).plain() == step.recorded["state"], step.place
+        assert parse_state(step.recorded["state"]).to_plain() == step.recorded["state"], step.place
 
 
 def test_every_malformed_probe_but_the_bare_tick_is_refused_with_a_path(golden: list[Json]) -> None:
@@ -127,7 +127,7 @@ def test_every_malformed_probe_but_the_bare_tick_is_refused_with_a_path(golden: 
     for step in refused:
         given = deepcopy(step.command)
         with pytest.raises((MalformedCommand, UnknownCommand)) as caught:
-            apply(trusted_state(deepcopy(step.before)), given)
+            apply(load_plain_state(deepcopy(step.before)), given)
         assert caught.value.ids["path"].split(".")[0] in {*step.command, *_fields(step.command)}, step.place
         assert caught.value.status == 400
         assert caught.value.message
@@ -145,14 +145,16 @@ def test_a_bare_tick_is_one_second(golden: list[Json]) -> None:
 
 def test_an_unknown_command_is_refused_with_the_commands_there_are(golden: list[Json]) -> None:
     unknown = [
-        step for step in steps(golden, "malformed") if step.is_probe and step.command.get("type") not in set(TYPES)
+        step
+        for step in steps(golden, "malformed")
+        if step.is_probe and step.command.get("type") not in set(COMMAND_TYPES)
     ]
     assert unknown
     for step in unknown:
         with pytest.raises(UnknownCommand) as caught:
             apply(EMPTY, step.command)
         assert caught.value.ids["path"] == "type"
-        assert all(name in caught.value.ids["allowed"] for name in TYPES)
+        assert all(name in caught.value.ids["allowed"] for name in COMMAND_TYPES)
 
 
 def test_every_refused_probe_is_told_what_is_allowed(golden: list[Json]) -> None:
@@ -180,11 +182,11 @@ def test_each_listed_divergence_would_have_closed_a_circle_and_is_refused(golden
         before, after, [event] = step.replayed()
         assert after is before
         assert (event["type"], event["reason"]) == (kind, "cycle")
-        assert refusal(event).code == "hierarchy_refused"
+        assert make_refusal_error(event).code == "hierarchy_refused"
         child = step.command.get("id") or step.command["child"]["id"]
         assert (child == _parent(step.command)) == (reason == ITSELF)
-        assert (circle_in(step.before["groups"], "parentGroupId") is not None) == (reason == AGAIN)
-        assert circle_in(step.recorded["state"]["groups"], "parentGroupId") is not None
+        assert (find_cycle(step.before["groups"], "parentGroupId") is not None) == (reason == AGAIN)
+        assert find_cycle(step.recorded["state"]["groups"], "parentGroupId") is not None
 
 
 def test_every_hazard_step_ends_and_is_exact_or_a_refused_circle(golden: list[Json]) -> None:
@@ -199,7 +201,7 @@ def test_every_hazard_step_ends_and_is_exact_or_a_refused_circle(golden: list[Js
             [event] = events
             assert after is before, step.place
             assert event["reason"] == "cycle", step.place
-            assert refusal(event).code == "hierarchy_refused"
+            assert make_refusal_error(event).code == "hierarchy_refused"
             refused += 1
     assert refused == 42
 
@@ -210,7 +212,7 @@ def test_steps_that_never_came_back_when_recorded_come_back(golden: list[Json]) 
     for step in lost:
         _, after, events = step.replayed()
         assert len(events) == 1, step.place
-        assert trusted_state(after.plain()) == after
+        assert load_plain_state(after.to_plain()) == after
 
 
 def test_every_recorded_command_is_accepted_by_both_or_by_none(golden: list[Json]) -> None:
@@ -225,7 +227,7 @@ def test_every_recorded_command_is_accepted_by_both_or_by_none(golden: list[Json
 
 def _fields(command: Json) -> set[str]:
     """What a command of the kind may have; a missing field is named though it is not there."""
-    kind = KINDS.get(command.get("type", ""))
+    kind = COMMAND_CLASSES.get(command.get("type", ""))
     return set(kind.__annotations__) if kind else {"type"}
 
 

@@ -20,7 +20,7 @@ from tests.universe.domain.samples import (
     command,
     refused,
 )
-from universe.domain.hierarchy import circle_in, problem_of, with_descendants
+from universe.domain.hierarchy import find_cycle, find_hierarchy_problem, list_descendants
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, parse_state
 from universe.errors import MalformedState
@@ -78,18 +78,18 @@ def deepest(entities: Mapping[str, Mapping[str, Any]], link: str) -> int:
 
 def test_nothing_can_be_put_below_itself_or_below_what_is_below_it() -> None:
     stars = chain(4)
-    assert problem_of("s0", "s0", stars, "parentId") == "cycle"
-    assert problem_of("s0", "s3", stars, "parentId") == "cycle"
-    assert problem_of("s2", "s3", stars, "parentId") == "cycle"
-    assert problem_of("s3", "s0", stars, "parentId") is None
-    assert problem_of("s3", "s2", stars, "parentId") is None
+    assert find_hierarchy_problem("s0", "s0", stars, "parentId") == "cycle"
+    assert find_hierarchy_problem("s0", "s3", stars, "parentId") == "cycle"
+    assert find_hierarchy_problem("s2", "s3", stars, "parentId") == "cycle"
+    assert find_hierarchy_problem("s3", "s0", stars, "parentId") is None
+    assert find_hierarchy_problem("s3", "s2", stars, "parentId") is None
 
 
 def test_the_way_up_ends_at_what_is_not_there_at_null_and_at_nothing() -> None:
     for top in (None, "", "ghost"):
-        assert problem_of("x", "a", {"a": {"parentId": top}}, "parentId") is None
-    assert problem_of("x", "ghost", {}, "parentId") is None
-    assert problem_of("ghost", "ghost", {}, "parentId") == "cycle"
+        assert find_hierarchy_problem("x", "a", {"a": {"parentId": top}}, "parentId") is None
+    assert find_hierarchy_problem("x", "ghost", {}, "parentId") is None
+    assert find_hierarchy_problem("ghost", "ghost", {}, "parentId") == "cycle"
 
 
 def test_what_is_not_there_yet_closes_a_circle_when_it_comes_below_what_waits_for_it() -> None:
@@ -105,8 +105,8 @@ def test_what_is_not_there_yet_closes_a_circle_when_it_comes_below_what_waits_fo
 
 def test_the_deepest_place_is_taken_and_the_next_refused() -> None:
     stars = chain(MAX_DEPTH)
-    assert problem_of("x", f"s{MAX_DEPTH - 2}", stars, "parentId") is None
-    assert problem_of("x", f"s{MAX_DEPTH - 1}", stars, "parentId") == "tooDeep"
+    assert find_hierarchy_problem("x", f"s{MAX_DEPTH - 2}", stars, "parentId") is None
+    assert find_hierarchy_problem("x", f"s{MAX_DEPTH - 1}", stars, "parentId") == "tooDeep"
 
 
 def test_every_command_that_nests_is_refused_below_the_deepest_place() -> None:
@@ -138,7 +138,7 @@ def test_what_hangs_below_a_moved_body_comes_along_and_the_state_stays_a_state(l
     both = {**bodies_in_a_chain(MAX_DEPTH - 1, "a"), **bodies_in_a_chain(MAX_DEPTH - 1, "b")}
     state = accepted(state_of(both), last).state
     assert deepest(state.stars, "parentId") == 2 * (MAX_DEPTH - 1)
-    assert parse_state(state.plain()) == state
+    assert parse_state(state.to_plain()) == state
     assert refused(state, add_star("x", f"b{MAX_DEPTH - 2}"))["reason"] == "tooDeep"
     assert refused(state, command("attachStar", childId="a0", parentId=f"b{MAX_DEPTH - 2}"))["reason"] == "cycle"
 
@@ -148,7 +148,7 @@ def test_what_waits_for_an_added_body_hangs_below_it_however_deep_it_goes() -> N
     waiting["s0"]["parentId"] = "ghost"
     state = accepted(state_of(waiting), add_star("ghost")).state
     assert deepest(state.stars, "parentId") == MAX_DEPTH + 1
-    assert parse_state(state.plain()) == state
+    assert parse_state(state.to_plain()) == state
 
 
 def test_a_group_that_comes_with_all_that_is_in_it_leaves_a_state() -> None:
@@ -160,7 +160,7 @@ def test_a_group_that_comes_with_all_that_is_in_it_leaves_a_state() -> None:
     ):
         after_it = accepted(state, sent).state
         assert deepest(after_it.groups, "parentGroupId") == 1_200
-        assert parse_state(after_it.plain()) == after_it
+        assert parse_state(after_it.to_plain()) == after_it
 
 
 def test_a_cycle_far_beyond_the_limit_is_refused_as_a_cycle() -> None:
@@ -184,7 +184,7 @@ def test_a_cycle_far_beyond_the_limit_is_refused_as_a_cycle() -> None:
 
 def test_a_refusal_at_the_limit_costs_a_few_times_the_limit() -> None:
     stars = Counted(chain(MAX_DEPTH))
-    assert problem_of("x", f"s{MAX_DEPTH - 1}", stars, "parentId") == "tooDeep"
+    assert find_hierarchy_problem("x", f"s{MAX_DEPTH - 1}", stars, "parentId") == "tooDeep"
     assert stars.asked <= 4 * MAX_DEPTH
 
 
@@ -218,7 +218,7 @@ def test_a_circle_of_a_hundred_thousand_is_no_snapshot_and_no_state() -> None:
 
 def test_a_refusal_far_below_the_limit_costs_a_few_times_the_way_up() -> None:
     stars = Counted(chain(MANY))
-    assert problem_of("x", f"s{MANY - 1}", stars, "parentId") == "tooDeep"
+    assert find_hierarchy_problem("x", f"s{MANY - 1}", stars, "parentId") == "tooDeep"
     assert stars.asked <= 4 * MANY
 
 
@@ -227,10 +227,10 @@ def test_looking_for_circles_asks_for_each_entity_a_few_times_only() -> None:
     for backwards in (False, True):
         wide = {key: {"parentId": "s0" if key != "s0" else None} for key in chain(many)}
         stars = Counted(dict(reversed(wide.items())) if backwards else wide)
-        assert circle_in(stars, "parentId") is None
+        assert find_cycle(stars, "parentId") is None
         assert stars.asked <= 4 * many
         stars = Counted(dict(reversed(chain(many).items())) if backwards else chain(many))
-        assert circle_in(stars, "parentId") is None
+        assert find_cycle(stars, "parentId") is None
         assert stars.asked <= 4 * many
 
 
@@ -240,14 +240,14 @@ def test_a_circle_is_found_wherever_one_begins(length: int) -> None:
     circle = {key: {"parentId": above} for key, above in zip(keys, [keys[-1], *keys], strict=False)}
     tail = {"t0": {"parentId": "s0"}, "t1": {"parentId": "t0"}}
     for entities in ({**circle, **tail}, {**tail, **circle}):
-        assert circle_in(entities, "parentId") == "s0"
+        assert find_cycle(entities, "parentId") == "s0"
 
 
 @pytest.mark.parametrize("order", ["abcdef", "fedcba", "cfbead"])
 def test_of_many_circles_the_first_in_the_given_order_is_named(order: str) -> None:
     above = {"a": "b", "b": "a", "c": "d", "d": "c", "e": "e", "f": None}
     entities = {key: {"parentId": above[key]} for key in order}
-    assert circle_in(entities, "parentId") == next(key for key in order if key != "f")
+    assert find_cycle(entities, "parentId") == next(key for key in order if key != "f")
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["a", "b", "c", "d", "e", "f", "", None])))
@@ -262,15 +262,15 @@ def test_a_circle_is_found_exactly_where_something_is_its_own_ancestor(parents: 
             above, steps = parents[above], steps + 1
         return False
 
-    found = circle_in(entities, "parentId")
+    found = find_cycle(entities, "parentId")
     assert (found is not None) == any(map(is_its_own_ancestor, parents))
     assert found is None or is_its_own_ancestor(found)
 
 
 def test_a_way_up_that_never_ends_is_left_as_it_is_and_ends_the_walk() -> None:
     circle = {"a": {"parentId": "b"}, "b": {"parentId": "a"}, "c": {"parentId": None}}
-    assert problem_of("c", "a", circle, "parentId") is None
-    assert problem_of("a", "b", circle, "parentId") == "cycle"
+    assert find_hierarchy_problem("c", "a", circle, "parentId") is None
+    assert find_hierarchy_problem("a", "b", circle, "parentId") == "cycle"
 
 
 def test_descendants_come_parents_first_with_what_is_listed_but_not_there() -> None:
@@ -281,14 +281,14 @@ def test_descendants_come_parents_first_with_what_is_listed_but_not_there() -> N
         "d": {"children": []},
         "other": {"children": ["a"]},
     }
-    assert with_descendants("a", stars) == ["a", "b", "d", "ghost", "c"]
-    assert with_descendants("c", stars) == ["c"]
+    assert list_descendants("a", stars) == ["a", "b", "d", "ghost", "c"]
+    assert list_descendants("c", stars) == ["c"]
 
 
 def test_lists_of_children_that_lead_in_a_circle_come_to_an_end() -> None:
     stars = {"a": {"children": ["b", "a"]}, "b": {"children": ["c", "a"]}, "c": {"children": ["c"]}}
     for start in stars:
-        found = with_descendants(start, stars)
+        found = list_descendants(start, stars)
         assert set(found) == {"a", "b", "c"} if start != "c" else {"c"}
         assert len(found) <= 6
 
@@ -296,7 +296,7 @@ def test_lists_of_children_that_lead_in_a_circle_come_to_an_end() -> None:
 def test_what_is_listed_twice_on_every_level_does_not_double_on_every_level() -> None:
     levels = 200
     stars = {f"s{number}": {"children": [f"s{number + 1}"] * 2} for number in range(levels)}
-    found = with_descendants("s0", stars)
+    found = list_descendants("s0", stars)
     assert list(dict.fromkeys(found)) == [f"s{number}" for number in range(levels + 1)]
     assert len(found) <= 2 * levels + 1
 
@@ -314,4 +314,4 @@ def test_a_hundred_thousand_children_are_removed_with_their_parent() -> None:
 
 def test_a_chain_of_a_hundred_thousand_children_is_removed_without_recursion() -> None:
     stars = {f"s{number}": {"children": [f"s{number + 1}"]} for number in range(MANY)}
-    assert len(with_descendants("s0", stars)) == MANY + 1
+    assert len(list_descendants("s0", stars)) == MANY + 1

@@ -6,7 +6,7 @@ import pytest
 
 from tests.universe.domain.samples import RING, Json, a_disk, a_field, a_group, a_nebula, command
 from universe.domain import entities
-from universe.domain.commands import parse_command
+from universe.domain.command_parser import parse_command
 from universe.errors import MalformedCommand
 
 PATCHED: Final = {

@@ -6,12 +6,12 @@ import pytest
 
 from tests.universe.domain.samples import Json, a_payload
 from universe import systems
-from universe.domain.citations import cited_fields, sources_of
-from universe.domain.commands import parse_command
-from universe.domain.provenance import Origin, track_state
+from universe.domain.citation_changes import describe_citation_changes
+from universe.domain.citations import list_sources, map_fields_to_sources
+from universe.domain.command_parser import parse_command
+from universe.domain.provenance import Origin, track_replaced_state
 from universe.domain.reducer import apply, reduce
-from universe.domain.state import EMPTY, State, parse_state, trusted_state
-from universe.domain.withdrawals import withdrawals_of
+from universe.domain.state import EMPTY, State, load_plain_state, parse_state
 from universe.orbits.grouping import orbited_mass
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
@@ -41,7 +41,7 @@ def updated(state: State, key: str, **payload: Any) -> State:
 
 
 def cited(state: State, key: str) -> dict[str, list[str]]:
-    return cited_fields(sources_of(state.stars[key]))
+    return map_fields_to_sources(list_sources(state.stars[key]))
 
 
 def source(key: str, *fields: str, **more: Any) -> Json:
@@ -67,14 +67,14 @@ def test_the_mass_in_kilograms_follows_the_mass(trappist: State) -> None:
     body = updated(trappist, E, mass=3e-6).stars[E]
     assert body["physical"]["massKg"] == 3e-6 * SOLAR_MASS_IN_KG
     assert body["setBy"]["physical.massKg"] == {"version": 2, "by": "Tycho", "basis": "mass"}
-    assert "physical.massKg" not in cited_fields(sources_of(body))
+    assert "physical.massKg" not in map_fields_to_sources(list_sources(body))
 
 
 def test_the_radius_in_kilometres_follows_the_drawn_radius_and_its_magnification(trappist: State) -> None:
     before = trappist.stars[E]
     body = updated(trappist, E, radius=before["radius"] * 2).stars[E]
     assert body["physical"]["radiusKm"] == pytest.approx(before["physical"]["radiusKm"] * 2)
-    assert not {"radius", "physical.radiusKm"} & cited_fields(sources_of(body)).keys()
+    assert not {"radius", "physical.radiusKm"} & map_fields_to_sources(list_sources(body)).keys()
 
 
 def test_a_value_that_the_command_gives_itself_is_not_recomputed(trappist: State) -> None:
@@ -190,11 +190,11 @@ def test_a_body_that_is_put_in_place_of_another_does_not_inherit_stale_citations
 
 
 def test_a_snapshot_or_state_with_another_value_loses_the_source_of_it(trappist: State) -> None:
-    plain = trappist.plain()
+    plain = trappist.to_plain()
     plain["stars"] = {**plain["stars"], E: {**plain["stars"][E], "mass": 9e-6}}
     snapshot = {name: value for name, value in plain.items() if name != "time"}
     replaced = sent(trappist, {"type": "replaceSnapshot", "snapshot": snapshot})
-    put = track_state(trappist, trusted_state(plain), Origin(2, "Tycho"))
+    put = track_replaced_state(trappist, load_plain_state(plain), Origin(2, "Tycho"))
     for after in (replaced, put):
         assert not {"mass", "physical.massKg"} & cited(after, E).keys()
         assert after.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho"}
@@ -216,7 +216,7 @@ def test_the_speed_of_an_orbit_follows_its_period(trappist: State) -> None:
     body = updated(trappist, E, kepler=block).stars[E]
     assert body["orbitalSpeed"] == 45.0
     assert body["setBy"]["orbitalSpeed"]["basis"] == "kepler.period"
-    assert "orbitalSpeed" not in cited_fields(sources_of(body))
+    assert "orbitalSpeed" not in map_fields_to_sources(list_sources(body))
 
 
 def test_citing_a_block_drops_the_records_and_sources_of_the_fields_inside(trappist: State) -> None:
@@ -226,7 +226,7 @@ def test_citing_a_block_drops_the_records_and_sources_of_the_fields_inside(trapp
     source = {"id": "brahe", "title": "Orbits", "fields": ["kepler"]}
     body = updated(changed, E, sources=[source]).stars[E]
     assert [field for field in body["setBy"] if field.startswith("kepler")] == ["kepler"]
-    assert [field for field in cited_fields(sources_of(body)) if field.startswith("kepler")] == ["kepler"]
+    assert [field for field in map_fields_to_sources(list_sources(body)) if field.startswith("kepler")] == ["kepler"]
     assert body["setBy"]["kepler"]["sources"] == ["brahe"]
 
 
@@ -245,7 +245,7 @@ def test_commands_of_releases_that_did_not_withdraw_citations_are_replayed_as_th
 def test_withdrawals_are_told_in_sentences(trappist: State) -> None:
     command = parse_command({"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
     outcome = reduce(trappist, command, Origin(2, "Tycho"))
-    told = withdrawals_of(trappist, outcome.state, outcome.touched)
+    told = describe_citation_changes(trappist, outcome.state, outcome.touched)
     assert told[0] == "'trappist-1': mass no longer cites 'agol2021', which gave another value."
     assert told[1] == "'trappist-1': recomputed physical.massKg from mass."
     planets = "'trappist-1-b', 'trappist-1-c', 'trappist-1-d', 'trappist-1-e', 'trappist-1-f' and 2 more"
@@ -255,8 +255,8 @@ def test_withdrawals_are_told_in_sentences(trappist: State) -> None:
         f"{planets}: {axes} are recomputed from the changed values.",
         f"{planets}: {offsets} are without a source now, because other values changed.",
     ]
-    assert withdrawals_of(trappist, trappist, outcome.touched) == []
+    assert describe_citation_changes(trappist, trappist, outcome.touched) == []
     heavier = reduce(trappist, parse_command({"type": "updateStar", "id": E, "payload": {"mass": 3e-6}}), Origin(2))
-    told = withdrawals_of(trappist, heavier.state, heavier.touched)
+    told = describe_citation_changes(trappist, heavier.state, heavier.touched)
     assert f"'{E}': recomputed kepler.semiMajorAxis from kepler.osculatingPeriod and the masses." in told
     assert f"'{E}': recomputed orbitalDistance, semiMajorAxis from kepler.semiMajorAxis." in told

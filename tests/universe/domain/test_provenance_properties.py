@@ -11,10 +11,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.universe.domain.samples import a_payload
 from universe import systems
-from universe.domain.commands import parse_command
-from universe.domain.provenance import Origin, track_state
+from universe.domain.command_parser import parse_command
+from universe.domain.provenance import Origin, track_replaced_state
 from universe.domain.reducer import reduce
-from universe.domain.state import State, parse_state, trusted_state
+from universe.domain.state import State, load_plain_state, parse_state
 from universe.orbits.grouping import orbited_mass
 from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
 
@@ -232,7 +232,7 @@ class Citations(RuleBasedStateMachine):
 
     @rule(data=st.data(), patch=patches, as_command=st.booleans())
     def replace_everything(self, data: st.DataObject, patch: Json, as_command: bool) -> None:
-        plain = deepcopy(self.state.plain())
+        plain = deepcopy(self.state.to_plain())
         patch.pop("parentId", None)
         key = self.some_body(data)
         plain["stars"][key] |= patch
@@ -240,7 +240,9 @@ class Citations(RuleBasedStateMachine):
             del plain["time"]
             self.send({"type": "replaceSnapshot", "snapshot": plain}, whole=True)
         else:
-            self.follow(track_state(self.state, trusted_state(plain), Origin(len(self.past) + 1, "put")), whole=True)
+            self.follow(
+                track_replaced_state(self.state, load_plain_state(plain), Origin(len(self.past) + 1, "put")), whole=True
+            )
 
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:

@@ -28,9 +28,10 @@ from tests.universe.domain.samples import (
     example,
     refused,
 )
-from universe.domain.commands import TYPES, parse_command
+from universe.domain.command_parser import parse_command
+from universe.domain.commands import COMMAND_TYPES
 from universe.domain.reducer import apply, reduce
-from universe.domain.state import EMPTY, KINDS, parse_state
+from universe.domain.state import EMPTY, ENTITY_KINDS, parse_state
 from universe.errors import MalformedCommand, UnknownCommand
 
 FULL = a_snapshot(
@@ -49,33 +50,33 @@ def replace(**parts: Any) -> dict[str, Any]:
     return command("replaceSnapshot", snapshot={**FULL, **parts})
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_neither_the_state_nor_the_command_is_changed_and_the_answer_is_always_the_same(kind: str) -> None:
     before = after(replace(), command("tick", dt=5))
-    written, given = deepcopy(before.plain()), example(kind)
+    written, given = deepcopy(before.to_plain()), example(kind)
     first, second = apply(before, given), apply(before, given)
     assert first == second
-    assert before.plain() == written
+    assert before.to_plain() == written
     assert given == example(kind)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_a_command_that_is_parsed_is_not_changed_by_being_applied(kind: str) -> None:
     parsed = parse_command(example(kind))
     reduce(after(replace()), parsed)
     assert parsed == parse_command(example(kind))
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_what_is_given_can_be_changed_afterwards_without_harm(kind: str) -> None:
     given = example(kind)
     state, events = apply(after(replace()), given)
-    written = deepcopy((state.plain(), events))
+    written = deepcopy((state.to_plain(), events))
     for value in list(given.values()):
         if isinstance(value, dict):
             value.clear()
     given.clear()
-    assert (state.plain(), events) == written
+    assert (state.to_plain(), events) == written
 
 
 def test_what_is_no_command_is_raised_and_not_an_event() -> None:
@@ -90,7 +91,7 @@ def test_a_tick_adds_to_the_time_and_says_nothing(dt: float, time: float) -> Non
     before = after(command("tick", dt=7))
     found = accepted(before, command("tick", dt=dt))
     assert (found.state.time, found.events, found.touched) == (time, [], {})
-    assert found.state.plain() == {**EMPTY_STATE, "time": time}
+    assert found.state.to_plain() == {**EMPTY_STATE, "time": time}
 
 
 def test_a_bare_tick_is_a_whole_second() -> None:
@@ -105,7 +106,7 @@ def test_time_stays_a_number_that_can_be_written_and_read_however_long_it_passes
     for _ in range(3):
         state = reduce(state, parse_command(command("tick", dt=dt))).state
         assert math.isfinite(state.time)
-        assert parse_state(orjson.loads(orjson.dumps(state.plain()))) == state
+        assert parse_state(orjson.loads(orjson.dumps(state.to_plain()))) == state
 
 
 @pytest.mark.parametrize("dt", [1e308, -1e308, 1.7976931348623157e308])
@@ -138,7 +139,7 @@ def test_a_snapshot_replaces_everything_but_the_time() -> None:
     before = after(add_star("old"), add_group("older"), command("tick", dt=7))
     found = accepted(before, replace(time=99, selection="sun", version=3))
     assert found.events == [{"type": "snapshotReplaced"}]
-    assert found.state.plain() == {**FULL, "time": 7}
+    assert found.state.to_plain() == {**FULL, "time": 7}
     assert found.touched["stars"].keys() == {"old", "sun", "earth"}
     assert found.touched["groups"].keys() == {"older", "g"}
 
@@ -148,13 +149,13 @@ def test_what_a_snapshot_lacks_or_has_as_null_becomes_empty(name: str) -> None:
     before = after(replace())
     lacking = {key: value for key, value in FULL.items() if key != name}
     expected = {**FULL, name: EMPTY_STATE[name], "time": 0}
-    assert accepted(before, command("replaceSnapshot", snapshot=lacking)).state.plain() == expected
-    assert accepted(before, replace(**{name: None})).state.plain() == expected
+    assert accepted(before, command("replaceSnapshot", snapshot=lacking)).state.to_plain() == expected
+    assert accepted(before, replace(**{name: None})).state.to_plain() == expected
 
 
 def test_a_snapshot_is_taken_without_repair_but_not_with_a_circle() -> None:
     odd = {"a": a_body("b", "ghost", ["a", "nobody"])}
-    assert accepted(EMPTY, replace(stars=odd, rootIds=["x", "x"])).state.plain()["stars"] == odd
+    assert accepted(EMPTY, replace(stars=odd, rootIds=["x", "x"])).state.to_plain()["stars"] == odd
     before = after(replace())
     assert refused(before, replace(stars={"a": a_body("a", "a")}))["type"] == "replaceSnapshotFailed"
     circle = {"x": a_group("x", "y"), "y": a_group("y", "x")}
@@ -167,7 +168,7 @@ def test_one_change_among_ten_thousand_bodies_copies_none_of_the_others() -> Non
     found = reduce(before, command("updateStar", id="s5000", payload={"mass": 1}))
     assert found.touched == {"stars": {"s5000": "put"}}
     assert [key for key in stars if found.state.stars[key] is not before.stars[key]] == ["s5000"]
-    assert all(found.state.entities(kind) is before.entities(kind) for kind in KINDS if kind != "stars")
+    assert all(found.state.entities(kind) is before.entities(kind) for kind in ENTITY_KINDS if kind != "stars")
 
 
 REFUSED_IN_MANY_WAYS = """

@@ -15,18 +15,18 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.universe.domain.naive_reducer import RULES, naive
 from tests.universe.domain.samples import Json
 from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, any_of
-from universe.domain.commands import KINDS, TYPES, parse_command
-from universe.domain.events import REFUSALS, is_refusal, refusal
+from universe.domain.command_parser import parse_command
+from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
+from universe.domain.events import REFUSALS, is_refusal, make_refusal_error
 from universe.domain.reducer import Outcome, apply, reduce
-from universe.domain.state import EMPTY, State, parse_state
-from universe.domain.state import KINDS as ENTITY_KINDS
+from universe.domain.state import EMPTY, ENTITY_KINDS, State, parse_state
 from universe.errors import MalformedCommand
 
 CIRCLES: Final = {"addStar", "updateStar", "addGroup", "updateGroup", "removeGroup", "addToGroup", "replaceSnapshot"}
 """Commands that the plain rules never refuse for a circle."""
 HIERARCHIES: Final = (("stars", "parentId"), ("groups", "parentGroupId"))
 WRONG: Final[tuple[Any, ...]] = ([], 7, True, math.nan)
-REST: Final = [kind for kind in TYPES if not any(noun in kind for noun in ("Star", "Group"))]
+REST: Final = [kind for kind in COMMAND_TYPES if not any(noun in kind for noun in ("Star", "Group"))]
 
 
 class Universe(RuleBasedStateMachine):
@@ -61,7 +61,7 @@ class Universe(RuleBasedStateMachine):
 
     def send(self, command: Json) -> None:
         before, sent = self.state, orjson.dumps(command)
-        plain = before.plain()
+        plain = before.to_plain()
         parsed = parse_command(command)
         expected = naive(plain, parsed)
         found = reduce(before, parsed)
@@ -79,12 +79,12 @@ class Universe(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_below_itself(self) -> None:
-        assert not has_circle(self.state.plain())
+        assert not has_circle(self.state.to_plain())
 
     @invariant()
     def the_state_survives_being_written_and_read(self) -> None:
         assert parse_state(orjson.loads(written(self.state))) == self.state
-        assert parse_state(self.state.plain()) == self.state
+        assert parse_state(self.state.to_plain()) == self.state
 
     def teardown(self) -> None:
         assert all(written(state) == then for state, then in self.kept)
@@ -97,7 +97,7 @@ class Universe(RuleBasedStateMachine):
 
 
 def written(state: State) -> bytes:
-    return orjson.dumps(state.plain(), option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(state.to_plain(), option=orjson.OPT_SORT_KEYS)
 
 
 def assert_as_expected(command: Json, found: Outcome, state: Json, events: list[Json], refused: bool) -> None:
@@ -107,7 +107,7 @@ def assert_as_expected(command: Json, found: Outcome, state: Json, events: list[
         assert (event["type"], event["reason"]) == (f"{command['type']}Failed", "cycle")
     else:
         assert [{**event, **_once(event)} for event in found.events] == events
-        assert found.state.plain() == state
+        assert found.state.to_plain() == state
         assert found.is_refused == refused
 
 
@@ -120,7 +120,7 @@ def assert_refused(before: State, found: Outcome) -> None:
     assert found.state is before
     assert found.touched == {}
     [event] = found.events
-    error = refusal(event)
+    error = make_refusal_error(event)
     assert error.ids["event"] is event
     assert error.message
     assert error.hint
@@ -164,8 +164,8 @@ def test_no_run_of_commands_breaks_what_must_hold() -> None:
 
 
 def test_every_kind_of_command_is_sent_and_has_its_plain_rule() -> None:
-    assert len(TYPES) == len(set(TYPES)) == 25
-    assert COMMANDS.keys() == RULES.keys() == KINDS.keys() == set(TYPES)
+    assert len(COMMAND_TYPES) == len(set(COMMAND_TYPES)) == 25
+    assert COMMANDS.keys() == RULES.keys() == COMMAND_CLASSES.keys() == set(COMMAND_TYPES)
 
 
 def test_the_plain_rules_give_what_was_recorded(shared_data: Path) -> None:
@@ -180,9 +180,9 @@ def test_the_plain_rules_give_what_was_recorded(shared_data: Path) -> None:
             before = step["state"]
 
 
-@given(any_of(*TYPES), st.data())
+@given(any_of(*COMMAND_TYPES), st.data())
 def test_a_command_that_lacks_a_field_or_has_one_too_many_is_malformed(command: Json, data: st.DataObject) -> None:
-    required = sorted(KINDS[command["type"]].__required_keys__ - {"type"})
+    required = sorted(COMMAND_CLASSES[command["type"]].__required_keys__ - {"type"})
     spoiled: list[tuple[str, Any]] = [("surplus", {**command, "surplus": 1})]
     spoiled += [(name, {key: value for key, value in command.items() if key != name}) for name in required]
     spoiled += [(name, {**command, name: bad}) for name in required for bad in WRONG]
@@ -192,7 +192,7 @@ def test_a_command_that_lacks_a_field_or_has_one_too_many_is_malformed(command: 
     assert caught.value.ids["path"] == path
 
 
-@given(st.lists(any_of(*TYPES).filter(lambda command: abs(command.get("dt", 1)) <= 1e6), max_size=20))
+@given(st.lists(any_of(*COMMAND_TYPES).filter(lambda command: abs(command.get("dt", 1)) <= 1e6), max_size=20))
 def test_time_is_the_sum_of_the_ticks_and_no_other_command_moves_it(commands: list[Json]) -> None:
     state, expected = EMPTY, 0.0
     for command in commands:

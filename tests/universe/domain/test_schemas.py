@@ -15,9 +15,10 @@ from jsonschema import Draft202012Validator
 
 from tests.universe.domain import samples, strategies
 from tests.universe.domain.schema_strategies import values_of
-from universe.domain.catalogue import EXAMPLES
-from universe.domain.commands import TYPES, parse_command
-from universe.domain.schemas import command_schema, components
+from universe.domain.command_catalogue import EXAMPLES
+from universe.domain.command_parser import parse_command
+from universe.domain.commands import COMMAND_TYPES
+from universe.domain.schemas import make_command_schema, make_openapi_components
 from universe.errors import MalformedCommand, UnknownCommand
 
 Json = dict[str, Any]
@@ -28,7 +29,7 @@ WRONG: Final[list[Any]] = [None, True, -1, 0.5, 2**70, "", "x" * 257, [], [1], {
 
 @cache
 def published() -> Draft202012Validator:
-    schema = command_schema()
+    schema = make_command_schema()
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -46,21 +47,23 @@ def is_accepted(command: Any) -> bool:
 
 
 def test_the_schema_and_the_components_of_openapi_are_the_same() -> None:
-    said = json.dumps(command_schema()["$defs"]).replace("#/$defs/", "#/components/schemas/")
-    assert json.loads(said) == {name: one for name, one in components().items() if name not in ("Command", "State")}
+    said = json.dumps(make_command_schema()["$defs"]).replace("#/$defs/", "#/components/schemas/")
+    assert json.loads(said) == {
+        name: one for name, one in make_openapi_components().items() if name not in ("Command", "State")
+    }
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_every_command_that_the_schema_describes_is_accepted(kind: str, data: st.DataObject) -> None:
-    schema = command_schema()
+    schema = make_command_schema()
     command = data.draw(values_of({"$ref": f"#/$defs/{_def_of(kind)}"}, schema["$defs"]))
     assert is_published(command)
     parse_command(command)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
 def test_every_command_that_is_accepted_is_described_by_the_schema(kind: str, data: st.DataObject) -> None:
@@ -69,13 +72,13 @@ def test_every_command_that_is_accepted_is_described_by_the_schema(kind: str, da
     assert is_published(command)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
 def test_a_command_with_one_change_is_accepted_if_and_only_if_the_schema_accepts_it(
     kind: str, data: st.DataObject
 ) -> None:
-    schema = command_schema()
+    schema = make_command_schema()
     command = data.draw(values_of({"$ref": f"#/$defs/{_def_of(kind)}"}, schema["$defs"]))
     place = data.draw(st.sampled_from(list(_places(command))))
     changed = deepcopy(command)
@@ -89,7 +92,7 @@ def test_a_command_with_one_change_is_accepted_if_and_only_if_the_schema_accepts
     assert is_accepted(changed) == is_published(changed)
 
 
-@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_examples_and_samples_are_accepted_by_both(kind: str) -> None:
     for command in (EXAMPLES[kind], samples.example(kind)):
         assert is_published(command)
@@ -109,7 +112,7 @@ def test_a_snapshot_of_bodies_alone_is_refused_by_both() -> None:
 def test_every_command_in_the_docs_is_accepted_by_both() -> None:
     found = list(_commands_in_docs())
     assert len(found) > 30
-    assert {command["type"] for _, command in found} == set(TYPES)
+    assert {command["type"] for _, command in found} == set(COMMAND_TYPES)
     for page, command in found:
         assert is_published(command), (page, command)
         assert is_accepted(command), (page, command)
@@ -117,7 +120,7 @@ def test_every_command_in_the_docs_is_accepted_by_both() -> None:
 
 def _commands_in_docs() -> Iterator[tuple[str, Json]]:
     """Every JSON object in the docs and README that names a command as its type; Python is run by other tests."""
-    start = re.compile(f'{{"type": ?"({"|".join(TYPES)})"')
+    start = re.compile(f'{{"type": ?"({"|".join(COMMAND_TYPES)})"')
     decoder = json.JSONDecoder()
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = re.sub(r"```python.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)

@@ -18,7 +18,7 @@ from tests.universe.domain.samples import (
     a_nebula,
     below,
 )
-from universe.domain.state import EMPTY, KINDS, Draft, checked_state, parse_state, trusted_state
+from universe.domain.state import EMPTY, ENTITY_KINDS, Draft, check_plain_state, load_plain_state, parse_state
 from universe.errors import MalformedState
 
 WHOLE: Final[Json] = {
@@ -45,21 +45,21 @@ def refusal_of(given: Any) -> MalformedState:
 
 
 def test_the_empty_state_has_all_nine_keys() -> None:
-    assert EMPTY.plain() == EMPTY_STATE
+    assert EMPTY.to_plain() == EMPTY_STATE
     assert parse_state({}) == parse_state(EMPTY_STATE) == EMPTY
 
 
 def test_a_whole_state_is_read_and_written_back_alike() -> None:
     state = parse_state(WHOLE)
-    assert state.plain() == WHOLE
-    assert orjson.loads(orjson.dumps(state.plain())) == WHOLE
-    assert parse_state(state.plain()) == state
+    assert state.to_plain() == WHOLE
+    assert orjson.loads(orjson.dumps(state.to_plain())) == WHOLE
+    assert parse_state(state.to_plain()) == state
 
 
 @pytest.mark.parametrize("name", EMPTY_STATE)
 def test_what_a_state_leaves_out_is_empty(name: str) -> None:
     lacking = {key: value for key, value in WHOLE.items() if key != name}
-    assert parse_state(lacking).plain() == {**WHOLE, name: EMPTY_STATE[name]}
+    assert parse_state(lacking).to_plain() == {**WHOLE, name: EMPTY_STATE[name]}
 
 
 def test_a_state_shares_nothing_with_what_it_was_read_from() -> None:
@@ -68,15 +68,15 @@ def test_a_state_shares_nothing_with_what_it_was_read_from() -> None:
     given["stars"]["sun"]["children"].append("late")
     given["rootIds"].clear()
     given["stars"].clear()
-    assert state.plain() == WHOLE
+    assert state.to_plain() == WHOLE
 
 
 def test_clearing_the_plain_form_leaves_the_state() -> None:
     state = parse_state(WHOLE)
-    plain = state.plain()
+    plain = state.to_plain()
     for name in EMPTY_STATE.keys() - {"time"}:
         plain[name].clear()
-    assert state.plain() == WHOLE
+    assert state.to_plain() == WHOLE
 
 
 @pytest.mark.parametrize("given", [None, [], "{}", 5, True, b"{}", [("time", 1)]])
@@ -86,7 +86,7 @@ def test_what_is_no_object_is_no_state(given: Any) -> None:
     assert error.ids == {"path": "", "allowed": list(EMPTY_STATE)}
 
 
-@pytest.mark.parametrize("name", [*KINDS, *LISTS, "time"])
+@pytest.mark.parametrize("name", [*ENTITY_KINDS, *LISTS, "time"])
 @pytest.mark.parametrize("wrong", [None, "x", True])
 def test_a_part_of_the_wrong_kind_is_named(name: str, wrong: Any) -> None:
     error = refusal_of({name: wrong})
@@ -171,7 +171,7 @@ def test_no_message_about_a_state_speaks_of_a_command() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "x" * 257])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ENTITY_KINDS)
 def test_a_key_of_a_map_is_an_id(kind: str, key: str) -> None:
     [entity] = list(WHOLE[kind].values())[:1]
     error = refusal_of({kind: {key: entity}})
@@ -205,22 +205,22 @@ def test_circles_of_bodies_and_of_groups_are_refused_at_the_first_that_is_met_tw
 
 def test_a_checked_state_is_a_copy_that_keeps_what_was_given_and_adds_nothing() -> None:
     given: Json = {"stars": {"b": a_body("b"), "a": a_body("a", note=(1, 2))}, "time": 5}
-    checked = checked_state(given)
+    checked = check_plain_state(given)
     assert checked == {**given, "stars": {**given["stars"], "a": a_body("a", note=[1, 2])}}
     assert list(checked["stars"]) == ["b", "a"]
     assert checked["stars"]["a"] is not given["stars"]["a"]
     assert type(checked["time"]) is int
-    assert trusted_state(checked) == parse_state(given)
+    assert load_plain_state(checked) == parse_state(given)
 
 
 def test_circles_of_children_lists_are_left_as_they_are() -> None:
     given = {**EMPTY_STATE, "stars": {"a": a_body("a", None, ["b", "a"]), "b": a_body("b", None, ["a"])}}
-    assert parse_state(given).plain() == given
+    assert parse_state(given).to_plain() == given
 
 
 def test_a_trusted_state_is_what_was_written() -> None:
-    assert trusted_state(parse_state(WHOLE).plain()) == parse_state(WHOLE)
-    assert trusted_state({}) == EMPTY
+    assert load_plain_state(parse_state(WHOLE).to_plain()) == parse_state(WHOLE)
+    assert load_plain_state({}) == EMPTY
 
 
 def test_a_draft_leaves_the_state_it_began_with() -> None:
@@ -230,7 +230,7 @@ def test_a_draft_leaves_the_state_it_began_with() -> None:
     draft.remove("groups", ["g", "g", "ghost"])
     draft.put_all("nebulae", {"m": a_nebula("m")})
     draft.rootIds, draft.time = (), 0
-    assert state.plain() == WHOLE
+    assert state.to_plain() == WHOLE
     changed = draft.state()
     assert changed.stars["sun"]["mass"] == 99
     assert list(changed.groups) == ["h"]

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 
 from tests.universe.domain.strategies import json_values
-from universe.domain.values import Flaw, plain, plain_object
+from universe.domain.json_values import ValueProblem, copy_json, copy_json_object
 
 DEPTH = 64
 
 LARGEST, SMALLEST = 2**64 - 1, -(2**63)
 
 
-def flaw_of(value: Any) -> Flaw:
-    with pytest.raises(Flaw) as caught:
-        plain(value)
+def problem_of(value: Any) -> ValueProblem:
+    with pytest.raises(ValueProblem) as caught:
+        copy_json(value)
     assert str(caught.value) == caught.value.problem
     return caught.value
 
@@ -35,34 +35,34 @@ def nested(levels: int) -> Any:
 
 @given(json_values)
 def test_json_is_copied_as_it_is(value: Any) -> None:
-    assert plain(value) == value
+    assert copy_json(value) == value
 
 
 def test_nothing_of_the_copy_is_shared() -> None:
     inner: dict[str, Any] = {"list": [1, {"deep": []}]}
-    copied = plain(inner)
+    copied = copy_json(inner)
     inner["list"][1]["deep"].append("late")
     inner["list"].append(2)
     assert copied == {"list": [1, {"deep": []}]}
 
 
 def test_whole_and_broken_numbers_and_truth_keep_their_kinds() -> None:
-    copied = plain([1, 1.0, True, 0, -0.0, False, None, ""])
+    copied = copy_json([1, 1.0, True, 0, -0.0, False, None, ""])
     kinds = ["int", "float", "bool", "int", "float", "bool", "NoneType", "str"]
     assert [type(value).__name__ for value in copied] == kinds
     assert math.copysign(1, copied[4]) == -1
 
 
 def test_keys_stay_in_their_order() -> None:
-    assert list(plain({"z": 1, "a": {"y": 0, "b": 0}})) == ["z", "a"]
-    assert list(plain({"z": 1, "a": {"y": 0, "b": 0}})["a"]) == ["y", "b"]
+    assert list(copy_json({"z": 1, "a": {"y": 0, "b": 0}})) == ["z", "a"]
+    assert list(copy_json({"z": 1, "a": {"y": 0, "b": 0}})["a"]) == ["y", "b"]
 
 
 @pytest.mark.parametrize(
     "value", [(1, {"a": (2,)}), [1, UserDict({"a": (2,)})], (1, MappingProxyType({"a": [2]}))], ids=repr
 )
 def test_tuples_become_lists_and_other_mappings_objects(value: Any) -> None:
-    copied = plain(value)
+    copied = copy_json(value)
     assert copied == [1, {"a": [2]}]
     assert (type(copied), type(copied[1]), type(copied[1]["a"])) == (list, dict, list)
 
@@ -77,39 +77,39 @@ def test_what_is_no_finite_number_is_refused_wherever_it_is(number: float) -> No
         ({"a": ({}, (number,))}, "a.1.0"),
     ]
     for value, path in wrong:
-        flaw = flaw_of(value)
-        assert (flaw.path, flaw.problem, flaw.allowed) == (path, "is not a finite number", "finite numbers")
+        problem = problem_of(value)
+        assert (problem.path, problem.problem, problem.allowed) == (path, "is not a finite number", "finite numbers")
 
 
 def test_whole_numbers_of_64_bits_are_kept_larger_ones_become_floats_and_the_largest_are_refused() -> None:
-    kept = plain([LARGEST, SMALLEST, LARGEST + 1, SMALLEST - 1])
+    kept = copy_json([LARGEST, SMALLEST, LARGEST + 1, SMALLEST - 1])
     assert kept == [LARGEST, SMALLEST, float(LARGEST + 1), float(SMALLEST - 1)]
     assert [type(number) for number in kept] == [int, int, float, float]
     for value in (10**400, -(10**5000)):
-        flaw = flaw_of({"note": [value]})
-        assert flaw.path == "note.0"
-        assert flaw.problem == "is beyond the range of numbers"
-        assert flaw.allowed == "numbers up to 1.7e308"
+        problem = problem_of({"note": [value]})
+        assert problem.path == "note.0"
+        assert problem.problem == "is beyond the range of numbers"
+        assert problem.allowed == "numbers up to 1.7e308"
 
 
 @pytest.mark.parametrize("text", ["\ud800", "good \udfff"])
 def test_half_a_character_is_refused_in_values_and_in_keys(text: str) -> None:
     whole = text[:-1]
     for value, path in [({"a": {"b": text}}, "a.b"), ({"a": [text]}, "a.0"), ({"a": {text: 1}}, f"a.{whole}?")]:
-        flaw = flaw_of(value)
-        assert (flaw.path, flaw.problem, flaw.allowed) == (path, "has half a character", "whole Unicode text")
+        problem = problem_of(value)
+        assert (problem.path, problem.problem, problem.allowed) == (path, "has half a character", "whole Unicode text")
 
 
 @pytest.mark.parametrize("text", ["", "🪐", "\u0000", "e\u0301", "\U0010ffff", "a\nb"])
 def test_whole_unicode_text_is_kept_as_it_is(text: str) -> None:
-    assert plain({text: text}) == {text: text}
+    assert copy_json({text: text}) == {text: text}
 
 
 @pytest.mark.parametrize("key", [1, None, True, 1.5, ("a",), b"a"])
 def test_a_key_that_is_no_string_is_refused_where_it_is(key: object) -> None:
-    flaw = flaw_of({"a": [{"good": 1, key: 1}]})
-    assert flaw.path == f"a.0.{key!r}"
-    assert (flaw.problem, flaw.allowed) == ("is a key that is not a string", "strings as keys")
+    problem = problem_of({"a": [{"good": 1, key: 1}]})
+    assert problem.path == f"a.0.{key!r}"
+    assert (problem.problem, problem.allowed) == ("is a key that is not a string", "strings as keys")
 
 
 @pytest.mark.parametrize(
@@ -134,59 +134,59 @@ def test_a_key_that_is_no_string_is_refused_where_it_is(key: object) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_what_json_does_not_have_is_refused_by_its_kind(value: Any) -> None:
-    flaw = flaw_of({"a": [value]})
-    assert flaw.path == "a.0"
-    assert flaw.problem == f"is not a JSON value but {type(value).__name__}"
-    assert flaw.allowed == "JSON"
+    problem = problem_of({"a": [value]})
+    assert problem.path == "a.0"
+    assert problem.problem == f"is not a JSON value but {type(value).__name__}"
+    assert problem.allowed == "JSON"
 
 
 def test_nesting_is_kept_up_to_the_limit_and_refused_beyond() -> None:
-    assert plain(nested(DEPTH)) == nested(DEPTH)
-    assert plain({"a": nested(DEPTH - 1)}) == {"a": nested(DEPTH - 1)}
+    assert copy_json(nested(DEPTH)) == nested(DEPTH)
+    assert copy_json({"a": nested(DEPTH - 1)}) == {"a": nested(DEPTH - 1)}
     for value, first in [(nested(DEPTH + 1), "0"), ({"a": nested(DEPTH)}, "a")]:
-        flaw = flaw_of(value)
-        assert (flaw.problem, flaw.allowed) == ("is nested too deep", f"at most {DEPTH} levels")
-        assert flaw.way == [0] * (DEPTH - 1) + [first if first == "a" else 0]
-        assert flaw.path == ".".join([first, *["0"] * 19])
+        problem = problem_of(value)
+        assert (problem.problem, problem.allowed) == ("is nested too deep", f"at most {DEPTH} levels")
+        assert problem.reversed_path == [0] * (DEPTH - 1) + [first if first == "a" else 0]
+        assert problem.path == ".".join([first, *["0"] * 19])
 
 
 def test_what_is_nested_ten_thousand_times_or_contains_itself_is_refused() -> None:
-    assert flaw_of(nested(10_000)).problem == "is nested too deep"
+    assert problem_of(nested(10_000)).problem == "is nested too deep"
     endless: list[Any] = []
     endless.append(endless)
-    assert flaw_of(endless).problem == "is nested too deep"
+    assert problem_of(endless).problem == "is nested too deep"
     circular: dict[str, Any] = {}
     circular["self"] = circular
-    assert flaw_of(circular).problem == "is nested too deep"
+    assert problem_of(circular).problem == "is nested too deep"
 
 
-def test_the_path_of_a_flaw_never_grows_beyond_reading() -> None:
-    assert flaw_of({"k" * 100_000: math.nan}).path == "k" * 200
-    assert flaw_of({"a": {"k" * 100_000: {"b": math.nan}}}).path == "a." + "k" * 198
+def test_the_path_of_a_problem_never_grows_beyond_reading() -> None:
+    assert problem_of({"k" * 100_000: math.nan}).path == "k" * 200
+    assert problem_of({"a": {"k" * 100_000: {"b": math.nan}}}).path == "a." + "k" * 198
     value: Any = math.nan
     for level in range(DEPTH):
         value = {f"{level}-" + "k" * 1_000: value}
-    assert len(flaw_of(value).path) == 200
-    assert len(flaw_of({("k" * 100_000,): 1}).path) == 200
+    assert len(problem_of(value).path) == 200
+    assert len(problem_of({("k" * 100_000,): 1}).path) == 200
 
 
 @pytest.mark.parametrize("value", [None, 5, 1.5, "{}", True, [], [("a", 1)], (), b"{}", {"a"}, math.nan], ids=repr)
 def test_what_must_be_an_object_and_is_none_is_refused_as_such(value: Any) -> None:
-    with pytest.raises(Flaw) as caught:
-        plain_object(value, allowed=["a", "b"])
+    with pytest.raises(ValueProblem) as caught:
+        copy_json_object(value, allowed=["a", "b"])
     assert (caught.value.path, caught.value.problem) == ("", "is not a JSON object")
     assert caught.value.allowed == ["a", "b"]
 
 
 def test_what_must_be_an_object_is_copied_and_checked_as_any_value_is() -> None:
     given = {"a": [1, {"b": None}]}
-    copied = plain_object(MappingProxyType(given), allowed="")
+    copied = copy_json_object(MappingProxyType(given), allowed="")
     assert copied == given
     assert copied["a"] is not given["a"]
-    with pytest.raises(Flaw) as caught:
-        plain_object({"a": [0, math.nan]}, allowed="")
+    with pytest.raises(ValueProblem) as caught:
+        copy_json_object({"a": [0, math.nan]}, allowed="")
     assert caught.value.path == "a.1"
     deepest = {"a": nested(DEPTH - 1)}
-    assert plain_object(deepest, allowed="") == deepest
-    with pytest.raises(Flaw, match="nested too deep"):
-        plain_object({"a": nested(DEPTH)}, allowed="")
+    assert copy_json_object(deepest, allowed="") == deepest
+    with pytest.raises(ValueProblem, match="nested too deep"):
+        copy_json_object({"a": nested(DEPTH)}, allowed="")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.universe.generate.checks import EVERYTHING
 from universe.generate import STYLES, TOPOLOGIES, generate
-from universe.origins import state_from
+from universe.initial_states import load_initial_state
 
 FROM_SEED = {
     "classic": "99c35a7e70dc0658",
@@ -63,7 +63,7 @@ def test_every_preset_has_a_digest() -> None:
 
 @pytest.mark.parametrize("preset", FROM_SEED)
 def test_a_seed_grows_what_it_always_grew(preset: str) -> None:
-    assert digest(state_from(f"seed:{preset}:42")) == FROM_SEED[preset]
+    assert digest(load_initial_state(f"seed:{preset}:42")) == FROM_SEED[preset]
 
 
 @pytest.mark.parametrize("preset", FROM_MANY_SEEDS)

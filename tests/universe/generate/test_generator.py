@@ -41,7 +41,7 @@ SHAPES = st.fixed_dictionaries(
 def test_every_preset_makes_a_sound_universe_of_any_seed(preset: str, seed: int | str) -> None:
     state = generate(preset, seed, maxSystems=4)
     assert problems(state) == []
-    assert parse_state(state).plain() == state
+    assert parse_state(state).to_plain() == state
 
 
 @settings(max_examples=40)
@@ -49,7 +49,7 @@ def test_every_preset_makes_a_sound_universe_of_any_seed(preset: str, seed: int 
 def test_with_everything_switched_on_it_is_sound_still(preset: str, seed: int | str, shape: dict[str, Any]) -> None:
     state = generate(preset, seed, **{**EVERYTHING, **shape})
     assert problems(state) == []
-    assert parse_state(state).plain() == state
+    assert parse_state(state).to_plain() == state
 
 
 @pytest.mark.parametrize("preset", PRESETS)

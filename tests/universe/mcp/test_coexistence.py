@@ -14,13 +14,13 @@ from tests.universe.mcp.agents import agent, send
 from tests.universe.mcp.listening import Event, Listener, commands_of
 from tests.universe.mcp.served import SOON_S, Served, served
 from tests.universe.mcp.wire import Session, Wire, request
+from universe.event_stream import EventStreams
 from universe.rest import make_rest_app
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
-from universe.stream import Streams
+from uraniborg.kernel.http_app import add_error_handlers
 from uraniborg.kernel.mcp.testing import serving
-from uraniborg.kernel.web import answer_errors
 
 TICK = command("tick")
 UPDATED = "notifications/resources/updated"
@@ -113,7 +113,7 @@ def _timeless(value: Any) -> Any:
 async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
     """REST as it is served without MCP."""
     service = UniverseService(MemoryStore())
-    streams = Streams(service, heartbeat_s=15, stall_s=30)
+    streams = EventStreams(service, heartbeat_s=15, stall_s=30)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -122,7 +122,7 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
 
     api = make_rest_app(service, streams, Positions(), body_limit=10_000_000)
     app = Starlette(routes=[Mount("/", api)], lifespan=lifespan)
-    answer_errors(app)
+    add_error_handlers(app)
     async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
         yield http
 

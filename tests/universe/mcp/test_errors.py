@@ -15,8 +15,8 @@ from tests.universe.mcp.served import Json, Served, served, soon
 from tests.universe.mcp.stores import SECRET, BrokenStore, Where
 from universe.errors import StoreUnavailable
 from universe.service.batch import Batch
-from universe.service.live import LiveUniverse
-from universe.service.results import Ask, Result
+from universe.service.changes import ChangeRequest, ChangeResult
+from universe.service.live_universe import LiveUniverse
 from universe.store.memory import MemoryStore
 
 TICK = command("tick")
@@ -33,19 +33,19 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
             await soon(written.wait())
             await super().append(*arguments, **options)
 
-    def add(batch: Batch, ask: Ask) -> Any:
+    def add(batch: Batch, ask: ChangeRequest) -> Any:
         if ask.change == [command("tick", dt=13)]:
             raise RuntimeError
         return add_to(batch, ask)
 
-    def submit(live: LiveUniverse, ask: Ask) -> asyncio.Future[Result]:
+    def submit(live: LiveUniverse, ask: ChangeRequest) -> asyncio.Future[ChangeResult]:
         future = submit_to(live, ask)
         if writing.is_set():
             queued.set()
         return future
 
-    add_to, submit_to = Batch.add, LiveUniverse.submit
-    monkeypatch.setattr(Batch, "add", add)
+    add_to, submit_to = Batch.add_request, LiveUniverse.submit
+    monkeypatch.setattr(Batch, "add_request", add)
     monkeypatch.setattr(LiveUniverse, "submit", submit)
     async with served(SlowStore()) as server:
         await server.make("u")
@@ -145,7 +145,7 @@ async def test_a_malformed_command_is_refused_with_the_path_and_what_is_allowed(
 
 
 @requirement("UN-16")
-async def test_of_several_flaws_of_a_command_one_is_named(hven: Served, u: str) -> None:
+async def test_of_several_problems_of_a_command_one_is_named(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         error = await refused(client, u, add_star("x", mass="heavy", radius=None, color=7))
     assert error["path"] in {"payload.mass", "payload.radius", "payload.color"}

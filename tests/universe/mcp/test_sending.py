@@ -13,7 +13,7 @@ from tests.universe.mcp.agents import agent, answer, error_in, refused, send, st
 from tests.universe.mcp.listening import commands_of
 from tests.universe.mcp.served import Json, Served, served
 from universe.store.memory import MemoryStore
-from universe.store.rebuilding import rebuild
+from universe.store.replica import rebuild_replica
 from uraniborg.kernel.mcp.testing import json_of, text_of
 
 TICK = command("tick")
@@ -91,7 +91,7 @@ async def test_a_bare_tick_is_kept_told_to_listeners_and_answered(u: str) -> Non
         async with commands_of(server.http, u) as listener:
             said = await send(client, u, TICK)
             event = await listener.next()
-        kept = await rebuild(store, u)
+        kept = await rebuild_replica(store, u)
     timed = {"timePassed": 1, "time": 1, "timeUnit": "simulation seconds"}
     assert said == {"nextState": {**samples.EMPTY_STATE, "time": 1}, "events": [], "version": 1, **timed}
     assert (event.name, event.id) == ("command", "1")
@@ -361,13 +361,13 @@ async def test_a_tick_of_a_real_system_says_how_much_time_passed_and_the_date(hv
 
 WARNED: list[tuple[Json, str]] = [
     (add_star("mars", "snu"), "payload.parentId names 'snu', which is not in stars. Did you mean 'sun'?"),
-    (add_star("mars", ""), "payload.parentId is empty: what has it is neither a root nor a child."),
-    (add_star("earth", "sun"), "'earth' was there already and was replaced."),
+    (add_star("mars", ""), "payload.parentId is empty, so the entity is neither a root nor a child."),
+    (add_star("earth", "sun"), "'earth' existed already and was replaced."),
     (add_star("mars", "sun", radius=-1), "payload.radius is negative."),
     (add_star("mars", "sun", eccentricity=1), "payload.eccentricity must be from 0 to below 1"),
     (command("updateStar", id="moon", payload={"colour": "red"}), "payload.colour is not a known field"),
-    (command("updateStar", id="earth", payload={"mas": 7}), "payload.mas is not a known field; it was stored as it is. "
-        "Did you mean 'mass'?"),
+    (command("updateStar", id="earth", payload={"mas": 7}), "payload.mas is not a known field; it was stored "
+        "unchanged. Did you mean 'mass'?"),
     (command("updateStar", id="earth", payload={"parentId": "sum"}), "payload.parentId names 'sum'"),
     (command("updateStar", id="moon", payload={"parentId": "sun"}), "attachStar and detachStar do."),
     (samples.add_group("g", "nowhere"), "payload.parentGroupId names 'nowhere', which is not in groups."),
@@ -427,7 +427,7 @@ async def test_a_block_with_fewer_fields_is_told_of_those_that_are_gone(hven: Se
     async with agent(hven.mcp) as client:
         less = {"semiMajorAxis": 2, "period": 9}
         said = await send(client, u, command("updateStar", id="earth", payload={"kepler": less}))
-    assert said["warnings"] == ["payload.kepler replaced the whole block, which has no eccentricity any more."]
+    assert said["warnings"] == ["payload.kepler replaced the whole block; it no longer has eccentricity."]
 
 
 @requirement("UN-16")

@@ -13,7 +13,7 @@ from tests.universe.domain import samples
 from tests.universe.mcp.agents import TOOLS, agent, answer, error_in, failure
 from tests.universe.mcp.served import Served
 from tests.universe.mcp.wire import Wire, initialize, message_in
-from universe.domain.commands import KINDS
+from universe.domain.commands import COMMAND_CLASSES
 
 COMMANDS = set(samples.EXAMPLES)
 MALFORMED: list[dict[str, Any]] = [
@@ -45,7 +45,7 @@ async def tools_of(hven: Served) -> dict[str, Tool]:
     return {tool.name: tool for tool in listed.tools}
 
 
-def flaws(schema: dict[str, Any], command: Any) -> list[str]:
+def schema_errors(schema: dict[str, Any], command: Any) -> list[str]:
     """What a schema has against a command."""
     check: Any = Draft202012Validator(schema)
     return [error.message for error in check.iter_errors(command)]
@@ -114,7 +114,9 @@ async def test_the_server_refuses_a_value_of_an_argument_if_and_only_if_the_sche
                 result = await client.call_tool(tool, {**whole, argument: value})
                 error = error_in(result) if result.isError else {}
                 is_refused = error.get("code") == "invalid_argument" and error.get("argument") == argument
-                is_described = not flaws({**schema, "$defs": schema.get("$defs", {})}, {**whole, argument: value})
+                is_described = not schema_errors(
+                    {**schema, "$defs": schema.get("$defs", {})}, {**whole, argument: value}
+                )
                 assert is_refused is not is_described, (argument, str(value)[:40], error)
                 refusals[argument] += is_refused
     assert all(count >= 5 for count in refusals.values()), refusals
@@ -198,8 +200,8 @@ async def test_the_schema_of_a_command_has_the_25_commands_to_choose_from_with_t
     choices = {choice["properties"]["type"]["const"]: choice for choice in schema["oneOf"]}
     assert choices.keys() == COMMANDS
     for name, choice in choices.items():
-        assert choice["properties"].keys() == KINDS[name].__annotations__.keys()
-        assert set(choice["required"]) == KINDS[name].__required_keys__
+        assert choice["properties"].keys() == COMMAND_CLASSES[name].__annotations__.keys()
+        assert set(choice["required"]) == COMMAND_CLASSES[name].__required_keys__
         assert choice["additionalProperties"] is False
     assert "one simulation second is one day" in choices["tick"]["properties"]["dt"]["description"]
 
@@ -225,9 +227,9 @@ async def test_the_whole_schema_of_commands_is_a_resource(hven: Served) -> None:
     whole = loads(read.contents[0].text)  # type: ignore[union-attr]
     Draft202012Validator.check_schema(whole)
     for kind in COMMANDS:
-        assert flaws(whole, samples.example(kind)) == []
+        assert schema_errors(whole, samples.example(kind)) == []
     for command in MALFORMED:
-        assert flaws(whole, command) != [], command
+        assert schema_errors(whole, command) != [], command
 
 
 @requirement("UN-5", "UN-7")
@@ -238,20 +240,20 @@ async def test_the_schema_takes_every_example_that_the_listing_gives(hven: Serve
     examples = [command["example"] for category in listed["categories"] for command in category["commands"]]
     assert {example["type"] for example in examples} == COMMANDS
     for example in examples:
-        assert flaws(schema, example) == [], example["type"]
+        assert schema_errors(schema, example) == [], example["type"]
 
 
 @requirement("UN-5")
 async def test_the_schema_takes_a_command_of_each_kind(hven: Served) -> None:
     schema = await command_schema(hven)
     for kind in COMMANDS:
-        assert flaws(schema, samples.example(kind)) == [], kind
+        assert schema_errors(schema, samples.example(kind)) == [], kind
 
 
 @requirement("UN-2", "UN-5")
 async def test_what_the_schema_refuses_the_server_refuses_too(hven: Served, u: str) -> None:
     schema = await command_schema(hven)
-    inside = [command for command in MALFORMED if flaws(schema, command) == []]
+    inside = [command for command in MALFORMED if schema_errors(schema, command) == []]
     assert len(inside) == 6, "what is wrong inside a payload the tool's schema does not see, and the resource's does"
     async with agent(hven.mcp) as client:
         for command in MALFORMED:

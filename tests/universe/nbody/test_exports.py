@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from universe.initial_states import load_initial_state
 from universe.nbody.exports import render_csv, render_rebound
 from universe.nbody.integration import integrate
 from universe.nbody.starts import Start, start_of
-from universe.origins import state_from
 
 HOSTILE = '星"),\n]; import os; os.abort() #\'\'\'"""\\\r\u2028\u202e{x}%s,=1+1'
 
 
 @pytest.fixture(scope="module")
 def start() -> Start:
-    return start_of(state_from("trappist-1"))
+    return start_of(load_initial_state("trappist-1"))
 
 
 def script_of(start: Start, universe_id: str = "t", days: float = 3.0) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from universe.initial_states import load_initial_state
 from universe.nbody.answers import differences_of, motion_during
 from universe.nbody.comparison_summary import summarise_comparison
 from universe.nbody.missing_physics import periapsis_shift
@@ -16,7 +17,6 @@ from universe.nbody.pictures import KINDS, picture
 from universe.nbody.reports import Report, headline, report_run
 from universe.nbody.summary import summarise
 from universe.nbody.tables import range_text, span_text
-from universe.origins import state_from
 from universe.plotting import Drawing, to_png, to_svg
 from universe.plotting.drawing import Dots, Label
 
@@ -25,7 +25,7 @@ from universe.plotting.drawing import Dots, Label
 def report() -> Report:
     """The four outer planets of TRAPPIST-1 for 200 days."""
     ids = ["trappist-1", *(f"trappist-1-{letter}" for letter in "efgh")]
-    return report_run(state_from("trappist-1"), 200, universe_id="t", version=7, ids=ids)
+    return report_run(load_initial_state("trappist-1"), 200, universe_id="t", version=7, ids=ids)
 
 
 def texts(drawing: Drawing) -> list[str]:
@@ -67,7 +67,7 @@ def test_the_errors_of_arithmetic_start_and_physics_are_told_apart(report: Repor
 
 def test_relativity_turns_mercury_by_43_arcseconds_in_a_century() -> None:
     """Einstein 1915: 43 arcseconds a century; a = 0.3871 AU, e = 0.2056."""
-    state = state_from("solar-system")
+    state = load_initial_state("solar-system")
     mercury = next(key for key, body in state["stars"].items() if body["name"] == "Mercury")
     sun = next(key for key, body in state["stars"].items() if body["name"] == "Sun")
     found = periapsis_shift(report_run(state, 365.25, universe_id="s", version=0, ids=[sun, mercury]).motion)
@@ -152,7 +152,7 @@ def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:
 
 
 def test_a_run_of_no_days_is_reported_and_drawn() -> None:
-    nothing = report_run(state_from("trappist-1"), 0, universe_id="t", version=0)
+    nothing = report_run(load_initial_state("trappist-1"), 0, universe_id="t", version=0)
     assert nothing.reply["start"] == nothing.reply["end"]
     assert max(map(len, summarise(nothing.reply, nothing.names))) <= 80
     assert drawn(nothing).height > 0
@@ -161,7 +161,7 @@ def test_a_run_of_no_days_is_reported_and_drawn() -> None:
 
 def test_a_run_backwards_is_drawn_too() -> None:
     ids = ["trappist-1", "trappist-1-g", "trappist-1-h"]
-    back = report_run(state_from("trappist-1"), -100, universe_id="t", version=0, ids=ids)
+    back = report_run(load_initial_state("trappist-1"), -100, universe_id="t", version=0, ids=ids)
     marks = [mark for mark in drawn(back).marks if isinstance(mark, Label)]
     assert "-40" in [mark.text for mark in marks]
     assert all(math.isfinite(mark.x + mark.y) for mark in marks)

@@ -6,10 +6,10 @@ import pytest
 
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
-from universe.citing import sources_of
 from universe.physics import formulas, physics_of
 from universe.physics.habitable_zone import habitable_zone, starlight_at
 from universe.physics.report import computed_sources
+from universe.provenance.bibliography import collect_sources
 from uraniborg.kernel.errors import InvalidInput
 
 A0, A3 = "equilibriumTemperature, A = 0", "equilibriumTemperature, A = 0.3"
@@ -128,7 +128,7 @@ def test_bodies_without_a_star_have_no_climate() -> None:
 
 def test_every_computed_quantity_names_its_paper_in_the_bibliography() -> None:
     state = systems.load("trappist-1")
-    cited = {one.id: one for one in sources_of({**state["stars"], **computed_sources(state)})}
+    cited = {one.id: one for one in collect_sources({**state["stars"], **computed_sources(state)})}
     assert {"agol2021", "kopparapu2014", "mendez2017", "hamilton1992", "winn2010", "lovis2010"} <= cited.keys()
     assert cited["kopparapu2014"].uses == [("computed quantities", ("habitableZone",))]
     named = {one["paper"] for body in physics_of(state)["bodies"].values() for one in body["quantities"].values()}

@@ -170,7 +170,7 @@ def test_bodies_all_in_one_place_are_drawn() -> None:
 
 def test_larger_bodies_have_larger_dots_and_all_can_be_seen() -> None:
     bodies: dict[str, Any] = {"sun": (SUN, (0, 0, 0))}
-    for place, (name, radius) in enumerate((("Big", 1.0), ("Small", 0.01), ("Tiny", 1e-9), ("None", 0.0))):
+    for place, (name, radius) in enumerate((("Big", 1.0), ("Small", 0.01), ("TinyDefinition", 1e-9), ("None", 0.0))):
         bodies[name] = (body(name, radius=radius, color=f"#00ff{place}0"), (10.0 + 10 * place, 0, 0))
     drawing = draw(bodies)
     sizes = [dot(drawing, colour).radius for colour in ("#ffd27d", "#00ff00", "#00ff10", "#00ff20", "#00ff30")]

@@ -18,7 +18,7 @@ import httpx
 from tests.forking import Forked, template
 
 LOADED: Final = (
-    *("universe.cli", "universe.app", "universe.store.sqlite", "uraniborg.kernel.web", "uvicorn.loops.uvloop"),
+    *("universe.cli", "universe.app", "universe.store.sqlite", "uraniborg.kernel.http_app", "uvicorn.loops.uvloop"),
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "rich.logging", "structlog", "platformdirs.unix", "encodings.idna"),
 )

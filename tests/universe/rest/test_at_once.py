@@ -10,7 +10,7 @@ import httpx
 
 from tests.universe.domain.samples import a_body, add_star
 from tests.universe.rest.serving import error, made, served
-from universe.store.checking import verify
+from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 
 STATE = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3}
@@ -74,7 +74,7 @@ async def test_whatever_happens_at_once_no_answer_is_a_fault_and_every_log_is_wh
     await store.open()
     assert len(states) == 3
     for universe_id, record in states.items():
-        verdict = await verify(store, universe_id)
-        assert verdict.is_whole, verdict.problems
+        verdict = await verify_log(store, universe_id)
+        assert verdict.is_intact, verdict.problems
         assert verdict.entries == record["version"]
     await store.close()

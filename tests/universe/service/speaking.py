@@ -6,10 +6,10 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
+from universe.service.changes import ChangeResult
 from universe.service.feed import Feed
-from universe.service.results import Result
 from universe.service.universes import UniverseService
-from universe.store.checking import verify
+from universe.store.log_verification import verify_log
 from universe.store.port import Entry
 from uraniborg.kernel.errors import UraniborgError
 
@@ -24,10 +24,10 @@ async def soon(awaited: Awaitable[Value]) -> Value:
         return await awaited
 
 
-async def together(asked: Sequence[Awaitable[Result]]) -> tuple[list[Result], list[UraniborgError]]:
+async def together(asked: Sequence[Awaitable[ChangeResult]]) -> tuple[list[ChangeResult], list[UraniborgError]]:
     """What became of requests made at once: the results, and the errors of ours."""
     outcomes = await soon(asyncio.gather(*asked, return_exceptions=True))
-    results = [one for one in outcomes if isinstance(one, Result)]
+    results = [one for one in outcomes if isinstance(one, ChangeResult)]
     errors = [one for one in outcomes if isinstance(one, UraniborgError)]
     assert len(results) + len(errors) == len(outcomes), outcomes
     return results, errors
@@ -35,14 +35,14 @@ async def together(asked: Sequence[Awaitable[Result]]) -> tuple[list[Result], li
 
 async def state_of(service: UniverseService, universe_id: str = "u", version: int | None = None) -> dict[str, Any]:
     """The state as it is served, which is the same in both of its forms."""
-    seen = await service.look(universe_id, version)
-    served = orjson.loads(seen.replica.mirror.json())
-    assert served == seen.replica.state.plain()
+    seen = await service.view(universe_id, version)
+    served = orjson.loads(seen.replica.mirror.to_json())
+    assert served == seen.replica.state.to_plain()
     return served
 
 
 async def version_of(service: UniverseService, universe_id: str = "u") -> int:
-    return (await service.look(universe_id)).version
+    return (await service.view(universe_id)).version
 
 
 async def log_of(service: UniverseService, universe_id: str = "u") -> list[Entry]:
@@ -58,8 +58,8 @@ async def commands_of(service: UniverseService, universe_id: str = "u") -> list[
 
 async def assert_whole(service: UniverseService, universe_id: str = "u") -> None:
     """The log is undamaged and leads to what is served."""
-    verdict = await verify(service.store, universe_id)
-    assert verdict.is_whole, verdict.problems
+    verdict = await verify_log(service.store, universe_id)
+    assert verdict.is_intact, verdict.problems
     assert verdict.entries == await version_of(service, universe_id)
 
 
@@ -67,7 +67,7 @@ def frames_in(feed: Feed, since: int = 0) -> bytes:
     """All that whoever listens since a version has been told, as it goes over the wire."""
     told = b""
     while feed.version > since:
-        found = feed.after(since)
+        found = feed.frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version

@@ -27,7 +27,7 @@ async def test_of_universes_that_nobody_uses_sixty_four_stay_in_memory_those_use
     for universe_id in ids:
         await service.create("Many", universe_id=universe_id)
         await service.send(universe_id, TICK)
-    assert list(service._live) == ids[-64:]
+    assert list(service._cache.cached) == ids[-64:]
 
 
 async def test_ten_thousand_changes_wait_and_one_more_is_refused_while_two_hundred_and_fifty_six_are_written_at_once(
@@ -37,9 +37,9 @@ async def test_ten_thousand_changes_wait_and_one_more_is_refused_while_two_hundr
         first = asyncio.create_task(service.send("u", TICK))
         await soon(held.reached.wait())
         waiting = [asyncio.create_task(service.send("u", TICK)) for _ in range(10_000)]
-        while len(service._live["u"]._jobs) < 10_000:  # noqa: ASYNC110 - nobody tells of it
+        while len(service._cache.cached["u"]._jobs) < 10_000:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0)
-        with pytest.raises(TooBusy, match="10,000 changes of this universe wait already"):
+        with pytest.raises(TooBusy, match="10,000 changes of this universe are waiting"):
             await soon(service.send("u", TICK))
         before = store.appends
     results = await soon(asyncio.gather(first, *waiting))
@@ -54,8 +54,8 @@ def entry_of(version: int, size: int) -> Entry:
 def test_a_feed_has_the_last_1024_frames_at_hand_and_gives_sixty_four_of_them_at_once() -> None:
     feed = Feed(0)
     feed.publish([entry_of(version, 0) for version in range(1, 2_001)])
-    assert feed.after(2_000 - 1_025) is None
-    found = feed.after(2_000 - 1_024)
+    assert feed.frames_after(2_000 - 1_025) is None
+    found = feed.frames_after(2_000 - 1_024)
     assert found is not None
     frames, upto = found
     assert upto == 2_000 - 1_024 + 64
@@ -65,10 +65,10 @@ def test_a_feed_has_the_last_1024_frames_at_hand_and_gives_sixty_four_of_them_at
 def test_a_feed_has_no_more_than_eight_megabytes_at_hand_and_gives_little_more_than_256_kilobytes_at_once() -> None:
     feed = Feed(0)
     feed.publish([entry_of(version, 1024 * 1024) for version in range(1, 11)])
-    at_hand = [version for version in range(10) if feed.after(version) is not None]
+    at_hand = [version for version in range(10) if feed.frames_after(version) is not None]
     assert at_hand == list(range(3, 10)), "eight would be more, with what is around them"
     feed.publish([entry_of(version, 100 * 1024) for version in range(11, 21)])
-    found = feed.after(10)
+    found = feed.frames_after(10)
     assert found is not None
     assert found[1] == 13, "two would be less than 256 kB"
 
@@ -77,16 +77,16 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
     service: UniverseService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prepared = 0
-    prepare = positions_module._prepare
+    prepare = positions_module._make_orrery
 
     def counted(stars: dict[str, object]) -> object:
         nonlocal prepared
         prepared += 1
         return prepare(stars)
 
-    monkeypatch.setattr(positions_module, "_prepare", counted)
+    monkeypatch.setattr(positions_module, "_make_orrery", counted)
     positions = Positions()
-    replicas = {f"p{n}": (await service.look("u")).replica for n in range(9)}
+    replicas = {f"p{n}": (await service.view("u")).replica for n in range(9)}
     for key in [*list(replicas)[:8], *list(replicas)[:8]]:
         await positions.at(key, replicas[key], 0)
     assert prepared == 8
@@ -99,10 +99,10 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
 
 async def test_a_snapshot_is_written_after_five_hundred_changes(service: UniverseService, store: TroubledStore) -> None:
     await service.send("u", [TICK] * 499)
-    await service._live["u"].settle()
+    await service._cache.cached["u"].wait_until_idle()
     assert await store.snapshot_versions("u") == []
     await service.send("u", TICK)
-    await service._live["u"].settle()
+    await service._cache.cached["u"].wait_until_idle()
     assert await store.snapshot_versions("u") == [500]
 
 
@@ -124,6 +124,6 @@ async def test_a_change_is_tried_fifty_times_while_others_are_faster(
     if is_written:
         assert (await soon(service.send("u", TICK))).version == 2
     else:
-        with pytest.raises(TooBusy, match="Others change this universe all the time"):
+        with pytest.raises(TooBusy, match="Other processes change this universe all the time"):
             await soon(service.send("u", TICK))
     assert tries == 50

@@ -23,12 +23,12 @@ from tests.universe.service.speaking import (
 )
 from tests.universe.service.stores import TroubledStore
 from universe import systems
-from universe.domain import reducer, withdrawals
+from universe.domain import citation_changes, reducer
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service import batch as batch_module
-from universe.service import live as live_module
+from universe.service import live_universe as live_module
 from universe.service import replies
-from universe.service.results import Result
+from universe.service.changes import ChangeResult
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import NotFound
@@ -37,8 +37,8 @@ READING: dict[str, Callable[[UniverseService], Awaitable[object]]] = {
     "undo": lambda service: service.undo("u"),
     "restore": lambda service: service.restore("u", 2),
     "branch": lambda service: service.branch("u", version=2),
-    "look at a version": lambda service: service.look("u", 2),
-    "look": lambda service: service.look("u"),
+    "look at a version": lambda service: service.view("u", 2),
+    "look": lambda service: service.view("u"),
     "send": lambda service: service.send("u", {"type": "tick"}),
 }
 """What reads the log of a universe that is not in memory."""
@@ -54,8 +54,8 @@ async def pair(file: Path) -> AsyncIterator[tuple[UniverseService, UniverseServi
 
 
 async def test_of_many_commands_at_once_none_is_lost_and_none_done_twice(lasting: UniverseService) -> None:
-    async with lasting.listening("u") as live:
-        feed = live.listen()
+    async with lasting.keep_live("u") as live:
+        feed = live.open_feed()
         results, errors = await together([lasting.send("u", add_star(f"s{n}")) for n in range(300)])
         assert versions_in(feed) == list(range(1, 301))
     assert errors == []
@@ -169,7 +169,7 @@ async def test_going_back_waits_its_turn_among_those_who_never_stop_sending(
     service: UniverseService, store: TroubledStore, back: str
 ) -> None:
     await service.send("u", [{"type": "tick"}] * 3)
-    sending: list[asyncio.Task[Result]] = []
+    sending: list[asyncio.Task[ChangeResult]] = []
 
     async def somebody_sends() -> None:
         sending.append(asyncio.create_task(service.send("u", {"type": "tick"})))
@@ -180,7 +180,7 @@ async def test_going_back_waits_its_turn_among_those_who_never_stop_sending(
     store.before_reading = somebody_sends
     result = await soon(READING[back](service))
     store.before_reading = None
-    assert isinstance(result, Result)
+    assert isinstance(result, ChangeResult)
     assert result.events[0]["type"] == "stateRestored"
     await soon(asyncio.gather(*sending))
     await assert_whole(service)
@@ -189,7 +189,7 @@ async def test_going_back_waits_its_turn_among_those_who_never_stop_sending(
 async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_done(
     service: UniverseService, store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_module, "QUEUE", 3)
+    monkeypatch.setattr(live_module, "QUEUE_SIZE", 3)
     async with store.holding("u") as held:
         writing = asyncio.create_task(service.send("u", add_star("a")))
         await soon(held.reached.wait())
@@ -203,7 +203,7 @@ async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_don
 async def test_more_commands_at_once_than_are_written_together_are_all_done_in_order(
     service: UniverseService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_module, "BATCH", 7)
+    monkeypatch.setattr(live_module, "BATCH_SIZE", 7)
     results, errors = await together([service.send("u", add_star(f"s{n}")) for n in range(50)])
     assert (errors, [one.version for one in results]) == ([], list(range(1, 51)))
     await assert_whole(service)
@@ -212,8 +212,8 @@ async def test_more_commands_at_once_than_are_written_together_are_all_done_in_o
 async def test_a_universe_deleted_while_commands_wait_answers_them_all(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         async with store.holding("u") as held:
             first = asyncio.create_task(service.send("u", add_star("a")))
             await soon(held.reached.wait())
@@ -266,8 +266,8 @@ async def test_a_universe_made_again_with_the_id_of_a_deleted_one_begins_anew(la
     await lasting.create("Again", universe_id="u")
     assert await state_of(lasting) == EMPTY_STATE
     assert (await lasting.send("u", add_star("sun"), key="k")).version == 1
-    async with lasting.listening("u") as live:
-        feed = live.listen()
+    async with lasting.keep_live("u") as live:
+        feed = live.open_feed()
         await lasting.send("u", {"type": "tick"})
         assert versions_in(feed, 1) == [2]
         assert not feed.is_closed
@@ -284,17 +284,17 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
         threads.append(threading.current_thread())
         return reducer.reduce(*given)
 
-    def withdrawals_of(*given: Any) -> list[str]:
+    def describe_citation_changes(*given: Any) -> list[str]:
         threads.append(threading.current_thread())
-        return withdrawals.withdrawals_of(*given)
+        return citation_changes.describe_citation_changes(*given)
 
     monkeypatch.setattr(live_module, "_MANY_ORBITS", most)
-    monkeypatch.setattr(replies, "_QUICK", most)
+    monkeypatch.setattr(replies, "_MAX_INLINE_BODIES", most)
     monkeypatch.setattr(batch_module, "reduce", reduce)
-    monkeypatch.setattr(replies, "withdrawals_of", withdrawals_of)
+    monkeypatch.setattr(replies, "describe_citation_changes", describe_citation_changes)
     await service.create("TRAPPIST-1", systems.load("trappist-1"), universe_id="t")
     result = await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
-    written = orjson.loads(await replies.result_json(result, "events"))
+    written = orjson.loads(await replies.write_result(result, "events"))
     assert any("trappist-1-h" in warning or "more" in warning for warning in written["warnings"])
     on_loop = [thread is threading.main_thread() for thread in threads]
     assert on_loop == [most > 0] * 2

@@ -56,7 +56,7 @@ async def test_the_state_at_every_version_is_the_one_that_was_served_then(lastin
 @pytest.mark.parametrize("version", [-1, 8, 2**62])
 async def test_a_version_there_is_not_is_named_with_those_there_are(service: UniverseService, version: int) -> None:
     await recorded(service)
-    for asked in (service.look("u", version), service.restore("u", version), service.branch("u", version=version)):
+    for asked in (service.view("u", version), service.restore("u", version), service.branch("u", version=version)):
         with pytest.raises(VersionNotFound, match=str(version)) as caught:
             await asked
         assert caught.value.ids["universeId"] == "u"
@@ -70,7 +70,7 @@ async def test_undoing_again_and_again_leads_back_to_the_start_and_no_further(la
         result = await lasting.undo("u")
         assert result.version == 7 + steps
         assert result.events == [{"type": "stateRestored", "reason": "undo", "toVersion": 7 - steps}]
-        assert await state_of(lasting) == result.state.plain() == state
+        assert await state_of(lasting) == result.state.to_plain() == state
         states.append(state)
     with pytest.raises(NothingToUndo) as caught:
         await lasting.undo("u")
@@ -160,8 +160,8 @@ async def test_undos_sent_at_once_each_take_back_one_change(lasting: UniverseSer
 
 async def test_listeners_are_told_of_a_restore_by_its_version_and_reason(service: UniverseService) -> None:
     await recorded(service)
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         await service.undo("u")
         frame = frames_in(feed, 7)
         assert versions_in(feed, 7) == [8]

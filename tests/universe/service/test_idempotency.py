@@ -8,16 +8,16 @@ import pytest
 from tests.universe.domain.samples import add_star
 from tests.universe.service.speaking import assert_whole, log_of, soon, state_of, together, version_of
 from universe.errors import KeyReused, MalformedRequest, StarNotFound, VersionConflict
-from universe.service.replies import Wanted, result_json
-from universe.service.results import Result
+from universe.service.changes import ChangeResult
+from universe.service.replies import ReplyContent, write_result
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 
 RING: dict[str, Any] = {"type": "updateRing", "planetId": "sun", "patch": {"opacity": 0.5}}
 
 
-def told(result: Result) -> tuple[Any, ...]:
-    return result.version, result.events, result.state.plain()
+def told(result: ChangeResult) -> tuple[Any, ...]:
+    return result.version, result.events, result.state.to_plain()
 
 
 async def test_a_repeated_request_is_done_once_and_answered_alike(lasting: UniverseService) -> None:
@@ -62,10 +62,10 @@ async def test_a_request_is_remembered_past_a_restart_and_later_changes(file: Pa
 
 @pytest.mark.parametrize("wanted", ["state", "events", "changes"])
 async def test_the_answer_to_a_repeated_request_is_the_same_however_much_of_it_is_wanted(
-    service: UniverseService, wanted: Wanted
+    service: UniverseService, wanted: ReplyContent
 ) -> None:
-    first = await result_json(await service.send("u", add_star("sun"), key="k"), wanted)
-    assert await result_json(await service.send("u", add_star("sun"), key="k"), wanted) == first
+    first = await write_result(await service.send("u", add_star("sun"), key="k"), wanted)
+    assert await write_result(await service.send("u", add_star("sun"), key="k"), wanted) == first
 
 
 async def test_a_key_used_for_another_request_is_refused_and_changes_nothing(lasting: UniverseService) -> None:

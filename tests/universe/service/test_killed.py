@@ -12,7 +12,7 @@ import orjson
 
 from tests.universe.domain.samples import add_star
 from tests.universe.rest.processes import SOON, Served, serving_process
-from universe.store.checking import verify
+from universe.store.log_verification import verify_log
 from universe.store.port import Entry
 from universe.store.sqlite import SqliteStore
 
@@ -102,8 +102,8 @@ async def logs(file: Path) -> dict[str, list[Entry]]:
     await store.open()
     found: dict[str, list[Entry]] = {}
     for universe_id in UNIVERSES:
-        verdict = await verify(store, universe_id)
-        assert verdict.is_whole, verdict.problems
+        verdict = await verify_log(store, universe_id)
+        assert verdict.is_intact, verdict.problems
         found[universe_id] = await store.entries(universe_id, after=0, limit=1_000_000)
         assert [entry.version for entry in found[universe_id]] == list(range(1, verdict.entries + 1))
     await store.close()

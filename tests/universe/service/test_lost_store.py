@@ -13,7 +13,7 @@ from tests.universe.service.speaking import assert_whole, commands_of, soon, sta
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module
-from universe.store.checking import verify
+from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.sqlite import connect
 
@@ -42,8 +42,8 @@ def taken(file: Path) -> Generator[None]:
 
 
 async def test_a_file_that_cannot_be_written_for_a_while_loses_nothing(impatient: UniverseService, file: Path) -> None:
-    async with impatient.listening("u") as live:
-        feed = live.listen()
+    async with impatient.keep_live("u") as live:
+        feed = live.open_feed()
         await impatient.send("u", add_star("before"))
         with taken(file):
             for asked in (
@@ -109,7 +109,7 @@ async def test_a_damaged_entry_is_named_and_what_came_before_it_can_be_read_and_
         await service.send("v", TICK)
     flip(file, "u", 4)
     async with UniverseService(SqliteStore(file)).running() as service:
-        for asked in (service.look("u"), service.send("u", TICK), service.look("u", 5), service.undo("u")):
+        for asked in (service.view("u"), service.send("u", TICK), service.view("u", 5), service.undo("u")):
             with pytest.raises(LogDamaged, match="4") as caught:
                 await asked
             assert (caught.value.ids["sequence"], caught.value.ids["universeId"]) == (4, "u")
@@ -117,7 +117,7 @@ async def test_a_damaged_entry_is_named_and_what_came_before_it_can_be_read_and_
         branch = await service.branch("u", version=3)
         assert (await service.send(branch.id, TICK)).version == 2
         assert (await service.send("v", TICK)).version == 2
-        verdict = await verify(service.store, "u")
+        verdict = await verify_log(service.store, "u")
         assert [problem["sequence"] for problem in verdict.problems] == [4]
 
 
@@ -131,6 +131,6 @@ async def test_a_damaged_entry_before_a_snapshot_keeps_nobody_from_going_on(file
         assert (await service.send("u", TICK)).version == 8
         assert len((await state_of(service))["rootIds"]) == 7
         with pytest.raises(LogDamaged):
-            await service.look("u", 3)
-        verdict = await verify(service.store, "u")
+            await service.view("u", 3)
+        verdict = await verify_log(service.store, "u")
         assert [problem["sequence"] for problem in verdict.problems] == [2]

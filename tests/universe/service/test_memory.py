@@ -11,9 +11,9 @@ from tests.universe.domain.samples import add_star
 from tests.universe.service.speaking import assert_whole, soon, state_of, until_told, version_of, versions_in
 from tests.universe.service.stores import TroubledStore
 from tests.universe.store.material import LATER, entries, record
-from universe.service import universes as universes_module
+from universe.service import universe_cache
 from universe.service.universes import UniverseService
-from universe.store.rebuilding import rebuild
+from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
 
 TICK = {"type": "tick"}
@@ -27,7 +27,7 @@ async def made(service: UniverseService, count: int) -> list[str]:
 
 
 async def test_universes_that_leave_memory_lose_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(universes_module, "KEPT_LIVE", 2)
+    monkeypatch.setattr(universe_cache, "MAX_IDLE", 2)
     async with UniverseService(SqliteStore(file), snapshot_every=3).running() as service:
         ids = await made(service, 6)
         for turn in range(5):
@@ -42,11 +42,11 @@ async def test_universes_that_leave_memory_lose_nothing(file: Path, monkeypatch:
 async def test_a_universe_with_a_listener_stays_in_memory_and_tells_all(
     store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(universes_module, "KEPT_LIVE", 2)
+    monkeypatch.setattr(universe_cache, "MAX_IDLE", 2)
     async with UniverseService(store).running() as service:
         ids = await made(service, 6)
-        async with service.listening("u0") as live:
-            feed = live.listen()
+        async with service.keep_live("u0") as live:
+            feed = live.open_feed()
             for universe_id in ids[1:]:
                 await service.send(universe_id, TICK)
             await service.send("u0", TICK)
@@ -56,10 +56,10 @@ async def test_a_universe_with_a_listener_stays_in_memory_and_tells_all(
 async def test_every_listener_is_told_also_when_more_universes_have_listeners_than_are_kept_without(
     store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(universes_module, "KEPT_LIVE", 3)
+    monkeypatch.setattr(universe_cache, "MAX_IDLE", 3)
     async with UniverseService(store).running() as service, AsyncExitStack() as listeners:
         feeds = {
-            universe_id: (await listeners.enter_async_context(service.listening(universe_id))).listen()
+            universe_id: (await listeners.enter_async_context(service.keep_live(universe_id))).open_feed()
             for universe_id in await made(service, 5)
         }
         for universe_id in feeds:
@@ -73,7 +73,7 @@ async def test_a_universe_asked_for_by_many_at_once_is_read_once(store: Troubled
         await service.send("u", [TICK] * 500)
     async with UniverseService(store).running() as service:
         store.entries_read = 0
-        seen = await soon(asyncio.gather(*(service.look("u") for _ in range(20))))
+        seen = await soon(asyncio.gather(*(service.view("u") for _ in range(20))))
         assert {one.version for one in seen} == {500}
         assert store.entries_read <= 500
 
@@ -109,7 +109,7 @@ async def test_a_snapshot_is_written_though_commands_come_in_lists(store: Troubl
         await service.create("Hven", universe_id="u")
         await service.send("u", [TICK] * 13)
     assert await store.snapshot_versions("u") == [13]
-    assert (await rebuild(store, "u")).state.time == 13
+    assert (await rebuild_replica(store, "u")).state.time == 13
 
 
 async def test_a_service_that_ends_has_written_all_that_it_answered(file: Path) -> None:
@@ -127,13 +127,13 @@ async def test_a_service_that_ends_has_written_all_that_it_answered(file: Path) 
 async def test_a_feed_that_nobody_listens_to_is_forgotten_and_begins_again_where_the_universe_is(
     service: UniverseService,
 ) -> None:
-    async with service.listening("u") as live:
-        old = live.listen()
+    async with service.keep_live("u") as live:
+        old = live.open_feed()
         await service.send("u", TICK)
-    service.beat()
+    service.send_heartbeats()
     await service.send("u", TICK)
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         assert feed is not old
         assert (old.version, feed.version) == (1, 2)
         await service.send("u", TICK)
@@ -145,8 +145,8 @@ async def test_a_universe_deleted_and_made_anew_elsewhere_ends_the_feed_of_the_o
     service: UniverseService, store: TroubledStore
 ) -> None:
     await service.send("u", [TICK] * 3)
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         await store.delete("u")
         await store.create(record("u", 5, LATER), entries(1, 5))
         async with asyncio.timeout(20):

@@ -34,8 +34,8 @@ from universe.store.port import Change
 async def test_a_command_is_served_told_and_answered_only_once_it_is_written(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         async with store.holding("u") as held:
             sending = asyncio.create_task(service.send("u", add_star("sun")))
             await soon(held.reached.wait())
@@ -50,8 +50,8 @@ async def test_a_command_is_served_told_and_answered_only_once_it_is_written(
 
 @requirement("UN-8")
 async def test_whoever_is_answered_finds_the_command_told_and_in_the_log(service: UniverseService) -> None:
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         result = await service.send("u", add_star("sun"))
         assert versions_in(feed) == [1]
         told = frames_in(feed)
@@ -69,8 +69,8 @@ async def test_whoever_is_answered_finds_the_command_told_and_in_the_log(service
 async def test_what_cannot_be_written_is_neither_told_nor_served_and_the_next_command_works(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         with store.trouble():
             for _ in range(3):
                 with pytest.raises(StoreUnavailable) as caught:
@@ -102,8 +102,8 @@ async def test_all_who_waited_for_a_failed_write_are_told_so(service: UniverseSe
 async def test_a_write_whose_answer_was_lost_is_found_by_the_next_command_and_told_first(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.listening("u") as live:
-        feed = live.listen()
+    async with service.keep_live("u") as live:
+        feed = live.open_feed()
         with store.trouble("writes, but the answer is lost"), pytest.raises(StoreUnavailable):
             await soon(service.send("u", add_star("sun")))
         result = await soon(service.send("u", {"type": "updateStar", "id": "sun", "payload": {"mass": 9}}))
@@ -142,10 +142,10 @@ async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_writt
 ) -> None:
     await service.send("u", add_star("sun"))
     before, appends = await state_of(service), store.appends
-    async with service.listening("u") as live:
+    async with service.keep_live("u") as live:
         with pytest.raises(CommandRefused) as caught:
             await service.send("u", command)
-        assert versions_in(live.listen(), 1) == []
+        assert versions_in(live.open_feed(), 1) == []
     assert caught.value.ids["event"] == event
     assert caught.value.ids["universeId"] == "u"
     assert caught.value.ids["command"] == command["type"]
@@ -182,7 +182,7 @@ async def test_every_way_to_ask_for_an_unknown_universe_names_it(service: Univer
         service.undo("u-missing"),
         service.restore("u-missing", 0),
         service.branch("u-missing"),
-        service.look("u-missing"),
+        service.view("u-missing"),
         service.history("u-missing"),
         service.rename("u-missing", "x"),
         service.delete("u-missing"),
@@ -266,7 +266,7 @@ async def test_a_listener_to_all_universes_is_told_of_every_change_and_no_more_a
     service: UniverseService,
 ) -> None:
     told: asyncio.Queue[Change] = asyncio.Queue()
-    leave = service.on_change(told.put_nowait)
+    leave = service.add_change_listener(told.put_nowait)
     await service.send("u", {"type": "tick"})
     assert await soon(told.get()) == Change("u", 1)
     await service.create("Other", universe_id="v")
@@ -275,7 +275,7 @@ async def test_a_listener_to_all_universes_is_told_of_every_change_and_no_more_a
     assert await soon(told.get()) == Change("v", None)
     leave()
     second: asyncio.Queue[Change] = asyncio.Queue()
-    service.on_change(second.put_nowait)
+    service.add_change_listener(second.put_nowait)
     await service.send("u", {"type": "tick"})
     assert await soon(second.get()) == Change("u", 2)
     assert told.empty()
@@ -287,10 +287,10 @@ async def test_a_listener_that_fails_keeps_nobody_else_from_being_told(service: 
     def fail(_change: Change) -> None:
         raise RuntimeError("this listener is broken")
 
-    leave = service.on_change(fail)
+    leave = service.add_change_listener(fail)
     await service.send("u", {"type": "tick"})
     leave()
-    service.on_change(told.put_nowait)
+    service.add_change_listener(told.put_nowait)
     await service.send("u", {"type": "tick"})
     async with asyncio.timeout(2):
         while (await told.get()) != Change("u", 2):

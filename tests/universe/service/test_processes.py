@@ -52,7 +52,9 @@ async def heard_from(here: UniverseService, there: UniverseService) -> None:
     """Until each is told of what the other does; what was done before a service began is nothing it is told of."""
     for one, other in ((here, there), (there, here)):
         told = asyncio.Event()
-        leave = other.on_change(lambda change, told=told: told.set() if change.universe_id == "probe" else None)
+        leave = other.add_change_listener(
+            lambda change, told=told: told.set() if change.universe_id == "probe" else None
+        )
         await one.create("Probe", universe_id="probe")
         async with asyncio.timeout(SOON_S):
             while not told.is_set():
@@ -80,8 +82,8 @@ async def test_what_is_done_in_one_process_is_seen_at_once_in_the_other(
 async def test_listeners_in_both_processes_are_told_the_same_in_the_same_order(
     here: UniverseService, there: UniverseService
 ) -> None:
-    async with here.listening("u") as one, there.listening("u") as other:
-        feeds = [one.listen(), other.listen()]
+    async with here.keep_live("u") as one, there.keep_live("u") as other:
+        feeds = [one.open_feed(), other.open_feed()]
         for number in range(20):
             await (here, there)[number % 2].send("u", add_star(f"s{number}"))
         await here.undo("u")
@@ -92,8 +94,8 @@ async def test_listeners_in_both_processes_are_told_the_same_in_the_same_order(
 
 
 async def test_a_listener_hears_of_a_process_that_alone_writes(here: UniverseService, there: UniverseService) -> None:
-    async with there.listening("u") as live:
-        feed = live.listen()
+    async with there.keep_live("u") as live:
+        feed = live.open_feed()
         await here.send("u", [TICK] * 5)
         await until_told(feed, 5)
         assert versions_in(feed) == [1, 2, 3, 4, 5]
@@ -103,8 +105,8 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
     here: UniverseService, there: UniverseService
 ) -> None:
     await there.send("u", TICK)
-    async with there.listening("u") as live:
-        feed = live.listen()
+    async with there.keep_live("u") as live:
+        feed = live.open_feed()
         await here.delete("u")
         async with asyncio.timeout(SOON_S):
             while not feed.is_closed:
@@ -112,14 +114,14 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
     with pytest.raises(UniverseNotFound):
         await there.send("u", TICK)
     with pytest.raises(UniverseNotFound):
-        await there.look("u")
+        await there.view("u")
 
 
 async def test_a_universe_made_in_one_process_is_known_and_told_of_in_the_other(
     here: UniverseService, there: UniverseService
 ) -> None:
     told: asyncio.Queue[Change] = asyncio.Queue()
-    there.on_change(told.put_nowait)
+    there.add_change_listener(told.put_nowait)
     made = await here.create("New")
     assert (await there.send(made.id, TICK)).version == 1
     async with asyncio.timeout(SOON_S):
@@ -164,5 +166,5 @@ async def test_a_universe_renamed_in_one_process_has_its_name_in_the_other(
 ) -> None:
     await there.send("u", TICK)
     await here.rename("u", "Stjerneborg")
-    assert (await there.look("u")).record.name == "Stjerneborg"
+    assert (await there.view("u")).record.name == "Stjerneborg"
     assert [one.name for one in await there.records(limit=10)] == ["Stjerneborg"]

@@ -11,15 +11,15 @@ import pytest
 from tests.universe.domain.samples import a_payload
 from universe import systems
 from universe.errors import MalformedRequest, StarNotFound
-from universe.service.replies import entry_facts
+from universe.provenance.value_inputs import find_inputs
+from universe.provenance.value_origins import trace_value
+from universe.provenance.value_status import get_value_status
+from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
-from universe.store.checking import verify
+from universe.store.log_verification import verify_log
 from universe.store.port import Entry
-from universe.store.rebuilding import Replica, rebuild
+from universe.store.replica import Replica, rebuild_replica
 from universe.store.sqlite import SqliteStore
-from universe.value_inputs import inputs_of
-from universe.value_origins import trace
-from universe.value_status import value_status
 
 E = "trappist-1-e"
 HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see"}
@@ -37,7 +37,7 @@ async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) 
     await trappist.restore("t", 2)
     entries = await trappist.history("t")
     assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", "Python API"]
-    assert [entry_facts(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
+    assert [describe_entry(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
     branch = await trappist.branch("t", author="Kirstine")
     assert [entry.author for entry in await trappist.history(branch.id)] == ["Kirstine"]
 
@@ -52,34 +52,34 @@ async def test_an_author_who_cannot_be_shown_is_refused(trappist: UniverseServic
 async def test_another_author_is_damage(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, author="Tycho")
     entry = (await trappist.history("t"))[1]
-    assert entry.is_whole("t")
-    assert not entry._replace(author="Kepler").is_whole("t")
-    assert not entry._replace(author=None).is_whole("t")
+    assert entry.is_intact("t")
+    assert not entry._replace(author="Kepler").is_intact("t")
+    assert not entry._replace(author=None).is_intact("t")
     unknown = Entry.sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
-    assert unknown.is_whole("t")
-    assert not unknown._replace(author="").is_whole("t")
+    assert unknown.is_intact("t")
+    assert not unknown._replace(author="").is_intact("t")
 
 
 async def test_undo_restore_and_branch_bring_values_and_sources_back_together(trappist: UniverseService) -> None:
-    before = (await trappist.look("t")).replica.state
+    before = (await trappist.view("t")).replica.state
     changed = (await trappist.send("t", HEAVIER, author="Tycho")).state
     assert changed.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho", "reason": "to see"}
     assert (await trappist.undo("t")).state == before
     assert (await trappist.restore("t", 2)).state == changed
     branch = await trappist.branch("t", version=2)
-    body = (await trappist.look(branch.id)).replica.state.stars[E]
+    body = (await trappist.view(branch.id)).replica.state.stars[E]
     assert body["sources"] == changed.stars[E]["sources"]
     assert body["setBy"]["mass"] == {**changed.stars[E]["setBy"]["mass"], "universe": "t"}
 
 
 async def test_a_state_that_is_put_loses_the_sources_of_values_that_differ(trappist: UniverseService) -> None:
-    plain = (await trappist.look("t")).replica.mirror.plain()
+    plain = (await trappist.view("t")).replica.mirror.to_plain()
     plain["stars"] = {**plain["stars"], E: {**plain["stars"][E], "mass": 9e-6}}
     result = await trappist.put("t", plain, author="Tycho")
     assert result.state.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho"}
     assert "mass" not in result.state.stars[E]["sources"][0]["fields"]
-    assert list((await trappist.look("t")).replica.mirror.plain()["stars"]) == list(plain["stars"])
-    assert (await verify(trappist.store, "t")).is_whole
+    assert list((await trappist.view("t")).replica.mirror.to_plain()["stars"]) == list(plain["stars"])
+    assert (await verify_log(trappist.store, "t")).is_intact
 
 
 async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
@@ -88,12 +88,12 @@ async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
         for number in range(1, 6):
             await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1 * number}})
             await service.send("t", {**HEAVIER, "payload": {"mass": 1e-6 * number}}, author=f"author {number}")
-        served = (await service.look("t")).replica.mirror.json()
-        assert (await verify(service.store, "t")).is_whole
-        assert (await rebuild(service.store, "t")).mirror.json() == served
+        served = (await service.view("t")).replica.mirror.to_json()
+        assert (await verify_log(service.store, "t")).is_intact
+        assert (await rebuild_replica(service.store, "t")).mirror.to_json() == served
         whole = Replica("t")
-        whole.take(await service.store.entries("t", after=0, limit=100))
-        assert whole.mirror.json() == served
+        whole.apply_entries(await service.store.entries("t", after=0, limit=100))
+        assert whole.mirror.to_json() == served
 
 
 async def test_a_repeated_request_is_answered_as_before_whoever_repeats_it(trappist: UniverseService) -> None:
@@ -118,52 +118,52 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         connection.commit()
     file.with_name(f"{file.name}.mark").unlink()
     async with UniverseService(SqliteStore(file), author="Tycho").running() as service:
-        body = (await service.look("t")).replica.state.stars[E]
+        body = (await service.view("t")).replica.state.stars[E]
         assert (body["mass"], "setBy" in body) == (3e-6, False)
         assert "mass" in body["sources"][0]["fields"]
-        stale = await trace(service, "t", E, "mass")
+        stale = await trace_value(service, "t", E, "mass")
         assert stale["status"] == "unverified claim", "the citation of a value that was changed without withdrawing it"
         assert "The shipped data give 2.078414629e-06" in stale["sources"][0]["reason"]
-        assert [entry_facts(entry, "t")["author"] for entry in await service.history("t")] == [None, None]
-        assert (await verify(service.store, "t")).is_whole
+        assert [describe_entry(entry, "t")["author"] for entry in await service.history("t")] == [None, None]
+        assert (await verify_log(service.store, "t")).is_intact
         after = (await service.send("t", {**HEAVIER, "payload": {"mass": 4e-6}})).state.stars[E]
         assert after["setBy"]["mass"]["by"] == "Tycho"
         assert "mass" not in after["sources"][0]["fields"]
-        assert (await verify(service.store, "t")).is_whole
+        assert (await verify_log(service.store, "t")).is_intact
 
 
 async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist: UniverseService) -> None:
-    chain = await trace(trappist, "t", "TRAPPIST-1 E", "mass")
+    chain = await trace_value(trappist, "t", "TRAPPIST-1 E", "mass")
     assert (chain["body"], chain["unit"], chain["status"], chain["mark"]) == (E, "solar masses", "cited", "")
     assert [one["doi"] for one in chain["sources"]] == ["10.3847/PSJ/abd022"]
     assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
 
 
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
-    (source,) = (await trace(trappist, "t", E, "mass"))["sources"]
+    (source,) = (await trace_value(trappist, "t", E, "mass"))["sources"]
     assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
     assert (source["dataFile"], source["location"]) == ("universe/systems/data/trappist-1.json", None)
-    (source,) = (await trace(trappist, "t", E, "radius"))["sources"]
+    (source,) = (await trace_value(trappist, "t", E, "radius"))["sources"]
     assert source["conversion"] == "0.92 Earth radii, drawn 5 times as large = 0.0001961208396 AU"
-    (source,) = (await trace(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]
+    (source,) = (await trace_value(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]
     assert source["conversion"] == "6.101013 days, as stated"
 
 
 async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_its_source(
     trappist: UniverseService,
 ) -> None:
-    chain = await trace(trappist, "t", E, "kepler.semiMajorAxis")
+    chain = await trace_value(trappist, "t", E, "kepler.semiMajorAxis")
     assert (chain["status"], chain["computed"]["how"]) == ("computed", "by Kepler's third law")
     (period,) = chain["computed"]["from"]
     assert (period["field"], period["status"]) == ("kepler.osculatingPeriod", "cited")
     assert list(chain["computed"]["masses"]) == [f"trappist-1{letter}" for letter in ("", "-b", "-c", "-d", "-e")]
     assert {one["status"] for one in chain["computed"]["masses"].values()} == {"cited"}
     await trappist.send("t", {"type": "updateStar", "id": "trappist-1-c", "payload": {"mass": 4e-6}}, author="Tycho")
-    masses = (await trace(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
+    masses = (await trace_value(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
     assert masses["trappist-1-c"]["mark"] == "set by Tycho in version 2"
-    mean = await trace(trappist, "t", E, "kepler.period")
+    mean = await trace_value(trappist, "t", E, "kepler.period")
     assert (mean["status"], mean["sources"][0]["computed"]) == ("computed", True)
-    speed = await trace(trappist, "t", E, "orbitalSpeed")
+    speed = await trace_value(trappist, "t", E, "orbitalSpeed")
     assert [one["field"] for one in speed["computed"]["from"]] == ["kepler.period"]
 
 
@@ -186,7 +186,7 @@ async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
         inner = body[name][0] if name == "sources" else body[name]
         inner.update(value) if isinstance(value, dict) else body.update({name: value})
     await service.create("F", {"stars": {body["id"]: body}, "rootIds": [body["id"]]}, universe_id="f")
-    chain = await trace(service, "f", body["id"], field)
+    chain = await trace_value(service, "f", body["id"], field)
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim")
 
 
@@ -196,10 +196,10 @@ def test_every_source_of_a_shipped_value_states_it_or_gives_its_inputs(name: str
     for body in stars.values():
         for source in body["sources"]:
             for field in source["fields"]:
-                status = value_status(body, field)
+                status = get_value_status(body, field)
                 assert status.status in ("cited", "computed"), (body["id"], field)
                 assert status.shipped is not None
-                assert status.shipped.stated or inputs_of(stars, body["id"], field), (body["id"], field)
+                assert status.shipped.stated or find_inputs(stars, body["id"], field), (body["id"], field)
 
 
 def test_a_stated_axis_does_not_cite_the_publication_of_the_period() -> None:
@@ -220,38 +220,38 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
         snapshot = {"type": "replaceSnapshot", "snapshot": state}
         await (service.put("f", state) if way == "put" else service.send("f", snapshot))
     for universe_id in ("f", (await service.branch("f")).id):
-        chain = await trace(service, universe_id, E, "mass")
+        chain = await trace_value(service, universe_id, E, "mass")
         assert chain["mark"] == "unverified claim, set by NASA in version 1, imported and not verified"
         assert chain["command"] == {"version": 1, "author": "NASA", "imported": True}
-        assert (await verify(service.store, universe_id)).is_whole
+        assert (await verify_log(service.store, universe_id)).is_intact
 
 
 async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, author="Tycho")
-    chain = await trace(trappist, "t", E, "physical.massKg")
+    chain = await trace_value(trappist, "t", E, "physical.massKg")
     assert (chain["status"], chain["unit"], chain["sources"]) == ("computed", "kg", [])
     assert chain["mark"] == "recomputed by Tycho in version 2"
     (basis,) = chain["computed"]["from"]
     assert (basis["field"], basis["mark"]) == ("mass", "set by Tycho in version 2")
     assert basis["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
-    earlier = await trace(trappist, "t", E, "mass", version=1)
+    earlier = await trace_value(trappist, "t", E, "mass", version=1)
     assert earlier["status"] == "cited"
 
 
 async def test_a_claim_is_checked_against_its_location(trappist: UniverseService) -> None:
     claim = {"id": "brahe", "title": "Masses of TRAPPIST-1", "fields": ["mass"]}
     await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}}, author="Tycho")
-    chain = await trace(trappist, "t", E, "mass")
+    chain = await trace_value(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim, cited by Tycho in version 2")
     row = {"table": "Planets of TRAPPIST-1", "header": ["Planet", "Mass (M_Earth)"], "row": ["e", "0.692"]}
     located = {**claim, "locations": {"mass": row}}
     mass = 0.692 * 3.0034893e-6
     await trappist.send("t", {**HEAVIER, "payload": {"mass": mass, "sources": [located]}}, author="Tycho")
-    chain = await trace(trappist, "t", E, "mass")
+    chain = await trace_value(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("supported", "")
     assert chain["sources"][0]["location"] == row
     assert chain["sources"][0]["conversion"] == "0.692 Earth masses = 2.07841e-06 solar masses"
-    read = await trace(trappist, "t", E, "mass", text_of=lambda _: "a paper about something else")
+    read = await trace_value(trappist, "t", E, "mass", text_of=lambda _: "a paper about something else")
     assert read["status"] == "unverified claim"
 
 
@@ -261,22 +261,22 @@ async def test_the_log_tells_who_set_a_value_that_never_was_cited(service: Unive
     await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"radius": 3}}, author="Erik")
     await service.undo("u", author="Kirstine")
     await service.restore("u", 1, author="Kirstine")
-    at_four = await trace(service, "u", "ven", "mass", version=4)
+    at_four = await trace_value(service, "u", "ven", "mass", version=4)
     assert (at_four["status"], at_four["command"]["author"]) == ("without source", "Sophie")
-    assert (await trace(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
-    assert (await trace(service, "u", "ven", "radius"))["unit"] == "scene units"
+    assert (await trace_value(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
+    assert (await trace_value(service, "u", "ven", "radius"))["unit"] == "scene units"
 
 
 async def test_an_unknown_body_or_field_is_answered_with_the_nearest(trappist: UniverseService) -> None:
     with pytest.raises(StarNotFound) as body:
-        await trace(trappist, "t", "trapist-1-e", "mass")
+        await trace_value(trappist, "t", "trapist-1-e", "mass")
     assert E in body.value.ids["nearest"]
     with pytest.raises(MalformedRequest) as field:
-        await trace(trappist, "t", E, "period")
+        await trace_value(trappist, "t", E, "period")
     assert field.value.ids["nearest"] == ["kepler.period"]
     with pytest.raises(MalformedRequest):
-        await trace(trappist, "t", E, "")
+        await trace_value(trappist, "t", E, "")
     await trappist.send("t", {"type": "updateStar", "id": E, "payload": {"name": "TRAPPIST-1 b"}})
     with pytest.raises(MalformedRequest) as several:
-        await trace(trappist, "t", "trappist-1 b", "mass")
+        await trace_value(trappist, "t", "trappist-1 b", "mass")
     assert set(several.value.ids["allowed"]) == {E, "trappist-1-b"}

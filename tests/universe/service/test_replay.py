@@ -22,17 +22,17 @@ from hypothesis.stateful import (
 from tests.universe.domain.samples import EMPTY_STATE, Json
 from tests.universe.domain.strategies import COMMANDS, FLAT, snapshots
 from universe.domain.reducer import apply
-from universe.domain.state import checked_state, parse_state
+from universe.domain.state import check_plain_state, parse_state
 from universe.errors import (
     CommandRefused,
     MalformedState,
     NothingToUndo,
     VersionConflict,
 )
-from universe.service.results import Result
+from universe.service.changes import ChangeResult
 from universe.service.universes import UniverseService
-from universe.store.checking import verify
-from universe.store.rebuilding import Replica, pages, rebuild
+from universe.store.log_verification import verify_log
+from universe.store.replica import Replica, read_pages, rebuild_replica
 from universe.store.sqlite import SqliteStore
 
 
@@ -64,7 +64,7 @@ def reduced(state: Json, given: list[Json]) -> Json | None:
             assert events
             return None
         now = after
-    return orjson.loads(orjson.dumps(now.plain()))
+    return orjson.loads(orjson.dumps(now.to_plain()))
 
 
 class Replay(RuleBasedStateMachine):
@@ -95,10 +95,10 @@ class Replay(RuleBasedStateMachine):
     def run(self, coroutine: Any) -> Any:
         return self.runner.run(asyncio.wait_for(coroutine, 20))
 
-    def follow(self, universe_id: str, result: Result, expected: Json | None) -> None:
+    def follow(self, universe_id: str, result: ChangeResult, expected: Json | None) -> None:
         """A change was answered: the answer is the state expected, and one version is added for each entry."""
         known = self.known[universe_id]
-        answered = orjson.loads(orjson.dumps(result.state.plain()))
+        answered = orjson.loads(orjson.dumps(result.state.to_plain()))
         assert expected is None or answered == expected
         assert result.version >= len(known)
         for version in range(len(known), result.version):
@@ -106,7 +106,7 @@ class Replay(RuleBasedStateMachine):
         known.append(answered)
 
     async def state_at(self, universe_id: str, version: int | None = None) -> Json:
-        return orjson.loads((await self.service.look(universe_id, version)).replica.mirror.json())
+        return orjson.loads((await self.service.view(universe_id, version)).replica.mirror.to_json())
 
     @initialize(target=universes)
     def first(self) -> str:
@@ -147,10 +147,10 @@ class Replay(RuleBasedStateMachine):
         async def all_of_them() -> list[Any]:
             return await asyncio.gather(*(self.service.send(universe, one) for one in given), return_exceptions=True)
 
-        done: dict[int, tuple[Json, Result]] = {}
+        done: dict[int, tuple[Json, ChangeResult]] = {}
         for command, outcome in zip(given, self.run(all_of_them()), strict=True):
             if not isinstance(outcome, CommandRefused):
-                assert isinstance(outcome, Result), outcome
+                assert isinstance(outcome, ChangeResult), outcome
                 done[outcome.version] = command, outcome
         assert sorted(done) == list(range(len(self.known[universe]), len(self.known[universe]) + len(done)))
         for _, (command, result) in sorted(done.items()):
@@ -170,7 +170,7 @@ class Replay(RuleBasedStateMachine):
     @rule(universe=universes, state=states())
     def put(self, universe: str, state: Json) -> None:
         try:
-            expected = {**EMPTY_STATE, **checked_state(state)}
+            expected = {**EMPTY_STATE, **check_plain_state(state)}
         except MalformedState:
             return
         self.follow(universe, self.run(self.service.put(universe, state)), expected)
@@ -211,18 +211,18 @@ class Replay(RuleBasedStateMachine):
         records = await self.service.records(limit=100)
         assert {one.id: one.version for one in records} == {name: len(one) - 1 for name, one in self.known.items()}
         for universe_id, known in self.known.items():
-            seen = await self.service.look(universe_id)
-            assert orjson.loads(seen.replica.mirror.json()) == known[-1]
-            assert orjson.loads(orjson.dumps(seen.replica.state.plain())) == known[-1]
+            seen = await self.service.view(universe_id)
+            assert orjson.loads(seen.replica.mirror.to_json()) == known[-1]
+            assert orjson.loads(orjson.dumps(seen.replica.state.to_plain())) == known[-1]
             replayed = Replica(universe_id)
-            async for entries in pages(self.service.store, universe_id):
-                replayed.take(entries)
-            rebuilt = await rebuild(self.service.store, universe_id)
+            async for entries in read_pages(self.service.store, universe_id):
+                replayed.apply_entries(entries)
+            rebuilt = await rebuild_replica(self.service.store, universe_id)
             for replica in (replayed, rebuilt):
                 assert replica.version == len(known) - 1
-                assert replica.mirror.plain() == replica.state.plain() == known[-1]
-            verdict = await verify(self.service.store, universe_id)
-            assert verdict.is_whole, verdict.problems
+                assert replica.mirror.to_plain() == replica.state.to_plain() == known[-1]
+            verdict = await verify_log(self.service.store, universe_id)
+            assert verdict.is_intact, verdict.problems
             middle = len(known) // 2
             assert await self.state_at(universe_id, middle) == known[middle]
 

@@ -10,14 +10,14 @@ import sys
 
 import orjson
 
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from universe.store.port import Entry, Superseded
 
 AT = "2026-01-02T03:04:06.000Z"
 
 
 async def append(address: str, universe_id: str, writer: str, times: int, batch: int) -> None:
-    store = store_at(address)
+    store = make_store(address)
     await store.open()
     done, version = 0, 0
     while not times or done < times:

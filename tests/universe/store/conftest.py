@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from universe.store.port import Store
 
 
@@ -18,7 +18,7 @@ def _address(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     """One of each kind."""
-    opened = store_at(_address(request.param, request, tmp_path))
+    opened = make_store(_address(request.param, request, tmp_path))
     await opened.open()
     yield opened
     await opened.close()
@@ -33,7 +33,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 async def pair(address: str) -> AsyncIterator[tuple[Store, Store]]:
     """Two stores at one place, as two processes have them."""
-    one, other = store_at(address), store_at(address)
+    one, other = make_store(address), make_store(address)
     await one.open()
     await other.open()
     yield one, other

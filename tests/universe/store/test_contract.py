@@ -8,7 +8,7 @@ import pytest
 
 from tests.universe.store.material import AT, LATER, entries, entry, listening, log_of, made, record, snapshot
 from universe.errors import UniverseNotFound
-from universe.store.address import store_at
+from universe.store.factory import make_store
 from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded
 from uraniborg.kernel.errors import Conflict
 
@@ -133,7 +133,7 @@ class TestUniverses:
             assert (found.id, found.version) == (universe_id, 1)
             (only,) = await log_of(store, universe_id)
             assert only.body == universe_id.encode()
-            assert only.is_whole(universe_id)
+            assert only.is_intact(universe_id)
             assert await store.key(universe_id, "k") == KeyUse("k", universe_id.encode(), 1, 1)
             assert await store.snapshot(universe_id) == snapshot(1, universe_id)
         assert len(await store.records(limit=100)) == len(ODD_IDS)
@@ -238,7 +238,7 @@ class TestLog:
         await asyncio.gather(*(_append_five(store, b"writer %d" % n) for n in range(6)))
         log = await log_of(store)
         assert [one.version for one in log] == list(range(1, 31))
-        assert all(one.is_whole("u") for one in log)
+        assert all(one.is_intact("u") for one in log)
         for n in range(6):
             assert sum(one.body == b"writer %d" % n for one in log) == 5
 
@@ -447,17 +447,17 @@ class TestTwoStoresAtOnePlace:
             await heard.until(Change("u", None))
 
     async def test_a_store_made_later_finds_what_was_there(self, address: str) -> None:
-        first = store_at(address)
+        first = make_store(address)
         await first.open()
         await made(first, "u", 3)
         await first.close()
-        second = store_at(address)
+        second = make_store(address)
         await second.open()
         assert await log_of(second) == entries(1, 3)
         await second.close()
 
     async def test_many_may_open_an_empty_place_at_once(self, address: str) -> None:
-        stores = [store_at(address) for _ in range(8)]
+        stores = [make_store(address) for _ in range(8)]
         await asyncio.gather(*(store.open() for store in stores))
         await asyncio.gather(*(made(store, f"u{n}") for n, store in enumerate(stores)))
         assert len(await stores[0].records(limit=100)) == 8

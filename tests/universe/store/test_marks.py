@@ -17,13 +17,13 @@ import pytest
 from tests.universe.postgres_server import PostgresServer
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
-from universe.store.checking import marks_of, verify
+from universe.store.log_verification import read_marks, verify_log
 from universe.store.mark_file import MarkFile
 from universe.store.marks import Head, Loss, Mark
 from universe.store.port import Store
 from universe.store.postgres import PostgresStore
 from universe.store.sqlite import SqliteStore
-from universe.verifying import accept_logs, verify_all
+from universe.verification import accept_lost_versions, verify_universes
 
 TICK = {"type": "tick", "dt": 1}
 
@@ -40,7 +40,7 @@ async def main():
             await service.send("u", {"type": "tick", "dt": dt})
         await service.create("Late", universe_id="late")
         while True:  # a change is answered before it is marked
-            marks = (await asyncio.to_thread(service.store.marks.read)).marks
+            marks = (await asyncio.to_thread(service.store.marks.read_marks)).marks
             if {(name, mark.version) for (name, _), mark in marks.items()} >= {("u", 30), ("late", 0)}:
                 break
         os.kill(os.getpid(), signal.SIGKILL)
@@ -64,11 +64,11 @@ async def grown(path: Path, ticks: int, universe_id: str = "u") -> None:
 
 async def problems(path: Path) -> dict[str, list[tuple[int, str]]]:
     async with UniverseService(SqliteStore(path)).running() as service:
-        verdicts = await verify_all(service, None, None, quiet=True)
+        verdicts = await verify_universes(service, None, None, quiet=True)
     return {
         one.universe_id: [(each["sequence"], each["problem"]) for each in one.problems]
         for one in verdicts
-        if not one.is_whole
+        if not one.is_intact
     }
 
 
@@ -116,7 +116,7 @@ async def test_entries_that_a_damaged_write_ahead_log_lost_are_reported(
     for _ in range(2):  # the second time from what the first has recorded
         found = await problems(file)
         assert found.keys() == {"u", "late"}
-        assert found["late"] == [(0, "the universe is gone, and was not deleted: version 0 was written")]
+        assert found["late"] == [(0, "the universe is missing and was not deleted: version 0 was written")]
         ((sequence, problem),) = found["u"]
         lost = (
             "version 30 was written"
@@ -141,7 +141,7 @@ async def test_an_older_copy_put_back_is_reported_until_it_is_accepted(tmp_path:
     await grown(file, 10)
     assert await problems(file) == {"u": [lost]}, "going on does not hide it"
     async with UniverseService(SqliteStore(file)).running() as service:
-        await accept_logs(service, None)
+        await accept_lost_versions(service, None)
     assert await problems(file) == {}
     await grown(file, 1)
     assert await problems(file) == {}
@@ -158,8 +158,8 @@ async def test_accepting_one_universe_leaves_the_losses_of_others(tmp_path: Path
     shutil.copy(tmp_path / "older.db", file)
     assert (await problems(file)).keys() == {"u", "v", "new"}
     async with UniverseService(SqliteStore(file)).running() as service:
-        await accept_logs(service, "u")
-        await accept_logs(service, "new")
+        await accept_lost_versions(service, "u")
+        await accept_lost_versions(service, "new")
     assert await problems(file) == {"v": [(3, "the log lost versions that were written: version 3")]}
 
 
@@ -169,17 +169,17 @@ async def test_a_log_with_other_entries_than_those_written_is_reported(tmp_path:
         store = service.store
         assert store.marks is not None
         (now,) = await store.heads()
-        store.marks.accept([now._replace(version=5, digest=b"another entry")])
-        verdict = await verify(store, "u")
+        store.marks.accept_losses([now._replace(version=5, digest=b"another entry")])
+        verdict = await verify_log(store, "u")
     assert [(one["sequence"], one["problem"]) for one in verdict.problems] == [
-        (5, "the log has another entry than the one that was written")
+        (5, "the log has another entry than was written")
     ]
 
 
 async def test_the_verdict_has_the_mark_and_the_head_of_the_log(tmp_path: Path) -> None:
     await grown(tmp_path / "u.db", 4)
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
-        said = (await verify(service.store, "u")).as_dict()
+        said = (await verify_log(service.store, "u")).as_dict()
         (last,) = await service.store.entries("u", after=3, limit=1)
     assert said["head"] == said["mark"] == {"version": 4, "digest": last.digest.hex()}
 
@@ -202,7 +202,7 @@ async def test_deleted_and_remade_universes_branches_and_undone_changes_are_whol
     assert await problems(file) == {}
     with pytest.raises(UniverseNotFound):
         async with UniverseService(SqliteStore(file)).running() as service:
-            await verify(service.store, "u")
+            await verify_log(service.store, "u")
 
 
 async def test_a_database_without_marks_gets_them_when_it_is_opened(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ async def test_a_database_without_marks_gets_them_when_it_is_opened(tmp_path: Pa
     await grown(file, 3)
     marks.unlink()
     assert await problems(file) == {}
-    assert next(iter(MarkFile(marks).read().marks.values())).version == 3
+    assert next(iter(MarkFile(marks).read_marks().marks.values())).version == 3
     assert marks.stat().st_mode & 0o777 == 0o600
 
 
@@ -221,7 +221,7 @@ async def test_a_mark_that_was_not_written_in_time_is_raised_when_the_database_i
     await grown(file, 3)
     marks.write_bytes(before)
     assert await problems(file) == {}
-    assert next(iter(MarkFile(marks).read().marks.values())).version == 6
+    assert next(iter(MarkFile(marks).read_marks().marks.values())).version == 6
 
 
 async def test_a_deletion_that_was_marked_and_not_done_is_taken_back(
@@ -229,13 +229,13 @@ async def test_a_deletion_that_was_marked_and_not_done_is_taken_back(
 ) -> None:
     file, marks = tmp_path / "u.db", tmp_path / "u.db.mark"
     await grown(file, 3)
-    ((universe_id, made), _), *_ = MarkFile(marks).read().marks.items()
-    MarkFile(marks).forget(universe_id, made)
+    ((universe_id, made), _), *_ = MarkFile(marks).read_marks().marks.items()
+    MarkFile(marks).mark_deleted(universe_id, made)
     await grown(file, 1)
-    assert MarkFile(marks).read().marks == {}, "it may still be under way"
+    assert MarkFile(marks).read_marks().marks == {}, "it may still be under way"
     monkeypatch.setattr("universe.store.mark_file._DELETING_S", -1)
     await grown(file, 0)
-    assert [mark.version for mark in MarkFile(marks).read().marks.values()] == [4]
+    assert [mark.version for mark in MarkFile(marks).read_marks().marks.values()] == [4]
 
 
 async def test_two_processes_at_work_do_not_suspect_each_other(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ async def _opened_often(file: Path) -> None:
     while True:
         store = SqliteStore(file)
         await store.open()
-        assert (await marks_of(store)).losses == {}
+        assert (await read_marks(store)).losses == {}
         await store.close()
 
 
@@ -268,8 +268,8 @@ async def test_a_disk_that_refuses_marks_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "u.db.mark").mkdir()
     await grown(tmp_path / "u.db", 3)
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
-        verdict = await verify(service.store, "u")
-    assert (verdict.is_whole, verdict.mark) == (True, None)
+        verdict = await verify_log(service.store, "u")
+    assert (verdict.is_intact, verdict.mark) == (True, None)
 
 
 async def test_a_link_in_the_place_of_the_marks_is_not_followed(tmp_path: Path) -> None:
@@ -302,10 +302,10 @@ async def test_a_universe_in_the_place_of_another_that_was_not_deleted_is_report
     await grown(tmp_path / "u.db", 2)
     with contextlib.closing(sqlite3.connect(tmp_path / "u.db")) as connection, connection:
         connection.execute("UPDATE universes SET created_at = '2001-01-01T00:00:00Z'")
-    gone = [(0, "an earlier universe of this id is gone, and was not deleted: version 2 was written")]
+    gone = [(0, "an earlier universe with this id is missing and was not deleted: version 2 was written")]
     assert await problems(tmp_path / "u.db") == {"u": gone}
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
-        await accept_logs(service, "u")
+        await accept_lost_versions(service, "u")
     assert await problems(tmp_path / "u.db") == {}
 
 
@@ -314,7 +314,7 @@ async def test_text_in_the_place_of_bytes_is_damage(tmp_path: Path, column: str)
     await grown(tmp_path / "u.db", 2)
     with contextlib.closing(sqlite3.connect(tmp_path / "u.db")) as connection, connection:
         connection.execute(f"UPDATE log SET {column} = 'text' WHERE version = 2")
-    assert (2, "the entry is not what was written") in (await problems(tmp_path / "u.db"))["u"]
+    assert (2, "the entry differs from what was written") in (await problems(tmp_path / "u.db"))["u"]
 
 
 # The file
@@ -323,52 +323,52 @@ async def test_text_in_the_place_of_bytes_is_damage(tmp_path: Path, column: str)
 def test_the_highest_version_counts_whatever_the_order(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
     for version in (5, 7, 6):
-        marks.note([head(version)])
+        marks.note_heads([head(version)])
         marks.close()
-    assert marks.read().marks == {("u", "then"): Mark(7, "07")}
+    assert marks.read_marks().marks == {("u", "then"): Mark(7, "07")}
 
 
 def test_marks_are_written_soon_without_being_asked_for(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note([head(5)])
+    marks.note_heads([head(5)])
     reader = MarkFile(tmp_path / "m")
     deadline = time.monotonic() + 20
-    while not reader.read().marks and time.monotonic() < deadline:
+    while not reader.read_marks().marks and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert reader.read().marks == {("u", "then"): Mark(5, "05")}
+    assert reader.read_marks().marks == {("u", "then"): Mark(5, "05")}
     marks.close()
-    marks.note([head(6)])
+    marks.note_heads([head(6)])
     marks.close()
-    assert reader.read().marks == {("u", "then"): Mark(6, "06")}
+    assert reader.read_marks().marks == {("u", "then"): Mark(6, "06")}
 
 
 def test_a_mark_that_comes_after_the_deletion_does_not_count(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note([head(5)])
-    marks.forget("u", "then")
-    marks.note([head(6), head(1, made="later")])
-    assert marks.read().marks == {("u", "later"): Mark(1, "01")}
+    marks.note_heads([head(5)])
+    marks.mark_deleted("u", "then")
+    marks.note_heads([head(6), head(1, made="later")])
+    assert marks.read_marks().marks == {("u", "later"): Mark(1, "01")}
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00garbage", b'12345678 {"is":"mark","id":"u","made":"then"'])
 def test_damaged_lines_are_skipped_and_the_next_are_read(tmp_path: Path, damage: bytes) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note([head(5)])
+    marks.note_heads([head(5)])
     marks.close()
     with (tmp_path / "m").open("ab") as file:
         file.write(damage)
-    marks.note([head(6, "v")])
-    assert set(marks.read().marks.values()) == {Mark(5, "05"), Mark(6, "06")}
+    marks.note_heads([head(6, "v")])
+    assert set(marks.read_marks().marks.values()) == {Mark(5, "05"), Mark(6, "06")}
 
 
 def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note([head(5)])
+    marks.note_heads([head(5)])
     marks.close()
     whole = (tmp_path / "m").read_bytes()
     for at in range(len(whole)):
         (tmp_path / "m").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        assert set(marks.read().marks.values()) <= {Mark(5, "05")}
+        assert set(marks.read_marks().marks.values()) <= {Mark(5, "05")}
 
 
 def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
@@ -376,16 +376,16 @@ def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
 ) -> None:
     monkeypatch.setattr("universe.store.mark_file._COMPACT_BYTES", 2_000)
     one, other = MarkFile(tmp_path / "m"), MarkFile(tmp_path / "m")
-    one.reconcile(one.read(), [head(1)])
-    one.forget("gone", "then")
+    one.reconcile(one.read_marks(), [head(1)])
+    one.mark_deleted("gone", "then")
     for version in range(1, 200):
-        one.note([head(version, digest=b"x")])
-        one.read()
-        other.note([head(version, "v", digest=b"x")])
-        other.read()
+        one.note_heads([head(version, digest=b"x")])
+        one.read_marks()
+        other.note_heads([head(version, "v", digest=b"x")])
+        other.read_marks()
     for file in (one, other):
         file.close()
-    known = one.read()
+    known = one.read_marks()
     assert {key[0]: mark.version for key, mark in known.marks.items()} == {"u": 199, "v": 199}
     assert ("gone", "then") in known.deleted
     assert (tmp_path / "m").stat().st_size < 10_000
@@ -394,14 +394,14 @@ def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
 
 def test_losses_outlast_compaction(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note([head(5), head(3, "v")])
-    marks.reconcile(marks.read(), [head(4)])
-    known = marks.read()
+    marks.note_heads([head(5), head(3, "v")])
+    marks.reconcile(marks.read_marks(), [head(4)])
+    known = marks.read_marks()
     assert known.losses == {("u", "then"): [Loss(Mark(5, "05"), 4)], ("v", "then"): [Loss(Mark(3, "03"), None)]}
     assert known.marks == {("u", "then"): Mark(4, "04")}
-    assert known.lines()
-    marks.accept([head(4)], "v")
-    assert marks.read().losses == {("u", "then"): [Loss(Mark(5, "05"), 4)]}
+    assert known.format_lines()
+    marks.accept_losses([head(4)], "v")
+    assert marks.read_marks().losses == {("u", "then"): [Loss(Mark(5, "05"), 4)]}
 
 
 # PostgreSQL
@@ -420,17 +420,17 @@ async def test_an_older_state_of_a_postgresql_database_is_reported(
                 await service.send(name, TICK)
         await service.delete("w")
     async with UniverseService(opened()).running() as service:
-        assert all(one.is_whole for one in await verify_all(service, None, None, quiet=True))
+        assert all(one.is_intact for one in await verify_universes(service, None, None, quiet=True))
         await _cut(service.store)
     async with UniverseService(opened()).running() as service:
-        found = {one.universe_id: one for one in await verify_all(service, None, None, quiet=True)}
+        found = {one.universe_id: one for one in await verify_universes(service, None, None, quiet=True)}
         assert [one["problem"] for one in found["u"].problems] == [
             "the log lost versions that were written: versions 3 to 4"
         ]
-        assert found["v"].problems[0]["problem"].startswith("the universe is gone, and was not deleted")
+        assert found["v"].problems[0]["problem"].startswith("the universe is missing and was not deleted")
         assert "w" not in found
-        await accept_logs(service, None)
-        assert all(one.is_whole for one in await verify_all(service, None, None, quiet=True))
+        await accept_lost_versions(service, None)
+        assert all(one.is_intact for one in await verify_universes(service, None, None, quiet=True))
 
 
 async def _cut(store: Store) -> None:
@@ -441,4 +441,4 @@ async def _cut(store: Store) -> None:
         "UPDATE universes SET version = 2 WHERE id = 'u'",
         "DELETE FROM universes WHERE id = 'v'",
     ):
-        await store._fetch(statement)  # pyright: ignore[reportPrivateUsage]
+        await store._fetch_rows(statement)  # pyright: ignore[reportPrivateUsage]

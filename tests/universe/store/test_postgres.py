@@ -21,18 +21,18 @@ from tests.universe.store.material import AT, EVERY_USE, SOON_S, entries, entry,
 from tests.universe.store.processes import acknowledged, appending, finished
 from tests.universe.store.wire import Wire, wire_to
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
-from universe.store import postgres_listening, postgres_schema
-from universe.store.address import store_at
-from universe.store.checking import verify
+from universe.store import postgres_database, postgres_listener
+from universe.store.factory import make_store
+from universe.store.log_verification import verify_log
 from universe.store.port import Change, Entry
 from universe.store.postgres import PostgresStore
-from universe.store.rebuilding import rebuild
+from universe.store.replica import rebuild_replica
 from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.sqlite import DatabaseNewer
 
 PASSWORD = "p@ss/w:rd%?#ü-9f3a7c"
-MODULES = ("postgres", "postgres_connecting", "postgres_listening", "postgres_schema", "postgres_statements")
+MODULES = ("postgres", "postgres_database", "postgres_listener")
 
 
 @asynccontextmanager
@@ -125,7 +125,7 @@ class TestServerThatGoes:
         assert len(log) >= last >= 30
         assert len(log) % 3 == 0
         assert [one.version for one in log] == list(range(1, len(log) + 1))
-        assert all(one.is_whole("u") for one in log)
+        assert all(one.is_intact("u") for one in log)
 
     async def test_a_store_cannot_be_opened_without_a_server_and_can_be_with_one(
         self, wire: Wire, postgres_server: PostgresServer, schema: str
@@ -205,7 +205,7 @@ class TestServerThatGoes:
         await made(store, count=2)
         async with opened(f"{postgres_dsn}&default_transaction_read_only=on") as readonly:
             for name in ("ping", "create", "rename", "append", "put_snapshot", "delete"):
-                with pytest.raises(StoreUnavailable, match="only be read"):
+                with pytest.raises(StoreUnavailable, match="read-only"):
                     await EVERY_USE[name](readonly)
             assert await log_of(readonly) == entries(1, 2)
 
@@ -213,7 +213,7 @@ class TestServerThatGoes:
         self, store: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         postgres_server.sql(f"DROP SCHEMA {schema} CASCADE")
-        with pytest.raises(StoreUnavailable, match="tables are gone"):
+        with pytest.raises(StoreUnavailable, match="tables do not exist"):
             await store.ping()
 
 
@@ -256,14 +256,14 @@ class TestListening:
     async def test_a_server_that_died_without_a_word_is_noticed(
         self, store: PostgresStore, far: PostgresStore, wire: Wire, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(postgres_listening, "_BEAT_S", 0.1)
+        monkeypatch.setattr(postgres_listener, "_BEAT_S", 0.1)
         await far._listener.stop()
         await far._listener.start()
         async with listening(far) as heard:
             wire.die()
             listened = far._listener._connection
             async with asyncio.timeout(SOON_S):
-                while far._listener._connection is listened:  # noqa: ASYNC110 - nobody tells of it
+                while far._listener._connection is listened:  # noqa: ASYNC110 - there is no event to wait for
                     await asyncio.sleep(0.01)
             await made(store)
             wire.mend()
@@ -308,7 +308,7 @@ class TestListening:
             await heard.until(*(Change("u", version) for version in range(1, 51)))
         assert said == list(range(1, 51))
         log = await log_of(store)
-        assert all(one.is_whole("u") for one in log)
+        assert all(one.is_intact("u") for one in log)
         bodies = [orjson.loads(one.body) for one in log]
         for writer in "ab":
             assert [body["append"] for body in bodies if body["writer"] == writer] == list(range(25))
@@ -343,11 +343,11 @@ class TestWhatItKeeps:
         await made(store, count=9)
         flipping = "SET body = set_byte(body, 3, get_byte(body, 3) # 1) WHERE version = 4"
         postgres_server.sql(f"UPDATE {schema}.universe_log {flipping}")
-        assert [one.version for one in await log_of(store) if not one.is_whole("u")] == [4]
+        assert [one.version for one in await log_of(store) if not one.is_intact("u")] == [4]
         with pytest.raises(LogDamaged) as caught:
-            await rebuild(store, "u")
+            await rebuild_replica(store, "u")
         assert caught.value.ids["sequence"] == 4
-        assert (await rebuild(store, "u", 3)).version == 3
+        assert (await rebuild_replica(store, "u", 3)).version == 3
 
     async def test_what_it_cannot_keep_is_refused_as_malformed(self, store: PostgresStore) -> None:
         await made(store)
@@ -407,7 +407,7 @@ class TestWhatItKeeps:
             await theirs.append("u", 1, [entry(2)])
         empty = postgres_server.schema()
         postgres_server.sql(f"GRANT USAGE ON SCHEMA {empty} TO worker")
-        with pytest.raises(StoreUnavailable, match="may not do that"):
+        with pytest.raises(StoreUnavailable, match="does not have the permission"):
             await PostgresStore(postgres_server.dsn(user="worker", search_path=empty)).open()
 
 
@@ -443,7 +443,7 @@ class TestSecrets:
     async def test_an_address_that_is_none_is_malformed_and_nothing_of_it_shows(
         self, dsn: str, caplog: pytest.LogCaptureFixture
     ) -> None:
-        with pytest.raises(MalformedRequest, match="no address of a PostgreSQL database") as caught:
+        with pytest.raises(MalformedRequest, match="address of the PostgreSQL database is malformed") as caught:
             await PostgresStore(dsn).open()
         shown = "".join([*traceback.format_exception(caught.value), str(caught.value.body()), caplog.text])
         assert not re.search("9f3a7c|s3cr3t", shown)
@@ -453,14 +453,14 @@ class TestSecrets:
             monkeypatch.delitem(sys.modules, f"universe.store.{name}")
         monkeypatch.setitem(sys.modules, "asyncpg", None)
         with pytest.raises(MissingExtra, match=r"PostgreSQL needs .* 'postgres'") as caught:
-            store_at("postgresql://bob@host/x")
+            make_store("postgresql://bob@host/x")
         assert "uraniborg[postgres]" in caught.value.hint
 
 
 async def test_a_database_without_authors_is_migrated_once_by_servers_that_start_together(
     postgres_server: PostgresServer, postgres_dsn: str, schema: str
 ) -> None:
-    name, sql = postgres_schema.MIGRATIONS[0]
+    name, sql = postgres_database.MIGRATIONS[0]
     postgres_server.sql(
         f"SET search_path = {schema}; {sql} CREATE TABLE universe_migrations (name text PRIMARY KEY);"
         f"INSERT INTO universe_migrations VALUES ('{name}');"
@@ -480,6 +480,6 @@ async def test_a_database_without_authors_is_migrated_once_by_servers_that_start
         signed = Entry.sealed("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
         await first.append("u", 2, [signed])
         assert (await log_of(second))[2] == signed
-        assert (await verify(second, "u")).is_whole
+        assert (await verify_log(second, "u")).is_intact
     finally:
         await asyncio.gather(first.close(), second.close())

@@ -30,7 +30,7 @@ from tests.universe.store.processes import acknowledged, appending, finished, ki
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.store import sqlite
 from universe.store.port import Change, KeyUse, Superseded
-from universe.store.rebuilding import rebuild
+from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.sqlite import DatabaseNewer, DatabaseUnusable
@@ -172,7 +172,7 @@ class TestOtherProcesses:
         assert said == list(range(2, 162, 2))
         log = await log_of(store)
         assert [one.version for one in log] == list(range(1, 161))
-        assert all(one.is_whole("u") for one in log)
+        assert all(one.is_intact("u") for one in log)
         bodies = [orjson.loads(one.body) for one in log]
         for writer in "ab":
             written = [(body["append"], body["part"]) for body in bodies if body["writer"] == writer]
@@ -204,7 +204,7 @@ class TestOtherProcesses:
     ) -> None:
         await made(store)
         failures: list[Exception] = []
-        poll = sqlite._versions
+        poll = sqlite._read_versions
 
         def poll_and_fail_twice(connection: sqlite3.Connection, seen: int | None) -> object:
             if len(failures) < 2:
@@ -212,7 +212,7 @@ class TestOtherProcesses:
                 raise failure
             return poll(connection, seen)
 
-        monkeypatch.setattr(sqlite, "_versions", poll_and_fail_twice)
+        monkeypatch.setattr(sqlite, "_read_versions", poll_and_fail_twice)
         async with listening(store) as heard:
             async with appending(f"sqlite:///{path}", times=1) as process:
                 assert await finished(process) == [1]
@@ -250,7 +250,7 @@ class TestOtherProcesses:
             assert len(log) >= last
             assert len(log) % 3 == 0
             assert [one.version for one in log] == list(range(1, len(log) + 1))
-            assert all(one.is_whole("u") for one in log)
+            assert all(one.is_intact("u") for one in log)
             found = await store.record("u")
             assert found is not None
             assert found.version == len(log)
@@ -291,11 +291,11 @@ class TestTheFile:
         path.write_bytes(whole.replace(b'"dt":4111', b'"dt":5111'))
         store = SqliteStore(path)
         await store.open()
-        assert [one.version for one in await log_of(store) if not one.is_whole("u")] == [4]
+        assert [one.version for one in await log_of(store) if not one.is_intact("u")] == [4]
         with pytest.raises(LogDamaged, match="Entry 4 in the log of universe u") as caught:
-            await rebuild(store, "u")
+            await rebuild_replica(store, "u")
         assert caught.value.ids == {"universeId": "u", "sequence": 4}
-        assert (await rebuild(store, "u", 3)).state.time == 1111 + 2111 + 3111
+        assert (await rebuild_replica(store, "u", 3)).state.time == 1111 + 2111 + 3111
         await store.close()
 
     async def test_nothing_is_acknowledged_once_the_file_was_deleted(self, store: SqliteStore, path: Path) -> None:

@@ -6,10 +6,10 @@ import sys
 from collections import Counter
 from typing import Any
 
-from uraniborg.kernel.connections import Limits
-from uraniborg.kernel.gate import RequestIds
+from uraniborg.kernel.http_access import RequestIds
+from uraniborg.kernel.http_connections import Limits
+from uraniborg.kernel.http_server import run_server
 from uraniborg.kernel.logging import configure_logging
-from uraniborg.kernel.web import run_server
 
 LIMITS = Limits(
     header_bytes=4_096,

@@ -8,7 +8,7 @@ import sys
 import pytest
 import typer
 
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import NotFound
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -31,7 +31,7 @@ def end(how: str, as_json: bool = typer.Option(False, "--json")) -> None:
 
 def ending(*arguments: str) -> object:
     with pytest.raises(SystemExit) as caught:
-        run_app(app, arguments, name="app")
+        run_typer_app(app, arguments, name="app")
     return caught.value.code
 
 
@@ -59,7 +59,7 @@ def test_the_help_shown_for_no_arguments_is_not_followed_by_an_error(capsys: pyt
 
 SCRIPT = """
 import os, typer
-from uraniborg.kernel.commands import run_app
+from uraniborg.kernel.cli import run_typer_app
 app = typer.Typer(pretty_exceptions_enable=False)
 @app.command()
 def tell(whose: str = "stdout") -> None:
@@ -73,7 +73,7 @@ def tell(whose: str = "stdout") -> None:
         if whose == "its-own":
             raise
         sys.exit(1)
-run_app(app, sys.argv[1:], name="app")
+run_typer_app(app, sys.argv[1:], name="app")
 """
 
 

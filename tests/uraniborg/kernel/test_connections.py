@@ -16,7 +16,7 @@ import pytest
 from tests.uraniborg.kernel import limited_server
 from tests.uraniborg.kernel.limited_server import LIMITS
 from tests.uraniborg.kernel.raw_http import SOON, Answer, ask, connected, last_answer, one_answer, request, rest_of
-from uraniborg.kernel.web import take_port
+from uraniborg.kernel.serving import find_port
 
 
 class Served:
@@ -40,7 +40,7 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
     stderr = tmp_path_factory.mktemp("limited") / "stderr"
-    port = take_port("127.0.0.1", 0)
+    port = find_port("127.0.0.1", 0)
     with stderr.open("w") as errors:
         child = subprocess.Popen([sys.executable, limited_server.__file__, str(port)], stderr=errors)
     try:

@@ -6,8 +6,8 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from uraniborg.kernel.gate import Admission, Gate, RequestIds
 from uraniborg.kernel.hosts import LOOPBACK
+from uraniborg.kernel.http_access import Admission, Gate, RequestIds
 from uraniborg.kernel.request_ids import current_request_id
 
 TOKEN = "s3cret-of-the-tests"

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from uraniborg.kernel.cli import can_use_color, print_error, run_command
 from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, Unavailable, UraniborgError
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.terminal import fail, run, use_color
 
 
 def ending(main: Callable[[], int | None], *, as_json: bool = False) -> object:
     with pytest.raises(SystemExit) as caught:
-        run(main, as_json=as_json)
+        run_command(main, as_json=as_json)
     return caught.value.code
 
 
@@ -44,13 +44,13 @@ def raising(error: BaseException) -> Callable[[], int | None]:
 )
 @pytest.mark.parametrize("as_json", [True, False])
 def test_each_error_ends_with_its_exit_code(error: UraniborgError, code: int, as_json: bool) -> None:
-    assert fail(error, as_json=as_json) == code
+    assert print_error(error, as_json=as_json) == code
     assert ending(raising(error), as_json=as_json) == code
 
 
 def test_people_get_message_and_hint_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    fail(NotFound("There is no session 'x'.", hint="List them."), as_json=False)
-    fail(NotFound("Nothing to add."), as_json=False)
+    print_error(NotFound("There is no session 'x'.", hint="List them."), as_json=False)
+    print_error(NotFound("Nothing to add."), as_json=False)
     assert capsys.readouterr() == (
         "",
         "error: There is no session 'x'.\nhint: List them.\nerror: Nothing to add.\n",
@@ -59,7 +59,7 @@ def test_people_get_message_and_hint_on_stderr(capsys: pytest.CaptureFixture[str
 
 def test_programs_get_one_json_line_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     at = datetime(2024, 1, 1, tzinfo=UTC)
-    fail(NotFound("no\nsession \ud800", hint="List\nthem.", session_id="x", at=at), as_json=True)
+    print_error(NotFound("no\nsession \ud800", hint="List\nthem.", session_id="x", at=at), as_json=True)
     out, err = capsys.readouterr()
     assert err == ""
     assert out.count("\n") == 1
@@ -75,12 +75,14 @@ def test_programs_get_one_json_line_on_stdout(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("as_json", [True, False])
 def test_secrets_never_reach_the_screen(capsys: pytest.CaptureFixture[str], as_json: bool) -> None:
     register_secret("open-sesame-77")
-    fail(Unavailable("GET /?q=open-sesame-77 failed", hint="open-sesame-77", key="open-sesame-77"), as_json=as_json)
+    print_error(
+        Unavailable("GET /?q=open-sesame-77 failed", hint="open-sesame-77", key="open-sesame-77"), as_json=as_json
+    )
     assert "open-sesame-77" not in "".join(capsys.readouterr())
 
 
 def test_foreign_text_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    fail(NotFound("title \x1b]0;owned\x07\x1b[2J\r\u202e", hint="\x9b31m"), as_json=False)
+    print_error(NotFound("title \x1b]0;owned\x07\x1b[2J\r\u202e", hint="\x9b31m"), as_json=False)
     err = capsys.readouterr().err
     assert err == "error: title \\x1b]0;owned\\x07\\x1b[2J\\r\\u202e\nhint: \\x9b31m\n"
 
@@ -107,8 +109,8 @@ def test_colour_is_only_for_terminals_that_want_it(
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: tty)
-    assert use_color(sys.stderr) is expected
-    fail(NotFound("gone", hint="look"), as_json=False)
+    assert can_use_color(sys.stderr) is expected
+    print_error(NotFound("gone", hint="look"), as_json=False)
     assert ("\x1b[" in capsys.readouterr().err) is expected
 
 
@@ -153,7 +155,7 @@ def test_a_validation_failure_that_escapes_is_told_as_invalid_input(capsys: pyte
 
 
 def command(body: str, *, unbuffered: str = "") -> subprocess.Popen[str]:
-    code = f"import os, sys\nfrom uraniborg.kernel.terminal import run\ndef main():\n    {body}\nrun(main)"
+    code = f"import os, sys\nfrom uraniborg.kernel.cli import run_command\ndef main():\n    {body}\nrun_command(main)"
     return subprocess.Popen(
         [sys.executable, "-c", code],
         text=True,
@@ -221,7 +223,7 @@ def test_ctrl_c_ends_a_running_command_with_130() -> None:
 def test_a_command_runs_whatever_is_closed(closed: str, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     body = f"print('result'); print('news', file=sys.stderr); open({str(ran)!r}, 'w').close()"
-    code = f"import sys\nfrom uraniborg.kernel.terminal import run\ndef main():\n    {body}\nrun(main)"
+    code = f"import sys\nfrom uraniborg.kernel.cli import run_command\ndef main():\n    {body}\nrun_command(main)"
     command = f'exec "$0" -c "$1" {closed}'
     done = subprocess.run(["sh", "-c", command, sys.executable, code], capture_output=True, timeout=30, check=False)
     assert done.returncode == 0
@@ -232,7 +234,7 @@ def test_a_command_runs_whatever_is_closed(closed: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_output_that_cannot_be_written_is_a_failure_and_said(unbuffered: str) -> None:
-    code = "from uraniborg.kernel.terminal import run; run(lambda: print('result', flush=True))"
+    code = "from uraniborg.kernel.cli import run_command; run_command(lambda: print('result', flush=True))"
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-c", code],

@@ -12,8 +12,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from uraniborg.kernel.errors import Conflict, InternalError, NotFound
-from uraniborg.kernel.gate import NotAuthorized, error_response
-from uraniborg.kernel.web import InsecureBind, answer_errors, check_bind, say
+from uraniborg.kernel.http_access import NotAuthorized, error_response
+from uraniborg.kernel.http_app import add_error_handlers
+from uraniborg.kernel.serving import InsecureBind, check_bind, print_status
 
 TOKEN = "s3cret-of-the-tests"
 
@@ -66,7 +67,7 @@ def _app() -> Starlette:
         raise HTTPException(418, "short and stout")
 
     app = Starlette(routes=[Route("/ours", ours), Route("/foreign", foreign), Route("/teapot", teapot)])
-    answer_errors(app)
+    add_error_handlers(app)
     return app
 
 
@@ -105,5 +106,5 @@ async def test_a_method_that_is_not_possible_is_answered_with_those_that_are() -
 
 
 def test_what_is_said_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    say("Listening.")
+    print_status("Listening.")
     assert capsys.readouterr() == ("", "Listening.\n")

@@ -64,13 +64,13 @@ def test_a_session_is_copied_before_it_is_migrated(old: OldData) -> None:
 def test_deleting_a_session_deletes_its_copy(old: OldData) -> None:
     file, session_id = old.session_file("approved"), old.ids["sessions"]["approved"]
     files = SessionFiles(file.parent)
-    files.steps(session_id)
+    files.list_steps(session_id)
     unfinished = file.with_name(f".{copy_of(file).name}.new")
     unfinished.touch()
     files.delete(session_id)
     assert [path.name for path in file.parent.iterdir() if session_id in path.name] == []
     with pytest.raises(SessionNotFound):
-        files.steps(session_id)
+        files.list_steps(session_id)
 
 
 def test_deleting_from_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_the_inbox_is_copied_before_it_is_migrated(old: OldData) -> None:
 async def test_universes_are_copied_before_they_are_migrated(old: OldData) -> None:
     path = old.data / "universe" / "universes.db"
     async with UniverseService(SqliteStore(path)).running() as service:
-        assert (await service.look("trappist")).version == 49
+        assert (await service.view("trappist")).version == 49
     first = "0002-authors"  # of those that the released version does not have
     assert was_migrated(path, first)
     with closing(sqlite3.connect(copy_of(path, first))) as connection:
@@ -102,7 +102,7 @@ async def test_universes_are_copied_before_they_are_migrated(old: OldData) -> No
 def test_the_log_of_runs_is_copied_before_it_is_migrated(old: OldData) -> None:
     log = RunLog(old.pflow / "runs.db")
     try:
-        assert len(log.history()) == 10
+        assert len(log.list_runs()) == 10
     finally:
         log.close()
     assert was_migrated(old.pflow / "runs.db")

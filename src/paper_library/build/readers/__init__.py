@@ -8,7 +8,7 @@ from typing import cast
 from paper_library.build.entry import Entry, Problem, Reader
 
 
-def _late(module: str, function: str = "read") -> Reader:
+def _import_on_first_use(module: str, function: str = "read") -> Reader:
     """A reader whose module is imported when it is first used: no build pays for formats it does not meet."""
 
     def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
@@ -18,8 +18,11 @@ def _late(module: str, function: str = "read") -> Reader:
     return read
 
 
-_BIBTEX, _RIS, _MARKDOWN, _JATS, _PDF = map(_late, ("bibtex", "ris", "markdown", "jats", "pdf"))
-_JSON, _JSON_LINES = _late("json_papers", "read_document"), _late("json_papers", "read_lines")
+_BIBTEX, _RIS, _MARKDOWN, _JATS, _PDF = map(_import_on_first_use, ("bibtex", "ris", "markdown", "jats", "pdf"))
+_JSON, _JSON_LINES = (
+    _import_on_first_use("json_papers", "read_document"),
+    _import_on_first_use("json_papers", "read_lines"),
+)
 
 READERS: dict[str, Reader] = {
     **dict.fromkeys((".bib", ".bibtex", ".biblatex"), _BIBTEX),
@@ -33,7 +36,7 @@ READERS: dict[str, Reader] = {
 """By lower-case suffix; one that has two parts goes before one that has one."""
 
 
-def reader_for(path: Path) -> Reader | None:
+def find_reader(path: Path) -> Reader | None:
     """The reader for a file by its name, or `None` for a kind of file that no shelf is built from."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return READERS.get("".join(suffixes[-2:])) or READERS.get("".join(suffixes[-1:]))

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from paper_library.build.readers.bibtex_blocks import Block
+from paper_library.build.readers.bibtex_scanner import Block
 
 COLLECTIONS = frozenset(("proceedings", "mvproceedings", "book", "mvbook", "collection", "mvcollection", "periodical"))
 _INSIDE_A_BOOK = frozenset(("inproceedings", "conference", "incollection", "inbook", "suppcollection", "inreference"))
@@ -38,30 +38,30 @@ class Inheritance:
         self._file.close()
 
     def park(self, block: Block) -> bool:
-        """Remember a parent or a child; return True for a child, which `children` yields later. Raises OSError."""
+        """Remember a parent or a child; return True for a child, which `read_children` yields later. Raises OSError."""
         as_parent = None
         if block.kind in COLLECTIONS or block.kind == "xdata":
-            as_parent = self._parents[block.key.lower()] = self._write(block.fields)
+            as_parent = self._parents[block.key.lower()] = self._write_value(block.fields)
         if not (block.fields.get("crossref") or block.fields.get("xdata")):
             return False
-        place = self._write((block.kind, block.key, block.fields, block.text, block.line))
+        place = self._write_value((block.kind, block.key, block.fields, block.text, block.line))
         self._children.append((place, as_parent))
         return True
 
-    def children(self) -> Iterator[Block]:
+    def read_children(self) -> Iterator[Block]:
         """Yield the children with the fields that they inherit, in the order of the file. Raises OSError."""
         for place, as_parent in self._children:
-            block = Block(*self._read(place))
-            self._inherit(block)
+            block = Block(*self._read_value(place))
+            self._inherit_fields(block)
             if as_parent and self._parents[block.key.lower()] == as_parent:
                 # The children that follow inherit from its own parents too.
-                self._parents[block.key.lower()] = self._write(block.fields)
+                self._parents[block.key.lower()] = self._write_value(block.fields)
             yield block
 
-    def _inherit(self, block: Block) -> None:
+    def _inherit_fields(self, block: Block) -> None:
         names = f"{block.fields.get('crossref', '')},{block.fields.get('xdata', '')}"
         for name in names.split(","):
-            parent = self._parent(name.strip().lower())
+            parent = self._read_parent(name.strip().lower())
             if parent is None:
                 continue
             for field in _INHERITED:
@@ -72,15 +72,15 @@ class Inheritance:
             if name.strip() == block.fields.get("xdata", "").strip():
                 block.fields = parent | block.fields
 
-    def _parent(self, key: str) -> dict[str, str] | None:
+    def _read_parent(self, key: str) -> dict[str, str] | None:
         place = self._parents.get(key)
         if place is None:
             return None
         if self._latest is None or self._latest[0] != place:
-            self._latest = place, self._read(place)
+            self._latest = place, self._read_value(place)
         return self._latest[1]
 
-    def _write(self, value: Any) -> _Place:
+    def _write_value(self, value: Any) -> _Place:
         data = orjson.dumps(value)
         self._file.seek(self._size)
         self._file.write(data)
@@ -88,6 +88,6 @@ class Inheritance:
         self._size += len(data)
         return place
 
-    def _read(self, place: _Place) -> Any:
+    def _read_value(self, place: _Place) -> Any:
         self._file.seek(place[0])
         return orjson.loads(self._file.read(place[1]))

@@ -2,9 +2,9 @@
 
 import re
 
-from paper_library.build.readers import tidy
-from paper_library.build.readers.bibtex_blocks import Block
-from paper_library.build.readers.latex import decode, unescape
+from paper_library.build.readers.bibtex_scanner import Block
+from uraniborg.kernel.bibliography.clean_text import clean_line
+from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
 
 _JOURNAL = ("journal", "journaltitle", "booktitle", "series")
 _BOOK = ("booktitle", "journal", "journaltitle", "series", "publisher", "organization")
@@ -70,7 +70,7 @@ _ASTRONOMY_JOURNALS = {
 """The macros that ADS writes in place of journals; only astronomers' LaTeX classes know them."""
 
 
-def venue_of(block: Block) -> str:
+def find_venue(block: Block) -> str:
     """The journal, the book, the school…, whatever the type of the entry makes of its fields."""
     for field in _FIELDS.get(block.kind, _ANY):
         value = block.fields.get(field)
@@ -79,18 +79,18 @@ def venue_of(block: Block) -> str:
         macro = _LONE_MACRO.fullmatch(value) if "\\" in value else None
         if venue := _ASTRONOMY_JOURNALS.get(macro[1], "") if macro else "":
             return venue
-        if venue := tidy.line(decode(value)):
+        if venue := clean_line(decode_latex(value)):
             return venue
     return ""
 
 
-def address_of(fields: dict[str, str]) -> str:
+def find_url(fields: dict[str, str]) -> str:
     """The URL, from its own field or from the place where older styles put it."""
     if url := fields.get("url"):
         link = _LINK.search(url)
-        return tidy.line(unescape(link[1] if link else url))
+        return clean_line(unescape_identifier(link[1] if link else url))
     for name in ("howpublished", "note"):
         value = fields.get(name, "")
         if link := _LINK.search(value) or _ADDRESS.match(value):
-            return tidy.line(unescape(link[1]))
+            return clean_line(unescape_identifier(link[1]))
     return ""

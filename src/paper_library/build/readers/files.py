@@ -1,4 +1,4 @@
-"""Files read as text, whatever they were saved as, and the errors of one file as problems."""
+"""Files read as text in any encoding, file names as titles, and the errors of one file as problems."""
 
 import codecs
 import errno
@@ -6,6 +6,7 @@ import functools
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import BinaryIO, cast
 
 from paper_library.build.entry import Entry, Problem, Reader
 from paper_library.regular_files import NotRegular, open_regular
+from uraniborg.kernel.bibliography.clean_text import clean_line
 from uraniborg.kernel.errors import is_out_of_room
 
 MAX_TEXT_BYTES = 1 << 30
@@ -40,7 +42,7 @@ class Unreadable(OSError):
         self.sentence = sentence
 
 
-def tells_disk_errors(reader: Reader) -> Reader:
+def report_disk_errors(reader: Reader) -> Reader:
     """Return the reader with errors of one file as problems instead of exceptions.
 
     Errors that every other file would meet as well, such as a full disk, are raised.
@@ -74,7 +76,7 @@ def read_bytes(path: Path, limit: int = MAX_TEXT_BYTES) -> bytes:
     with open_regular(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise _too_large(limit)
+        raise _make_size_error(limit)
     return data
 
 
@@ -85,18 +87,18 @@ def read_text(path: Path, limit: int = MAX_TEXT_BYTES) -> str:
 
 def decode_text(data: bytes) -> str:
     """Bytes as text: by their byte order mark, else UTF-8, and byte for byte Windows-1252 where it is not UTF-8."""
-    return data.decode(_encoding(data), _OLD_BYTES)
+    return data.decode(_detect_encoding(data), _OLD_BYTES)
 
 
-def text_lines(path: Path) -> Iterator[str]:
+def read_lines_of_text(path: Path) -> Iterator[str]:
     """Yield the lines of a text file with their ends (all made `\\n`), decoded as `decode_text` does.
 
     A line longer than `PIECE_CHARS` comes in pieces, of which the last has the end. Raises as `read_text` does.
     """
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > MAX_TEXT_BYTES:
-            raise _too_large(MAX_TEXT_BYTES)
-        encoding = _encoding(file.read(4))
+            raise _make_size_error(MAX_TEXT_BYTES)
+        encoding = _detect_encoding(file.read(4))
         file.seek(0)
         with io.TextIOWrapper(file, encoding=encoding, errors=_OLD_BYTES) as text:
             while piece := text.readline(PIECE_CHARS):
@@ -104,7 +106,7 @@ def text_lines(path: Path) -> Iterator[str]:
 
 
 @contextmanager
-def open_maybe_gzipped(path: Path, name: str) -> Generator[BinaryIO]:
+def open_decompressed(path: Path, name: str) -> Generator[BinaryIO]:
     """Open a file, decompressed on the way when its name ends in `.gz`. Raises `OSError`, `Unreadable`."""
     with open_regular(path) as file:
         if not name.lower().endswith(".gz"):
@@ -118,15 +120,15 @@ GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 """What reading a damaged .gz raises."""
 
 
-def _too_large(limit: int) -> Unreadable:
+def _make_size_error(limit: int) -> Unreadable:
     return Unreadable(f"It is larger than {limit >> 20} MB. Split it into smaller files.")
 
 
-def _encoding(start: bytes) -> str:
+def _detect_encoding(start: bytes) -> str:
     return next((encoding for mark, encoding in _BYTE_ORDER_MARKS if start.startswith(mark)), "utf-8")
 
 
-def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
+def _decode_windows_1252(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if not error.encoding.lower().startswith("utf-8"):
@@ -136,4 +138,15 @@ def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
     return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in wrong), error.end
 
 
-codecs.register_error(_OLD_BYTES, _as_windows_1252)
+codecs.register_error(_OLD_BYTES, _decode_windows_1252)
+
+
+_SEPARATORS = re.compile(r"[_\s]+|(?<=[^\W\d])[-.](?=[^\W\d])|(?<=\d)-(?=[^\W\d])|(?<=[^\W\d])-(?=\d)")
+
+
+def make_title_from_stem(stem: str) -> str:
+    """`attention_is-all_you_need` as words; a name that has blanks keeps its hyphens."""
+    text = clean_line(stem)
+    if " " not in text:
+        text = " ".join(_SEPARATORS.sub(" ", text).split())
+    return (text[:1].upper() + text[1:]) or "Untitled"

@@ -7,10 +7,10 @@ from typing import Any, cast
 import yaml
 
 from paper_library.build.entry import Entry
-from paper_library.build.readers import tidy
-from paper_library.build.readers.dates import month_number, year_and_month, year_number
-from paper_library.build.readers.latex import decode
-from paper_library.build.readers.names import people
+from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
+from uraniborg.kernel.bibliography.author_lists import read_names
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_lines, normalise_pages, split_list
+from uraniborg.kernel.bibliography.latex import decode_latex
 
 MAX_CHARS = 262_144
 """Longer front matter is not read: it is no description of a paper."""
@@ -24,7 +24,7 @@ _NOTHING = frozenset(("", "~", "null", "none", "todo", "tbd"))
 
 
 @dataclass(slots=True)
-class Split:
+class FrontMatter:
     """A markdown file: what its front matter says, the text after it, and what was wrong with the former."""
 
     fields: dict[str, Any] | None
@@ -32,118 +32,123 @@ class Split:
     problem: str = ""
 
 
-def split(text: str) -> Split:
+def split_front_matter(text: str) -> FrontMatter:
     """The front matter and the rest. Broken YAML leaves what its simple lines say, and a problem."""
     match = _FENCES.match(text)
     if match is None:
-        return Split(None, text)
+        return FrontMatter(None, text)
     yaml_text, body = match[1], text[match.end() :]
     if len(yaml_text) > MAX_CHARS:
-        return Split(_simple_lines(yaml_text[:MAX_CHARS]), body, f"is longer than {MAX_CHARS} characters")
+        return FrontMatter(_read_simple_lines(yaml_text[:MAX_CHARS]), body, f"is longer than {MAX_CHARS} characters")
     try:
         # Every value as it is written: read by type, an arXiv id loses its last zero and Norwegian becomes false.
         # The C loader is faster, and overruns the stack when nested deeply.
         value = yaml.load(yaml_text, Loader=yaml.BaseLoader)  # noqa: S506 (it makes texts, lists and mappings only)
     except yaml.MarkedYAMLError as error:
         place = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
-        return Split(_simple_lines(yaml_text), body, f"is not YAML{place}: {error.problem or 'it ends too early'}")
+        return FrontMatter(
+            _read_simple_lines(yaml_text), body, f"is not YAML{place}: {error.problem or 'it ends too early'}"
+        )
     except (yaml.YAMLError, RecursionError, ValueError):
-        return Split(_simple_lines(yaml_text), body, "is not YAML")
+        return FrontMatter(_read_simple_lines(yaml_text), body, "is not YAML")
     if isinstance(value, dict):
-        return Split(cast("dict[str, Any]", value), body)
+        return FrontMatter(cast("dict[str, Any]", value), body)
     # Text between two rules, not front matter; or nothing at all.
-    return Split({}, body) if value in ("", None) else Split(None, text)
+    return FrontMatter({}, body) if value in ("", None) else FrontMatter(None, text)
 
 
-def describe(entry: Entry, fields: dict[str, Any]) -> None:
+def fill_entry(entry: Entry, fields: dict[str, Any]) -> None:
     """Puts into the entry what the fields say."""
     named = {str(name).lower().replace("_", "-"): value for name, value in fields.items()}
-    entry.title = plain(_text(named, "title", "paper-title"))
-    if subtitle := plain(_text(named, "subtitle")):
+    entry.title = strip_markdown(_read_text(named, "title", "paper-title"))
+    if subtitle := strip_markdown(_read_text(named, "subtitle")):
         entry.title = f"{entry.title}: {subtitle}" if entry.title else subtitle
     authors = named.get("authors") or named.get("author")
-    entry.authors = [name for author in people(_known(authors)) if (name := _person(author))]
-    entry.institutions = _institutions(named, authors)
-    dated, month = year_and_month(_text(named, "date", "published", "publication-date"))
-    entry.year = year_number(_text(named, "year")) or dated
-    entry.month = month_number(_text(named, "month")) or month
-    entry.venue = plain(_text(named, "journal", "venue", "booktitle", "container-title", "publication"))
-    entry.volume, entry.issue = _text(named, "volume"), _text(named, "issue", "number")
-    entry.pages, entry.publisher = tidy.pages(_text(named, "pages", "page")), plain(_text(named, "publisher"))
-    entry.abstract = plain(_text(named, "abstract", "description"))
-    entry.keywords = tidy.split_list(_known(named.get("keywords") or named.get("keyword")))
-    entry.tags = tidy.split_list(_known(named.get("tags") or named.get("categories")))
-    entry.language = _text(named, "lang", "language")
-    entry.kind = _text(named, "type", "kind")
-    entry.identifiers = _identifiers(named)
+    entry.authors = [name for author in read_names(_drop_placeholder(authors)) if (name := _strip_person(author))]
+    entry.institutions = _read_institutions(named, authors)
+    dated, month = parse_year_and_month(_read_text(named, "date", "published", "publication-date"))
+    entry.year = parse_year(_read_text(named, "year")) or dated
+    entry.month = parse_month(_read_text(named, "month")) or month
+    entry.venue = strip_markdown(_read_text(named, "journal", "venue", "booktitle", "container-title", "publication"))
+    entry.volume, entry.issue = _read_text(named, "volume"), _read_text(named, "issue", "number")
+    entry.pages, entry.publisher = (
+        normalise_pages(_read_text(named, "pages", "page")),
+        strip_markdown(_read_text(named, "publisher")),
+    )
+    entry.abstract = strip_markdown(_read_text(named, "abstract", "description"))
+    entry.keywords = split_list(_drop_placeholder(named.get("keywords") or named.get("keyword")))
+    entry.tags = split_list(_drop_placeholder(named.get("tags") or named.get("categories")))
+    entry.language = _read_text(named, "lang", "language")
+    entry.kind = _read_text(named, "type", "kind")
+    entry.identifiers = _read_identifiers(named)
 
 
-def listed(value: Any) -> list[str]:
+def list_names(value: Any) -> list[str]:
     """One name or several, as a list."""
-    return tidy.lines(cast("list[Any]", value)) if isinstance(value, list) else tidy.lines([value])
+    return clean_lines(cast("list[Any]", value)) if isinstance(value, list) else clean_lines([value])
 
 
-def plain(text: str) -> str:
+def strip_markdown(text: str) -> str:
     """Markdown of one line as the words it shows."""
     if "\\" in text or "$" in text:
-        text = decode(text)
+        text = decode_latex(text)
     text = _LINK.sub(r"\1", _FOOTNOTE.sub("", text))
     # In a long text of stars each would be searched for its partner to the end.
-    return tidy.line(_EMPHASIS.sub(r"\2", text) if len(text) < _MAX_EMPHASISED else text)
+    return clean_line(_EMPHASIS.sub(r"\2", text) if len(text) < _MAX_EMPHASISED else text)
 
 
-def _identifiers(named: dict[str, Any]) -> dict[str, str]:
+def _read_identifiers(named: dict[str, Any]) -> dict[str, str]:
     found = {
-        "doi": _text(named, "doi"),
-        "arxiv": _text(named, "arxiv", "arxiv-id", "arxivid", "eprint"),
-        "pmid": _text(named, "pmid"),
-        "pmcid": _text(named, "pmcid"),
-        "isbn": _text(named, "isbn"),
-        "bibkey": _text(named, "bibkey", "citekey", "citation-key", "cite-key", "bibtex-key"),
-        "url": _text(named, "url", "link"),
+        "doi": _read_text(named, "doi"),
+        "arxiv": _read_text(named, "arxiv", "arxiv-id", "arxivid", "eprint"),
+        "pmid": _read_text(named, "pmid"),
+        "pmcid": _read_text(named, "pmcid"),
+        "isbn": _read_text(named, "isbn"),
+        "bibkey": _read_text(named, "bibkey", "citekey", "citation-key", "cite-key", "bibtex-key"),
+        "url": _read_text(named, "url", "link"),
     }
     return {scheme: value for scheme, value in found.items() if value}
 
 
-def _institutions(named: dict[str, Any], authors: Any) -> list[str]:
-    names = _names(named.get("affiliations") or named.get("affiliation") or named.get("institutions"))
+def _read_institutions(named: dict[str, Any], authors: Any) -> list[str]:
+    names = _read_institution_names(named.get("affiliations") or named.get("affiliation") or named.get("institutions"))
     if isinstance(authors, list):
         for author in cast("list[Any]", authors):
             if isinstance(author, dict):
                 of_author = cast("dict[str, Any]", author)
-                names += _names(of_author.get("affiliation") or of_author.get("affiliations"))
+                names += _read_institution_names(of_author.get("affiliation") or of_author.get("affiliations"))
     # Authors mostly refer to the list by number, or by numbers.
     return list(dict.fromkeys(name for name in names if not name.replace(",", "").replace(" ", "").isdigit()))
 
 
-def _names(value: Any) -> list[str]:
+def _read_institution_names(value: Any) -> list[str]:
     items = cast("list[Any]", value) if isinstance(value, list) else [value]
     names: list[str] = []
     for item in items:
         if isinstance(item, dict):
             item = cast("dict[str, Any]", item).get("name")  # noqa: PLW2901
-        if isinstance(item, str) and (name := plain(item)):
+        if isinstance(item, str) and (name := strip_markdown(item)):
             names.append(name)
     return names
 
 
-def _person(name: str) -> str:
-    return plain(name).strip(" ,*")
+def _strip_person(name: str) -> str:
+    return strip_markdown(name).strip(" ,*")
 
 
-def _known(value: Any) -> Any:
+def _drop_placeholder(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() in _NOTHING else value
 
 
-def _text(named: dict[str, Any], *names: str) -> str:
+def _read_text(named: dict[str, Any], *names: str) -> str:
     for name in names:
         value = named.get(name)
         if isinstance(value, list):
             value = next(iter(cast("list[Any]", value)), None)
         if isinstance(value, str) and value.strip().lower() not in _NOTHING:
-            return tidy.line(value)
+            return clean_line(value)
     return ""
 
 
-def _simple_lines(yaml_text: str) -> dict[str, Any]:
+def _read_simple_lines(yaml_text: str) -> dict[str, Any]:
     return {name: value.strip().strip("'\"") for name, value in _SIMPLE_LINE.findall(yaml_text)}

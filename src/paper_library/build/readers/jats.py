@@ -7,11 +7,11 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, ParseError
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers import tidy
-from paper_library.build.readers.dates import month_number, year_number
-from paper_library.build.readers.files import read_bytes, tells_disk_errors
-from paper_library.build.readers.jats_text import Writer
-from paper_library.build.readers.jats_tree import child, children, descendants, name_of, plain
+from paper_library.build.readers.dates import parse_month, parse_year
+from paper_library.build.readers.files import read_bytes, report_disk_errors
+from paper_library.build.readers.jats_markdown import ArticleWriter
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_lines
+from uraniborg.kernel.bibliography.xml_tree import extract_text, find_child, find_children, find_descendants, local_name
 
 MAX_BYTES = 64 << 20
 """A larger file is not one article."""
@@ -21,17 +21,21 @@ _PUBLISHED = ("epub", "ppub", "pub", "epub-ppub", "epreprint")
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
-@tells_disk_errors
+@report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The article of a JATS file, or each of several. XML that is something else is passed over."""
     try:
-        root = _parse(read_bytes(path, MAX_BYTES))
-        articles = [element for element in descendants(root, "article") if child(element, "front") is not None]
+        root = _parse_xml(read_bytes(path, MAX_BYTES))
+        articles = [
+            element for element in find_descendants(root, "article") if find_child(element, "front") is not None
+        ]
         if not articles:
-            yield Problem(origin, "skipped", f"It is XML, but no JATS article: it begins with <{name_of(root)[:40]}>.")
+            yield Problem(
+                origin, "skipped", f"It is XML, but no JATS article: it begins with <{local_name(root)[:40]}>."
+            )
         for number, article in enumerate(articles, 1):
             where = origin if len(articles) == 1 else f"{origin}:{number}"
-            entry = _entry(article, where)
+            entry = _make_entry(article, where)
             has_words = entry.title or entry.abstract
             yield entry if has_words else Problem(where, "broken", "The article has no title. Give it one.")
     except ParseError as error:
@@ -43,18 +47,18 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         yield Problem(origin, "broken", f"It is XML that is not read: {error}.")
 
 
-def _parse(data: bytes) -> Element:
+def _parse_xml(data: bytes) -> Element:
     """The root of the document. Entity declarations are refused, and nothing outside the file is ever fetched."""
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import fromstring
 
     try:
-        return fromstring(_NAMED_ENTITY.sub(_character, data), forbid_dtd=False)
+        return fromstring(_NAMED_ENTITY.sub(_replace_entity, data), forbid_dtd=False)
     except DefusedXmlException:
         raise ValueError("it declares entities of its own, which can be made to fill the memory") from None
 
 
-def _character(match: re.Match[bytes]) -> bytes:
+def _replace_entity(match: re.Match[bytes]) -> bytes:
     """A named character as a number: the DTD that defines the names is not fetched."""
     if match[1] in _XML_ENTITIES:
         return match[0]
@@ -62,65 +66,67 @@ def _character(match: re.Match[bytes]) -> bytes:
     return b"".join(b"&#%d;" % ord(char) for char in text) if text else b"&amp;" + match[0][1:]
 
 
-def _entry(article: Element, where: str) -> Entry:
-    front = child(article, "front")
+def _make_entry(article: Element, where: str) -> Entry:
+    front = find_child(article, "front")
     assert front is not None
-    meta = child(front, "article-meta")
+    meta = find_child(front, "article-meta")
     meta = front if meta is None else meta
-    journal = child(front, "journal-meta")
-    title = _title(meta)
-    abstract = next((found for found in children(meta, "abstract") if not found.get("abstract-type")), None)
-    year, month = _date(meta)
+    journal = find_child(front, "journal-meta")
+    title = _read_title(meta)
+    abstract = next((found for found in find_children(meta, "abstract") if not found.get("abstract-type")), None)
+    year, month = _read_date(meta)
     return Entry(
         title=title,
-        authors=_authors(meta),
+        authors=_read_authors(meta),
         year=year,
         month=month,
-        venue=_first_text(journal, "journal-title") or _first_text(journal, "abbrev-journal-title"),
-        volume=_own_text(meta, "volume"),
-        issue=_own_text(meta, "issue"),
-        pages=_pages(meta),
-        publisher=_first_text(journal, "publisher-name"),
-        abstract=_abstract(abstract),
-        identifiers=_identifiers(meta),
-        keywords=_keywords(meta),
-        institutions=_institutions(meta),
+        venue=_read_first_text(journal, "journal-title") or _read_first_text(journal, "abbrev-journal-title"),
+        volume=_read_child_text(meta, "volume"),
+        issue=_read_child_text(meta, "issue"),
+        pages=_read_pages(meta),
+        publisher=_read_first_text(journal, "publisher-name"),
+        abstract=_read_abstract(abstract),
+        identifiers=_read_identifiers(meta),
+        keywords=_read_keywords(meta),
+        institutions=_read_institutions(meta),
         kind="article",
         language=article.get(_LANG, ""),
-        source=Writer().article(title, abstract, article),
+        source=ArticleWriter().write_article(title, abstract, article),
         origin=where,
     )
 
 
-def _title(meta: Element) -> str:
-    group = child(meta, "title-group")
+def _read_title(meta: Element) -> str:
+    group = find_child(meta, "title-group")
     group = meta if group is None else group
-    title, subtitle = _first_text(group, "article-title"), _first_text(group, "subtitle")
+    title, subtitle = _read_first_text(group, "article-title"), _read_first_text(group, "subtitle")
     return f"{title}: {subtitle}" if title and subtitle else title
 
 
-def _authors(meta: Element) -> list[str]:
-    contributors = (found for group in children(meta, "contrib-group") for found in children(group, "contrib"))
-    names = (_author(found) for found in contributors if found.get("contrib-type", "author") == "author")
+def _read_authors(meta: Element) -> list[str]:
+    contributors = (
+        found for group in find_children(meta, "contrib-group") for found in find_children(group, "contrib")
+    )
+    names = (_read_author(found) for found in contributors if found.get("contrib-type", "author") == "author")
     return [name for name in names if name]
 
 
-def _author(contributor: Element) -> str:
-    for element in descendants(contributor, "name", "string-name", "collab"):
-        if name_of(element) == "collab":
-            return tidy.line(plain(element, without=("contrib-group", "xref", "fn")))
-        parts = (_first_text(element, part) for part in ("given-names", "surname", "suffix"))
-        if name := " ".join(part for part in parts if part) or tidy.line(plain(element)):
+def _read_author(contributor: Element) -> str:
+    for element in find_descendants(contributor, "name", "string-name", "collab"):
+        if local_name(element) == "collab":
+            return clean_line(extract_text(element, without=("contrib-group", "xref", "fn")))
+        parts = (_read_first_text(element, part) for part in ("given-names", "surname", "suffix"))
+        if name := " ".join(part for part in parts if part) or clean_line(extract_text(element)):
             return name
     return ""
 
 
-def _date(meta: Element) -> tuple[int | None, int | None]:
+def _read_date(meta: Element) -> tuple[int | None, int | None]:
     dates: list[tuple[bool, int, int]] = []
-    for date in children(meta, "pub-date"):
-        if year := year_number(_first_text(date, "year")):
+    for date in find_children(meta, "pub-date"):
+        if year := parse_year(_read_first_text(date, "year")):
             kind = date.get("pub-type") or date.get("date-type") or ""
-            month = month_number(_first_text(date, "month")) or _season(date)
+            month = parse_month(_read_first_text(date, "month")) or _read_season(date)
             # A date without a month is no earlier than one in the same year that has it.
             dates.append((kind not in _PUBLISHED, year, month or 13))
     if not dates:
@@ -129,55 +135,55 @@ def _date(meta: Element) -> tuple[int | None, int | None]:
     return year, (month if month <= 12 else None)
 
 
-def _pages(meta: Element) -> str:
-    return "-".join(filter(None, (_own_text(meta, "fpage"), _own_text(meta, "lpage"))))
+def _read_pages(meta: Element) -> str:
+    return "-".join(filter(None, (_read_child_text(meta, "fpage"), _read_child_text(meta, "lpage"))))
 
 
-def _own_text(meta: Element, name: str) -> str:
+def _read_child_text(meta: Element, name: str) -> str:
     """Return the text of a direct child: what lies deeper belongs to a related article."""
-    found = child(meta, name)
-    return "" if found is None else tidy.line(plain(found))
+    found = find_child(meta, name)
+    return "" if found is None else clean_line(extract_text(found))
 
 
-def _season(date: Element) -> int | None:
-    return month_number(_first_text(date, "season"))
+def _read_season(date: Element) -> int | None:
+    return parse_month(_read_first_text(date, "season"))
 
 
-def _abstract(abstract: Element | None) -> str:
+def _read_abstract(abstract: Element | None) -> str:
     if abstract is None:
         return ""
     parts: list[str] = []
     for element in abstract:
-        title = _first_text(element, "title") if name_of(element) == "sec" else ""
-        text = tidy.line(plain(element, without=("title", "label")))
-        if name_of(element) != "title" and text:
+        title = _read_first_text(element, "title") if local_name(element) == "sec" else ""
+        text = clean_line(extract_text(element, without=("title", "label")))
+        if local_name(element) != "title" and text:
             parts.append(f"{title.rstrip(':. ')}: {text}" if title else text)
-    return " ".join(parts) or tidy.line(plain(abstract))
+    return " ".join(parts) or clean_line(extract_text(abstract))
 
 
-def _identifiers(meta: Element) -> dict[str, str]:
+def _read_identifiers(meta: Element) -> dict[str, str]:
     schemes = {"doi": "doi", "pmid": "pmid", "pmc": "pmcid", "pmcid": "pmcid", "arxiv": "arxiv"}
     found: dict[str, str] = {}
-    for element in children(meta, "article-id"):
+    for element in find_children(meta, "article-id"):
         scheme = schemes.get(element.get("pub-id-type", "").lower())
-        if scheme and (value := tidy.line(plain(element))):
+        if scheme and (value := clean_line(extract_text(element))):
             found.setdefault(scheme, value)
     return found
 
 
-def _keywords(meta: Element) -> list[str]:
-    groups = (group for group in children(meta, "kwd-group") if "abbrev" not in group.get("kwd-group-type", ""))
-    return tidy.lines(plain(keyword) for group in groups for keyword in descendants(group, "kwd"))
+def _read_keywords(meta: Element) -> list[str]:
+    groups = (group for group in find_children(meta, "kwd-group") if "abbrev" not in group.get("kwd-group-type", ""))
+    return clean_lines(extract_text(keyword) for group in groups for keyword in find_descendants(group, "kwd"))
 
 
-def _institutions(meta: Element) -> list[str]:
-    places = descendants(meta, "aff")
-    texts = (plain(place, without=("label", "sup", "institution-id", "email", "xref")) for place in places)
-    return tidy.lines(tidy.line(text).strip(" ,;") for text in texts)
+def _read_institutions(meta: Element) -> list[str]:
+    places = find_descendants(meta, "aff")
+    texts = (extract_text(place, without=("label", "sup", "institution-id", "email", "xref")) for place in places)
+    return clean_lines(clean_line(text).strip(" ,;") for text in texts)
 
 
-def _first_text(element: Element | None, name: str) -> str:
+def _read_first_text(element: Element | None, name: str) -> str:
     if element is None:
         return ""
-    found = next(descendants(element, name), None)
-    return "" if found is None else tidy.line(plain(found, without=("xref", "fn")))
+    found = next(find_descendants(element, name), None)
+    return "" if found is None else clean_line(extract_text(found, without=("xref", "fn")))

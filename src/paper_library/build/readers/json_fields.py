@@ -5,11 +5,18 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from paper_library.build.entry import SEARCH_FIELDS, Entry
-from paper_library.build.readers import tidy
-from paper_library.build.readers.dates import month_number, year_and_month, year_number
-from paper_library.build.readers.names import people
+from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
 from paper_library.identity import is_paper_id
 from paper_library.retraction import merge_notices, parse_note, read_notices
+from uraniborg.kernel.bibliography.author_lists import read_names
+from uraniborg.kernel.bibliography.clean_text import (
+    clean_block,
+    clean_line,
+    clean_lines,
+    clean_scalar,
+    normalise_pages,
+    split_list,
+)
 
 _ARXIV = re.compile(
     r"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?",
@@ -64,7 +71,7 @@ _MOST_ITEMS, _MOST_CHARS, _DEPTH = 200, 2_000, 4
 _TEMPLATE_FREE = frozenset(("template_tag", "prompt_template", "source_path", "source_hash", "source_file"))
 
 
-def looks_like_a_paper(item: Any) -> bool:
+def is_paper_like(item: Any) -> bool:
     """Whether a JSON value is an object with a title or an abstract, or with a text or a summary to read."""
     if not isinstance(item, dict):
         return False
@@ -76,7 +83,7 @@ def looks_like_a_paper(item: Any) -> bool:
     )
 
 
-def entry_of(fields: dict[str, Any], where: str, template: str = "") -> Entry:
+def make_entry(fields: dict[str, Any], where: str, template: str = "") -> Entry:
     """What the fields of one object say; those nobody knows become the summary when a template is named."""
     entry = Entry(origin=where)
     unknown: dict[str, Any] = {}
@@ -86,264 +93,270 @@ def entry_of(fields: dict[str, Any], where: str, template: str = "") -> Entry:
         if name in _FIELDS and not (template and name in SEARCH_FIELDS):
             _FIELDS[name](entry, value)
         elif name in _IDENTIFIERS:
-            if text := tidy.scalar(value):
+            if text := clean_scalar(value):
                 entry.identifiers.setdefault(_IDENTIFIERS[name], text)
         else:
             unknown[name] = value
     if template:
-        _keep_summary(entry, template, unknown)
+        _set_summary(entry, template, unknown)
     return entry
 
 
-def _keep_summary(entry: Entry, template: str, unknown: dict[str, Any]) -> None:
+def _set_summary(entry: Entry, template: str, unknown: dict[str, Any]) -> None:
     content = {name: value for name, value in unknown.items() if name not in _TEMPLATE_FREE}
     if content:
         entry.summaries.setdefault(template, content)
         entry.preferred_summary = entry.preferred_summary or template
 
 
-def _title(entry: Entry, value: Any) -> None:
+def _set_title(entry: Entry, value: Any) -> None:
     # Crossref puts titles into lists.
-    entry.title = entry.title or _text_or_first(value)
+    entry.title = entry.title or _read_text_or_first(value)
 
 
-def _title_is_derived(entry: Entry, value: Any) -> None:
+def _set_title_is_derived(entry: Entry, value: Any) -> None:
     entry.title_is_derived = value is True
 
 
-def _authors(entry: Entry, value: Any) -> None:
-    entry.authors = entry.authors or people(value)
+def _set_authors(entry: Entry, value: Any) -> None:
+    entry.authors = entry.authors or read_names(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        named = [name for item in cast("list[Any]", value) if isinstance(item, dict) for name in _affiliations(item)]
+        named = [
+            name for item in cast("list[Any]", value) if isinstance(item, dict) for name in _list_affiliations(item)
+        ]
         entry.institutions = list(dict.fromkeys((*entry.institutions, *named)))
 
 
-def _affiliations(author: Any) -> list[str]:
+def _list_affiliations(author: Any) -> list[str]:
     given = author.get("affiliations") or author.get("affiliation") or author.get("institutions")
-    return [name for name in tidy.split_list(_names_of(given), ";") if not name.isdigit()]
+    return [name for name in split_list(_replace_objects_by_names(given), ";") if not name.isdigit()]
 
 
-def _year(entry: Entry, value: Any) -> None:
-    entry.year = entry.year or year_number(value)
+def _set_year(entry: Entry, value: Any) -> None:
+    entry.year = entry.year or parse_year(value)
 
 
-def _month(entry: Entry, value: Any) -> None:
-    entry.month = entry.month or month_number(value)
+def _set_month(entry: Entry, value: Any) -> None:
+    entry.month = entry.month or parse_month(value)
 
 
-def _date(entry: Entry, value: Any) -> None:
+def _set_date(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
-        value = _csl_date(cast("dict[str, Any]", value))
+        value = _format_csl_date(cast("dict[str, Any]", value))
     year, month = (
-        year_and_month(str(value)) if isinstance(value, str | int) and not isinstance(value, bool) else (None, None)
+        parse_year_and_month(str(value))
+        if isinstance(value, str | int) and not isinstance(value, bool)
+        else (None, None)
     )
     entry.year = entry.year or year
     if year == entry.year:
         entry.month = entry.month or month
 
 
-def _csl_date(date: dict[str, Any]) -> str:
+def _format_csl_date(date: dict[str, Any]) -> str:
     parts = date.get("date-parts")
     if isinstance(parts, list) and parts and isinstance(parts[0], list):
-        return "-".join(tidy.scalar(part) for part in cast("list[Any]", parts[0]) if part is not None)
-    return tidy.scalar(date.get("raw") or date.get("literal") or date.get("value"))
+        return "-".join(clean_scalar(part) for part in cast("list[Any]", parts[0]) if part is not None)
+    return clean_scalar(date.get("raw") or date.get("literal") or date.get("value"))
 
 
-def _venue(entry: Entry, value: Any) -> None:
-    entry.venue = entry.venue or _text_or_first(value)
+def _set_venue(entry: Entry, value: Any) -> None:
+    entry.venue = entry.venue or _read_text_or_first(value)
 
 
-def _abstract(entry: Entry, value: Any) -> None:
-    entry.abstract = entry.abstract or _text_or_first(value)
+def _set_abstract(entry: Entry, value: Any) -> None:
+    entry.abstract = entry.abstract or _read_text_or_first(value)
 
 
-def _keywords(entry: Entry, value: Any) -> None:
-    entry.keywords = entry.keywords or tidy.split_list(_names_of(value))
+def _set_keywords(entry: Entry, value: Any) -> None:
+    entry.keywords = entry.keywords or split_list(_replace_objects_by_names(value))
 
 
-def _tags(entry: Entry, value: Any) -> None:
-    entry.tags = entry.tags or tidy.split_list(_names_of(value))
+def _set_tags(entry: Entry, value: Any) -> None:
+    entry.tags = entry.tags or split_list(_replace_objects_by_names(value))
 
 
-def _institutions(entry: Entry, value: Any) -> None:
-    entry.institutions = list(dict.fromkeys((*entry.institutions, *tidy.split_list(_names_of(value), ";"))))
+def _add_institutions(entry: Entry, value: Any) -> None:
+    entry.institutions = list(dict.fromkeys((*entry.institutions, *split_list(_replace_objects_by_names(value), ";"))))
 
 
-def _language(entry: Entry, value: Any) -> None:
-    entry.language = entry.language or tidy.scalar(value)
+def _set_language(entry: Entry, value: Any) -> None:
+    entry.language = entry.language or clean_scalar(value)
 
 
-def _kind(entry: Entry, value: Any) -> None:
-    kind = tidy.scalar(value).lower()
+def _set_kind(entry: Entry, value: Any) -> None:
+    kind = clean_scalar(value).lower()
     entry.kind = entry.kind or _KINDS.get(kind, kind)
 
 
-def _work_type(entry: Entry, value: Any) -> None:
-    entry.work_type = entry.work_type or tidy.scalar(value).lower()
-    _kind(entry, value)
+def _set_work_type(entry: Entry, value: Any) -> None:
+    entry.work_type = entry.work_type or clean_scalar(value).lower()
+    _set_kind(entry, value)
 
 
-def _volume(entry: Entry, value: Any) -> None:
-    entry.volume = entry.volume or tidy.scalar(value)
+def _set_volume(entry: Entry, value: Any) -> None:
+    entry.volume = entry.volume or clean_scalar(value)
 
 
-def _issue(entry: Entry, value: Any) -> None:
-    entry.issue = entry.issue or tidy.scalar(value)
+def _set_issue(entry: Entry, value: Any) -> None:
+    entry.issue = entry.issue or clean_scalar(value)
 
 
-def _pages(entry: Entry, value: Any) -> None:
-    entry.pages = entry.pages or tidy.pages(tidy.scalar(value))
+def _set_pages(entry: Entry, value: Any) -> None:
+    entry.pages = entry.pages or normalise_pages(clean_scalar(value))
 
 
-def _publisher(entry: Entry, value: Any) -> None:
-    entry.publisher = entry.publisher or _text_or_first(value)
+def _set_publisher(entry: Entry, value: Any) -> None:
+    entry.publisher = entry.publisher or _read_text_or_first(value)
 
 
-def _notices(entry: Entry, value: Any) -> None:
+def _add_notices(entry: Entry, value: Any) -> None:
     entry.notices = merge_notices([*entry.notices, *read_notices(value)])
 
 
-def _note(entry: Entry, value: Any) -> None:
+def _add_notices_of_note(entry: Entry, value: Any) -> None:
     """CSL has no field of its own for retractions: a note tells of them."""
-    entry.notices = merge_notices([*entry.notices, *parse_note(tidy.scalar(value))])
+    entry.notices = merge_notices([*entry.notices, *parse_note(clean_scalar(value))])
 
 
-def _bibtex(entry: Entry, value: Any) -> None:
-    entry.bibtex = entry.bibtex or (tidy.block(value) if isinstance(value, str) else "")
+def _set_bibtex(entry: Entry, value: Any) -> None:
+    entry.bibtex = entry.bibtex or (clean_block(value) if isinstance(value, str) else "")
 
 
-def _text(entry: Entry, value: Any) -> None:
+def _set_full_text(entry: Entry, value: Any) -> None:
     # A search export says in `source` which database it asked, in one word; a paper has lines.
     if isinstance(value, str) and not entry.source:
-        entry.source = tidy.block(value)
+        entry.source = clean_block(value)
 
 
-def _source(entry: Entry, value: Any) -> None:
+def _set_full_text_or_source(entry: Entry, value: Any) -> None:
     if isinstance(value, str) and ("\n" in value.strip() or len(value) > 200):
-        _text(entry, value)
-    elif name := tidy.scalar(value):
+        _set_full_text(entry, value)
+    elif name := clean_scalar(value):
         entry.search.setdefault("sources", [name])
 
 
-def _searched(name: str) -> Callable[[Entry, Any], None]:
-    def put(entry: Entry, value: Any) -> None:
-        plain = _bounded(people(value) if name == "editors" else value)
+def _make_search_setter(name: str) -> Callable[[Entry, Any], None]:
+    def set_search_field(entry: Entry, value: Any) -> None:
+        plain = _bound_value(read_names(value) if name == "editors" else value)
         if (plain or plain == 0) and (name != "status" or plain in _REVIEWED):
             entry.search[name] = plain
 
-    return put
+    return set_search_field
 
 
-def _bounded(value: Any, depth: int = 0) -> Any:
+def _bound_value(value: Any, depth: int = 0) -> Any:
     """Return a JSON value with its texts on one line, and nothing beyond the size that a search writes."""
     if isinstance(value, list):
-        return [_bounded(item, depth + 1) for item in cast("list[Any]", value)[:_MOST_ITEMS]] if depth < _DEPTH else []
+        return (
+            [_bound_value(item, depth + 1) for item in cast("list[Any]", value)[:_MOST_ITEMS]] if depth < _DEPTH else []
+        )
     if isinstance(value, dict):
         items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS] if depth < _DEPTH else []
-        return {tidy.line(name)[:_MOST_CHARS]: _bounded(item, depth + 1) for name, item in items}
-    return tidy.line(value)[:_MOST_CHARS] if isinstance(value, str) else value
+        return {clean_line(name)[:_MOST_CHARS]: _bound_value(item, depth + 1) for name, item in items}
+    return clean_line(value)[:_MOST_CHARS] if isinstance(value, str) else value
 
 
-def _translations(entry: Entry, value: Any) -> None:
+def _add_translations(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
         texts = cast("dict[str, Any]", value).items()
         entry.translations |= {
-            tidy.line(lang).lower(): tidy.block(text)
+            clean_line(lang).lower(): clean_block(text)
             for lang, text in texts
             if isinstance(text, str) and text.strip() and lang.strip()
         }
 
 
-def _summaries(entry: Entry, value: Any) -> None:
+def _add_summaries(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
         entry.summaries |= {tag: summary for tag, summary in cast("dict[str, Any]", value).items() if tag and summary}
 
 
-def _preferred(entry: Entry, value: Any) -> None:
-    entry.preferred_summary = entry.preferred_summary or tidy.scalar(value)
+def _set_preferred_summary(entry: Entry, value: Any) -> None:
+    entry.preferred_summary = entry.preferred_summary or clean_scalar(value)
 
 
-def _identifier_map(entry: Entry, value: Any) -> None:
+def _set_identifiers(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
         for scheme, identifier in cast("dict[str, Any]", value).items():
-            if text := tidy.scalar(identifier):
-                entry.identifiers[tidy.line(scheme).lower()] = text
+            if text := clean_scalar(identifier):
+                entry.identifiers[clean_line(scheme).lower()] = text
 
 
-def _id(entry: Entry, value: Any) -> None:
-    if text := tidy.scalar(value):
+def _set_record_id(entry: Entry, value: Any) -> None:
+    if text := clean_scalar(value):
         scheme = _RECOGNISED.fullmatch(text)
         entry.identifiers.setdefault((scheme and scheme.lastgroup) or "id", text)
 
 
-def _paper_id(entry: Entry, value: Any) -> None:
+def _set_paper_id(entry: Entry, value: Any) -> None:
     """The id that a shelf gave to the paper before it exported it; any other number is the record's own."""
-    text = tidy.scalar(value)
+    text = clean_scalar(value)
     if is_paper_id(text):
         entry.identifiers["paper_id"] = text
     else:
-        _id(entry, value)
+        _set_record_id(entry, value)
 
 
-def _number(entry: Entry, value: Any) -> None:
+def _set_arxiv_of_number(entry: Entry, value: Any) -> None:
     """CSL has no field of its own for arXiv ids: they are the number of the work."""
-    text = tidy.scalar(value)
+    text = clean_scalar(value)
     if _ARXIV.fullmatch(text):
         entry.identifiers.setdefault("arxiv", text)
 
 
-def _text_or_first(value: Any) -> str:
+def _read_text_or_first(value: Any) -> str:
     if isinstance(value, str):
-        return tidy.line(value)
+        return clean_line(value)
     if isinstance(value, list):
-        return next(iter(tidy.lines(cast("list[Any]", value))), "")
+        return next(iter(clean_lines(cast("list[Any]", value))), "")
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
-        return tidy.scalar(fields.get("name") or fields.get("title") or fields.get("display_name"))
-    return tidy.scalar(value)
+        return clean_scalar(fields.get("name") or fields.get("title") or fields.get("display_name"))
+    return clean_scalar(value)
 
 
-def _names_of(value: Any) -> Any:
+def _replace_objects_by_names(value: Any) -> Any:
     """A list in which what is an object is replaced by the name it has."""
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list):
         return value
-    return [_text_or_first(item) if isinstance(item, dict) else item for item in cast("list[Any]", value)]
+    return [_read_text_or_first(item) if isinstance(item, dict) else item for item in cast("list[Any]", value)]
 
 
 _ALIASES: dict[Callable[[Entry, Any], None], str] = {
-    _title: "title paper_title",
-    _title_is_derived: "title_is_derived",
-    _authors: "authors author paper_authors",
-    _year: "year publication_year pub_year",
-    _month: "month publication_month",
-    _date: "publication_date date issued published published_date pub_date",
-    _venue: "venue journal booktitle publication_venue container_title container-title publication journal_name",
-    _abstract: "abstract paper_abstract",
-    _keywords: "keywords keyword paper_keywords",
-    _tags: "tags ai_generated_tags",
-    _institutions: "institutions paper_institutions affiliations",
-    _language: "language lang output_language",
-    _kind: "type kind entry_type",
-    _work_type: "work_type",
-    _volume: "volume",
-    _issue: "issue",
-    _pages: "pages page",
-    _publisher: "publisher",
-    _notices: "retraction notices is_retracted",
-    _note: "note",
-    _bibtex: "bibtex bibtex_raw",
-    _text: "markdown text full_text fulltext source_markdown",
-    _source: "source",
-    _translations: "translations",
-    _summaries: "summaries",
-    _preferred: "preferred_summary preferred_summary_template",
-    _identifier_map: "identifiers",
-    _id: "id _id",
-    _paper_id: "paper_id",
-    _number: "number",
+    _set_title: "title paper_title",
+    _set_title_is_derived: "title_is_derived",
+    _set_authors: "authors author paper_authors",
+    _set_year: "year publication_year pub_year",
+    _set_month: "month publication_month",
+    _set_date: "publication_date date issued published published_date pub_date",
+    _set_venue: "venue journal booktitle publication_venue container_title container-title publication journal_name",
+    _set_abstract: "abstract paper_abstract",
+    _set_keywords: "keywords keyword paper_keywords",
+    _set_tags: "tags ai_generated_tags",
+    _add_institutions: "institutions paper_institutions affiliations",
+    _set_language: "language lang output_language",
+    _set_kind: "type kind entry_type",
+    _set_work_type: "work_type",
+    _set_volume: "volume",
+    _set_issue: "issue",
+    _set_pages: "pages page",
+    _set_publisher: "publisher",
+    _add_notices: "retraction notices is_retracted",
+    _add_notices_of_note: "note",
+    _set_bibtex: "bibtex bibtex_raw",
+    _set_full_text: "markdown text full_text fulltext source_markdown",
+    _set_full_text_or_source: "source",
+    _add_translations: "translations",
+    _add_summaries: "summaries",
+    _set_preferred_summary: "preferred_summary preferred_summary_template",
+    _set_identifiers: "identifiers",
+    _set_record_id: "id _id",
+    _set_paper_id: "paper_id",
+    _set_arxiv_of_number: "number",
 }
-_FIELDS = {name: put for put, names in _ALIASES.items() for name in names.split()} | {
-    name: _searched(name) for name in SEARCH_FIELDS
+_FIELDS = {name: set_search_field for set_search_field, names in _ALIASES.items() for name in names.split()} | {
+    name: _make_search_setter(name) for name in SEARCH_FIELDS
 }

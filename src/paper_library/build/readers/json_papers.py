@@ -12,10 +12,10 @@ from paper_library.build.readers.files import (
     GZIP_ERRORS,
     Unreadable,
     decode_text,
-    open_maybe_gzipped,
-    tells_disk_errors,
+    open_decompressed,
+    report_disk_errors,
 )
-from paper_library.build.readers.json_fields import entry_of, looks_like_a_paper
+from paper_library.build.readers.json_fields import is_paper_like, make_entry
 
 MAX_LINE_BYTES = 16 << 20
 """A longer line of a .jsonl file is no paper."""
@@ -26,16 +26,16 @@ MAX_DECOMPRESSED_BYTES = 16 << 30
 _LISTS = ("papers", "items", "references", "results", "entries")
 
 
-@tells_disk_errors
+@report_disk_errors
 def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The papers of a .json file: a list, an object that holds one, or one paper."""
-    with open_maybe_gzipped(path, origin) as file:
-        data = _bounded(file)
+    with open_decompressed(path, origin) as file:
+        data = _read_bounded(file)
     try:
-        document = parse(data)
+        document = parse_json(data)
     except ValueError as error:
         # Lines of papers are often saved under this name.
-        if _first_line_is_an_object(data):
+        if _has_object_in_first_line(data):
             yield from _read_lines(iter(data.splitlines()), origin)
             return
         yield Problem(origin, "broken", f"It is not JSON: {error}.")
@@ -43,25 +43,25 @@ def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
     yield from _read_value(document, origin)
 
 
-@tells_disk_errors
+@report_disk_errors
 def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The papers of a file that holds one JSON object per line, compressed or not, one line at a time."""
-    with open_maybe_gzipped(path, origin) as file:
-        lines = _bounded_lines(file)
+    with open_decompressed(path, origin) as file:
+        lines = _read_bounded_lines(file)
         try:
             first = next(lines, b"")
             if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
                 file.seek(0)
-                yield from _read_value(parse(_bounded(file)), origin)
+                yield from _read_value(parse_json(_read_bounded(file)), origin)
                 return
-            yield from _read_lines(_chained(first, lines), origin)
+            yield from _read_lines(_chain_lines(first, lines), origin)
         except ValueError as error:
             yield Problem(origin, "broken", f"It is not JSON: {error}.")
         except GZIP_ERRORS:
             yield Problem(origin, "broken", "It is damaged or cut off: it does not decompress. Fetch it again.")
 
 
-def parse(data: bytes) -> Any:
+def parse_json(data: bytes) -> Any:
     """JSON as Python values. What Python itself writes and orjson refuses (NaN, lone surrogates) is read too.
 
     Raises `ValueError` with a sentence for people.
@@ -94,7 +94,7 @@ def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem
             value = orjson.loads(line)
         except orjson.JSONDecodeError:
             try:
-                value = parse(line)
+                value = parse_json(line)
             except ValueError as error:
                 yield Problem(where, "broken", f"It is not JSON: {error}.")
                 continue
@@ -114,14 +114,14 @@ def _read_value(document: Any, origin: str) -> Iterator[Entry | Problem]:
                 template = fields.get("template_tag")
                 yield from _read_list(cast("list[Any]", items), origin, template if isinstance(template, str) else "")
                 return
-        if looks_like_a_paper(fields):
+        if is_paper_like(fields):
             yield _read_item(fields, origin)
             return
     yield Problem(origin, "skipped", "It is JSON, but neither papers nor CSL-JSON. A paper has at least a title.")
 
 
 def _read_list(items: list[Any], origin: str, template: str) -> Iterator[Entry | Problem]:
-    if not any(looks_like_a_paper(item) for item in items):
+    if not any(is_paper_like(item) for item in items):
         yield Problem(origin, "skipped", "It is a JSON list without papers. A paper has at least a title.")
         return
     for number, item in enumerate(items, 1):
@@ -131,13 +131,13 @@ def _read_list(items: list[Any], origin: str, template: str) -> Iterator[Entry |
 def _read_item(item: Any, where: str, template: str = "") -> Entry | Problem:
     if not isinstance(item, dict):
         return Problem(where, "broken", "It is not a JSON object with the fields of a paper.")
-    entry = entry_of(cast("dict[str, Any]", item), where, template)
+    entry = make_entry(cast("dict[str, Any]", item), where, template)
     if entry.title or entry.abstract or entry.source:
         return entry
     return Problem(where, "broken", "It has no title, abstract or text. Give it a title.")
 
 
-def _bounded(file: BinaryIO) -> bytes:
+def _read_bounded(file: BinaryIO) -> bytes:
     try:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
     except GZIP_ERRORS:
@@ -147,7 +147,7 @@ def _bounded(file: BinaryIO) -> bytes:
     return data
 
 
-def _bounded_lines(file: BinaryIO) -> Iterator[bytes]:
+def _read_bounded_lines(file: BinaryIO) -> Iterator[bytes]:
     """The lines of a file; of one that is too long only its beginning, longer than allowed."""
     total = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
@@ -164,12 +164,12 @@ def _bounded_lines(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def _chained(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _chain_lines(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield first.removeprefix(b"\xef\xbb\xbf")
     yield from rest
 
 
-def _first_line_is_an_object(data: bytes) -> bool:
+def _has_object_in_first_line(data: bytes) -> bool:
     first, _, rest = data.lstrip().partition(b"\n")
     try:
         return bool(rest.strip()) and isinstance(orjson.loads(first), dict)

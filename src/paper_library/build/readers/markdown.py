@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers import front_matter, tidy
-from paper_library.build.readers.file_names import title_from
-from paper_library.build.readers.files import read_text, tells_disk_errors
+from paper_library.build.readers import front_matter
+from paper_library.build.readers.files import make_title_from_stem, read_text, report_disk_errors
 from paper_library.text.markdown import extract_plain_text, find_section_text, find_title
+from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line
 from uraniborg.kernel.errors import is_out_of_room
 
 MAX_BYTES = 64 << 20
@@ -27,24 +27,24 @@ _NO_PAPERS = {
 }
 
 
-@tells_disk_errors
+@report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The paper of one markdown file. Front matter that is no YAML costs only itself, and is reported."""
-    text = tidy.block(read_text(path, MAX_BYTES))
+    text = clean_block(read_text(path, MAX_BYTES))
     if not text.strip():
         yield Problem(origin, "skipped", "It is empty.")
         return
-    parts = front_matter.split(text)
+    parts = front_matter.split_front_matter(text)
     if parts.fields is None and (what := _NO_PAPERS.get(Path(origin).stem.lower().replace("-", "_"))):
         yield Problem(origin, "skipped", f"It looks like {what}. Give it front matter with a title to shelve it.")
         return
-    yield _entry(origin, parts)
+    yield _make_entry(origin, parts)
     if parts.problem:
         reason = f"Its front matter {parts.problem}. Only its simple lines were read. Correct it and build again."
         yield Problem(origin, "broken", reason)
 
 
-def translation_of(name: str) -> tuple[str, str] | None:
+def split_translation_name(name: str) -> tuple[str, str] | None:
     """`paper.pt-BR.md` is a translation of `paper` into `pt-br`; `None` for a name that is not built so."""
     match = _TRANSLATION.fullmatch(name)
     return (match["stem"], match["lang"].lower()) if match else None
@@ -52,26 +52,28 @@ def translation_of(name: str) -> tuple[str, str] | None:
 
 def read_translation(path: Path) -> str:
     """The markdown of a translation, without front matter. Raises `OSError`, also for a file beyond `MAX_BYTES`."""
-    return front_matter.split(tidy.block(read_text(path, MAX_BYTES))).body.strip()
+    return front_matter.split_front_matter(clean_block(read_text(path, MAX_BYTES))).body.strip()
 
 
-def bibliography_of(path: Path) -> list[str]:
+def list_bibliographies(path: Path) -> list[str]:
     """The names of the bibliographies that the front matter points at; none for a file that cannot be read."""
     try:
-        fields = front_matter.split(tidy.block(read_text(path, MAX_BYTES))).fields or {}
+        fields = front_matter.split_front_matter(clean_block(read_text(path, MAX_BYTES))).fields or {}
     except OSError as error:
         if is_out_of_room(error):
             raise
         return []
-    return front_matter.listed(fields.get("bibliography"))
+    return front_matter.list_names(fields.get("bibliography"))
 
 
-def _entry(origin: str, parts: front_matter.Split) -> Entry:
+def _make_entry(origin: str, parts: front_matter.FrontMatter) -> Entry:
     entry = Entry(source=parts.body.strip(), origin=origin)
     if parts.fields:
-        front_matter.describe(entry, parts.fields)
+        front_matter.fill_entry(entry, parts.fields)
     # A text that has a title in front begins its sections with headings of level 1.
-    entry.title = entry.title or front_matter.plain(find_title(parts.body)) or title_from(Path(origin).stem)
+    entry.title = (
+        entry.title or front_matter.strip_markdown(find_title(parts.body)) or make_title_from_stem(Path(origin).stem)
+    )
     told = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
-    entry.abstract = tidy.line(extract_plain_text(told[:_ABSTRACT_CHARS]))
+    entry.abstract = clean_line(extract_plain_text(told[:_ABSTRACT_CHARS]))
     return entry

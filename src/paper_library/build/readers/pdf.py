@@ -1,19 +1,120 @@
-"""Reads PDFs: the text layer as markdown, and what the file says about the paper it is."""
+"""Reads PDFs: the text layer as Markdown, and the title, identifiers and date of the paper."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers import pdf_facts, pdf_text, tidy
-from paper_library.build.readers.files import tells_disk_errors
-from paper_library.build.readers.names import people
-from paper_library.build.readers.pdf_pages import Pages, read_pages
+from paper_library.build.readers.dates import parse_year_and_month
+from paper_library.build.readers.files import make_title_from_stem, report_disk_errors
+from paper_library.build.readers.pdf_pages import Pages, read_pages, write_markdown
 from paper_library.text.markdown import find_section_text
+from uraniborg.kernel.bibliography.author_lists import read_names
+from uraniborg.kernel.bibliography.clean_text import clean_line, split_list
+
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}|\\^`]{2,200}")
+_DOI_LABEL = re.compile(r"doi(?:\.org/|:|\s)\s*$", re.IGNORECASE)
+_ARXIV_ID = r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(v\d+)?"
+_ARXIV_STAMP = re.compile(rf"arXiv:\s?{_ARXIV_ID}\s+\[[a-zA-Z.-]+\]\s+(\d{{1,2}}\s+[A-Z][a-z]{{2}}\s+\d{{4}})")
+_ARXIV = re.compile(rf"arXiv:\s?{_ARXIV_ID}", re.IGNORECASE)
+_ARXIV_NAME = re.compile(r"(?:arxiv[-_.:]?)?(\d{4}\.\d{4,5}(?:v\d+)?)", re.IGNORECASE)
+_REFERENCES = re.compile(
+    r"^[ \t]{0,20}(?:\d{1,3}\.?\s+)?(?:references|bibliography|literature cited)\s*$", re.IGNORECASE | re.MULTILINE
+)
+_COPYRIGHT = re.compile(r"(?:©|\(c\)|copyright)\s{0,3}(?:©|\(c\))?\s{0,3}((?:19|20)\d\d)\b", re.IGNORECASE)
+_PUBLISHED = re.compile(
+    r"\b(?i:published(?: online)?):?\s+((?:\d{1,2}\s+)?[A-Z][a-z]+\s+(?:\d{1,2},\s+)?(?:19|20)\d\d)"
+)
+_NO_TITLE = re.compile(
+    r"untitled.*|microsoft (?:word|powerpoint|excel).*|.*\.(?:docx?|pdf|tex|dvi|indd|pptx?|rtf|odt|ps|xml|qxd)|"
+    r"(?:full ?page|title|document\d*|paper|main|template|manuscript|slide \d+|layout \d+|contents|abstract)|"
+    r"[\W\d_]*|[a-z]*\d{3,}[\w.-]*|doi:.*|https?:.*|arxiv:.*",
+    re.IGNORECASE,
+)
+_MAX_TITLE_CHARS = 300
+
+
+def _find_title(pages: Pages, stem: str) -> str:
+    """From the description, else the large print of page one, else its first line, else the name of the file."""
+    lines = [line.strip() for line in pages.texts[0].split("\n") if line.strip()] if pages.texts else []
+    found = (pages.info.get("title", ""), clean_line(pages.large_print), _find_title_line(lines))
+    return next((text for text in found if _is_plausible_title(text)), "") or make_title_from_stem(stem)
+
+
+def _find_identifiers(pages: Pages, stem: str) -> dict[str, str]:
+    """The DOI and arXiv id that are the paper's own; those of the works it cites are left alone."""
+    text = _cut_before_references(pages)
+    stamp = _ARXIV_STAMP.search(text)
+    named = _ARXIV_NAME.fullmatch(stem)
+    mentioned = {match[1] for match in _ARXIV.finditer(text)}
+    arxiv = mentioned.pop() if len(mentioned) == 1 else ""
+    if stamp or named:
+        arxiv = f"{stamp[1]}{stamp[2] or ''}" if stamp else named[1] if named else ""
+    found = {"doi": _find_doi(pages, text), "arxiv": arxiv}
+    return {scheme: value for scheme, value in found.items() if value}
+
+
+def _find_date(pages: Pages, arxiv: str) -> tuple[int | None, int | None]:
+    """When it was published, by the stamp of arXiv, a date of publication, a copyright line or the arXiv id.
+
+    The date of the file is no guide: it tells when somebody made the PDF.
+    """
+    text = _cut_before_references(pages)
+    if stamp := _ARXIV_STAMP.search(text):
+        return parse_year_and_month(stamp[3])
+    if published := _PUBLISHED.search(text):
+        return parse_year_and_month(published[1])
+    if line := _COPYRIGHT.search(text):
+        return int(line[1]), None
+    return _read_date_in_arxiv_id(arxiv)
+
+
+def _read_date_in_arxiv_id(arxiv: str) -> tuple[int | None, int | None]:
+    if not re.match(r"\d{4}\.", arxiv) or not 1 <= int(arxiv[2:4]) <= 12:
+        return None, None
+    return 2000 + int(arxiv[:2]), int(arxiv[2:4])
+
+
+def _find_doi(pages: Pages, text: str) -> str:
+    for value in (pages.xmp_doi, *pages.info.values()):
+        if match := _DOI.search(value):
+            return _trim_doi(match[0])
+    found = {_trim_doi(match[0]): match for match in reversed(list(_DOI.finditer(text)))}
+    if len(found) == 1:
+        return next(iter(found))
+    labelled = [
+        doi for doi, match in found.items() if _DOI_LABEL.search(text, max(0, match.start() - 20), match.start())
+    ]
+    return labelled[-1] if labelled and found[labelled[-1]].start() < 3_000 else ""
+
+
+def _trim_doi(doi: str) -> str:
+    doi = doi.rstrip(".,;:'”’*]")
+    return doi[:-1] if doi.endswith(")") and doi.count(")") > doi.count("(") else doi
+
+
+def _cut_before_references(pages: Pages) -> str:
+    text = "\n".join(pages.texts[:2])
+    references = _REFERENCES.search(text)
+    return text[: references.start()] if references else text
+
+
+def _find_title_line(lines: list[str]) -> str:
+    """The first line, if it is set apart from what follows by being shorter than other lines are."""
+    if not lines or (len(lines) > 1 and len(lines[0]) > 0.75 * max(map(len, lines[1:20]))):
+        return ""
+    return clean_line(lines[0])
+
+
+def _is_plausible_title(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    return 4 <= len(text) <= _MAX_TITLE_CHARS and letters * 2 > len(text) and not _NO_TITLE.fullmatch(text)
+
 
 _ABSTRACT_CHARS = 4_000
 
 
-@tells_disk_errors
+@report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """The paper of one PDF. A scan without a text layer still has its title on the shelf."""
     try:
@@ -21,40 +122,40 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     except ModuleNotFoundError:
         yield Problem(origin, "skipped", "PDFs need an extra. Install it with: pip install 'uraniborg[pdf]'")
         return
-    entry = _entry(pages, Path(origin).stem, origin)
+    entry = _make_entry(pages, Path(origin).stem, origin)
     yield entry
     if not entry.source:
         yield Problem(origin, "broken", "It has no text layer, so only its title is on the shelf. Run it through OCR.")
 
 
-def _entry(pages: Pages, stem: str, origin: str) -> Entry:
-    identifiers = pdf_facts.identifiers(pages, stem)
-    year, month = pdf_facts.date(pages, identifiers.get("arxiv", ""))
-    source = pdf_text.markdown(pages.texts)
+def _make_entry(pages: Pages, stem: str, origin: str) -> Entry:
+    identifiers = _find_identifiers(pages, stem)
+    year, month = _find_date(pages, identifiers.get("arxiv", ""))
+    source = write_markdown(pages.texts)
     return Entry(
-        title=pdf_facts.title(pages, stem),
-        authors=_authors(pages.info.get("author", "")),
+        title=_find_title(pages, stem),
+        authors=_read_authors(pages.info.get("author", "")),
         year=year,
         month=month,
-        abstract=_abstract(source),
+        abstract=_find_abstract(source),
         identifiers=identifiers,
-        keywords=tidy.split_list(pages.info.get("keywords", "")),
+        keywords=split_list(pages.info.get("keywords", "")),
         source=source,
         origin=origin,
     )
 
 
-def _authors(text: str) -> list[str]:
+def _read_authors(text: str) -> list[str]:
     # One word is the name of an account, not of a person.
-    return [name for name in people(text) if " " in name and "@" not in name]
+    return [name for name in read_names(text) if " " in name and "@" not in name]
 
 
-def _abstract(source: str) -> str:
+def _find_abstract(source: str) -> str:
     start = source[:50_000]
     if found := find_section_text(start, "abstract") or find_section_text(start, "summary"):
-        return tidy.line(found[:_ABSTRACT_CHARS])
+        return clean_line(found[:_ABSTRACT_CHARS])
     for line in start.split("\n"):
         head, text = line[:8].lower(), line[8:].lstrip()
         if head == "abstract" and text[:1] in tuple("—–-:."):
-            return tidy.line(text.lstrip("—–-:. ")[:_ABSTRACT_CHARS])
+            return clean_line(text.lstrip("—–-:. ")[:_ABSTRACT_CHARS])
     return ""

@@ -1,19 +1,120 @@
-"""What pypdf finds in a PDF: the text of its pages, the large print of the first, and what the file says of itself."""
+"""The pages of a PDF: their text as pypdf extracts it, and that text as Markdown."""
 
 import logging
 import re
 import time
 import warnings
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from paper_library.build.readers import tidy
 from paper_library.build.readers.files import Unreadable
 from paper_library.regular_files import open_regular
+from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
+
+_LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
+_NAMED = re.compile(
+    r"(?:\d{1,2}\.?\s+|[IVX]{1,4}\.\s+)?(?:abstract|summary|introduction|background|related work|methods?|"
+    r"materials and methods|results|results and discussion|discussion|evaluation|experiments|conclusions?|"
+    r"acknowledge?ments?|references|bibliography|appendix)",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(\d{1,2})((?:\.\d{1,2}){0,3})\.?\s+([A-Z][^.,;@]{2,70}[a-z)])")
+_NUMBER_BEHIND = re.compile(r"(?P<text>.*?)(?P<number>\d{1,4})")
+_NUMBER_BEFORE = re.compile(r"(?P<number>\d{1,4})(?P<text>\D.*)?")
+_ABSTRACT = re.compile(r"abstract\s*[—–:.-]", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"[-–\s]*\d{1,4}[-–\s]*")
+_SENTENCE_END = (".", "!", "?", ":", "”", '."', ")")
+_SHORT = 0.75
+
+
+def write_markdown(pages: list[str]) -> str:
+    """All pages as markdown: broken words joined, lines made paragraphs, page numbers and running heads left out."""
+    split = [[line.strip() for line in page.translate(_LIGATURES).split("\n")] for page in pages]
+    running = _find_running_heads(split)
+    pieces = (_remove_line_numbers([line for line in lines if line not in running]) for lines in split)
+    blocks = [block for lines in pieces for block in _split_blocks(lines)]
+    return clean_block("\n\n".join(blocks))
+
+
+def _find_running_heads(pages: list[list[str]]) -> set[str]:
+    """Lines that stand first or last on several pages."""
+    if len(pages) < 3:
+        return set()
+    edges = Counter(line for lines in pages for line in {*lines[:2], *lines[-2:]} if line)
+    return {line for line, count in edges.items() if count >= max(3, len(pages) // 2)}
+
+
+def _remove_line_numbers(lines: list[str]) -> list[str]:
+    """Drafts number their lines, and the numbers stick to the words."""
+    for pattern in (_NUMBER_BEHIND, _NUMBER_BEFORE):
+        numbered = [(at, match) for at, line in enumerate(lines) if (match := pattern.fullmatch(line))]
+        numbers = [int(match["number"]) for _, match in numbered]
+        counting = sum(after == before + 1 for before, after in pairwise(numbers))
+        if counting < 10 or counting * 2 < len(lines):
+            continue
+        for (at, match), (next_at, next_match) in pairwise(numbered):
+            if int(next_match["number"]) == int(match["number"]) + 1:
+                lines[at] = (match["text"] or "").strip()
+                lines[next_at] = (next_match["text"] or "").strip()
+    return lines
+
+
+def _split_blocks(lines: list[str]) -> Iterator[str]:
+    while lines and (not lines[-1] or _PAGE_NUMBER.fullmatch(lines[-1])):
+        lines.pop()
+    lengths = [len(line) for line in lines if len(line) > 20]
+    usual = median(lengths) if lengths else 0
+    paragraph: list[str] = []
+    major = 0
+    for line in lines:
+        heading, major = _format_heading(line, major)
+        if not line or heading or _ABSTRACT.match(line):
+            yield from _join_lines(paragraph)
+            paragraph = []
+            if heading:
+                yield heading
+                continue
+        if not line:
+            continue
+        paragraph.append(line)
+        if len(line) < usual * _SHORT and line.endswith(_SENTENCE_END):
+            yield from _join_lines(paragraph)
+            paragraph = []
+    yield from _join_lines(paragraph)
+
+
+def _format_heading(line: str, major: int) -> tuple[str, int]:
+    """The line as a heading, if it is one, and the number of the last numbered section."""
+    if _NAMED.fullmatch(line):
+        number = re.match(r"\d{1,2}", line)
+        return f"## {line}", int(number[0]) if number else major
+    match = _NUMBERED.fullmatch(line)
+    # Affiliations, dates and table rows begin with numbers too, but do not count on from the section before.
+    if match and int(match[1]) in (major, major + 1) and (major or match[1] == "1"):
+        return f"{'#' * (2 + match[2].count('.'))} {line}", int(match[1])
+    return "", major
+
+
+def _join_lines(lines: list[str]) -> Iterator[str]:
+    parts: list[str] = []
+    for line in lines:
+        before = parts[-1] if parts else ""
+        if before.endswith("-") and before[-2:-1].islower() and line[:1].islower():
+            parts[-1] = before[:-1]
+        elif parts:
+            parts.append(" ")
+        parts.append(line)
+    if parts:
+        yield "".join(parts)
+
 
 MAX_PAGES = 1_000
 """Of a longer PDF the first pages are read."""
@@ -54,8 +155,8 @@ def read_pages(path: Path) -> Pages:
         warnings.simplefilter("ignore")
         try:
             reader = PdfReader(file, strict=False)
-            _unlock(reader)
-            return _pages(reader)
+            _unlock_pdf(reader)
+            return _read_pages(reader)
         except Unreadable:
             raise
         except Exception as error:
@@ -63,7 +164,7 @@ def read_pages(path: Path) -> Pages:
             raise Unreadable(f"It is damaged, or no PDF ({type(error).__name__}). Fetch it again.") from error
 
 
-def _unlock(reader: "PdfReader") -> None:
+def _unlock_pdf(reader: "PdfReader") -> None:
     if not reader.is_encrypted:
         return
     try:
@@ -74,38 +175,38 @@ def _unlock(reader: "PdfReader") -> None:
         raise Encrypted("It is encrypted. Remove the password, or save it without one, and build again.")
 
 
-def _pages(reader: "PdfReader") -> Pages:
-    found = Pages(info=_info(reader), xmp_doi=_xmp_doi(reader))
+def _read_pages(reader: "PdfReader") -> Pages:
+    found = Pages(info=_read_info(reader), xmp_doi=_find_xmp_doi(reader))
     deadline = time.monotonic() + MAX_SECONDS
     size = 0
     for number, page in enumerate(reader.pages):
         if number >= MAX_PAGES or size > MAX_CHARS or time.monotonic() > deadline:
             break
-        text = _text(page, found if number == 0 else None)
+        text = _extract_page_text(page, found if number == 0 else None)
         size += len(text)
         found.texts.append(text[:MAX_CHARS])
     return found
 
 
-def _text(page: "PageObject", first: Pages | None) -> str:
+def _extract_page_text(page: "PageObject", first: Pages | None) -> str:
     """The text of one page; a page that cannot be read is an empty one, since others may be."""
     printed: list[tuple[float, str]] = []
 
-    def note(text: str, page_matrix: Any, text_matrix: Any, _: Any, font_size: Any) -> None:
+    def record_print(text: str, page_matrix: Any, text_matrix: Any, _: Any, font_size: Any) -> None:
         # Watermarks and the stamps of preprint servers are turned.
         if text.strip() and abs(text_matrix[1]) < 1e-3 and abs(page_matrix[1]) < 1e-3:
             printed.append((round(abs(font_size * text_matrix[0] * page_matrix[0]), 1), text))
 
     try:
-        text = page.extract_text(visitor_text=note if first else None)
+        text = page.extract_text(visitor_text=record_print if first else None)
     except Exception:
         return ""
     if first:
-        first.large_print = _largest(printed)
-    return tidy.block(text)
+        first.large_print = _find_large_print(printed)
+    return clean_block(text)
 
 
-def _largest(printed: list[tuple[float, str]]) -> str:
+def _find_large_print(printed: list[tuple[float, str]]) -> str:
     sizes = {size for size, text in printed if sum(map(str.isalpha, text)) > 2}
     if len(sizes) < 2:
         return ""
@@ -113,15 +214,15 @@ def _largest(printed: list[tuple[float, str]]) -> str:
     return "".join(text if text[-1:].isspace() else f"{text} " for size, text in printed if size == largest)
 
 
-def _info(reader: "PdfReader") -> dict[str, str]:
+def _read_info(reader: "PdfReader") -> dict[str, str]:
     try:
         entries = dict(reader.metadata or {})
-        return {str(name).lstrip("/").lower(): tidy.line(str(value)) for name, value in entries.items() if value}
+        return {str(name).lstrip("/").lower(): clean_line(str(value)) for name, value in entries.items() if value}
     except Exception:
         return {}
 
 
-def _xmp_doi(reader: "PdfReader") -> str:
+def _find_xmp_doi(reader: "PdfReader") -> str:
     try:
         stream: Any = reader.root_object["/Metadata"].get_object()
         match = _XMP_DOI.search(stream.get_data()[:_MAX_XMP_BYTES])

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers import tidy
-from paper_library.build.readers.dates import year_and_month, year_number
-from paper_library.build.readers.files import tells_disk_errors, text_lines
-from paper_library.build.readers.names import inverted_name
+from paper_library.build.readers.dates import parse_year, parse_year_and_month
+from paper_library.build.readers.files import read_lines_of_text, report_disk_errors
 from paper_library.retraction import parse_note
+from uraniborg.kernel.bibliography.author_lists import uninvert_name
+from uraniborg.kernel.bibliography.clean_text import clean_lines, split_list
 
 MAX_RECORD_CHARS = 4 << 20
 """A longer record is refused: it does not describe a paper."""
@@ -45,7 +45,7 @@ class _Record:
     def is_too_long(self) -> bool:
         return self.size > MAX_RECORD_CHARS
 
-    def add(self, tag: str, line: str) -> None:
+    def add_line(self, tag: str, line: str) -> None:
         self.size += len(line)
         if self.is_too_long:
             self.values.clear()
@@ -54,25 +54,25 @@ class _Record:
         elif self.values:
             self.values[-1][1].append(line)
 
-    def all(self, *tags: str) -> list[str]:
-        return tidy.lines(" ".join(lines) for wanted in tags for tag, lines in self.values if tag == wanted)
+    def list_values(self, *tags: str) -> list[str]:
+        return clean_lines(" ".join(lines) for wanted in tags for tag, lines in self.values if tag == wanted)
 
-    def first(self, *tags: str) -> str:
-        return next(iter(self.all(*tags)), "")
+    def first_value(self, *tags: str) -> str:
+        return next(iter(self.list_values(*tags)), "")
 
 
-@tells_disk_errors
+@report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Every record of a .ris file, also where its end is missing or its type unknown."""
     found = False
-    for record in _records(text_lines(path)):
+    for record in _split_records(read_lines_of_text(path)):
         found = True
         where = f"{origin}:{record.line}"
         if record.is_too_long:
             reason = f"The record is longer than {MAX_RECORD_CHARS >> 20} MB, which no paper's is. End it with ER  -"
             yield Problem(where, "broken", reason)
             continue
-        entry = _entry(record, where)
+        entry = _make_entry(record, where)
         if entry.title or entry.abstract:
             yield entry
         else:
@@ -83,7 +83,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         yield Problem(origin, "skipped", "It has no RIS records. A record begins with a line like TY  - JOUR")
 
 
-def _records(lines: Iterable[str]) -> Iterator[_Record]:
+def _split_records(lines: Iterable[str]) -> Iterator[_Record]:
     record: _Record | None = None
     for number, line in enumerate(lines, 1):
         match = _TAG.match(line)
@@ -93,65 +93,69 @@ def _records(lines: Iterable[str]) -> Iterator[_Record]:
                 yield record
             record = _Record(number, value.strip()) if tag == "TY" else None
         elif record:
-            record.add(tag, value)
+            record.add_line(tag, value)
     if record:
         yield record
 
 
-def _entry(record: _Record, where: str) -> Entry:
-    year, month = _date(record)
+def _make_entry(record: _Record, where: str) -> Entry:
+    year, month = _read_date(record)
     return Entry(
-        title=record.first("TI", "T1", "CT") or record.first("BT"),
-        authors=_authors(record),
+        title=record.first_value("TI", "T1", "CT") or record.first_value("BT"),
+        authors=_read_authors(record),
         year=year,
         month=month,
-        venue=record.first("T2", "JO", "JF", "JA", "J2", "BT", "T3") or record.first("PB"),
-        volume=record.first("VL"),
-        issue=record.first("IS"),
-        pages="-".join(filter(None, (record.first("SP"), record.first("EP")))),
-        publisher=record.first("PB"),
-        notices=[one for note in record.all("N1") for one in parse_note(note)],
-        abstract=record.first("AB", "N2"),
-        identifiers=_identifiers(record),
-        keywords=_keywords(record),
-        institutions=tidy.lines(record.all("AD")),
+        venue=record.first_value("T2", "JO", "JF", "JA", "J2", "BT", "T3") or record.first_value("PB"),
+        volume=record.first_value("VL"),
+        issue=record.first_value("IS"),
+        pages="-".join(filter(None, (record.first_value("SP"), record.first_value("EP")))),
+        publisher=record.first_value("PB"),
+        notices=[one for note in record.list_values("N1") for one in parse_note(note)],
+        abstract=record.first_value("AB", "N2"),
+        identifiers=_read_identifiers(record),
+        keywords=_read_keywords(record),
+        institutions=clean_lines(record.list_values("AD")),
         kind=_KINDS.get(record.kind.upper(), "misc"),
-        language=record.first("LA"),
+        language=record.first_value("LA"),
         origin=where,
     )
 
 
-def _authors(record: _Record) -> list[str]:
-    given = record.all("AU", "A1") or (record.all("A2", "ED") if record.kind in ("BOOK", "EDBOOK", "CONF") else [])
-    return [name for value in given if (name := inverted_name(value))]
+def _read_authors(record: _Record) -> list[str]:
+    given = record.list_values("AU", "A1") or (
+        record.list_values("A2", "ED") if record.kind in ("BOOK", "EDBOOK", "CONF") else []
+    )
+    return [name for value in given if (name := uninvert_name(value))]
 
 
-def _date(record: _Record) -> tuple[int | None, int | None]:
+def _read_date(record: _Record) -> tuple[int | None, int | None]:
     year = month = None
-    for text in (record.first("PY"), record.first("Y1"), record.first("DA")):
-        found, in_month = year_and_month(text)
-        year = year or year_number(text.split("/")[0]) or found
+    for text in (record.first_value("PY"), record.first_value("Y1"), record.first_value("DA")):
+        found, in_month = parse_year_and_month(text)
+        year = year or parse_year(text.split("/")[0]) or found
         month = month or (in_month if found in (None, year) else None)
     return year, month
 
 
-def _keywords(record: _Record) -> list[str]:
-    return list(dict.fromkeys(word for value in record.all("KW") for word in tidy.split_list(value, ";")))
+def _read_keywords(record: _Record) -> list[str]:
+    return list(dict.fromkeys(word for value in record.list_values("KW") for word in split_list(value, ";")))
 
 
-def _identifiers(record: _Record) -> dict[str, str]:
-    key, accession = record.first("ID"), record.first("AN")
-    from_pubmed = "pubmed" in f"{record.first('DB')} {record.first('DP')}".lower() and accession.isdigit()
-    arxiv = next((match[1] for text in record.all("UR", "AN", "JO", "T2", "M3") if (match := _ARXIV.search(text))), "")
+def _read_identifiers(record: _Record) -> dict[str, str]:
+    key, accession = record.first_value("ID"), record.first_value("AN")
+    from_pubmed = "pubmed" in f"{record.first_value('DB')} {record.first_value('DP')}".lower() and accession.isdigit()
+    arxiv = next(
+        (match[1] for text in record.list_values("UR", "AN", "JO", "T2", "M3") if (match := _ARXIV.search(text))), ""
+    )
     found = {
         "bibkey": key if _CITATION_KEY.fullmatch(key) else "",
         "id": "" if _CITATION_KEY.fullmatch(key) else key,
-        "doi": record.first("DO"),
+        "doi": record.first_value("DO"),
         "arxiv": arxiv,
         "pmid": accession if from_pubmed else "",
         "accession": "" if from_pubmed else accession,
-        "pmcid": record.first("C2") if record.first("C2").upper().startswith("PMC") else "",
-        "isbn": record.first("SN") if _KINDS.get(record.kind.upper()) in ("book", "incollection") else "",
-        "url": record.first("UR", "L2", "LK"),
+        "pmcid": record.first_value("C2") if record.first_value("C2").upper().startswith("PMC") else "",
+        "isbn": record.first_value("SN") if _KINDS.get(record.kind.upper()) in ("book", "incollection") else "",
+        "url": record.first_value("UR", "L2", "LK"),
     }
     return {scheme: value for scheme, value in found.items() if value}

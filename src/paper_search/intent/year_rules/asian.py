@@ -1,6 +1,6 @@
 """Year phrases in Chinese and Japanese."""
 
-from paper_search.intent.year_rules.language import Language
+from paper_search.intent.year_rules.common import Language
 
 CHINESE = Language(
     rules=(

@@ -1,6 +1,6 @@
 """Year phrases in German, French, Spanish and Portuguese."""
 
-from paper_search.intent.year_rules.language import Language
+from paper_search.intent.year_rules.common import Language
 
 GERMAN = Language(
     rules=(

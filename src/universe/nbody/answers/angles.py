@@ -39,7 +39,7 @@ class Behaviour:
     reason: str | None = None
     """Why the behaviour is unclear."""
 
-    def plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, Any]:
         """Return the fields of a reply."""
         found: dict[str, Any] = {
             "behaviour": self.behaviour,

@@ -30,7 +30,7 @@ class Chaos:
     lyapunov_days: float | None
     meaning: str
 
-    def plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, Any]:
         """Return the fields of a reply."""
         return {"megno": self.megno, "lyapunovDays": self.lyapunov_days, "meaning": self.meaning}
 

@@ -49,7 +49,7 @@ def answers_of(run: Run, motion: Motion | None = None) -> dict[str, Any]:
         "pairs": pairs,
         "resonances": [one.plain(motion) for one in resonances],
         "ejections": ejections,
-        "chaos": chaos.plain(),
+        "chaos": chaos.to_plain(),
         "amd": amd_of(motion, has_resonances=bool(resonances)),
     }
 

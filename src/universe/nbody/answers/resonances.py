@@ -89,7 +89,7 @@ class Resonance:
             "angle": angle_formula(angle.longitudes, angle.apsides, bodies),
             "longitudes": list(angle.longitudes),
             "apsides": list(angle.apsides),
-            **self.behaviour.plain(),
+            **self.behaviour.to_plain(),
         }
 
 

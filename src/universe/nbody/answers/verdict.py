@@ -15,7 +15,7 @@ from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
 from universe.nbody.answers.wording import days_in_words, list_in_words, names_in_words, plain_number
 from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.orbits.anomaly import Floats
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
 
 _HILL_STABLE: Final = 2 * math.sqrt(3)
 """Mutual Hill radii beyond which two planets on circles never meet (B. Gladman, Icarus 106, 247, 1993)."""
@@ -80,11 +80,11 @@ def _events(found: Findings) -> str:
         number = motion.span * float(motion.mean_motions[fastest]) / 360
         orbits = f" ({number:,.0f} orbits of {motion.names[fastest]})" if number >= 1 else ""
     events = [
-        "no two bodies collided" if not found.collisions else counted(found.collisions, "collision") + " happened",
+        "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
         "none left" if not found.ejections else f"{_ejected(found)} became unbound and left",
     ]
     if found.encounters:
-        events.insert(1, f"{counted(found.encounters, 'encounter')} within a Hill radius happened")
+        events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
     return f"During the {days_in_words(motion.span)} of this run{orbits}, {list_in_words(events)}."
 
 
@@ -133,7 +133,7 @@ def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
         for some, verb in kinds
         if some
     ]
-    return [f"Of {counted(len(triples), 'Laplace angle')}, {list_in_words(parts)}."]
+    return [f"Of {plural(len(triples), 'Laplace angle')}, {list_in_words(parts)}."]
 
 
 def _pairs(found: Findings) -> list[str]:

@@ -1,11 +1,12 @@
-"""References as BibTeX that parses back to the same titles, authors, years and DOIs."""
+"""BibTeX written from references, so that it parses back to the same titles, authors, years and DOIs."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
-from uraniborg.kernel.bibliography.latex import braces_balance, encode
+from uraniborg.kernel.bibliography.latex import encode_latex, has_balanced_braces
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.references import Reference
 
@@ -20,58 +21,69 @@ _ENTRY_AND_VENUE_FIELD = {
     "report": ("techreport", "institution"),
     "other": ("misc", "howpublished"),
 }
+_ENTRY_START = re.compile(r"@\s*\w*\s*[{(]")
 _PUBLISHED_BY_THE_VENUE = ("thesis", "report")
 
 
-def write_bibtex(references: Iterable[Reference]) -> str:
-    """Return one BibTeX entry per reference, a blank line between; none give an empty string.
+def write_bibtex(
+    references: Iterable[Reference], *, unknown_author: str = "Unknown", names_have_commas: bool = False
+) -> str:
+    """Return one BibTeX entry per reference, separated by blank lines; no references give an empty string.
 
-    Text is LaTeX-escaped, `doi` and `url` are not. Titles stand in double braces so that no style changes their
-    capitals; a reference without authors has its editors, else it is by `Unknown`; what is missing is left out. A
-    retraction is in `note`. Does not raise.
+    Text is LaTeX-escaped, `doi` and `url` are not. Titles are in double braces so that no style changes their
+    capitals. A reference without authors has its editors, else `unknown_author`; empty fields are left out. A
+    retraction is in `note`. With `names_have_commas` a name without a comma is an institution. Does not raise.
     """
-    return "\n\n".join(map(_entry, references))
+    entries = (_format_entry(reference, unknown_author, names_have_commas) for reference in references)
+    return "\n\n".join(entries)
 
 
-def _entry(reference: Reference) -> str:
+def _format_entry(reference: Reference, unknown_author: str, names_have_commas: bool) -> str:
     entry_type, venue_field = _ENTRY_AND_VENUE_FIELD[reference.kind]
-    lines = [f"  {field} = {{{value}}}" for field, value in _fields(reference, venue_field) if value]
+    people = _format_people(reference, unknown_author, names_have_commas)
+    fields = (people, *_list_fields(reference, venue_field))
+    lines = [f"  {field} = {{{value}}}" for field, value in fields if value]
     return f"@{entry_type}{{{reference.key},\n" + ",\n".join(lines) + "\n}"
 
 
-def _fields(reference: Reference, venue_field: str) -> Iterator[tuple[str, str]]:
+def _format_people(reference: Reference, unknown_author: str, names_have_commas: bool) -> tuple[str, str]:
+    """Return the field `editor` or `author` and its value."""
+    names = [_format_name(name, needs_comma=names_have_commas) for name in reference.editors or reference.authors]
+    if reference.editors:
+        return "editor", " and ".join(names)
+    return "author", " and ".join([*names, *(["others"] if reference.has_more_authors else [])]) or unknown_author
+
+
+def _list_fields(reference: Reference, venue_field: str) -> Iterator[tuple[str, str]]:
     venue, publisher = reference.venue, reference.publisher
     if reference.kind in _PUBLISHED_BY_THE_VENUE:
         venue, publisher = publisher or venue, ""
-    if reference.editors:
-        yield "editor", " and ".join(map(_author, reference.editors))
-    else:
-        yield "author", " and ".join(map(_author, reference.authors)) or "Unknown"
-    yield "title", reference.title and f"{{{encode(reference.title)}}}"
+    yield "title", reference.title and f"{{{encode_latex(reference.title)}}}"
     yield "year", "" if reference.year is None else str(reference.year)
-    yield venue_field, encode(venue)
-    yield "volume", encode(reference.volume)
-    yield "number", encode(reference.issue)
-    yield "pages", "--".join(map(encode, reference.pages))
-    yield "publisher", encode(publisher)
-    yield "doi", _verbatim(reference.doi)
-    yield "url", _verbatim(reference.url)
+    yield venue_field, encode_latex(venue)
+    yield "volume", encode_latex(reference.volume)
+    yield "number", encode_latex(reference.issue)
+    yield "pages", "--".join(map(encode_latex, reference.pages))
+    yield "publisher", encode_latex(publisher)
+    yield "doi", _escape_identifier(reference.doi)
+    yield "url", _encode_braces(reference.url)
     if reference.arxiv:
-        yield "eprint", _verbatim(reference.arxiv)
+        yield "eprint", _escape_identifier(reference.arxiv)
         yield "archiveprefix", "arXiv"
-    yield "keywords", ", ".join(map(encode, reference.keywords))
-    yield "note", encode(reference.note)
+    yield "keywords", ", ".join(map(encode_latex, reference.keywords))
+    yield "note", encode_latex(reference.note)
 
 
 @lru_cache(maxsize=16_384)
-def _author(name: str) -> str:
-    """The name as it was given, in braces unless BibTeX splits it as we do."""
-    latex = encode(name)
-    return latex if _bibtex_agrees(name, latex) else f"{{{latex}}}"
+def _format_name(name: str, *, needs_comma: bool) -> str:
+    """Return the name as LaTeX, in braces unless it is a person's and BibTeX splits it as `split_name` does."""
+    latex = encode_latex(name)
+    is_person = "," in name or not needs_comma
+    return latex if is_person and _is_split_alike(name, latex) else f"{{{latex}}}"
 
 
-def _bibtex_agrees(name: str, latex: str) -> bool:
-    # `and others` is BibTeX's et al.; next to a word that begins with an escape, bibtexparser misses an `and`.
+def _is_split_alike(name: str, latex: str) -> bool:
+    # `and others` is BibTeX's et al.; next to a word that starts with an escape, bibtexparser misses an `and`.
     if latex == "others" or " \\" in f" {latex}" or " and " in f" {latex} ".lower():
         return False
     try:
@@ -80,13 +92,16 @@ def _bibtex_agrees(name: str, latex: str) -> bool:
         return False
     ours = split_name(name)
     theirs = (parts.last, parts.first, parts.von, parts.jr)
-    return [encode(part) for part in (ours.family, ours.given, ours.particle, ours.suffix)] == [
+    return [encode_latex(part) for part in (ours.family, ours.given, ours.particle, ours.suffix)] == [
         " ".join(words) for words in theirs
     ]
 
 
-def _verbatim(identifier: str) -> str:
-    """A DOI or address unescaped, save that what would break the entry is percent-encoded."""
-    if "\\" not in identifier and braces_balance(identifier):
-        return identifier
-    return identifier.replace("\\", "%5C").replace("{", "%7B").replace("}", "%7D")
+def _escape_identifier(identifier: str) -> str:
+    """Return an identifier as it is, or percent-encoded if its braces or an `@word{` break the entry."""
+    is_safe = "\\" not in identifier and has_balanced_braces(identifier) and not _ENTRY_START.search(identifier)
+    return identifier if is_safe else _encode_braces(identifier)
+
+
+def _encode_braces(url: str) -> str:
+    return url.replace("\\", "%5C").replace("{", "%7B").replace("}", "%7D")

@@ -1,4 +1,4 @@
-"""A paper as a bibliography needs it: a key, a kind and clean one-line fields, shared by BibTeX, RIS and CSL-JSON."""
+"""References: papers with a key, a kind and one-line fields, from which BibTeX, RIS and CSL-JSON are written."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _PAGE_RANGE = re.compile(r"([^\s–—-]+)\s*[–—-]+\s*([^\s–—-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Missing text is empty, never None."""
+    """A paper in a bibliography. Missing text is empty, never None."""
 
     key: str
     kind: str
@@ -16,20 +16,22 @@ class Reference:
     title: str
     authors: tuple[str, ...]
     year: int | None
-    venue: str
-    volume: str
-    issue: str
-    pages: tuple[str, ...]
+    venue: str = ""
+    volume: str = ""
+    issue: str = ""
+    pages: tuple[str, ...] = ()
     """First and last page, or one part that is not a range."""
-    publisher: str
-    doi: str
-    url: str
-    arxiv: str
-    pmid: str
-    pmcid: str
-    language: str
-    abstract: str
+    publisher: str = ""
+    doi: str = ""
+    url: str = ""
+    arxiv: str = ""
+    pmid: str = ""
+    pmcid: str = ""
+    language: str = ""
+    abstract: str = ""
     keywords: tuple[str, ...] = ()
+    has_more_authors: bool = False
+    """True if `authors` names only the first authors."""
     editors: tuple[str, ...] = ()
     """Of a work without authors."""
     retraction: str = ""
@@ -39,7 +41,7 @@ class Reference:
 
 
 def split_pages(text: str) -> tuple[str, ...]:
-    """Return the first and the last page of a range; anything else whole, and nothing for an empty text."""
+    """Return the first and the last page of a range, any other text as the only part, or () for an empty text."""
     if found := _PAGE_RANGE.fullmatch(text):
         return found[1], found[2]
     return (text,) if text else ()

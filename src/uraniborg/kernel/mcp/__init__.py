@@ -19,12 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 from uraniborg.kernel.errors import MissingExtra
 
 try:
-    from uraniborg.kernel.mcp.caller import client_name
-    from uraniborg.kernel.mcp.cancelling import is_taken_back
+    from uraniborg.kernel.mcp.call_context import client_name, is_taken_back, report_progress
     from uraniborg.kernel.mcp.decorators import resource, tool
-    from uraniborg.kernel.mcp.listing import Listed, list_more, list_pages
-    from uraniborg.kernel.mcp.progress import report_progress
-    from uraniborg.kernel.mcp.reply import ErrorReply
+    from uraniborg.kernel.mcp.replies import ErrorReply
+    from uraniborg.kernel.mcp.resources import Listed, list_more, list_pages
     from uraniborg.kernel.mcp.server import Server, make_server
     from uraniborg.kernel.mcp.stdio import run_stdio
 except ModuleNotFoundError as missing:
@@ -35,7 +33,7 @@ except ModuleNotFoundError as missing:
 if TYPE_CHECKING:
     from uraniborg.kernel.hosts import LOOPBACK
     from uraniborg.kernel.mcp.http import stateful_app, stateless_app
-    from uraniborg.kernel.mcp.subscribing import Subscriptions, subscriptions
+    from uraniborg.kernel.mcp.subscriptions import Subscriptions, add_subscriptions
 
 __all__ = [
     "LOOPBACK",
@@ -43,6 +41,7 @@ __all__ = [
     "Listed",
     "Server",
     "Subscriptions",
+    "add_subscriptions",
     "client_name",
     "is_taken_back",
     "list_more",
@@ -53,16 +52,15 @@ __all__ = [
     "run_stdio",
     "stateful_app",
     "stateless_app",
-    "subscriptions",
     "tool",
 ]
 
 _LOADED_WHEN_USED: Final = {
     "LOOPBACK": "uraniborg.kernel.hosts",
-    "Subscriptions": "uraniborg.kernel.mcp.subscribing",
+    "Subscriptions": "uraniborg.kernel.mcp.subscriptions",
     "stateful_app": "uraniborg.kernel.mcp.http",
     "stateless_app": "uraniborg.kernel.mcp.http",
-    "subscriptions": "uraniborg.kernel.mcp.subscribing",
+    "add_subscriptions": "uraniborg.kernel.mcp.subscriptions",
 }
 """Names that a server over stdio does without, so that it starts sooner, and their modules."""
 

@@ -13,9 +13,10 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 from collections.abc import AsyncGenerator, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TextIO, TypeVar, cast
 
 import anyio
 import httpx
@@ -27,8 +28,65 @@ from pydantic import BaseModel, ValidationError
 from uraniborg.kernel.child_environment import child_environment
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import printable, redact
-from uraniborg.kernel.mcp.tail import Tail
-from uraniborg.kernel.wording import counted
+from uraniborg.kernel.text import plural
+
+_KEPT: Final = 4_096
+_LINES: Final = 5
+_PATIENCE: Final = 0.5
+
+
+class Tail:
+    """Reads all there is, so that the process never waits, and keeps the last of it."""
+
+    def __init__(self) -> None:
+        self._bytes = b""
+        self._ended = asyncio.Event()
+        self._ended.set()
+
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncGenerator[TextIO]:
+        """The file that the process is to write to. Close it once the process has it."""
+        reading, writing = os.pipe()
+        self._ended.clear()
+        with os.fdopen(reading, "rb", buffering=0) as source, os.fdopen(writing, "w") as target:
+            transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Listener(self), source)
+            try:
+                yield target
+            finally:
+                target.close()
+                await self._wait()
+                transport.close()
+                self.end()
+
+    async def last(self) -> str:
+        """The last lines as one, once the process has closed its stderr or half a second has passed."""
+        await self._wait()
+        lines = self._bytes.decode("utf-8", "replace").split("\n")
+        return " / ".join([line.strip() for line in lines if line.strip()][-_LINES:])
+
+    async def _wait(self) -> None:
+        # Whoever the process has started may hold its stderr open for longer.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await self._ended.wait()
+
+    def add(self, data: bytes) -> None:
+        self._bytes = (self._bytes + data)[-_KEPT:]
+
+    def end(self) -> None:
+        self._ended.set()
+
+
+class _Listener(asyncio.Protocol):
+    def __init__(self, tail: Tail) -> None:
+        self._tail = tail
+
+    def data_received(self, data: bytes) -> None:
+        self._tail.add(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._tail.end()
+
 
 _MOST_PAGES: Final = 1_000
 _CLOSING_S: Final = 10.0
@@ -76,7 +134,7 @@ class ToolReply:
     is_error: bool
 
 
-class Connection:
+class RemoteServer:
     """One initialized session with a server. Made by `open`."""
 
     def __init__(self, server: StdioServer | HttpServer, name: str) -> None:
@@ -92,7 +150,7 @@ class Connection:
     @classmethod
     async def open(
         cls, server: StdioServer | HttpServer, *, name: str = "the server", timeout_s: float = 30.0
-    ) -> "Connection":
+    ) -> "RemoteServer":
         """Connect, and wait until the server is ready. Raises ServerUnavailable or ServerTimedOut."""
         if logging.getLogger("mcp.client").level == logging.NOTSET:
             # The SDK logs, with a traceback, each line of a server's output that is no message.
@@ -190,7 +248,7 @@ class Connection:
             if self._owner.done():
                 raise await self._lost()
             raise ServerTimedOut(
-                f"MCP server '{self.name}' {failing} within {counted(timeout_s, 'second')}.",
+                f"MCP server '{self.name}' {failing} within {plural(timeout_s, 'second')}.",
                 hint="Try again, or allow it more time.",
                 server=self.name,
             )

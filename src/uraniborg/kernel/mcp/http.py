@@ -11,13 +11,11 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Lifespan
 
-from uraniborg.kernel.gate import RequestIds
-from uraniborg.kernel.mcp.dispatch import Dispatcher
-from uraniborg.kernel.mcp.guard import Guard
-from uraniborg.kernel.mcp.rules import Rules
+from uraniborg.kernel.http_access import RequestIds
+from uraniborg.kernel.mcp.request_checks import Guard, Rules
 from uraniborg.kernel.mcp.server import Server
-from uraniborg.kernel.mcp.sessions import Sessions
-from uraniborg.kernel.mcp.stateless import StatelessEndpoint
+from uraniborg.kernel.mcp.session_manager import Sessions
+from uraniborg.kernel.mcp.stateless_http import Dispatcher, StatelessEndpoint
 
 BODY_LIMIT: Final = 4 * 1024 * 1024
 

@@ -10,8 +10,8 @@ from pydantic_core import from_json
 
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
-from uraniborg.kernel.mcp.reply import as_json, error_data
-from uraniborg.kernel.text import whole_text
+from uraniborg.kernel.mcp.replies import as_json, error_data
+from uraniborg.kernel.text import replace_surrogates
 
 BATCH_LIMIT: Final = 100
 BATCHING_VERSION: Final = "2025-03-26"
@@ -65,8 +65,10 @@ def unreadable(body: bytes) -> Answer:
     except ValueError:
         pass
     request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
-    if isinstance(request, Request) and whole_text(str(request.id)) == str(request.id):
-        return Answer(200, refusal(request.id, UnacceptableParameters(whole_text(request.method)), INVALID_PARAMS))
+    if isinstance(request, Request) and replace_surrogates(str(request.id)) == str(request.id):
+        return Answer(
+            200, refusal(request.id, UnacceptableParameters(replace_surrogates(request.method)), INVALID_PARAMS)
+        )
     return Answer(400, refusal(None, InvalidJson(), PARSE_ERROR))
 
 

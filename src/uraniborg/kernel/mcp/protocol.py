@@ -38,8 +38,8 @@ from pydantic import BaseModel, ValidationError
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.arguments import NotFinite, path_of_not_finite
-from uraniborg.kernel.mcp.connection import Connection
-from uraniborg.kernel.mcp.reply import Reply, error_data
+from uraniborg.kernel.mcp.replies import Reply, error_data
+from uraniborg.kernel.mcp.session import Connection
 from uraniborg.kernel.request_ids import REQUEST_ID, begin_request
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]

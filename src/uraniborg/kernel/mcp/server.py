@@ -15,11 +15,9 @@ from pydantic import AnyUrl, TypeAdapter
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
-from uraniborg.kernel.mcp.cancelling import cancellation_of_this_call
-from uraniborg.kernel.mcp.listing import Listing, PagedListing, list_page, with_listed
-from uraniborg.kernel.mcp.progress import progress_of_this_call
+from uraniborg.kernel.mcp.call_context import cancellation_of_this_call, progress_of_this_call
 from uraniborg.kernel.mcp.protocol import Protocol
-from uraniborg.kernel.mcp.reply import (
+from uraniborg.kernel.mcp.replies import (
     ErrorReply,
     Reply,
     as_text,
@@ -29,8 +27,8 @@ from uraniborg.kernel.mcp.reply import (
     protocol_error,
     success,
 )
+from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, list_page, with_listed
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
-from uraniborg.kernel.mcp.uri_templates import UriTemplate
 from uraniborg.kernel.request_ids import identify_error
 
 _SHOWN: Final = 100

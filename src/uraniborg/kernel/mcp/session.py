@@ -1,5 +1,9 @@
 """One session over HTTP: the SDK's transport, kept from what it would not survive or answer."""
 
+import asyncio
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from typing import Final
 from uuid import uuid4
 
@@ -9,7 +13,109 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import Conflict, InvalidInput
-from uraniborg.kernel.mcp.connection import Connection
+
+
+class Connection:
+    """One client, from its first message until it has left. This kind hears everything at any time."""
+
+    when_listening: Callable[[], None] | None = None
+    """Called when a client that was not listening is listening again."""
+
+    def __init__(self) -> None:
+        self._over = ExitStack()
+
+    @property
+    def listening(self) -> bool:
+        """Whether what is sent to the client unasked has a way to reach it."""
+        return True
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one thing more can be sent unasked without anything else having to wait for it."""
+        return True
+
+    def note_request(self, request_id: str | int) -> None:
+        """Take note that this request is being answered."""
+
+    def awaits_answer(self, request_id: str | int) -> bool:
+        """Return whether the client still waits for the answer to this request."""
+        return True
+
+    def note_answer(self, request_id: str | int) -> None:
+        """Take note that the answer to this request is on its way to the client, or that nobody waits for it."""
+
+    def when_over(self, callback: Callable[[], None]) -> None:
+        """Have `callback` called once the client has left."""
+        self._over.callback(callback)
+
+    @contextmanager
+    def lasting(self) -> Generator[None]:
+        """The time of this connection: within it, and in all tasks started there, it is the current one."""
+        reset = _current.set(self)
+        try:
+            with self._over:
+                yield
+        finally:
+            _current.reset(reset)
+
+
+_current: ContextVar[Connection | None] = ContextVar("MCP connection", default=None)
+
+
+def current_connection() -> Connection | None:
+    """The connection that the request being handled came by; None where each request stands alone."""
+    return _current.get()
+
+
+_COMMENT: Final[Message] = {"type": "http.response.body", "body": b": heartbeat\r\n\r\n", "more_body": True}
+
+
+class Heartbeat:
+    """A `send` that adds a comment to an event stream whenever nothing was sent for `period` seconds.
+
+    The comments of the SDK's transport, which come at a pace of their own, are left out.
+    """
+
+    def __init__(self, send: Send, period: float) -> None:
+        self._send = send
+        self._period = period
+        self._sending = asyncio.Lock()
+        self._sent_at = 0.0
+        self._beating: asyncio.Task[None] | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if self._beating is not None and message.get("body", b"").startswith(b": ping"):
+            return
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            self.stop()
+        async with self._sending:
+            await self._send(message)
+        self._sent_at = asyncio.get_running_loop().time()
+        if message["type"] == "http.response.start" and _is_event_stream(message):
+            self._beating = asyncio.create_task(self._beat())
+
+    def stop(self) -> None:
+        """Send no more comments."""
+        if self._beating is not None:
+            self._beating.cancel()
+
+    async def _beat(self) -> None:
+        clock = asyncio.get_running_loop().time
+        with suppress(OSError):
+            while True:
+                if (quiet := clock() - self._sent_at) < self._period:
+                    await asyncio.sleep(self._period - quiet)
+                    continue
+                async with self._sending:
+                    await self._send(_COMMENT)
+                self._sent_at = clock()
+
+
+def _is_event_stream(start: Message) -> bool:
+    return any(
+        name.lower() == b"content-type" and value.startswith(b"text/event-stream") for name, value in start["headers"]
+    )
+
 
 ROOM_TAKEN_AT_MOST: Final = 8
 

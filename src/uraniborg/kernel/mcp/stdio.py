@@ -12,9 +12,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.exchange import Exchange
 from uraniborg.kernel.mcp.protocol import Protocol
-from uraniborg.kernel.stdio import ENDING, Client
+from uraniborg.kernel.mcp.stdio_exchange import Exchange
+from uraniborg.kernel.standard_streams import ENDING, Client
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.server import Server

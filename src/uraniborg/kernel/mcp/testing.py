@@ -18,9 +18,9 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, ResourceUpdatedNotification, ServerNotification, TextContent
 from starlette.types import ASGIApp
 
-from uraniborg.kernel.connections import Limits, make_protocol
+from uraniborg.kernel.http_connections import Limits, make_protocol
+from uraniborg.kernel.http_server import StoppingServer
 from uraniborg.kernel.mcp.server import Server
-from uraniborg.kernel.running import EndingServer
 
 __all__ = [
     "ClientSession",
@@ -96,7 +96,7 @@ async def serving(app: ASGIApp) -> AsyncGenerator[str]:
         config = uvicorn.Config(
             app, http=cast("Any", make_protocol(Limits())), log_level="warning", ws="none", timeout_graceful_shutdown=1
         )
-        server = EndingServer(config)
+        server = StoppingServer(config)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             await server.ready.wait()

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers import reader_for
+from paper_library.build.readers import find_reader
 
 
 def read(path: Path) -> list[Entry | Problem]:
-    reader = reader_for(path)
+    reader = find_reader(path)
     assert reader is not None
     return list(reader(path, path.name))
 

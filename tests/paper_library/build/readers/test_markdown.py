@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.readers.markdown import bibliography_of, read_translation, translation_of
+from paper_library.build.readers.markdown import list_bibliographies, read_translation, split_translation_name
 from tests.paper_library.build.readers.files import entries, made, only_entry, only_problem, problems, read_made
 
 JOSS = """---
@@ -57,7 +57,7 @@ def test_front_matter_describes_the_paper_and_the_body_is_its_source(tmp_path: P
     assert entry.abstract == "What it is about."
     assert entry.source.startswith("# Summary")
     assert entry.source.endswith("# References")
-    assert bibliography_of(path) == ["paper.bib"]
+    assert list_bibliographies(path) == ["paper.bib"]
 
 
 def test_a_value_that_looks_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_an_empty_file_is_passed_over(tmp_path: Path, content: str) -> None:
     ],
 )
 def test_the_language_of_a_translation_is_in_its_name(name: str, parts: tuple[str, str] | None) -> None:
-    assert translation_of(name) == parts
+    assert split_translation_name(name) == parts
 
 
 def test_a_translation_is_read_without_its_front_matter(tmp_path: Path) -> None:
@@ -149,9 +149,9 @@ def test_a_translation_is_read_without_its_front_matter(tmp_path: Path) -> None:
 
 
 def test_bibliographies_may_be_several_or_none(tmp_path: Path) -> None:
-    assert bibliography_of(tmp_path / "gone.md") == []
-    assert bibliography_of(made(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == ["a.bib", "b.bib"]
-    assert bibliography_of(made(tmp_path, "b.md", "# No front matter")) == []
+    assert list_bibliographies(tmp_path / "gone.md") == []
+    assert list_bibliographies(made(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == ["a.bib", "b.bib"]
+    assert list_bibliographies(made(tmp_path, "b.md", "# No front matter")) == []
 
 
 @pytest.mark.timeout(30)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers import READERS, reader_for
+from paper_library.build.readers import READERS, find_reader
 from tests.paper_library.build.readers.files import fail_to_open, made, only_problem, read, read_made
 
 SUFFIXES = sorted(READERS)
@@ -126,19 +126,19 @@ def test_a_link_is_not_followed_by_a_reader(tmp_path: Path, suffix: str) -> None
 
 
 def test_readers_are_found_by_the_end_of_the_name_in_any_case() -> None:
-    assert reader_for(Path("a.BIB")) is READERS[".bib"]
-    assert reader_for(Path("a.b.jsonl.GZ")) is READERS[".jsonl.gz"]
-    assert reader_for(Path("paper.zh.md")) is READERS[".md"]
-    assert reader_for(Path("a.gz")) is None
-    assert reader_for(Path("a.txt")) is None
-    assert reader_for(Path("bib")) is None
+    assert find_reader(Path("a.BIB")) is READERS[".bib"]
+    assert find_reader(Path("a.b.jsonl.GZ")) is READERS[".jsonl.gz"]
+    assert find_reader(Path("paper.zh.md")) is READERS[".md"]
+    assert find_reader(Path("a.gz")) is None
+    assert find_reader(Path("a.txt")) is None
+    assert find_reader(Path("bib")) is None
 
 
 def test_a_build_pays_only_for_the_formats_it_meets(tmp_path: Path) -> None:
     path = made(tmp_path, "a.jsonl", b'{"title": "A", "authors": ["B"]}')
     code = (
-        "import sys; from pathlib import Path; from paper_library.build.readers import reader_for; "
-        f"path = Path({str(path)!r}); assert len(list(reader_for(path)(path, 'a'))) == 1; "
+        "import sys; from pathlib import Path; from paper_library.build.readers import find_reader; "
+        f"path = Path({str(path)!r}); assert len(list(find_reader(path)(path, 'a'))) == 1; "
         "print([name for name in ('bibtexparser', 'pylatexenc', 'pypdf', 'yaml', 'defusedxml') if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

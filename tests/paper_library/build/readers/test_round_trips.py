@@ -6,12 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from paper_library.build.entry import Entry
-from paper_library.build.readers import tidy
 from paper_search.export.json_text import export_json
 from paper_search.export.references import export_bibtex, export_csl_json, export_ris
 from paper_search.models import Paper, PaperCollection, PaperTag, WorkType
 from tests.paper_library.build.readers.files import entries, read_made
 from tests.paper_search.export.samples import collection, collections, composed, paper
+from uraniborg.kernel.bibliography.clean_text import clean_line
 
 FORMATS = {"a.bib": export_bibtex, "a.ris": export_ris, "a.json": export_csl_json, "b.json": export_json}
 PAPERS = [
@@ -62,8 +62,8 @@ def test_the_complete_export_brings_identifiers_tags_abstracts_and_bibtex(tmp_pa
 @given(collections)
 def test_bibtex_of_any_collection_is_read_back_entry_by_entry(tmp_path: Path, made: PaperCollection) -> None:
     found = read_made(tmp_path, "a.bib", export_bibtex(made))
-    titled = [paper for paper in made.papers if tidy.line(composed(paper.title))]
-    assert [entry.title for entry in entries(found)] == [tidy.line(composed(paper.title)) for paper in titled]
+    titled = [paper for paper in made.papers if clean_line(composed(paper.title))]
+    assert [entry.title for entry in entries(found)] == [clean_line(composed(paper.title)) for paper in titled]
     assert [entry.year for entry in entries(found)] == [paper.year for paper in titled]
     assert [entry.identifiers.get("doi") for entry in entries(found)] == [paper.doi for paper in titled]
 

@@ -27,7 +27,7 @@ from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.base import SearchSource
+from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.inbox import Decision as InboxDecision
@@ -195,7 +195,7 @@ SABOTAGES: Final[dict[str, tuple[str, Any, str, Callable[[Any], Any]]]] = {
     "decisions are not journaled": ("decisions_lost", SessionFiles, "write", _forgetting_decisions),
     "a decision is taken for two checkpoints": ("decisions_applied_twice", SessionManager, "decide", _deciding_twice),
     "the journal cannot be read": ("sessions_unreadable", SessionFiles, "read", _misreading("intent", "{", "[")),
-    "sources are asked again": ("answers_fetched_again", SessionFiles, "steps", _hiding_searches),
+    "sources are asked again": ("answers_fetched_again", SessionFiles, "list_steps", _hiding_searches),
     "another strategy is proposed": (
         "replies_changed",
         SessionFiles,

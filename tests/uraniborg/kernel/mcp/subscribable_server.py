@@ -1,7 +1,16 @@
 """A server whose resources can be subscribed to and changed; run as a script it serves over stdio."""
 
 from uraniborg.kernel.errors import NotFound
-from uraniborg.kernel.mcp import Listed, Server, Subscriptions, list_more, make_server, resource, subscriptions, tool
+from uraniborg.kernel.mcp import (
+    Listed,
+    Server,
+    Subscriptions,
+    add_subscriptions,
+    list_more,
+    make_server,
+    resource,
+    tool,
+)
 
 
 def subscribable_server(most: int = 1_000) -> tuple[Server, Subscriptions]:
@@ -23,7 +32,7 @@ def subscribable_server(most: int = 1_000) -> tuple[Server, Subscriptions]:
         return [Listed("page://loose", "loose")]
 
     list_more(server, loose)
-    subscribed = subscriptions(server, most=most)
+    subscribed = add_subscriptions(server, most=most)
 
     @tool(server, title="Change", read_only=False)
     async def change(uri: str, times: int = 1) -> int:

@@ -10,12 +10,12 @@ import pytest
 from mcp.server.session import ServerSession
 
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.mcp import add_subscriptions as subscriber
 from uraniborg.kernel.mcp import client as client_module
-from uraniborg.kernel.mcp import stateful_app, stateless_app, subscriber
-from uraniborg.kernel.mcp.client import Connection
-from uraniborg.kernel.mcp.reply import error_body
-from uraniborg.kernel.mcp.subscriber import Subscriber
-from uraniborg.kernel.mcp.tail import Tail
+from uraniborg.kernel.mcp import stateful_app, stateless_app
+from uraniborg.kernel.mcp.client import RemoteServer, Tail
+from uraniborg.kernel.mcp.replies import error_body
+from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 
 async def test_of_what_a_process_says_the_last_five_lines_are_kept_and_no_more_than_4096_bytes() -> None:
@@ -32,12 +32,12 @@ async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_r
 ) -> None:
     asked: list[str | None] = []
 
-    async def ask(_self: Connection, request: Any, _kind: object, _timeout_s: float) -> Any:
+    async def ask(_self: RemoteServer, request: Any, _kind: object, _timeout_s: float) -> Any:
         asked.append(request.params.cursor)
         return SimpleNamespace(tools=[], nextCursor=str(len(asked)))
 
-    monkeypatch.setattr(client_module.Connection, "_ask", ask)
-    connection = object.__new__(Connection)
+    monkeypatch.setattr(client_module.RemoteServer, "_ask", ask)
+    connection = object.__new__(RemoteServer)
     assert await connection.list_tools() == []
     assert (len(asked), asked[-1]) == (1_000, "999")
 

@@ -18,8 +18,8 @@ from tests.uraniborg.kernel.mcp import odd_server, sample_server
 from uraniborg.kernel.mcp import stateful_app, stateless_app
 from uraniborg.kernel.mcp.client import (
     CallRefused,
-    Connection,
     HttpServer,
+    RemoteServer,
     ServerTimedOut,
     ServerUnavailable,
     StdioServer,
@@ -41,8 +41,8 @@ def odd(how: str, **more: Any) -> StdioServer:
 
 
 @asynccontextmanager
-async def opened(server: StdioServer | HttpServer, name: str = "odd") -> AsyncGenerator[Connection]:
-    connection = await Connection.open(server, name=name, timeout_s=SOON)
+async def opened(server: StdioServer | HttpServer, name: str = "odd") -> AsyncGenerator[RemoteServer]:
+    connection = await RemoteServer.open(server, name=name, timeout_s=SOON)
     try:
         async with asyncio.timeout(SOON):
             yield connection
@@ -81,7 +81,7 @@ async def test_headers_go_with_every_request_and_a_refusal_names_the_status() ->
 
     async with serving(Starlette(routes=[Route("/mcp", refuse, methods=["POST"])])) as url:
         with pytest.raises(ServerUnavailable, match="it answered 401"):
-            await Connection.open(HttpServer(f"{url}/mcp", {"x-key": "k"}), timeout_s=SOON)
+            await RemoteServer.open(HttpServer(f"{url}/mcp", {"x-key": "k"}), timeout_s=SOON)
     assert seen == ["k"]
 
 
@@ -93,7 +93,7 @@ async def test_an_error_of_a_tool_is_a_reply_and_not_an_exception() -> None:
 
 
 async def test_it_may_be_opened_used_and_closed_by_different_tasks() -> None:
-    connection = await asyncio.create_task(Connection.open(loaded_sample(), timeout_s=SOON))
+    connection = await asyncio.create_task(RemoteServer.open(loaded_sample(), timeout_s=SOON))
     reply = await asyncio.create_task(connection.call_tool("say", {"text": "there"}))
     assert reply.content[0]["text"] == "there"
     await asyncio.wait_for(asyncio.create_task(connection.close()), SOON)
@@ -113,13 +113,13 @@ async def test_environment_and_folder_are_as_told_and_our_own_variables_stay_wit
     code = "import os, sys; print(os.environ.get('GIVEN'), os.environ.get('OUR_OWN'), os.getcwd(), file=sys.stderr)"
     server = StdioServer(sys.executable, ("-c", code), {"GIVEN": "given"}, str(tmp_path))
     with pytest.raises(ServerUnavailable) as caught:
-        await Connection.open(server, timeout_s=SOON)
+        await RemoteServer.open(server, timeout_s=SOON)
     assert f"it said: given None {tmp_path}" in caught.value.message
 
 
 async def test_a_server_that_ends_at_once_is_told_with_its_last_words() -> None:
     with pytest.raises(ServerUnavailable) as caught:
-        await Connection.open(odd("dies-at-once"), name="settings", timeout_s=SOON)
+        await RemoteServer.open(odd("dies-at-once"), name="settings", timeout_s=SOON)
     assert caught.value.code == "mcp_server_unavailable"
     assert caught.value.ids == {"server": "settings"}
     assert "MCP server 'settings' is not there" in caught.value.message
@@ -130,24 +130,24 @@ async def test_a_server_that_ends_at_once_is_told_with_its_last_words() -> None:
 async def test_a_server_that_leaves_a_child_behind_does_not_hold_us_up() -> None:
     started = time.monotonic()
     with pytest.raises(ServerUnavailable):
-        await Connection.open(odd("leaves-a-child"), timeout_s=SOON)
+        await RemoteServer.open(odd("leaves-a-child"), timeout_s=SOON)
     assert time.monotonic() - started < 20
 
 
 @pytest.mark.parametrize("server", [StdioServer("no-such-command-anywhere"), odd("pages", cwd="/no/such/folder")])
 async def test_what_cannot_be_started_is_told(server: StdioServer) -> None:
     with pytest.raises(ServerUnavailable, match="does not exist"):
-        await Connection.open(server, timeout_s=SOON)
+        await RemoteServer.open(server, timeout_s=SOON)
 
 
 async def test_an_address_where_nobody_is_is_told() -> None:
     with pytest.raises(ServerUnavailable, match="cannot be reached"):
-        await Connection.open(HttpServer("http://127.0.0.1:9/mcp"), timeout_s=SOON)
+        await RemoteServer.open(HttpServer("http://127.0.0.1:9/mcp"), timeout_s=SOON)
 
 
 async def test_a_server_that_never_gets_ready_is_given_up_on_and_ended() -> None:
     with pytest.raises(ServerTimedOut, match=r"was not ready within 0\.5 seconds"):
-        await Connection.open(odd("silent"), timeout_s=0.5)
+        await RemoteServer.open(odd("silent"), timeout_s=0.5)
 
 
 async def test_a_call_that_takes_too_long_is_given_up_on_and_the_connection_stays() -> None:
@@ -168,7 +168,7 @@ async def test_a_call_that_is_cancelled_leaves_the_connection_usable() -> None:
 
 
 async def test_opening_that_is_cancelled_ends_the_process() -> None:
-    opening = asyncio.create_task(Connection.open(odd("silent"), timeout_s=SOON))
+    opening = asyncio.create_task(RemoteServer.open(odd("silent"), timeout_s=SOON))
     await asyncio.wait({opening}, timeout=0.3)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -188,7 +188,7 @@ async def test_a_server_that_dies_in_a_call_is_told_without_its_secrets_and_is_n
 
 async def test_an_http_server_that_goes_away_is_told_and_not_waited_for() -> None:
     async with serving(stateless_app(sample_server.sample_server())) as url:
-        connection = await Connection.open(HttpServer(f"{url}/mcp"), timeout_s=SOON)
+        connection = await RemoteServer.open(HttpServer(f"{url}/mcp"), timeout_s=SOON)
     with pytest.raises(ServerUnavailable, match="cannot be reached"):
         await connection.call_tool("say", {"text": "x"}, SOON)
     assert not connection.is_open

@@ -11,8 +11,8 @@ from tests.uraniborg.kernel.mcp.sample_requests import nested
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from uraniborg.kernel.mcp import Server, make_server, resource, tool
-from uraniborg.kernel.mcp.dispatch import Dispatcher
 from uraniborg.kernel.mcp.jsonrpc import Answer
+from uraniborg.kernel.mcp.stateless_http import Dispatcher
 
 BATCH_LIMIT = 100
 

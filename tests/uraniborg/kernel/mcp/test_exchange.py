@@ -8,7 +8,7 @@ import pytest
 
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, Wire, call, request, wire_to
-from uraniborg.kernel.mcp import exchange
+from uraniborg.kernel.mcp import stdio_exchange as exchange
 
 DEEP = "[" * 100_000
 PING = '{"jsonrpc": "2.0", "id": %s, "method": "ping"}'

@@ -5,8 +5,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from uraniborg.kernel.mcp.guard import Guard
-from uraniborg.kernel.mcp.rules import Rules
+from uraniborg.kernel.mcp.request_checks import Guard, Rules
 
 ORIGIN = "http://localhost:5173"
 OPEN = Rules(("POST",), frozenset({ORIGIN}), None)

@@ -7,7 +7,7 @@ from tests.uraniborg.kernel.mcp.direct import Exchange, client_of
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import call
 from uraniborg.kernel.mcp import stateful_app
-from uraniborg.kernel.mcp.heartbeat import Heartbeat
+from uraniborg.kernel.mcp.session import Heartbeat
 
 BEAT = b": heartbeat\r\n\r\n"
 

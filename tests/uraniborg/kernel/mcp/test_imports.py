@@ -52,6 +52,7 @@ def test_the_public_names_are_these() -> None:
         "Listed",
         "Server",
         "Subscriptions",
+        "add_subscriptions",
         "client_name",
         "is_taken_back",
         "list_more",
@@ -62,6 +63,5 @@ def test_the_public_names_are_these() -> None:
         "run_stdio",
         "stateful_app",
         "stateless_app",
-        "subscriptions",
         "tool",
     ]

@@ -8,7 +8,7 @@ from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.wire import request, wire_to
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import Listed, Server, list_more, list_pages, make_server
-from uraniborg.kernel.mcp.dispatch import Dispatcher
+from uraniborg.kernel.mcp.stateless_http import Dispatcher
 
 LIST = request("resources/list")
 STATIC = ["sample://about"]

@@ -14,15 +14,15 @@ from pydantic import BaseModel, Field
 from pydantic_core import to_json
 
 from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, UraniborgError
-from uraniborg.kernel.mcp.reply import (
+from uraniborg.kernel.mcp.replies import (
     as_json,
     as_text,
     error_body,
     failure,
     noted,
     protocol_error,
+    replace_surrogates,
     success,
-    whole_text,
 )
 from uraniborg.kernel.mcp.testing import json_of, text_of
 
@@ -98,7 +98,7 @@ def test_numbers_are_written_as_pydantic_writes_them(number: float) -> None:
 
 @given(st.text(st.characters(exclude_categories=[])))
 def test_text_always_becomes_encodable_and_whole_text_is_left_alone(text: str) -> None:
-    whole = whole_text(text)
+    whole = replace_surrogates(text)
     whole.encode()
     if not any("\ud800" <= char <= "\udfff" for char in text):
         assert whole == text

@@ -2,7 +2,7 @@ import pytest
 
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.hosts import LOOPBACK
-from uraniborg.kernel.mcp.rules import Rules, accepts_json, check_content, read_headers
+from uraniborg.kernel.mcp.request_checks import Rules, accepts_json, check_content, read_headers
 
 LOCAL = Rules(("POST",), frozenset({LOOPBACK, "https://shelf.example"}), frozenset({LOOPBACK, "shelf.example"}))
 JSON = {b"content-type": b"application/json"}

@@ -13,7 +13,7 @@ from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request
 from uraniborg.kernel.mcp import Subscriptions, stateful_app
 from uraniborg.kernel.mcp.session import Session
-from uraniborg.kernel.mcp.subscriber import Subscriber
+from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 PING = request("ping", id="ping")
 SUBSCRIBE = request("resources/subscribe", {"uri": "page://title"})

@@ -230,7 +230,7 @@ async def test_a_breakdown_of_ours_is_an_internal_error_that_tells_nothing(
     def broken(_self: Any, _body: bytes, _version: str) -> Any:
         raise RuntimeError("sk-secret")
 
-    monkeypatch.setattr("uraniborg.kernel.mcp.dispatch.Dispatcher.answer", broken)
+    monkeypatch.setattr("uraniborg.kernel.mcp.stateless_http.Dispatcher.answer", broken)
     async with client_of_sample() as client:
         response = await client.post("/mcp", json=INITIALIZE)
     assert response.status_code == 500

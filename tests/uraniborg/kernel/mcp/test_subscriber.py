@@ -9,9 +9,9 @@ import anyio
 import pytest
 from pydantic import AnyUrl
 
-from uraniborg.kernel.mcp import subscriber
-from uraniborg.kernel.mcp.connection import Connection
-from uraniborg.kernel.mcp.subscriber import Subscriber
+from uraniborg.kernel.mcp import subscriptions as subscriber
+from uraniborg.kernel.mcp.session import Connection
+from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 
 class FakeConnection(Connection):

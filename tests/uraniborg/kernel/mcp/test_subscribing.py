@@ -13,9 +13,9 @@ from tests.uraniborg.kernel.mcp import subscribable_server as script
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, Wire, call, request, wire_to, without_request_id
-from uraniborg.kernel.mcp import Server, Subscriptions, make_server, stateful_app, stateless_app, subscriptions
-from uraniborg.kernel.mcp.dispatch import Dispatcher
-from uraniborg.kernel.mcp.subscriber import Subscriber
+from uraniborg.kernel.mcp import Server, Subscriptions, add_subscriptions, make_server, stateful_app, stateless_app
+from uraniborg.kernel.mcp.stateless_http import Dispatcher
+from uraniborg.kernel.mcp.subscriptions import Subscriber
 from uraniborg.kernel.mcp.testing import (
     ClientSession,
     connected,
@@ -154,7 +154,7 @@ async def test_to_subscribe_twice_is_to_subscribe_once() -> None:
 
 async def test_a_change_is_known_by_either_spelling_of_its_uri() -> None:
     server = sample_server()
-    subscribed = subscriptions(server)
+    subscribed = add_subscriptions(server)
     async with wire_to(server) as wire:
         await subscribe(wire, "sample://Ü/text")
         for spelling in ("sample://Ü/text", "sample://%C3%9C/text"):
@@ -219,6 +219,6 @@ def subscribers() -> int:
 
 def test_a_server_has_one_book_of_subscriptions() -> None:
     server: Server = make_server("twice", version="1", instructions="")
-    assert isinstance(subscriptions(server), Subscriptions)
+    assert isinstance(add_subscriptions(server), Subscriptions)
     with pytest.raises(TypeError, match="already"):
-        subscriptions(server)
+        add_subscriptions(server)

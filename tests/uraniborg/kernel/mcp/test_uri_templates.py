@@ -9,9 +9,9 @@ from pydantic import AnyUrl, Field
 from tests.uraniborg.kernel.mcp.wire import request
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import Server, make_server, resource
-from uraniborg.kernel.mcp.dispatch import Dispatcher
+from uraniborg.kernel.mcp.resources import UriTemplate
+from uraniborg.kernel.mcp.stateless_http import Dispatcher
 from uraniborg.kernel.mcp.testing import connected
-from uraniborg.kernel.mcp.uri_templates import UriTemplate
 
 PAGED = UriTemplate("sample://{key}/text{?offset,lang}")
 

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from uraniborg.kernel.mcp import Server
-from uraniborg.kernel.mcp.exchange import Exchange
+from uraniborg.kernel.mcp.stdio_exchange import Exchange
 
 INITIALIZE: dict[str, Any] = {
     "jsonrpc": "2.0",

@@ -1,0 +1,206 @@
+"""The intent of a query, read by rule: limits, hints and wishes are cut out, and the rest is the subject."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from paper_search.intent.authors import read_authors
+from paper_search.intent.cleanup import (
+    BREAK,
+    STAND_IN,
+    close_brackets,
+    fold_markup,
+    join_pieces,
+    make_stand_in,
+    normalise_text,
+    replace_phrases,
+    restore_phrases,
+)
+from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
+from paper_search.intent.courtesy import remove_courtesies
+from paper_search.intent.exclusions import read_exclusions
+from paper_search.intent.languages import read_language
+from paper_search.intent.limits import read_amount
+from paper_search.intent.preferences import PreferenceReading, read_preferences
+from paper_search.intent.purpose import read_purpose
+from paper_search.intent.venues import read_venues
+from paper_search.intent.vocabulary import Vocabulary, make_key
+from paper_search.intent.word_lists import FILLER
+from paper_search.intent.written_queries import is_boolean_query, parse_typed_query
+from paper_search.intent.years import describe_years, is_publication_year, read_years
+from paper_search.lookups import Identifier, read_identifiers
+from paper_search.models import IntentType, ParsedIntent, SearchConstraints
+from paper_search.query.boolean_query import Node, join_all, parse_query
+from paper_search.query.rendering import format_query, normalise_query, parse_phrase
+from paper_search.text import STOP_WORDS
+from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
+
+_IDENTIFIER = re.compile(
+    r"(?<![\w\"“/.])(?:(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.[0-9]{4,9}/[^\s\"“”]+)"
+    r"|(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)[\w./-]+)",
+    re.IGNORECASE,
+)
+_DANGLING = re.compile(r"(?:\s*\b(?:AND|OR|NOT))+\s*$|\b(?:AND|OR)\s+(?=(?:AND|OR)\b)")
+_CUT = re.compile(f"{BREAK}|{STAND_IN}")
+
+
+def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
+    """Return the intent of a query, with `notes` on how it was read. Never raises."""
+    if identifiers := read_identifiers(query):
+        return _read_lookup(identifiers)
+    text, phrases, identifier_notes = _prepare_text(query)
+    wishes = _read_wishes(text, vocabulary, today)
+    typed = remove_courtesies(read_years(wishes.rest, today).rest)
+    read = _read_boolean if is_boolean_query(typed) else _read_sentence
+    intent = read(wishes.rest, phrases, vocabulary, today)
+    preferences = [restore_phrases(wish, phrases) for wish in wishes.preferences]
+    notes = [
+        f"“{wish}” was read as a preference: papers that meet it rank higher; the others stay in the result."
+        for wish in preferences
+    ]
+    return intent.model_copy(update={"preferences": preferences, "notes": [*identifier_notes, *intent.notes, *notes]})
+
+
+def _read_lookup(identifiers: Sequence[Identifier]) -> ParsedIntent:
+    """Return the intent to fetch exactly these works."""
+    names = [str(identifier) for identifier in identifiers]
+    if len(names) == 1:
+        note = f"“{names[0]}” identifies one paper, which is fetched by this identifier."
+    else:
+        note = f"The query is a list of {len(names)} identifiers. Only these papers are fetched."
+    return ParsedIntent(
+        topic=", ".join(names), concepts=names, intent_type=IntentType.METHOD, phrases=names, notes=[note]
+    )
+
+
+def _prepare_text(query: str) -> tuple[str, list[str], list[str]]:
+    """Return the normalised text with stand-ins for its phrases, the phrases, and notes on identifiers."""
+    quoted, notes = _quote_identifiers(close_brackets(normalise_text(fold_markup(query))))
+    text, phrases = replace_phrases(quoted)
+    return text, phrases, notes
+
+
+def _read_wishes(text: str, vocabulary: Vocabulary, today: date) -> PreferenceReading:
+    """Return the preferences of a text; without any other subject the wishes are the subject."""
+    reading = read_preferences(text, vocabulary, today)
+    wanted = read_exclusions(read_years(reading.rest, today).rest).rest
+    if reading.wishes and not find_concepts(remove_courtesies(wanted), vocabulary):
+        return PreferenceReading(rest=BREAK.join([reading.rest, *reading.wishes]))
+    return reading
+
+
+def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today: date) -> ParsedIntent:
+    amount = read_amount(text)
+    years = read_years(amount.rest, today)
+    language = read_language(years.rest)
+    venues = read_venues(language.rest)
+    negatives = read_exclusions(venues.rest)
+    authors = read_authors(negatives.rest)
+    intent_type, rest, purpose_notes = read_purpose(authors.rest)
+    subject = remove_courtesies(rest)
+    if _is_title_of_function_words(subject):
+        phrases.append(join_pieces(restore_phrases(subject, phrases)))
+        subject = make_stand_in(len(phrases) - 1)
+
+    if venues.year and is_publication_year(venues.year, today) and years.year_from is years.year_to is None:
+        years.year_from = years.year_to = venues.year
+        years.notes.append(f"“{venues.year}” was read as {describe_years(venues.year, venues.year)}.")
+    limits = SearchConstraints(year_from=years.year_from, year_to=years.year_to, language=language.language)
+    if amount.max_results is not None:
+        limits.max_results = amount.max_results
+
+    by, at, without = (
+        [restore_phrases(name, phrases) for name in names]
+        for names in (authors.authors, venues.venues, negatives.excluded)
+    )
+    topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, otherwise=[*by, *at] or [text])
+    return ParsedIntent(
+        topic=topic,
+        concepts=concepts,
+        intent_type=intent_type,
+        constraints=limits,
+        phrases=[phrase for index, phrase in enumerate(phrases) if make_stand_in(index) in subject],
+        authors=by,
+        venues=at,
+        excluded=without,
+        notes=[
+            *amount.notes,
+            *years.notes,
+            *language.notes,
+            *(f"“{name}” was read as an author." for name in by),
+            *(f"“{name}” was read as a journal or conference." for name in at),
+            *(f"Papers about “{name}” are excluded." for name in without),
+            *purpose_notes,
+            *subject_notes,
+        ],
+    )
+
+
+def _read_boolean(text: str, phrases: list[str], vocabulary: Vocabulary, today: date) -> ParsedIntent:
+    """Return the intent of a boolean query, which stays as typed; only years and exclusions are read."""
+    years = read_years(text, today)
+    negatives = read_exclusions(remove_courtesies(years.rest))
+    _, concepts, notes = _read_subject(negatives.rest, phrases, vocabulary, otherwise=[text])
+    excluded = [restore_phrases(name, phrases) for name in negatives.excluded]
+    whole, topic = (
+        _DANGLING.sub("", join_pieces(restore_phrases(part, [f'"{phrase}"' for phrase in phrases])))
+        for part in (remove_courtesies(years.rest), negatives.rest)
+    )
+    rebuilt = join_all([parse_typed_query(topic, vocabulary) or parse_query(topic)], map(parse_phrase, excluded))
+    # An exclusion from one alternative does not apply to the others, so it stays in the topic.
+    if _format_tree(rebuilt) != _format_tree(parse_typed_query(whole, vocabulary)):
+        topic, excluded = whole, []
+    return ParsedIntent(
+        topic=topic,
+        concepts=concepts,
+        intent_type=IntentType.METHOD,
+        constraints=SearchConstraints(year_from=years.year_from, year_to=years.year_to),
+        phrases=[phrase for index, phrase in enumerate(phrases) if make_stand_in(index) in negatives.rest],
+        excluded=excluded,
+        notes=["The query was read as a boolean query and is searched unchanged.", *years.notes, *notes],
+    )
+
+
+def _format_tree(query: Node | None) -> str:
+    return normalise_query(format_query(query)) if query else ""
+
+
+def _quote_identifiers(text: str) -> tuple[str, list[str]]:
+    """Return the text with each DOI and arXiv id as a quoted phrase, and a note on each."""
+    notes: list[str] = []
+
+    def quote_identifier(match: re.Match[str]) -> str:
+        known = normalise_doi(match[0]) if match["doi"] else normalise_arxiv(match[0])
+        if known is None:
+            return match[0]
+        notes.append(f"“{known}” identifies one paper and is searched as one term.")
+        return f' "{known}" '
+
+    return _IDENTIFIER.sub(quote_identifier, text), notes
+
+
+def _is_title_of_function_words(subject: str) -> bool:
+    """Return True if a subject is mostly function words and so must be a title: "attention is all you need"."""
+    words = re.findall(r"[\w'’-]+", subject)
+    function = sum(word.casefold() in STOP_WORDS for word in words)
+    informative = sum(word.casefold() not in STOP_WORDS | FILLER for word in words)
+    return len(words) > 3 and function > 2 and informative < 2 and not _CUT.search(subject.strip())
+
+
+def _read_subject(
+    subject: str, phrases: list[str], vocabulary: Vocabulary, otherwise: list[str]
+) -> tuple[str, list[str], list[str]]:
+    """Return the topic, its concepts and notes; without a subject, the texts `otherwise` are the topic."""
+    topic = join_pieces(restore_phrases(subject, phrases))
+    concepts = [restore_phrases(concept, phrases) for concept in find_concepts(subject, vocabulary)]
+    if not concepts:
+        raw = [join_pieces(restore_phrases(text, phrases)) for text in otherwise]
+        topic = ", ".join(raw)
+        concepts = find_concepts(topic, vocabulary) or [word for word in topic.split() if any(map(str.isalnum, word))]
+        return topic, concepts[:MAX_CONCEPTS], ["The query names no subject, so all its words are searched for."]
+    second_names = {make_key(acronym) for acronym in find_acronyms(topic).values()}
+    second_names |= {make_key(other) for group in find_alternatives(topic, vocabulary) for other in group[1:]}
+    concepts = [concept for concept in concepts if make_key(concept) not in second_names] or concepts
+    if len(concepts) <= MAX_CONCEPTS:
+        return topic, concepts, []
+    return topic, concepts[:MAX_CONCEPTS], [f"Only the first {MAX_CONCEPTS} of {len(concepts)} concepts are used."]

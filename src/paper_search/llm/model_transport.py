@@ -1,0 +1,64 @@
+"""A model behind a transport, so that its answers are recorded and replayed like those of any source."""
+
+import json
+from typing import Any, Final, cast
+
+from paper_search.errors import LLMAuthError, LLMError, LLMRateLimitError, LLMResponseError
+from paper_search.llm.base import LLMProvider
+from paper_search.sources.interfaces import Request, Response, Transport
+
+NAME: Final = "model"
+_TEXT, _JSON = "model://text", "model://json"
+_FAILURES: Final = {kind.code: kind for kind in (LLMError, LLMAuthError, LLMRateLimitError, LLMResponseError)}
+
+
+class ModelTransport:
+    """Sends the requests of a `TransportedModel` to the model, and all others to another transport."""
+
+    def __init__(self, model: LLMProvider, inner: Transport) -> None:
+        self._model = model
+        self._inner = inner
+
+    async def send(self, request: Request) -> Response:
+        """Return the model's answer or error as a response, or the response of the other transport."""
+        if request.source != NAME:
+            return await self._inner.send(request)
+        prompt = dict(request.form)
+        try:
+            if request.url == _TEXT:
+                answer: object = await self._model.complete(prompt["system"], prompt["user"])
+            else:
+                answer = await self._model.complete_json(prompt["system"], prompt["user"], json.loads(prompt["schema"]))
+        except LLMError as error:
+            return _make_response({"failed": error.code, "message": error.message})
+        return _make_response({"answer": answer})
+
+    async def aclose(self) -> None:
+        """Close the other transport."""
+        await self._inner.aclose()
+
+
+class TransportedModel:
+    """An LLMProvider whose answers come through a transport."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def complete(self, system: str, user: str) -> str:
+        """Return the model's answer. Raise LLMError if there is none."""
+        return str(await self._request_answer(_TEXT, system, user, None))
+
+    async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the JSON object in the model's answer. Raise LLMError if there is none."""
+        return cast("dict[str, Any]", await self._request_answer(_JSON, system, user, schema))
+
+    async def _request_answer(self, url: str, system: str, user: str, schema: dict[str, Any] | None) -> object:
+        form = (("system", system), ("user", user), ("schema", json.dumps(schema, sort_keys=True)))
+        reply = json.loads((await self._transport.send(Request(NAME, url, form=form))).body)
+        if "answer" in reply:
+            return reply["answer"]
+        raise _FAILURES.get(reply["failed"], LLMError)(reply["message"])
+
+
+def _make_response(reply: dict[str, object]) -> Response:
+    return Response(200, json.dumps(reply, ensure_ascii=False).encode("utf-8", "surrogatepass"))

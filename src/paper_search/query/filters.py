@@ -1,0 +1,109 @@
+"""Filters for papers that a source returned: limits and exclusions that the source did not apply itself."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from paper_search.lookups import carries, read_identifiers
+from paper_search.models import RawPaper, SearchConstraints
+from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
+from paper_search.query.languages import parse_language
+from paper_search.review import ExclusionReason
+
+LEAST_PER_QUERY: Final = 10
+_WORD = re.compile(r"\w+[+#]*")
+
+
+def compute_query_limit(limit: int, queries: int) -> int:
+    """Return the number of papers to fetch for each of several queries that together have a `limit`."""
+    return min(limit, max(LEAST_PER_QUERY, -(-limit // max(queries, 1))))
+
+
+def filter_papers(
+    papers: Iterable[RawPaper],
+    filters: SearchConstraints,
+    boolean_queries: Sequence[str] = (),
+    applied: frozenset[str] = frozenset(),
+) -> tuple[list[RawPaper], Counter[str]]:
+    """Return the papers with a title that meet the filters, and the number of the others by reason.
+
+    NOT terms exclude a paper if no query admits it. Limits that the source has `applied` are not checked. For queries
+    that consist of identifiers, only papers with one of these identifiers are returned.
+    """
+    lookups = [read_identifiers(query) for query in boolean_queries]
+    wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
+    queries = [parse_query(query) for query in boolean_queries] if "not" not in applied else []
+    accepted: list[RawPaper] = []
+    removed: Counter[str] = Counter()
+    for paper in papers:
+        reason = _find_misfit(paper, filters, queries, applied)
+        if reason is None and wanted and not carries(paper, wanted):
+            reason = ExclusionReason.OTHER_WORK
+        if reason is None:
+            accepted.append(paper)
+        else:
+            removed[reason.value] += 1
+    return accepted, removed
+
+
+def _find_misfit(
+    paper: RawPaper, filters: SearchConstraints, queries: Sequence[Node | None], applied: frozenset[str]
+) -> ExclusionReason | None:
+    if not paper.title.strip():
+        return ExclusionReason.NO_TITLE
+    if "year" not in applied and not is_within_years(paper.year, filters.year_from, filters.year_to):
+        return ExclusionReason.YEAR
+    if "language" not in applied and not is_same_language(paper.language, filters.language):
+        return ExclusionReason.LANGUAGE
+    text = f"{paper.title}\n{paper.abstract or ''}"
+    if queries and all(query is not None and is_text_excluded(query, text) for query in queries):
+        return ExclusionReason.EXCLUDED_WORDS
+    return None
+
+
+def has_year_limit(filters: SearchConstraints) -> bool:
+    """Return True if the filters set a first or a last year."""
+    return filters.year_from is not None or filters.year_to is not None
+
+
+def is_within_years(year: int | None, year_from: int | None, year_to: int | None) -> bool:
+    """Return True if the year lies in the range, both ends included, or is unknown."""
+    return year is None or ((year_from is None or year >= year_from) and (year_to is None or year <= year_to))
+
+
+def is_same_language(found: str | None, wanted: str | None) -> bool:
+    """Return True unless the two names or codes stand for different known languages."""
+    known = parse_language(found), parse_language(wanted)
+    return None in known or known[0] == known[1]
+
+
+def is_text_excluded(query: Node, text: str) -> bool:
+    """Return True if the text holds an exclusion of every alternative of the query."""
+    return not _admits_words(query, _fold_words(text))
+
+
+def _fold_words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _admits_words(node: Node, words: str) -> bool:
+    """Return True if no exclusion matches the words; the wanted part was matched by the source, which stems."""
+    if isinstance(node, Term):
+        return True
+    if isinstance(node, AnyOf):
+        return any(_admits_words(part, words) for part in node.parts)
+    return all(_admits_words(part, words) for part in node.parts) and not any(
+        _contains_node(out, words) for out in node.excluded
+    )
+
+
+def _contains_node(node: Node, words: str) -> bool:
+    if isinstance(node, Term):
+        open_ended = node.text.endswith("*")
+        return _fold_words(node.text)[: -1 if open_ended else None] in words
+    if isinstance(node, AnyOf):
+        return any(_contains_node(part, words) for part in node.parts)
+    return all(_contains_node(part, words) for part in node.parts) and not any(
+        _contains_node(out, words) for out in node.excluded
+    )

@@ -1,0 +1,157 @@
+"""Boolean queries as text: the form that people read, and what the syntaxes of sources need."""
+
+import re
+from collections.abc import Callable
+from itertools import islice, product
+from urllib.parse import quote_plus
+
+from paper_search.models import SearchQuery
+from paper_search.query.boolean_query import (
+    OPERATORS,
+    AllOf,
+    AnyOf,
+    Node,
+    Term,
+    iterate_wanted_terms,
+    join_all,
+    join_any,
+    parse_query,
+    parse_search_query,
+)
+
+_MISREAD = OPERATORS | {"ANDNOT", "TO", "NEAR", "ADJ"}
+_BARE = re.compile(r"[0-9A-Za-z\u00aa-\U0010ffff]+|[0-9A-Za-z\u00aa-\U0010ffff]{3,}\*")
+
+
+def parse_phrase(text: str) -> Term | None:
+    """Return the text as one phrase, or None if it holds no word."""
+    found = parse_query(f'"{text.replace(chr(34), " ")}"')
+    return found if isinstance(found, Term) else None
+
+
+def quote_term(term: Term) -> str:
+    """Return the term bare if no search engine can misread it, else in double quotes."""
+    if _BARE.fullmatch(term.text) and term.text not in _MISREAD:
+        return term.text
+    return f'"{term.text.replace("*", "")}"'
+
+
+def format_query(node: Node) -> str:
+    """Return the query in the form that people read and `parse_query` understands."""
+    match node:
+        case Term():
+            return quote_term(node)
+        case AnyOf(parts):
+            return " OR ".join(_format_nested(part) for part in parts)
+        case AllOf(parts, excluded):
+            wanted = " AND ".join(_format_nested(part) for part in parts)
+            return f"{wanted} AND NOT {_format_nested(join_any(excluded) or node)}" if excluded else wanted
+
+
+def normalise_query(query: str) -> str:
+    """Return a boolean query in the form of `format_query`; "" if it asks for nothing."""
+    for _ in range(2):  # formatting drops wildcards that are too short, which can leave needless quotes
+        tree = parse_query(query)
+        query = format_query(tree) if tree else ""
+    return query
+
+
+def _format_nested(node: Node) -> str:
+    return format_query(node) if isinstance(node, Term) else f"({format_query(node)})"
+
+
+def render_with_operators(
+    node: Node,
+    *,
+    term: Callable[[Term], str] = quote_term,
+    both: str = " AND ",
+    either: str = " OR ",
+    without: str = " NOT ",
+) -> str:
+    """Return the query with brackets and the given operators, for sources that support all three."""
+
+    def render(part: Node) -> str:
+        return render_with_operators(part, term=term, both=both, either=either, without=without)
+
+    if isinstance(node, Term):
+        return term(node)
+    parts = [render(part) for part in node.parts]
+    if isinstance(node, AnyOf):
+        return f"({either.join(parts)})"
+    return f"({both.join(parts)}{''.join(without + render(part) for part in node.excluded)})"
+
+
+def list_wanted_words(node: Node) -> list[str]:
+    """Return the words of all wanted terms, each once and in order, for sources without operators."""
+    return list(dict.fromkeys(word.rstrip("*") for term in iterate_wanted_terms(node) for word in term.words))
+
+
+def list_word_clauses(node: Node, limit: int = 16) -> list[tuple[str, ...]]:
+    """Return tuples of words of which a paper must hold one each, for sources whose OR joins single words only.
+
+    An alternative gives at most `limit` tuples, which can only widen the result; exclusions and word order are dropped.
+    """
+    match node:
+        case Term(words):
+            found = [(word.rstrip("*"),) for word in words]
+        case AllOf(parts):
+            found = [clause for part in parts for clause in list_word_clauses(part, limit)]
+        case AnyOf(parts):
+            choices = islice(product(*(list_word_clauses(part, limit) for part in parts)), limit)
+            found = [tuple(word for clause in choice for word in clause) for choice in choices]
+    return list(dict.fromkeys(tuple(dict.fromkeys(clause)) for clause in found))
+
+
+def count_address_bytes(text: str) -> int:
+    """Return the number of bytes that a text takes in a web address."""
+    return len(quote_plus(text))
+
+
+def render_search(
+    query: SearchQuery,
+    render: Callable[[Node], str],
+    limit: int,
+    measure: Callable[[str], int] = count_address_bytes,
+) -> str:
+    """Return the text that `render` makes of a search query, cut as in `render_within_limit`."""
+    return render_within_limit(parse_search_query(query), render, limit, measure)
+
+
+def render_within_limit(
+    node: Node | None,
+    render: Callable[[Node], str],
+    limit: int,
+    measure: Callable[[str], int] = count_address_bytes,
+) -> str:
+    """Return the text that `render` makes of the query, or of as many of its first terms as `limit` allows.
+
+    Exclusions are dropped before the first term. Returns "" if not even the first term fits, or for no query.
+    """
+    if node is None:
+        return ""
+    if measure(whole := render(node)) <= limit:
+        return whole
+    best = render(_keep_first_terms(node, 1, exclusions=False))
+    low, high = 0, sum(1 for _ in iterate_wanted_terms(node))
+    while low < high:
+        middle = (low + high + 1) // 2
+        shorter = render(_keep_first_terms(node, middle))
+        if measure(shorter) <= limit:
+            best, low = shorter, middle
+        else:
+            high = middle - 1
+    return best if measure(best) <= limit else ""
+
+
+def _keep_first_terms(node: Node, count: int, *, exclusions: bool = True) -> Node:
+    if isinstance(node, Term):
+        return node
+    first: list[Node] = []
+    for part in node.parts:
+        size = sum(1 for _ in iterate_wanted_terms(part))
+        first.append(part if size <= count and exclusions else _keep_first_terms(part, count, exclusions=exclusions))
+        count -= size
+        if count <= 0:
+            break
+    excluded = list(node.excluded) if isinstance(node, AllOf) and exclusions else []
+    return (join_any(first) if isinstance(node, AnyOf) else join_all(first, excluded)) or node

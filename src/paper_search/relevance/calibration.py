@@ -1,0 +1,70 @@
+"""Scores from 0 to 1 that mean the same in every pool, and how preferences and marks move a score.
+
+`FAIR` separates papers that match a fair part of the query from papers that match almost nothing. A paper that holds
+the main concepts of the query never scores below `FAIR`. A paper that holds none of them, or one word out of many,
+never reaches it.
+"""
+
+import math
+from collections.abc import Mapping, Set
+
+from paper_search.relevance.query import Query
+
+FAIR = 0.3
+FAIR_STRENGTH = 0.2
+"""The strength that earns a score of `FAIR`; less for a long query, since no paper holds all of a long query."""
+LONG_QUERY = 8
+SMALL_PART = 0.38
+"""A single word with a smaller share of the query's weight is almost nothing."""
+PREFERENCE_STEP = 0.6
+"""The share of its distance to 1, scaled by the score itself, that a paper gains by meeting every preference."""
+MARK_STEP = 0.35
+"""The largest share of the distance to 1 or 0 by which likeness to marked papers moves a score."""
+UNJUDGED = 0.5
+"""The score of every paper when the query holds nothing to compare them with."""
+
+
+def calibrate_score(
+    strength: float, query: Query, weights: Mapping[str, float], held: Set[str], wishes_met: int
+) -> float:
+    """Return the score of a paper that holds the query terms `held` and meets `wishes_met` author or venue wishes.
+
+    A wish counts like one more word of the query. The score rises with the strength and never reaches 1.
+    """
+    if query.is_empty:
+        return UNJUDGED
+    wishes = bool(query.authors) + bool(query.venues)
+    strength = (len(query.asked) * strength + wishes_met) / (len(query.asked) + wishes)
+    fair_strength = FAIR_STRENGTH * min(1.0, LONG_QUERY / max(1, len(query.asked))) ** 0.5
+    risen = 1 - math.exp(strength / fair_strength * math.log(1 - FAIR))
+    if _has_main_concepts(query, held, wishes_met):
+        return max(risen, FAIR + 0.1 * risen)
+    if _has_almost_nothing(query, weights, held, wishes_met):
+        return min(risen, FAIR * (0.7 + 0.2 * risen))
+    return risen
+
+
+def _has_main_concepts(query: Query, held: Set[str], wishes_met: int) -> bool:
+    if not query.essentials:
+        return wishes_met > 0
+    return any(essential <= held for essential in query.essentials)
+
+
+def _has_almost_nothing(query: Query, weights: Mapping[str, float], held: Set[str], wishes_met: int) -> bool:
+    found = query.distinctive & held
+    if len(found) + wishes_met > 1:
+        return False
+    return math.fsum(weights[t] for t in found) < SMALL_PART * math.fsum(weights[t] for t in query.distinctive)
+
+
+def raise_for_preferences(score: float, met: int, preferences: int) -> float:
+    """Return the score raised for `met` of the preferences; a paper off the topic stays below `FAIR`."""
+    if not met:
+        return score
+    raised = score + PREFERENCE_STEP * (met / preferences) * score * (1 - score)
+    return raised if score >= FAIR else min(raised, (score + FAIR) / 2)
+
+
+def move_towards_marks(score: float, leaning: float) -> float:
+    """Return the score moved by at most `MARK_STEP` of its distance to 1 (leaning 1) or to 0 (leaning -1)."""
+    return score + MARK_STEP * leaning * ((1 - score) if leaning > 0 else score)

@@ -1,0 +1,210 @@
+"""The sessions in the memory of this process: opened, restored from the store, parked, unloaded and deleted."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from pydantic import ValidationError
+
+from paper_search.config import AppConfig, SessionsConfig
+from paper_search.errors import SessionInterrupted, SessionNotFound
+from paper_search.models import PaperCollection
+from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
+from paper_search.sessions.state import PART, SessionRequest, SessionState, read_session_state
+from paper_search.sessions.store import SessionLease, read_step
+from paper_search.workflow.engine import SearchWorkflow
+
+_PARK_AFTER_S: Final = 60.0
+
+
+async def ignore_progress(_session: WorkflowSession) -> None:
+    """Do nothing: for callers that do not report progress."""
+
+
+class SessionRegistry:
+    """The sessions of one event loop. Any thread may call `get`, `list_all`, `remove` and `delete`.
+
+    `configure` returns the present settings, for their keys, and `build` the workflow for a config.
+    """
+
+    def __init__(
+        self,
+        services: SessionServices,
+        settings: SessionsConfig,
+        configure: Callable[[], AppConfig],
+        build: Callable[..., SearchWorkflow],
+    ) -> None:
+        self._services = services
+        self._settings = settings
+        self._configure = configure
+        self._build = build
+        self._sessions: dict[str, WorkflowSession] = {}
+        self._lock = threading.Lock()
+        self._load_lock = asyncio.Lock()
+
+    def change_loop(self) -> None:
+        """Prepare for another event loop."""
+        self._load_lock = asyncio.Lock()
+
+    def get(self, session_id: str) -> WorkflowSession | None:
+        """Return the session if it is in memory, or None."""
+        with self._lock:
+            return self._sessions.get(session_id)
+
+    def list_all(self) -> list[WorkflowSession]:
+        """Return all sessions in memory."""
+        with self._lock:
+            return list(self._sessions.values())
+
+    def remove(self, session: WorkflowSession) -> None:
+        """Remove the session from memory without stopping it."""
+        with self._lock:
+            if self._sessions.get(session.session_id) is session:
+                del self._sessions[session.session_id]
+
+    def check_config(self, config: AppConfig) -> None:
+        """Raise the error of a config that no search can be built for. May read the disk."""
+        self._build(config)
+
+    def open_session(
+        self,
+        session_id: str,
+        request: SessionRequest,
+        config: AppConfig,
+        lease: SessionLease | None = None,
+        stored: SessionState | None = None,
+    ) -> WorkflowSession:
+        """Run a new session, or with its lease a stored one."""
+        session = WorkflowSession(session_id, request.query, lease=lease, last_used=self._services.clock.now())
+        session.start(self._services, request, partial(self._build, config), stored=stored)
+        with self._lock:
+            self._sessions[session_id] = session
+        return session
+
+    async def find(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
+        """Return the session and its state; a stored session that no process runs is restored.
+
+        The session is None if another process runs it, or if it is complete and not in memory. Raise SessionNotFound or
+        SessionInterrupted.
+        """
+        session = self.get(session_id)
+        if session is None or session.interruption or session.phase is SessionPhase.PARKED:
+            async with self._load_lock:
+                session = await self._load_session(session_id)
+        if session is None:
+            return None, await asyncio.to_thread(self._read_state, session_id)
+        session.last_used = self._services.clock.now()
+        if session.phase is SessionPhase.RESTORING:
+            await self.wait_until_passed(session, None, self._settings.reply_within_s)
+        return session, session.get_state()
+
+    async def wait_until_passed(
+        self,
+        session: WorkflowSession,
+        checkpoint_id: str | None,
+        timeout_s: float,
+        on_progress: Listener = ignore_progress,
+    ) -> None:
+        """Wait until the session has passed the checkpoint, or until the timeout. Raise SessionInterrupted."""
+        session.callers += 1
+        try:
+            await session.wait_until_passed(checkpoint_id, timeout_s, on_progress)
+        finally:
+            session.callers -= 1
+            session.last_used = self._services.clock.now()
+        if session.interruption is not None:
+            self.remove(session)
+            raise session.interruption
+
+    def read_result(self, session_id: str) -> PaperCollection:
+        """Return the stored result of a complete session."""
+        return read_step(self._services.store, session_id, "result", PaperCollection)
+
+    async def unload_idle(self) -> None:
+        """Remove the sessions from memory that were not used for as long as the settings say."""
+        for session in self._list_idle(self._settings.idle_s):
+            self.remove(session)
+            await session.stop()
+
+    async def park_idle(self) -> None:
+        """Free the memory of the sessions that were not used for a minute."""
+        for session in self._list_idle(_PARK_AFTER_S):
+            async with self._load_lock:
+                if session.is_idle and session.interruption is None and session.phase is not SessionPhase.PARKED:
+                    await session.park()
+
+    async def delete_expired(self) -> None:
+        """Delete the stored sessions that were not used for as long as the settings say, unless a process runs them."""
+        horizon = self._services.clock.now() - timedelta(days=self._settings.retention_days)
+        for session_id in await asyncio.to_thread(self._services.store.list_unused_since, horizon):
+            if self.get(session_id) is None:
+                await asyncio.to_thread(self._delete_if_free, session_id)
+
+    async def stop_all(self) -> None:
+        """Stop all sessions and remove them from memory."""
+        with self._lock:
+            sessions, self._sessions = list(self._sessions.values()), {}
+        for session in sessions:
+            await session.stop()
+
+    def delete(self, session_id: str) -> None:
+        """Delete the session from the inbox and then from the store, so that no entry is left without a session."""
+        self._services.inbox.forget(PART, session_id)
+        with suppress(SessionNotFound):
+            self._services.store.delete(session_id)
+
+    async def _load_session(self, session_id: str) -> WorkflowSession | None:
+        """Return the session, run by this process; None if another process runs it, or if it is complete."""
+        session = self.get(session_id)
+        if session is not None and session.phase is SessionPhase.PARKED:
+            state = await asyncio.to_thread(self._read_state, session_id)
+            request, config = await asyncio.to_thread(self._read_request, session_id)
+            session.start(self._services, request, partial(self._build, config), stored=state)
+        if session is not None and session.interruption is None:
+            return session
+        lease = await asyncio.to_thread(self._services.store.acquire_lease, session_id)
+        if lease is None:
+            return None
+        session = None
+        try:
+            state = await asyncio.to_thread(self._read_state, session_id)
+            if state.ended is not None:
+                return None
+            request, config = await asyncio.to_thread(self._read_request, session_id)
+            session = self.open_session(session_id, request, config, lease, state)
+        finally:
+            if session is None:
+                lease.release()
+        return session
+
+    def _list_idle(self, seconds: float) -> list[WorkflowSession]:
+        horizon = self._services.clock.now() - timedelta(seconds=seconds)
+        return [session for session in self.list_all() if session.is_idle and session.last_used <= horizon]
+
+    def _read_state(self, session_id: str) -> SessionState:
+        return read_session_state(self._services.store, self._services.inbox, session_id)
+
+    def _read_request(self, session_id: str) -> tuple[SessionRequest, AppConfig]:
+        """Return the stored request, and its config with the present keys."""
+        request = read_step(self._services.store, session_id, "session", SessionRequest)
+        try:
+            return request, request.restore_config(self._configure())
+        except ValidationError:
+            raise SessionInterrupted(
+                session_id, "it was opened with settings that this version does not know."
+            ) from None
+
+    def _delete_if_free(self, session_id: str) -> None:
+        """Delete the session unless another process holds its lease."""
+        try:
+            lease = self._services.store.acquire_lease(session_id)
+        except SessionNotFound:  # only an unfinished file was written
+            self.delete(session_id)
+            return
+        if lease is not None:
+            self.delete(session_id)
+            lease.release()

@@ -1,0 +1,398 @@
+"""Replies about sessions: state, checkpoints and papers, short enough for the context window of an agent."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from paper_search.models import (
+    NO_SOURCE_ANSWERED,
+    Paper,
+    PaperCollection,
+    ParsedIntent,
+    SearchStrategy,
+    SourceReport,
+    SourceStatus,
+    StageCount,
+    any_source_answered,
+)
+from paper_search.notices import notice_fields
+from paper_search.review import ExclusionReason, ReviewStatus
+from paper_search.sessions.state import SessionState, SessionSummary
+from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
+from uraniborg.kernel.inbox import Decision, Entry
+from uraniborg.kernel.text import plural
+
+REPLY_BYTES: Final = 25_000
+"""The maximum size of a reply that is not an export."""
+MAX_LISTED_PAPERS: Final = 20
+"""The maximum number of papers that a checkpoint lists."""
+_PAYLOAD_BYTES: Final = 16_000
+"""The maximum size of the payload of a checkpoint."""
+_SHARES: Final = (1.0, 0.6, 0.3, 0.15)
+"""Factors for the maximum sizes of the parts of a reply, tried until the reply fits."""
+_PAGE_BYTES: Final = 24_000
+_ACTIONS: Final = [action.value for action in DecisionAction]
+_PHASE_TEXTS: Final = {
+    "intent_parsing": "Reading the query",
+    "query_building": "Building the strategy",
+    "searching": "Searching",
+    "deduplicating": "Merging duplicates",
+    "scoring": "Ranking the papers",
+    "organizing": "Ordering the papers",
+    "iterating": "Starting another round",
+    "waiting_checkpoint": "Preparing a checkpoint",
+}
+
+
+def build_reply(
+    state: SessionState, now: datetime, repeated: Entry | None = None, given: Decision | None = None
+) -> dict[str, Any]:
+    """Return the state object that search_papers, decide and get_session reply with.
+
+    `repeated` is the inbox entry of a checkpoint that was decided before and for which `given` was sent now.
+    """
+    fields: dict[str, Any] = {}
+    for share in _SHARES:
+        fields = _build_sized_reply(state, now, share)
+        if repeated is not None:
+            fields = {"already_decided": _build_earlier_decision(repeated, given, share), **fields}
+        if measure_json(fields) <= REPLY_BYTES:
+            break
+    return fields
+
+
+def _build_sized_reply(state: SessionState, now: datetime, share: float) -> dict[str, Any]:
+    """Return the reply, with the maximum size of each part multiplied by `share`."""
+    until = state.ended.at if state.ended else now
+    fields: dict[str, Any] = {
+        "session_id": state.session_id,
+        "query": state.query,
+        "is_complete": state.ended is not None,
+        "has_pending_checkpoint": state.pending is not None,
+        "iteration": state.iteration,
+        "round": state.round,
+        "phase": state.phase,
+        "rounds_left": max(0, state.max_rounds - state.round),
+        "elapsed_s": round(max(0.0, (until - state.asked_at).total_seconds()), 1),
+        "summary": clip_text(summarize_state(state), int(2_000 * share)),
+        "sources": [_build_source_fields(report, int(160 * share)) for report in state.sources[: int(40 * share)]],
+    }
+    if state.pending:
+        fields |= _build_pending_fields(state.pending.checkpoint, share)
+    if state.ended:
+        fields |= _build_outcome_fields(state)
+    return fields
+
+
+def summarize_state(state: SessionState) -> str:
+    """Return the state of the session in one or two sentences."""
+    if state.ended:
+        return _summarize_end(state)
+    if state.pending:
+        last = " This is the last round." if state.max_rounds - state.round == 1 else ""
+        return write_question(state.pending.checkpoint) + last
+    activity = _PHASE_TEXTS.get(state.phase, "Working")
+    if state.phase == "searching" and state.sources_asked:
+        activity += f": {len(state.sources)} of {state.sources_asked} sources have answered"
+    return f"{activity}. Call get_session in a few seconds to see the progress."
+
+
+def describe_progress(state: SessionState) -> str:
+    """Return the present activity in a few words."""
+    activity = _PHASE_TEXTS.get(state.phase, "Working")
+    if state.phase != "searching" or not state.sources_asked:
+        return activity
+    last = f" ({state.sources[-1].name}: {plural(state.sources[-1].returned, 'paper')})" if state.sources else ""
+    return f"{activity}: {len(state.sources)} of {state.sources_asked} sources{last}"
+
+
+def build_checkpoint_payload(checkpoint: Checkpoint, max_bytes: int = _PAYLOAD_BYTES) -> dict[str, Any]:
+    """Return the payload that a person sees: at most 20 papers with short fields, and where to read the others."""
+    payload = checkpoint.payload
+    if isinstance(payload, StrategyPayload):
+        return _build_strategy_payload(payload.intent, payload.strategy, max_bytes)
+    collection = payload.collection
+    shown = min(MAX_LISTED_PAPERS, len(collection.papers))
+    while True:
+        fields = _build_review_payload(checkpoint, collection, len(payload.accumulated_papers), shown)
+        if not shown or measure_json(fields) <= max_bytes:
+            return fields
+        shown = shown * 3 // 4
+
+
+def build_list_entry(summary: SessionSummary) -> dict[str, Any]:
+    """Return the summary as an entry of a list, with long texts shortened."""
+    line = summary.model_dump(mode="json", exclude_none=True)
+    return {**line, **{name: clip_text(line[name], 120) for name in ("query", "error") if name in line}}
+
+
+def build_papers_uri(session_id: str, offset: int = 0) -> str:
+    """Return the address of the resource with the papers of a session from `offset` on."""
+    return f"paper-search://sessions/{session_id}/papers" + (f"/{offset}" if offset else "")
+
+
+def build_papers_page(session_id: str, collection: PaperCollection, offset: int) -> dict[str, Any]:
+    """Return as many papers as fit into one reply, with their abstracts, and the address of the next page."""
+    page: list[dict[str, Any]] = []
+    length = 0
+    for paper in collection.papers[offset:]:
+        entry = {
+            **_build_paper_fields(paper),
+            "abstract": clip_text(paper.abstract, 600),
+            "url": clip_text(paper.full_text_url, 300),
+        }
+        length += measure_json(entry)
+        if page and length > _PAGE_BYTES:
+            break
+        page.append(entry)
+    end = offset + len(page)
+    more = end < len(collection.papers)
+    return {
+        "session_id": session_id,
+        "papers": page,
+        "total_papers": len(collection.papers),
+        "offset": offset,
+        "next": build_papers_uri(session_id, end) if more else None,
+    }
+
+
+def _describe_earlier_decision(entry: Entry, given: Decision | None) -> str:
+    """Return the message that the decision sent now was not applied, with the earlier one."""
+    action = entry.decision.action if entry.decision else "nothing"
+    before = f"This checkpoint was decided before: {action}, through {entry.door}."
+    return before if given in (None, entry.decision) else f"NOT TAKEN. {before}"
+
+
+def _build_earlier_decision(entry: Entry, given: Decision | None, share: float) -> dict[str, Any]:
+    """Return the fields of the earlier decision about a checkpoint."""
+    decision, at = entry.decision, entry.decided_at
+    return {
+        "message": _describe_earlier_decision(entry, given),
+        "same_as_sent": given in (None, decision),
+        "checkpoint_id": entry.id,
+        "action": decision and decision.action,
+        "note": decision and clip_text(decision.note, int(500 * share)),
+        "door": entry.door,
+        "decided_at": at and at.isoformat(),
+    }
+
+
+def _build_pending_fields(checkpoint: Checkpoint, share: float) -> dict[str, Any]:
+    payload = build_checkpoint_payload(checkpoint, int(_PAYLOAD_BYTES * share))
+    kind = checkpoint.kind.value
+    return {
+        "current_checkpoint_kind": kind,
+        "checkpoint": {
+            "id": checkpoint.checkpoint_id,
+            "kind": kind,
+            "iteration": checkpoint.iteration,
+            "payload": payload,
+            "actions": _ACTIONS,
+        },
+        "checkpoint_id": checkpoint.checkpoint_id,
+        "checkpoint_kind": kind,
+        "user_action_required": True,
+    }
+
+
+def _build_outcome_fields(state: SessionState) -> dict[str, Any]:
+    ended = state.ended
+    assert ended is not None
+    if ended.error is not None:
+        return {"error": clip_text(ended.error, 2_000)}
+    result = {"paper_count": ended.paper_count, "summary": _summarize_end(state)}
+    return {
+        "result": {**result, "reason": ended.reason} if ended.reason else result,
+        "paper_count": ended.paper_count,
+    }
+
+
+def _summarize_end(state: SessionState) -> str:
+    ended = state.ended
+    assert ended is not None
+    if ended.error is not None:
+        return f"The search failed: {clip_text(ended.error, 500)}"
+    if not ended.paper_count and ended.sources and not any_source_answered(ended.sources):
+        return f"{NO_SOURCE_ANSWERED} 0 papers."
+    how = "the rounds were used up" if ended.reason else "approved"
+    rounds = "1 round" if ended.rounds == 1 else f"{ended.rounds} rounds"
+    return f"{plural(ended.paper_count, 'paper')} after {rounds}, {how}. Call export_results for them."
+
+
+def write_question(checkpoint: Checkpoint) -> str:
+    """Return the question of a checkpoint to the person."""
+    payload = checkpoint.payload
+    if isinstance(payload, StrategyPayload):
+        strategy = payload.strategy
+        queries = "; ".join(f"`{clip_text(query.boolean_query, 300)}`" for query in strategy.queries[:3])
+        return (
+            f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_describe_years(strategy)}? "
+            "Approve, edit the strategy, or reject it and say what is missing."
+        )
+    collection = payload.collection
+    count, problems = len(collection.papers), _list_problems(collection.metadata.sources)
+    found = f"Keep these {plural(count, 'paper')}?" if count != 1 else "Keep this paper?"
+    if not count:
+        found = "No papers were found." if any_source_answered(collection.metadata.sources) else NO_SOURCE_ANSWERED
+    problem_text = f" {_describe_problems(collection, problems)}" if problems else ""
+    return (
+        f"{found}{problem_text} Approve to finish; or reject (or edit) and say what is missing, or which papers are "
+        "relevant and which are not, for another round."
+    )
+
+
+def describe_source_problems(collection: PaperCollection) -> str:
+    """Return which sources of the last round failed or answered in part, or "" if all answered in full."""
+    problems = _list_problems(collection.metadata.sources)
+    return _describe_problems(collection, problems) if problems else ""
+
+
+def _describe_problems(collection: PaperCollection, problems: list[str]) -> str:
+    listed = "; ".join(problems)
+    if any_source_answered(collection.metadata.sources):
+        return f"Not all sources could answer: {listed}."
+    earlier = " in this round; these are the papers of earlier rounds" if collection.papers else ""
+    return f"No source answered{earlier}: {listed}."
+
+
+def _list_problems(reports: Sequence[SourceReport]) -> list[str]:
+    fine = (SourceStatus.OK, SourceStatus.EMPTY)
+    return [
+        f"{report.name} ({_describe_status(report)})"
+        for report in reports
+        if report.status not in fine or report.partial
+    ][:20]
+
+
+def _describe_status(report: SourceReport) -> str:
+    return "partial" if report.partial else report.status.value.replace("_", " ")
+
+
+def _describe_years(strategy: SearchStrategy) -> str:
+    since, until = strategy.filters.year_from, strategy.filters.year_to
+    if since and until:
+        return f", {since} to {until}"
+    return f", since {since}" if since else f", until {until}" if until else ""
+
+
+def _build_strategy_payload(intent: ParsedIntent, strategy: SearchStrategy, max_bytes: int) -> dict[str, Any]:
+    full = {
+        "intent": intent.model_dump(mode="json", exclude_none=True),
+        "strategy": strategy.model_dump(mode="json", exclude_none=True),
+    }
+    return _shorten_to_fit(full, max_bytes)
+
+
+def _shorten_to_fit(value: dict[str, Any], max_bytes: int) -> dict[str, Any]:
+    """Return the value, with texts and lists shortened until it fits; `shortened` is set then."""
+    for texts, items in ((400, 20), (200, 10), (80, 5), (40, 3)):
+        if measure_json(value) <= max_bytes:
+            return value
+        value = {**_shorten_value(value, texts, items), "shortened": True}
+    return value
+
+
+def _shorten_value(value: Any, texts: int, items: int) -> Any:
+    """Return the value with long texts and lists shortened."""
+    if isinstance(value, str):
+        return clip_text(value, texts)
+    if isinstance(value, list):
+        return [_shorten_value(item, texts, items) for item in value[:items]]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, Mapping):
+        return {key: _shorten_value(item, texts, items) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def _build_review_payload(
+    checkpoint: Checkpoint, collection: PaperCollection, accumulated: int, shown: int
+) -> dict[str, Any]:
+    total = len(collection.papers)
+    fields: dict[str, Any] = {
+        "papers": [_build_paper_fields(paper) for paper in collection.papers[:shown]],
+        "total_papers": total,
+        "shown": shown,
+        "facets": _build_facets(collection),
+        "accumulated_count": accumulated,
+        "status_counts": _count_statuses(collection),
+        "stage_counts": _build_stage_counts(collection.metadata.stage_counts, checkpoint.round),
+        "strategy": _shorten_to_fit(
+            collection.metadata.search_strategy.model_dump(mode="json", exclude_none=True), 2_000
+        ),
+    }
+    if total > shown:
+        fields["more"] = (
+            f"{total - shown} more papers: read the resource {build_papers_uri(checkpoint.run_id, shown)}, "
+            "or approve and call export_results."
+        )
+    return fields
+
+
+def _build_paper_fields(paper: Paper) -> dict[str, Any]:
+    return {
+        "id": paper.id,
+        "title": clip_text(paper.title, 160),
+        "authors": [clip_text(author.name, 40) for author in paper.authors[:3]],
+        "more_authors": max(0, len(paper.authors) - 3),
+        "year": paper.year,
+        "venue": clip_text(paper.venue, 60),
+        "doi": clip_text(paper.doi, 100),
+        "relevance_score": round(paper.relevance_score, 2),
+        "relevance_reason": clip_text(paper.relevance_reason, 120),
+        "sources": paper.sources[:8],
+        **notice_fields(paper.notices),
+        "status": paper.status.value,
+        "found_in_round": paper.found_in_round,
+    }
+
+
+def _count_statuses(collection: PaperCollection) -> dict[str, int]:
+    """Return the number of papers of the session with each status, excluded papers included."""
+    counts = Counter(paper.status for paper in collection.papers)
+    excluded = [
+        exclusion for exclusion in collection.metadata.exclusions if exclusion.reason is ExclusionReason.BY_PERSON
+    ]
+    counts[ReviewStatus.EXCLUDE] += len(excluded)
+    return {status.value: counts[status] for status in ReviewStatus}
+
+
+def _build_facets(collection: PaperCollection) -> dict[str, Any]:
+    facets = collection.facets
+    by_year = dict(sorted(facets.by_year.items(), reverse=True)[:15])
+    by_venue = sorted(facets.by_venue.items(), key=lambda item: -item[1])[:5]
+    return {
+        "by_year": {str(year): count for year, count in by_year.items()},
+        "by_venue": {clip_text(venue, 60): count for venue, count in by_venue},
+        "top_authors": [clip_text(name, 40) for name in facets.top_authors[:5]],
+        "key_themes": [clip_text(theme, 40) for theme in facets.key_themes[:10]],
+    }
+
+
+def _build_stage_counts(counts: Sequence[StageCount], round_number: int) -> dict[str, Any]:
+    return {
+        count.stage: {"in": count.count_in, "out": count.count_out} for count in counts if count.round == round_number
+    }
+
+
+def _build_source_fields(report: SourceReport, max_chars: int) -> dict[str, Any]:
+    fields = {
+        "name": report.name,
+        "status": report.status.value,
+        "returned": report.returned,
+        "calls": report.calls,
+        "seconds": report.seconds,
+        "reason": clip_text(report.reason, max_chars),
+    }
+    return {**fields, "retry_at": report.retry_at.isoformat()} if report.retry_at else fields
+
+
+def clip_text(text: str | None, max_chars: int) -> Any:
+    """Return the text, shortened to `max_chars` characters with an ellipsis."""
+    return text if text is None or len(text) <= max_chars else text[: max_chars - 1] + "…"
+
+
+def measure_json(value: Any) -> int:
+    """Return the size of the value as JSON in bytes."""
+    return len(to_json(value))

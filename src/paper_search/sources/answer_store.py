@@ -1,0 +1,243 @@
+"""The answer store: one readable file per request with its outcomes, for the cache and for recordings."""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+
+from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
+from paper_search.sources.interfaces import Request, Response
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import make_folder, write_atomic
+
+_ENTRY = re.compile(r"[a-z0-9_-]*-[0-9a-f]{32}\.json")
+
+Pair = tuple[str, str]
+Encoding = Literal["json", "text", "base64"]
+
+
+class DamagedEntry(InvalidInput):
+    """A file of the store is damaged."""
+
+    code = "damaged_entry"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class StoredAnswer(_Strict):
+    """An answer. A JSON body is stored as JSON if that restores the same bytes, else as lines of text."""
+
+    kind: Literal["answer"] = "answer"
+    status: int
+    headers: dict[str, str] = Field(default_factory=dict)
+    seconds: float = Field(default=0.0, ge=0)
+    calls: int = Field(default=1, ge=0)
+    encoding: Encoding = "json"
+    body: Any
+
+    _bytes: bytes = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _check_body(self) -> "StoredAnswer":
+        try:
+            self._bytes = _decode_body(self.encoding, self.body)
+        except TypeError:
+            raise ValueError(f"the body is not {self.encoding}") from None
+        return self
+
+    @classmethod
+    def from_response(cls, response: Response) -> "StoredAnswer":
+        """Return the stored form of a response."""
+        encoding, body = _encode_body(response.body)
+        return cls(
+            status=response.status,
+            headers=dict(response.headers),
+            seconds=response.seconds,
+            calls=response.calls,
+            encoding=encoding,
+            body=body,
+        )
+
+    def replay(self) -> Response:
+        """Return the stored response."""
+        return Response(self.status, self._bytes, self.headers, seconds=self.seconds, calls=self.calls)
+
+
+class StoredFailure(_Strict):
+    """A failure, with everything needed to raise it again."""
+
+    kind: Literal["failure"] = "failure"
+    code: str
+    message: str
+    hint: str = ""
+    retry_at: datetime | None = None
+    rate_limited: bool = False
+    retry_after_s: float | None = None
+    ids: dict[str, str | int | float | bool | None] = Field(default_factory=dict)
+
+    @classmethod
+    def from_error(cls, error: SearchSourceError) -> "StoredFailure":
+        """Return the stored form of an error."""
+        return cls(
+            code=error.code,
+            message=error.message,
+            hint=error.hint,
+            retry_at=error.retry_at,
+            rate_limited=error.rate_limited,
+            retry_after_s=error.retry_after_s if isinstance(error, RetryableError) else None,
+            ids={name: value for name, value in error.ids.items() if isinstance(value, str | int | float | None)},
+        )
+
+    def replay(self) -> Response:
+        """Raise the stored failure."""
+        kind = {kind.code: kind for kind in _iterate_error_classes(SearchSourceError)}.get(self.code, NonRetryableError)
+        limits = {"rate_limited": self.rate_limited, "retry_after_s": self.retry_after_s}
+        extra: dict[str, Any] = {**self.ids, **(limits if issubclass(kind, RetryableError) else {})}
+        raise kind(self.message, hint=self.hint, retry_at=self.retry_at, **extra)
+
+
+class StoredTimeout(_Strict):
+    """A request whose caller stopped waiting because its deadline had passed."""
+
+    kind: Literal["stopped"] = "stopped"
+
+    def replay(self) -> Response:
+        """Raise TimeoutError, as the caller's deadline did."""
+        raise TimeoutError
+
+
+Outcome = Annotated[StoredAnswer | StoredFailure | StoredTimeout, Field(discriminator="kind")]
+
+
+class _StoredRequest(_Strict):
+    source: str
+    method: str
+    url: str
+    params: tuple[Pair, ...] = ()
+    headers: tuple[Pair, ...] = ()
+    form: tuple[Pair, ...] = ()
+
+    def to_request(self) -> Request:
+        return Request(self.source, self.url, self.params, self.headers, self.form)
+
+
+class Entry(_Strict):
+    """One request and its outcomes, one for each time it was sent."""
+
+    format: Literal[1] = 1
+    kept_at: AwareDatetime | None = None
+    asked: _StoredRequest = Field(alias="request")
+    outcomes: tuple[Outcome, ...] = Field(min_length=1)
+
+    @property
+    def request(self) -> Request:
+        return self.asked.to_request()
+
+
+class AnswerStore:
+    """A folder of entries. Its methods block on the disk: call them from a thread, not from the event loop."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def get_path(self, request: Request) -> Path:
+        """Return the path of the file for a request."""
+        source = re.sub(r"[^a-z0-9_-]", "_", request.source.lower())[:40]
+        return self.folder / f"{source}-{request.fingerprint}.json"
+
+    def read_entry(self, request: Request) -> Entry | None:
+        """Return the entry of the request, or None. Raises DamagedEntry for a file that cannot be read."""
+        try:
+            entry = read_entry_file(self.get_path(request))
+        except FileNotFoundError:
+            return None
+        return entry if entry.request == request else None
+
+    def write_entry(self, request: Request, outcomes: Sequence[Outcome], kept_at: datetime | None = None) -> None:
+        """Write the outcomes in place of earlier ones. Raises OSError if the disk refuses."""
+        asked = {
+            "source": request.source,
+            "method": request.method,
+            "url": request.url,
+            "params": request.params,
+            "headers": request.headers,
+            "form": request.form,
+        }
+        content: dict[str, Any] = {
+            "format": 1,
+            **({"kept_at": kept_at.isoformat()} if kept_at else {}),
+            "request": {name: value for name, value in asked.items() if value},
+            "outcomes": [
+                {"kind": outcome.kind, **outcome.model_dump(mode="json", exclude_defaults=True)} for outcome in outcomes
+            ],
+        }
+        make_folder(self.folder)
+        write_atomic(self.get_path(request), format_readable_json(content))
+
+    def remove_entry(self, request: Request) -> None:
+        """Remove the entry of a request, if there is one."""
+        self.get_path(request).unlink(missing_ok=True)
+
+    def iterate_paths(self) -> Iterator[Path]:
+        """Yield the files that hold entries. The folder may hold other files too: people choose the folder."""
+        return (path for path in self.folder.glob("*.json") if _ENTRY.fullmatch(path.name))
+
+    def read_entries(self) -> list[Entry]:
+        """Return every entry in the folder. Raises DamagedEntry for the first that cannot be read."""
+        return [read_entry_file(path) for path in sorted(self.iterate_paths())]
+
+
+def read_entry_file(path: Path) -> Entry:
+    """Return the entry in a file. Raises DamagedEntry, or FileNotFoundError if the file does not exist."""
+    try:
+        return Entry.model_validate(json.loads(path.read_bytes()))
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, RecursionError, ValidationError) as error:
+        raise DamagedEntry(
+            f"The stored answer '{path.name}' cannot be read ({type(error).__name__}).",
+            hint="Remove the file, or record the search again.",
+            file=path.name,
+        ) from error
+
+
+def format_readable_json(content: Mapping[str, Any]) -> bytes:
+    """Return indented JSON that people can read and compare line by line."""
+    return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass")
+
+
+def _encode_body(body: bytes) -> tuple[Encoding, Any]:
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return "base64", base64.b64encode(body).decode()
+    try:
+        value = json.loads(text)
+        if _format_compact_json(value) == text:
+            return "json", value
+    except (ValueError, RecursionError):
+        pass
+    return "text", text.splitlines(keepends=True)
+
+
+def _decode_body(encoding: Encoding, body: Any) -> bytes:
+    if encoding == "base64":
+        return base64.b64decode(body, validate=True)
+    return (_format_compact_json(body) if encoding == "json" else "".join(body)).encode()
+
+
+def _format_compact_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _iterate_error_classes(kind: type[SearchSourceError]) -> Iterable[type[SearchSourceError]]:
+    yield kind
+    for child in kind.__subclasses__():
+        yield from _iterate_error_classes(child)

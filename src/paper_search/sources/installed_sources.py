@@ -1,0 +1,127 @@
+"""Installed sources, which other packages provide under the entry point `paper_search.sources`.
+
+Each entry point loads to a callable without arguments that returns an object with a `source_name` and a coroutine
+method `search_advanced(strategy)`. The method gets the strategy as a plain dictionary and returns a list of plain
+dictionaries with the fields of a RawPaper. It needs none of the classes of this package, and its errors do not end the
+search. The object may have a method `is_ready()`: while that returns False, only searches that name the source use it.
+
+An installed source has a definition and a transport like other sources, so its answers are recorded and replayed too.
+"""
+
+import asyncio
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final, cast
+
+from pydantic import ValidationError
+
+from paper_search.errors import NonRetryableError
+from paper_search.lookups import Identifier, lookup_query
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.sources.interfaces import Page, Request, Response
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import get_logger
+
+GROUP: Final = "paper_search.sources"
+SCHEME: Final = "entry-point:"
+_log = get_logger(__name__)
+_Search = Callable[[dict[str, Any]], Awaitable[Any]]
+
+
+def list_installed_sources() -> dict[str, EntryPoint]:
+    """Return the entry points by name, without importing them."""
+    return {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
+
+
+def list_ready_sources() -> list[str]:
+    """Return the names of the entry points that are ready, and of those that fail to answer."""
+    return [name for name, entry in list_installed_sources().items() if _is_ready(entry)]
+
+
+def _is_ready(entry: EntryPoint) -> bool:
+    try:
+        ready = getattr(entry.load()(), "is_ready", None)
+        return ready is None or bool(ready())
+    except Exception as error:
+        _log.warning("is_ready of an installed source failed", source=entry.name, problem=str(type(error)))
+        return True
+
+
+class InstalledDefinition:
+    """The definition of an installed source. Filters are applied to its answers."""
+
+    capabilities = frozenset[str]()
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        wanted = filters.model_copy(update={"max_results": limit})
+        strategy = SearchStrategy(queries=[query], sources=[self.name], filters=wanted)
+        return [Request(self.name, f"{SCHEME}{self.name}", (("strategy", strategy.model_dump_json()),))]
+
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        """Return a search for the identifiers as words; other works in the answer are dropped afterwards."""
+        return self.build_requests(lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
+
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        answer: object = json.loads(response.body)
+        if not isinstance(answer, list):
+            raise NonRetryableError(f"{self.name} must return a list, got {type(answer).__name__}.")
+        records = cast(list[Any], answer)
+        read = [self._read_paper(record) for record in records]
+        papers = [paper for paper in read if paper is not None]
+        if records and not papers:
+            raise NonRetryableError(f"None of the {len(records)} records of {self.name} is a paper.")
+        return Page(papers, found=len(records))
+
+    def read_failure(self, response: Response) -> Exception | None:
+        return None
+
+    def _read_paper(self, record: Any) -> RawPaper | None:
+        try:
+            return RawPaper.model_validate({**record, "source": self.name})
+        except (TypeError, ValidationError) as error:
+            _log.warning("a record is not a paper and is skipped", source=self.name, problem=type(error).__name__)
+            return None
+
+
+class InstalledTransport:
+    """A transport to installed sources, each loaded at its first request. Every failure is a NonRetryableError."""
+
+    def __init__(self, entries: Mapping[str, EntryPoint]) -> None:
+        self._entries = entries
+        self._loaded: dict[str, _Search] = {}
+
+    async def send(self, request: Request) -> Response:
+        name = request.source
+        started = asyncio.get_running_loop().time()
+        try:
+            if name not in self._loaded:
+                self._loaded[name] = await asyncio.to_thread(_load_search, self._entries[name])
+            records = await self._loaded[name](json.loads(dict(request.params)["strategy"]))
+            body = json.dumps(records, ensure_ascii=False, separators=(",", ":")).encode()
+        except UraniborgError as error:
+            raise NonRetryableError(error.message, hint=error.hint, source=name) from error
+        except Exception as error:
+            _log.exception("an installed source failed", source=name)
+            raise NonRetryableError(
+                f"The installed source {name} raised {type(error).__name__}; the log has the details.", source=name
+            ) from error
+        return Response(200, body, seconds=round(asyncio.get_running_loop().time() - started, 3))
+
+    async def aclose(self) -> None:
+        self._loaded.clear()
+
+
+def _load_search(entry: EntryPoint) -> _Search:
+    source = entry.load()()
+    search = getattr(source, "search_advanced", None)
+    if not isinstance(getattr(source, "source_name", None), str) or not inspect.iscoroutinefunction(search):
+        raise NonRetryableError(
+            f"The entry point '{entry.name}' does not return a source.",
+            hint="It must return an object with a source_name and a coroutine method search_advanced(strategy).",
+        )
+    return search

@@ -1,0 +1,159 @@
+"""Interfaces of sources: requests and responses, definitions, transports and searchable sources.
+
+A `SourceDefinition` is pure: it turns queries into requests and responses into papers. It never sees keys, clocks or
+sockets: the transport adds keys by source name, waits for the source's rate limit, retries and caches. A response may
+lead to further requests (the next page, or the records behind a list of ids).
+"""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+from urllib.parse import urlencode
+
+from paper_search.lookups import Identifier
+from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request of one source, without secrets."""
+
+    source: str
+    url: str
+    params: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    form: tuple[tuple[str, str], ...] = ()
+    """Body fields; a request with a form is a POST."""
+
+    @property
+    def method(self) -> str:
+        return "POST" if self.form else "GET"
+
+    @property
+    def address(self) -> str:
+        """The request as a readable address; the fields of a POST are written the same way."""
+        return f"{self.url}?{urlencode([*self.params, *self.form], safe=':,/()')}"
+
+    @property
+    def fingerprint(self) -> str:
+        """The name of this request in caches and recordings, without keys."""
+        parts = [self.source, self.method, self.url, self.params, self.headers, self.form]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response. Header names are lower case."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 0.0
+    """The duration of the fetch in seconds; a replay repeats the recorded figure."""
+    calls: int = 1
+    """The number of calls, retries and redirects included; 0 for a cached answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The content of one response: papers, further requests, and the number of matches that the source reports."""
+
+    papers: list[RawPaper]
+    follow: tuple[Request, ...] = ()
+    found: int | None = None
+
+
+class SourceDefinition(Protocol):
+    """One source as pure functions."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """The filters ("year", "language", "not") that the source applies; others are applied afterwards."""
+        ...
+
+    def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
+        """Return the first requests for up to `limit` papers of one query."""
+        ...
+
+    def read_response(self, request: Request, response: Response, limit: int) -> Page:
+        """Return the papers of a 200 response, of which at most `limit` are wanted.
+
+        Raises NonRetryableError if the body has an undocumented form, RetryableError if it reports a temporary failure.
+        """
+        ...
+
+    def read_failure(self, response: Response) -> Exception | None:
+        """Return the error that a non-200 response means, or None if its status says enough."""
+        ...
+
+
+@runtime_checkable
+class LookupDefinition(Protocol):
+    """A source that can fetch works by their identifiers."""
+
+    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        """Return the requests for these works; [] for identifiers of schemes that the source does not support."""
+        ...
+
+
+class Transport(Protocol):
+    """Something that sends requests. Raises SearchSourceError if there is no usable response."""
+
+    async def send(self, request: Request) -> Response: ...
+
+    async def aclose(self) -> None: ...
+
+
+@runtime_checkable
+class ForgettingTransport(Protocol):
+    """A transport that stores answers and can drop an unusable one."""
+
+    async def forget_answer(self, request: Request) -> None: ...
+
+
+async def forget_answer(transport: object, request: Request) -> None:
+    """Drop the stored answer to the request, if the transport stores answers."""
+    if isinstance(transport, ForgettingTransport):
+        await transport.forget_answer(request)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResult:
+    """The papers of one source for one strategy, and the report on the search."""
+
+    papers: list[RawPaper]
+    report: SourceReport
+
+
+class SearchSource(ABC):
+    """A searchable source: an HTTP source, a fake for tests or an installed entry point."""
+
+    @property
+    @abstractmethod
+    def source_name(self) -> str: ...
+
+    @abstractmethod
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        """Return the papers for the strategy. Raises SearchSourceError if the source fails before it returns any."""
+
+    async def search(self, query: str, **filters: Any) -> list[RawPaper]:
+        """Return the papers for one plain query; `filters` are the fields of SearchConstraints."""
+        strategy = SearchStrategy(
+            queries=[SearchQuery(keywords=query.split(), boolean_query=query)],
+            sources=[self.source_name],
+            filters=SearchConstraints(**filters),
+        )
+        return await self.search_advanced(strategy)
+
+
+@runtime_checkable
+class ReportingSource(Protocol):
+    """A source that also reports on its search. The searcher reports on the other sources."""
+
+    async def search_reported(self, strategy: SearchStrategy) -> SourceResult: ...

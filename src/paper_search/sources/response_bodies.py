@@ -1,0 +1,144 @@
+"""Bodies of responses: JSON and XML parsed, errors made of unusable bodies, and requests that follow a page."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+from xml.etree.ElementTree import Element, ParseError, fromstring
+from xml.parsers import expat
+
+from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
+from paper_search.lookups import Identifier
+from paper_search.sources.interfaces import Request, Response
+from paper_search.sources.record_fields import as_list, as_object, clean_text, get_first_text
+
+
+def parse_json(source: str, response: Response) -> Any:
+    """Return the JSON of a response. Raises NonRetryableError if the body is empty, a web page, or broken."""
+    body = response.body.decode("utf-8-sig", "replace").strip()
+    if not body:
+        raise make_unreadable_error(source, "an empty body")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        what = "a web page or XML" if body.startswith("<") else "a body that is not complete JSON"
+        raise make_unreadable_error(source, what) from None
+
+
+def parse_json_object(source: str, response: Response) -> dict[str, Any]:
+    """Return the JSON object of a response. Raises NonRetryableError for other JSON and for other bodies."""
+    body = parse_json(source, response)
+    if not isinstance(body, dict):
+        raise make_unreadable_error(source, f"a JSON {type(body).__name__} instead of an object")
+    return cast("dict[str, Any]", body)
+
+
+def parse_xml(source: str, response: Response) -> Element:
+    """Return the root of an XML response. Raises NonRetryableError if it is not XML or declares entities."""
+    if not response.body.strip():
+        raise make_unreadable_error(source, "an empty body")
+    try:
+        _check_no_entities(response.body)
+        return fromstring(response.body)  # noqa: S314 - bodies that declare entities are refused above
+    except _DeclaresEntitiesError:
+        raise make_unreadable_error(source, "XML that declares entities, which are not supported") from None
+    except (ParseError, expat.ExpatError, ValueError, LookupError):
+        raise make_unreadable_error(source, "a body that is not complete XML") from None
+
+
+class _DeclaresEntitiesError(Exception):
+    pass
+
+
+class _PrologOverError(Exception):
+    pass
+
+
+def _check_no_entities(body: bytes) -> None:
+    def refuse(*_: object) -> None:
+        raise _DeclaresEntitiesError
+
+    def stop(*_: object) -> None:
+        raise _PrologOverError
+
+    parser = expat.ParserCreate()
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = stop
+    try:
+        parser.Parse(body, True)
+    except _PrologOverError:
+        return
+
+
+def is_xml(response: Response) -> bool:
+    """Return True if the body starts like XML or HTML."""
+    return response.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
+
+
+def make_unreadable_error(source: str, what: str) -> NonRetryableError:
+    """Return the error for a body that cannot be read, described by `what`."""
+    return NonRetryableError(
+        f"{source} answered with {what}.", hint=f"Try again later, or search without {source}.", source=source
+    )
+
+
+def make_refusal_error(source: str, response: Response, message: object) -> NonRetryableError | None:
+    """Return the error for a request that the source will never accept, with the source's message; else None."""
+    detail = clean_text(message)[:300]
+    if not detail or response.status in {408, 425, 429} or not 400 <= response.status < 500:
+        return None
+    return NonRetryableError(f"{source} refused the request ({response.status}): {detail}", source=source)
+
+
+def make_reported_error(
+    source: str, detail: str, *, passing: bool = False, rate_limited: bool = False
+) -> SearchSourceError:
+    """Return the error that a source reports in a 200 response, with its message; a `passing` error can be retried."""
+    message = f"{source} answered with an error: {detail[:300]}"
+    if passing:
+        return RetryableError(message, rate_limited=rate_limited, source=source)
+    return NonRetryableError(message, source=source)
+
+
+def try_parse_json(response: Response) -> Any:
+    """Return the JSON of a response, or None if the body is not JSON, such as an error page."""
+    try:
+        return parse_json("", response)
+    except NonRetryableError:
+        return None
+
+
+def split_batches(values: Sequence[str], size: int) -> list[Sequence[str]]:
+    """Return the values in batches of at most `size`."""
+    return [values[start : start + size] for start in range(0, len(values), size)]
+
+
+def build_next_request(request: Request, **params: object) -> Request:
+    """Return the request with these parameters replaced. Underscores in their names stand for hyphens."""
+    new = {name.replace("_", "-"): str(value) for name, value in params.items()}
+    unchanged = tuple((name, value) for name, value in request.params if name not in new)
+    return replace(request, params=(*unchanged, *new.items()))
+
+
+def get_list(source: str, body: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the list under a key, [] without the key. Raises NonRetryableError for other values."""
+    found = body.get(key)
+    if found is not None and not isinstance(found, list):
+        raise make_unreadable_error(source, f"JSON in which {key} is not a list")
+    return as_list(cast("object", found))
+
+
+def read_refusal(source: str, response: Response, *keys: str) -> NonRetryableError | None:
+    """Return the error of `make_refusal_error` with the first text under `keys` of the JSON body as the message."""
+    body = as_object(try_parse_json(response))
+    return make_refusal_error(source, response, get_first_text(*(body.get(key) for key in keys)))
+
+
+def limit_page_size(limit: int, most: int) -> int:
+    """Return the page size for up to `limit` papers: at least 1, at most `most`."""
+    return max(1, min(limit, most))
+
+
+def list_values(identifiers: Iterable[Identifier], scheme: str) -> list[str]:
+    """Return the values of the identifiers of one scheme."""
+    return [identifier.value for identifier in identifiers if identifier.scheme == scheme]

@@ -1,0 +1,67 @@
+"""The cancellation of runs, from any thread."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+
+class Cancellation:
+    """Cancels one run, before or while it runs."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._stop: Callable[[], None] | None = None
+        self.ended = threading.Event()
+        self.is_asked = False
+
+    def cancel(self) -> None:
+        """Cancel the run, or let it end as soon as it begins."""
+        with self._lock:
+            self.is_asked = True
+            if self._stop is not None:
+                self._stop()
+
+    def bind(self, loop: asyncio.AbstractEventLoop, task: "asyncio.Task[object]") -> None:
+        """Let `cancel` cancel this task from now on."""
+
+        def cancel_task() -> None:
+            with suppress(RuntimeError):  # the loop is closed: it has ended
+                loop.call_soon_threadsafe(task.cancel)
+
+        with self._lock:
+            self._stop = cancel_task
+            if self.is_asked:
+                cancel_task()
+
+    def release(self) -> None:
+        """Record that the run has ended: there is nothing left to cancel."""
+        with self._lock:
+            self._stop = None
+        self.ended.set()
+
+
+_live: set[Cancellation] = set()
+_live_lock = threading.Lock()
+
+
+def register_run(cancellation: Cancellation) -> None:
+    """Let `cancel_all` cancel this run from now on."""
+    with _live_lock:
+        _live.add(cancellation)
+
+
+def unregister_run(cancellation: Cancellation) -> None:
+    """Remove a run that has ended from those that `cancel_all` cancels."""
+    with _live_lock:
+        _live.discard(cancellation)
+
+
+def cancel_all(wait_s: float) -> None:
+    """Cancel every run of this process, and wait up to `wait_s` seconds for each to record its results."""
+    with _live_lock:
+        running = list(_live)
+    for one in running:
+        one.cancel()
+    for one in running:
+        one.ended.wait(wait_s)

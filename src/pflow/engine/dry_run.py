@@ -1,0 +1,160 @@
+"""The dry run: a walk over a workflow that executes nothing and reports what a run would do."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from pflow.engine.batches import BatchRun
+from pflow.engine.inputs import prepare_inputs, secret_inputs
+from pflow.engine.output import NodeStatus
+from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
+from pflow.engine.step_runner import LoadWorkflow
+from pflow.engine.steps import Job, RunState, StepResult, effect_run_id_of, explain_rerun, find_reusable_result
+from pflow.engine.walker import WorkflowWalker
+from pflow.errors import PflowError
+from pflow.ir.graph import Graph
+from pflow.ir.model import Node, Workflow
+from pflow.node import Context
+from pflow.redaction import Secrets
+from pflow.registry.interface import Interface
+
+_RUN_ID: Final = "to come"
+"""Stands for the id of the run in which a node will have its effect."""
+_MAX_STEPS: Final = 10_000
+"""After how many steps nested workflows are not followed: workflows may run each other."""
+_ITEM_AND_SLASH: Final = re.compile(r"(\[\d+\])?/$")
+
+Report = dict[str, Any]
+
+
+def plan_run(
+    workflow: Workflow,
+    inputs: Mapping[str, Any],
+    interfaces: Mapping[str, Interface],
+    earlier: EarlierRuns,
+    context: Context,
+    load_workflow: LoadWorkflow,
+) -> list[Report]:
+    """Return a report for each node in the order of the run, nested nodes after the node that runs them.
+
+    A report has the parameters as far as they are known, with secrets masked, and what happens if the node is reached:
+    `run`, `reuse` of an earlier result, or `fail`; or `skip` if it is not reached. `waits_for` names the values that
+    have to be known to be certain. Raise as `prepare_inputs` does.
+    """
+    values = prepare_inputs(workflow, inputs)
+    dry_run = DryRun(earlier, interfaces, load_workflow)
+    dry_run.lookup.node_ids = set(workflow.nodes)
+    secrets = Secrets(secret_inputs(workflow, values))
+    state = RunState(interfaces, dry_run, dry_run, secrets, replace(context, run_id=_RUN_ID), warnings=[])
+    asyncio.run(WorkflowWalker(workflow, values, state).walk())
+    return secrets.masked(list(dry_run.list_reports()))
+
+
+class DryRun:
+    """The step runner and listener of a dry run."""
+
+    concurrency: int = 1
+    stops_at_failure: bool = False
+
+    def __init__(self, earlier: EarlierRuns, interfaces: Mapping[str, Interface], load_workflow: LoadWorkflow) -> None:
+        self.lookup = ResultLookup(earlier)
+        self._earlier = earlier
+        self._interfaces = interfaces
+        self._load_workflow = load_workflow
+        self._step_count = 0
+        self._reports: dict[str, Report] = {}
+        self._orders: dict[str, list[str]] = {}
+        """For each graph, by the prefix of its keys, its nodes in order."""
+        self._nested: dict[str, list[str]] = {}
+        """For each node, the prefixes of the graphs that are nested in it."""
+        self._nested_params: dict[str, dict[str, Any]] = {}
+        """For each graph to come, by its prefix, the parameters of the node that runs it."""
+        self._params: dict[str, dict[str, Any]] = {}
+        """For each step, its resolved parameters."""
+        self._batches: dict[str, Report] = {}
+        self._deciders: list[Sequence[str]] = []
+        """For each node that is looked at, innermost last, the nodes that decide whether it is reached."""
+
+    async def run_job(self, state: RunState, job: Job) -> StepResult:
+        """Return the earlier result that a run would reuse, or a result that is not known."""
+        self._step_count += 1
+        self._params[job.key] = job.call.params
+        if (found := find_reusable_result(self.lookup, job)) is not None:
+            return found
+        reason = explain_rerun(self._earlier, job, was_interrupted=self._earlier.was_interrupted(job.id))
+        return StepResult(None, None, effect_run_id=effect_run_id_of(job, self._earlier, reason))
+
+    def load_nested(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
+        """Return the workflow that a node runs, or None if there are too many steps. Raise PflowError."""
+        self._step_count += 1
+        if self._step_count > _MAX_STEPS:
+            return None
+        self._nested_params[f"{key}/"] = dict(params)
+        return self._load_workflow(params)
+
+    def graph_started(self, prefix: str, graph: Graph) -> None:
+        self._orders[prefix] = graph.order()
+        if prefix:
+            self._params[prefix[:-1]] = self._nested_params.pop(prefix)
+            self._nested.setdefault(_ITEM_AND_SLASH.sub("", prefix), []).append(prefix)
+
+    def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None:
+        self._deciders.append(deciders)
+        if deciders:
+            self.lookup.begin_trial()
+
+    def batch_ended(self, key: str, batch: BatchRun) -> None:
+        self._batches[key] = {"items": len(batch.items), "items_reused": batch.reused_count}
+        if problem := batch.first_problem():
+            self._batches[key]["problem"] = problem
+
+    def node_ended(
+        self,
+        key: str,
+        node: Node,
+        status: NodeStatus,
+        step: StepResult | None,
+        duration_ms: float,
+        error: PflowError | None = None,
+        waits_for: Sequence[str] = (),
+    ) -> None:
+        deciders = self._deciders.pop()
+        if deciders:
+            self.lookup.end_trial()
+        roots = {one.partition(".")[0].partition("[")[0] for one in waits_for}
+        waits_for = [*waits_for, *(one for one in deciders if one not in roots)]
+        will = "fail" if error else "reuse" if step is not None and step.is_reused else "run"
+        report = self._build_report(key, node, will, waits_for)
+        if node.batch is None:
+            report |= {"problem": error.message} if error else {}
+        elif key in self._batches:
+            report |= self._batches.pop(key)
+        else:  # not all items could be looked at
+            self._nested.pop(key, None)
+            report |= {"problem": error.message} if error else {}
+        self._reports[key] = report
+
+    def node_skipped(self, key: str, node: Node) -> None:
+        self._reports[key] = self._build_report(key, node, "skip", ())
+
+    def list_reports(self, prefix: str = "") -> Iterator[Report]:
+        """Yield the reports of a graph in order, those of nested graphs after the node that runs them."""
+        for name in self._orders[prefix]:
+            key = prefix + name
+            if key in self._reports:
+                yield self._reports[key]
+            for nested in self._nested.get(key, ()):
+                yield from self.list_reports(nested)
+
+    def _build_report(self, key: str, node: Node, will: str, waits_for: Sequence[str]) -> Report:
+        params = dict(self._params.pop(key, node.params))
+        return {
+            "node": key,
+            "type": node.type,
+            "effect": node.effect or self._interfaces[node.type].effect_of(params),
+            "params": params,
+            "will": will,
+            "waits_for": list(waits_for),
+        }

@@ -1,0 +1,107 @@
+"""The outputs of nodes as JSON: the same whether just computed or read back from a journal. Fingerprints of values."""
+
+import base64
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from pathlib import PurePath
+from typing import Any, Final, cast
+
+import orjson
+
+from pflow.errors import NodeFailed
+
+_OPTIONS: Final = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_SUBCLASS
+_SORTED: Final = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
+_MAX_DEPTH: Final = 200
+_KEYS: Final = (str, int, float, bool, type(None))
+_LONG_NUMBER: Final = re.compile(rb"(?<![\w.])\d{19}")
+"""Integers that orjson would read as floats."""
+_DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
+_MANY_DIGITS: Final = b"0" * 19
+"""A search for these digits takes a hundredth of the time of the regular expression."""
+
+
+def as_json(outputs: Mapping[str, Any]) -> bytes:
+    """Return outputs as JSON: tuples and sets as lists, times as ISO 8601, bytes as base64, NaN as null.
+
+    Raise NodeFailed for a value without a JSON form.
+    """
+    try:
+        return orjson.dumps(outputs, default=_convert_value, option=_OPTIONS)
+    except orjson.JSONEncodeError:
+        pass
+    from uraniborg.kernel.text import replace_surrogates
+
+    try:
+        # The standard library handles integers beyond 64 bits and lone surrogates.
+        return replace_surrogates(json.dumps(_simplify(outputs, 0), ensure_ascii=False)).encode()
+    except Exception as exc:  # objects of a node may raise anything when they are converted
+        raise NodeFailed(
+            f"The node returned a value that has no JSON form: {exc}.",
+            hint="Nodes return texts, numbers, booleans, lists and objects.",
+        ) from None
+
+
+def from_json(text: bytes) -> Any:
+    """Return the value of a JSON text. Raise ValueError."""
+    if _MANY_DIGITS not in text.translate(_DIGITS) or not _LONG_NUMBER.search(text):
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:
+            pass
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def _convert_value(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
+    """Return a value of a type that JSON lacks as one that it has. Raise TypeError."""
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (set, frozenset)):
+        return sorted(cast("set[Any]", value), key=lambda one: (type(one).__name__, str(one)))
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    if isinstance(value, (list, tuple)):
+        return list(cast("list[Any]", value))
+    for kind in (bool, int, float, str):  # subclasses of these
+        if isinstance(value, kind):
+            return kind(value)
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _simplify(value: Any, depth: int) -> Any:
+    """Return the value with plain types only. Raise ValueError if it is nested too deep."""
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"it is nested deeper than {_MAX_DEPTH} levels")
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        items = cast("Mapping[Any, Any]", value).items()
+        return {key if type(key) in _KEYS else str(key): _simplify(item, depth + 1) for key, item in items}
+    if isinstance(value, (list, tuple)):
+        return [_simplify(item, depth + 1) for item in cast("list[Any]", value)]
+    return _simplify(_convert_value(value), depth + 1)
+
+
+def fingerprint(*parts: Any) -> str:
+    """Return a digest of the parts, independent of the order of keys. Raise NodeFailed if they are nested too deep."""
+    try:
+        text = orjson.dumps(parts, default=_convert_value, option=_SORTED)
+    except orjson.JSONEncodeError:
+        try:
+            text = json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")
+        except RecursionError:
+            raise NodeFailed("A parameter is nested too deep.", hint="Pass it as a text of JSON.") from None
+    return hashlib.blake2b(text, digest_size=16).hexdigest()

@@ -1,0 +1,1 @@
+"""Resuming: the journal of a run, the results of earlier runs, and the rules for reusing them."""

@@ -1,0 +1,224 @@
+"""The journal of one run: a file that gets a line for each result, locked for as long as the run lives."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import orjson
+
+from pflow.engine.json_values import as_json, from_json
+from uraniborg.kernel.files import open_private, sync_folder
+
+Key = tuple[str, str]
+"""A node and a fingerprint."""
+
+
+class Result(NamedTuple):
+    """The result of a node, with the fingerprint of the step. A result without outputs cannot be reused."""
+
+    node: str
+    fingerprint: str
+    type: str
+    action: str
+    effect: str
+    outputs: bytes | None
+    """As JSON; None if they contain a secret and must not be stored."""
+    by: str = ""
+    """The id of the run in which the node ran."""
+    at: float = 0.0
+    """When the node ran or its result was last reused, in seconds since 1970."""
+    took: tuple[str, ...] = ()
+    """Files that the node removed."""
+
+    @property
+    def key(self) -> Key:
+        return self.node, self.fingerprint
+
+    def format_line(self) -> bytes:
+        """Return the result as a line of a journal."""
+        head = orjson.dumps([*self[:5], self.by, self.at])
+        took = b',"took":%b' % orjson.dumps(self.took) if self.took else b""
+        outputs = self.outputs if self.outputs is not None else b"null"
+        return b'{"finished":%b%b,"outputs":%b}\n' % (head, took, outputs)
+
+    def parse_outputs(self) -> dict[str, Any]:
+        """Return the outputs, which must not be None."""
+        assert self.outputs is not None
+        return from_json(self.outputs)
+
+
+class Entries(NamedTuple):
+    """The content of a journal. `started` are nodes with effects that did not finish."""
+
+    header: dict[str, Any]
+    finished: list[Result]
+    started: set[Key]
+    waiting: frozenset[Key]
+    """Nodes that wait for a person."""
+    is_damaged: bool
+    """Whether a line cannot be parsed. A last line that was cut off does not count."""
+
+
+class Journal:
+    """A journal that this process writes. It is locked until it is closed or the process ends."""
+
+    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+        self.path = path
+        self._size = 0
+        self._is_in_folder = False
+        """Whether the entry of the file in its folder survives a power cut."""
+        self._file = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._write_line(orjson.dumps(header) + b"\n")
+        except BaseException:
+            path.unlink(missing_ok=True)
+            self.close()
+            raise
+
+    def write_start(self, node: str, fingerprint: str) -> None:
+        """Record that a node with effects is about to start. The record is on disk when this returns."""
+        self._write_line(orjson.dumps({"started": [node, fingerprint]}) + b"\n")
+        os.fsync(self._file)
+        if not self._is_in_folder:
+            sync_folder(self.path.parent)
+            self._is_in_folder = True
+
+    def write_failure(self, node: str, fingerprint: str) -> None:
+        """Record that a node that had started failed."""
+        self._write_line(orjson.dumps({"failed": [node, fingerprint]}) + b"\n")
+
+    def write_waiting(self, node: str, fingerprint: str) -> None:
+        """Record that a node waits for a person."""
+        self._write_line(orjson.dumps({"waiting": [node, fingerprint]}) + b"\n")
+
+    def write_result(self, result: Result) -> None:
+        """Record a result; durably if the node has effects."""
+        self._write_line(result.format_line())
+        if result.effect == "effectful":
+            os.fsync(self._file)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _write_line(self, line: bytes) -> None:
+        try:
+            written = os.write(self._file, line)
+            while written < len(line):  # a disk that is nearly full, or a signal
+                written += os.write(self._file, line[written:])
+        except OSError:
+            with contextlib.suppress(OSError):  # half a line would damage the next one
+                os.ftruncate(self._file, self._size)
+            raise
+        self._size += len(line)
+
+
+def read_journal(path: Path) -> Entries:
+    """Return all of a journal that can be parsed. Raise OSError."""
+    header: dict[str, Any] = {}
+    finished: dict[Key, Result] = {}
+    started: set[Key] = set()
+    waiting: set[Key] = set()
+    is_damaged = False
+    for text in _read_complete_lines(path):
+        try:
+            line = from_json(text)
+            if "finished" in line:
+                result = parse_result(line)
+                finished[result.key] = result
+                started.discard(result.key)
+            elif "started" in line:
+                started.add(parse_key(line["started"]))
+            elif "failed" in line:
+                started.discard(parse_key(line["failed"]))
+            elif "waiting" in line:
+                waiting.add(parse_key(line["waiting"]))
+            else:
+                header = dict(line)
+        except (ValueError, KeyError, TypeError):
+            is_damaged = True
+    return Entries(header, list(finished.values()), started, frozenset(waiting), is_damaged)
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """Return the first line of a journal; an empty object if it cannot be parsed. Raise OSError."""
+    with path.open("rb") as stream:
+        try:
+            return dict(from_json(stream.readline()))
+        except (ValueError, TypeError):
+            return {}
+
+
+def parse_result(line: Any) -> Result:
+    """Return the result in a line of a journal. Raise ValueError, KeyError or TypeError."""
+    *texts, at = line["finished"]
+    node, fingerprint, kind, action, effect, by = map(_check_text, texts)
+    outputs = line["outputs"]
+    if outputs is not None and not isinstance(outputs, dict):
+        raise TypeError("outputs must be an object")
+    text = None if outputs is None else as_json(cast("dict[str, Any]", outputs))
+    took = tuple(map(_check_text, line.get("took", ())))
+    return Result(node, fingerprint, kind, action, effect, text, by, float(at), took)
+
+
+def parse_key(pair: Any) -> Key:
+    """Return the key that a pair of texts stands for. Raise ValueError or TypeError."""
+    node, fingerprint = map(_check_text, pair)
+    return node, fingerprint
+
+
+def _check_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value
+
+
+def _read_complete_lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        for line in stream:
+            if line.endswith(b"\n"):
+                yield line
+
+
+@contextlib.contextmanager
+def try_lock(path: Path) -> Generator[bool]:
+    """Lock the journal for the block, and yield True; yield False if another run holds its lock."""
+    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(file)
+
+
+@contextlib.contextmanager
+def wait_for_lock(path: Path, *, leaves_file: bool = True) -> Generator[None]:
+    """Hold the lock file `path` for the block, after its present holder. Remove the file unless `leaves_file`."""
+    while True:
+        file = open_private(path, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if not _is_same_file(path, file):  # its holder has removed it
+                continue
+            try:
+                yield
+            finally:
+                if not leaves_file:
+                    path.unlink(missing_ok=True)
+            return
+        finally:
+            os.close(file)
+
+
+def _is_same_file(path: Path, file: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False

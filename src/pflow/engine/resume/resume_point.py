@@ -1,0 +1,369 @@
+"""The resume point of a workflow: the results that failed runs leave for the next run of the same workflow.
+
+Files and replies call it the checkpoint.
+"""
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from pflow.engine.json_values import from_json
+from pflow.engine.resume.earlier_runs import (
+    EarlierRuns,
+    IsSecret,
+    build_earlier_runs,
+    drop_secret_outputs,
+    merge_earlier_runs,
+    no_earlier_runs,
+    refresh_used,
+    select_latest,
+)
+from pflow.engine.resume.journal import (
+    Entries,
+    Journal,
+    Key,
+    Result,
+    parse_key,
+    parse_result,
+    read_header,
+    read_journal,
+    try_lock,
+    wait_for_lock,
+)
+from pflow.engine.resume.recorder import RunRecorder
+from pflow.errors import ResumePointUnusable
+from uraniborg.kernel.files import make_private, make_private_folder, sync_folder, write_atomic
+
+FOLDER: Final = "checkpoints"
+"""The folder of the pflow home that resume points are in."""
+HOURS: Final = 24.0
+_FORMAT: Final = 2
+_HEAD: Final = re.compile(rb'\s*\{\s*"format"\s*:\s*(\d+)')
+"""The first bytes of resume points and journals."""
+_HEAD_BYTES: Final = 40
+
+HasSucceeded = Callable[[str], bool]
+"""Return True for the id of a run that is logged as a success."""
+
+
+class ResumePoint:
+    """The resume point of one workflow in `folder`: a file of results, and the journals of the runs under way."""
+
+    def __init__(
+        self, folder: Path, name: str, *, hours: float = HOURS, has_succeeded: HasSucceeded = lambda _: False
+    ) -> None:
+        self._folder = folder
+        self._name = name
+        self._file = folder / f"{name}.json"
+        self._seconds = hours * 3600
+        self._has_succeeded = has_succeeded
+
+    def begin_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> RunRecorder:
+        """Begin a run that resumes from earlier results or, if `fresh`, discards them.
+
+        With `keep_results`, the next run resumes from the results of this one even if it succeeds.
+        Raise OSError if the run cannot be recorded, and ResumePointUnusable if earlier results exist all the same or
+        were written by a newer version: without them, effects would happen twice.
+        """
+        if not fresh:
+            self._refuse_newer_format()
+        try:
+            return self._open_journal(run_id, fresh, keep_results)
+        except OSError as exc:
+            if fresh or not (self._file.exists() or any(self._list_files(".journal"))):
+                raise
+            raise ResumePointUnusable(
+                f"An earlier run of '{self._name}' cannot be resumed: {exc.strerror} in the pflow home.",
+                hint="Free disk space or grant access there, or run it with --fresh: then every node runs.",
+            ) from exc
+
+    def read_earlier_runs(self) -> EarlierRuns:
+        """Return the results of earlier runs without beginning a run. Raise OSError or ResumePointUnusable."""
+        self._refuse_newer_format()
+        earlier, cleared = self._read_results(), self._find_succeeded_lineages()
+        if earlier.lineage in cleared:
+            earlier = no_earlier_runs(earlier.notices)
+        for path in self._list_files(".journal"):
+            with contextlib.suppress(FileNotFoundError):
+                if _is_dead(path) and read_header(path).get("lineage") not in cleared:
+                    entries = read_journal(path)
+                    if not self._is_journal_expired(path, entries):
+                        earlier = self._add_entries(earlier, entries)
+        return earlier
+
+    @contextlib.contextmanager
+    def moving_to(self, name: str) -> Generator[None]:
+        """Give the results to the workflow `name` while the block saves that workflow, then remove them here.
+
+        The results are copied before the block and removed after it: a kill at any moment leaves them to every name
+        that a workflow has. If the block fails, they stay here. Raise OSError or ResumePointUnusable before the block
+        runs.
+        """
+        self._refuse_newer_format()
+        copy = self._folder / f"{name}.json"
+        with self._lock() if self._folder.exists() else contextlib.nullcontext():
+            is_copied = self._copy_results(copy)
+            try:
+                yield
+            except BaseException:
+                if is_copied:
+                    copy.unlink(missing_ok=True)
+                raise
+            if is_copied:
+                with contextlib.suppress(OSError):  # without a workflow they are not used, and expire
+                    self._file.unlink()
+
+    def end_run(self, recorder: RunRecorder, *, keep: bool, is_secret: IsSecret) -> None:
+        """End a run: store its results with those that it resumed from, or clear them all. Raise OSError.
+
+        Results with outputs that `is_secret` finds a secret in are stored without their outputs.
+        """
+        path = recorder.journal.path
+        with contextlib.closing(recorder.journal), self._lock():
+            # Other runs that resume from the same run look here for the results of this one.
+            if keep or any(not _is_dead(other) for other in self._list_journals(recorder.lineage, but=path)):
+                is_changed = self._read_stamp() != recorder.stamp
+                earlier = recorder.earlier
+                if is_changed:
+                    earlier = merge_earlier_runs(earlier, self._read_results())
+                earlier = self._add_entries(earlier, read_journal(path))
+                earlier = refresh_used(drop_secret_outputs(earlier, is_secret), recorder.lookup.used, time.time())
+                self._write_results(earlier._replace(run=recorder.run_id))
+            else:
+                # The run's own journal goes last: as long as it is there, the next run sees that this one succeeded.
+                for other in self._list_journals(recorder.lineage, but=path):
+                    other.unlink(missing_ok=True)
+                if self._read_results().lineage in (None, recorder.lineage):
+                    self._clear_results(path)
+            path.unlink(missing_ok=True)
+
+    def find_parallel_result(self, recorder: RunRecorder, key: Key) -> tuple[Result | None, bool]:
+        """Return the result that another run, which resumes from the same run, has got for this step since.
+
+        The second value is True if the step was interrupted there.
+        """
+        was_interrupted = False
+        for path in self._list_journals(recorder.lineage, but=recorder.journal.path):
+            try:
+                entries = read_journal(path)
+            except FileNotFoundError:
+                continue
+            found = next((result for result in entries.finished if result.key == key), None)
+            if found is not None:
+                return found, False
+            was_interrupted |= key in entries.started
+        if self._read_stamp() != recorder.stamp:
+            left = self._read_results()
+            return left.results.get(key), was_interrupted or key in left.uncertain
+        return None, was_interrupted
+
+    def lock_effect(self, key: Key) -> contextlib.AbstractContextManager[None]:
+        """Wait until no other run that resumes from the same run performs the same effect."""
+        return wait_for_lock(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
+
+    def _open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> RunRecorder:
+        make_private_folder(self._folder)
+        with self._lock():
+            earlier = self._merge_dead_journals()
+            if fresh:
+                self._clear_results()
+                earlier = no_earlier_runs()
+            lineage = earlier.lineage or run_id
+            header = {"format": _FORMAT, "run": run_id, "lineage": lineage, "at": time.time()}
+            if keep_results:
+                header["keeps_results"] = True
+            journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
+            return RunRecorder(self, journal, earlier, run_id, lineage, self._read_stamp())
+
+    def _copy_results(self, path: Path) -> bool:
+        """Copy the results to another file; return False if there are none."""
+        self._merge_dead_journals()
+        link = path.with_suffix(".moved")
+        try:
+            link.unlink(missing_ok=True)
+            os.link(self._file, link)
+        except FileNotFoundError:
+            return False
+        os.replace(link, path)
+        sync_folder(self._folder)
+        return True
+
+    def _refuse_newer_format(self) -> None:
+        """Raise ResumePointUnusable if a newer version wrote the results or the journal of a run."""
+        for path in (self._file, *self._list_files(".journal")):
+            with contextlib.suppress(OSError), path.open("rb") as stream:
+                found = _HEAD.match(stream.read(_HEAD_BYTES))
+                if found and int(found[1]) > _FORMAT:
+                    raise ResumePointUnusable(
+                        f"An earlier run of '{self._name}' was made by a newer version of this program.",
+                        hint="Install the newer version, or run it with --fresh: then every node runs.",
+                    )
+
+    def _lock(self) -> contextlib.AbstractContextManager[None]:
+        return wait_for_lock(self._folder / f".{self._name}.lock")
+
+    def _read_stamp(self) -> tuple[int, int, int] | None:
+        """Return values that change whenever the file of results does."""
+        try:
+            status = self._file.stat()
+        except FileNotFoundError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
+    def _list_files(self, suffix: str) -> Iterator[Path]:
+        with contextlib.suppress(FileNotFoundError):
+            for path in list(self._folder.iterdir()):
+                # A name may contain glob characters, or be the beginning of another name.
+                if path.suffix == suffix and path.stem.rpartition(".")[0].removeprefix(".") == self._name:
+                    yield path
+
+    def _list_journals(self, lineage: str, *, but: Path) -> Iterator[Path]:
+        """Yield the journals of the other runs that resume from the same run."""
+        for path in self._list_files(".journal"):
+            with contextlib.suppress(FileNotFoundError):
+                if path != but and read_header(path).get("lineage") == lineage:
+                    yield path
+
+    def _find_succeeded_lineages(self) -> dict[str, str]:
+        """Return the lineages whose last run succeeded and was killed before it had cleared their results.
+
+        Each has the id of that run. A lineage with a run that lives or was interrupted is not among them.
+        """
+        succeeded: dict[str, str] = {}
+        unfinished: set[str] = set()
+        for path in self._list_files(".journal"):
+            with contextlib.suppress(FileNotFoundError):
+                header = read_header(path)
+                lineage, run = str(header.get("lineage")), str(header.get("run"))
+                if not header.get("keeps_results") and _is_dead(path) and self._has_succeeded(run):
+                    succeeded[lineage] = run
+                else:
+                    unfinished.add(lineage)
+        return {lineage: run for lineage, run in succeeded.items() if lineage not in unfinished}
+
+    def _clear_succeeded(self) -> list[str]:
+        """Remove the results of runs that succeeded and were killed before they could, and return a notice for each."""
+        cleared = self._find_succeeded_lineages()
+        if cleared and self._read_results().lineage in cleared:
+            self._clear_results()
+        for path in self._list_files(".journal") if cleared else ():
+            # After the results: without the journal, the next run would resume from these.
+            with contextlib.suppress(FileNotFoundError):
+                if read_header(path).get("lineage") in cleared:
+                    path.unlink()
+        return [
+            f"An earlier run of '{self._name}', {run}, succeeded, and its process ended before it was done: "
+            f"this run starts over. `pflow show {run}` shows what the earlier one did."
+            for run in cleared.values()
+        ]
+
+    def _merge_dead_journals(self) -> EarlierRuns:
+        """Add the journals of runs that died to the file of results, and return all results."""
+        notices = self._clear_succeeded()
+        earlier = self._read_results()
+        earlier.notices.extend(notices)
+        for path in self._list_files(".journal"):
+            with contextlib.suppress(FileNotFoundError), try_lock(path) as is_dead:
+                if is_dead:
+                    entries = read_journal(path)
+                    if self._is_journal_expired(path, entries):
+                        earlier.notices.append(f"The results of a run of '{self._name}' have expired.")
+                    else:
+                        earlier = self._add_entries(earlier, entries)
+                        self._write_results(earlier)
+                    path.unlink()
+                elif read_header(path).get("lineage") != earlier.lineage:
+                    run_id = path.stem.rpartition(".")[2]
+                    earlier.notices.append(
+                        f"Another run of '{self._name}' is under way, {run_id}: its results are not reused."
+                    )
+        return earlier
+
+    def _add_entries(self, earlier: EarlierRuns, entries: Entries) -> EarlierRuns:
+        """Return the earlier runs with the entries of a journal."""
+        results = dict(earlier.results)
+        for result in entries.finished:
+            # An idempotent node replaces what it did before: to return to the former state, it has to run again.
+            gone = earlier.fingerprints.get(result.node, ()) if result.effect == "idempotent" else ()
+            for fingerprint in (*gone, result.fingerprint):
+                results.pop((result.node, fingerprint), None)
+            results[result.key] = result
+        uncertain = (earlier.uncertain | entries.started) - {result.key for result in entries.finished}
+        lineage = earlier.lineage or entries.header.get("lineage")
+        if entries.is_damaged:
+            earlier.notices.append(
+                f"The journal of a run of '{self._name}' is damaged: nodes that it recorded may run again."
+            )
+        run = entries.header.get("run") or earlier.run
+        waiting = (earlier.waiting | entries.waiting) - results.keys()
+        return build_earlier_runs(results, uncertain, lineage, earlier.notices)._replace(waiting=waiting, run=run)
+
+    def _write_results(self, earlier: EarlierRuns) -> None:
+        head = {"format": _FORMAT, "workflow": self._name, "lineage": earlier.lineage, "run": earlier.run}
+        head |= {"at": time.time(), "waiting": sorted(earlier.waiting)}
+        lines = b",\n".join(result.format_line()[:-1] for result in select_latest(earlier.results))
+        start = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(earlier.uncertain))
+        write_atomic(self._file, start + b',"results":[\n%b\n]}\n' % lines)
+
+    def _clear_results(self, own: Path | None = None) -> None:
+        """Remove the results, and the locks of effects unless a run other than that of the journal `own` has one."""
+        with contextlib.suppress(FileNotFoundError):
+            self._file.unlink()
+            sync_folder(self._folder)
+        if all(path == own for path in self._list_files(".journal")):
+            for path in self._list_files(".effect"):
+                path.unlink(missing_ok=True)
+
+    def _read_results(self) -> EarlierRuns:
+        """Return the stored results; none, with a notice, if the file is damaged, which is then renamed."""
+        try:
+            return self._parse_file()
+        except FileNotFoundError:
+            return no_earlier_runs()
+        except (ValueError, KeyError, TypeError):
+            damaged = self._file.with_suffix(".damaged")
+            with contextlib.suppress(OSError):
+                os.replace(self._file, damaged)
+            return self._ignore_results(f"could not be read and was renamed to {damaged.name}")
+
+    def _parse_file(self) -> EarlierRuns:
+        make_private(self._file)
+        text = self._file.read_bytes()
+        if not text:  # the disk was full, or the process was ended, before anything was written
+            return no_earlier_runs()
+        plain = from_json(text)
+        if plain["format"] != _FORMAT:
+            return self._ignore_results("is of another version")
+        waiting = frozenset(map(parse_key, plain["waiting"]))
+        if self._is_expired(plain["at"]) and not waiting:
+            return self._ignore_results("has expired")
+        every = list(map(parse_result, plain["results"]))
+        results = {one.key: one for one in every if waiting or not self._is_expired(one.at)}
+        lineage, run = plain["lineage"], plain["run"]
+        if not all(one is None or isinstance(one, str) for one in (lineage, run)):
+            raise TypeError("ids of runs must be texts")
+        notices = [f"Some results of earlier runs of '{self._name}' have expired."] if len(results) < len(every) else []
+        earlier = build_earlier_runs(results, set(map(parse_key, plain["uncertain"])), lineage, notices)
+        return earlier._replace(waiting=waiting, run=run)
+
+    def _is_expired(self, at: float) -> bool:
+        # A clock that was set back makes the age negative, which is no reason to drop a result.
+        return time.time() - at > self._seconds
+
+    def _is_journal_expired(self, journal: Path, entries: Entries) -> bool:
+        return not entries.waiting and self._is_expired(journal.stat().st_mtime)
+
+    def _ignore_results(self, problem: str) -> EarlierRuns:
+        return no_earlier_runs([f"The checkpoint of '{self._name}' {problem}: every node runs."])
+
+
+def _is_dead(path: Path) -> bool:
+    """Return True if no process runs the run of this journal."""
+    with try_lock(path) as is_dead:
+        return is_dead

@@ -1,0 +1,146 @@
+"""The writer of one run in the log of runs: it collects rows and writes many at a time."""
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pflow.engine.output import NodeStatus
+from pflow.engine.results import RunResult
+from pflow.engine.runlog import NodeRow, RunLog
+from pflow.engine.steps import StepResult
+from pflow.errors import PflowError
+from pflow.ir.model import Node
+from pflow.redaction import Secrets
+from uraniborg.kernel.clock import iso
+from uraniborg.kernel.errors import UraniborgError
+
+_MAX_ROWS: Final = 500
+_FLUSH_S: Final = 1.0
+_MAX_BYTES: Final = 20_000
+
+
+class RunLogWriter:
+    """Writes one run to the log. If the log cannot be written, that is a warning and the run goes on."""
+
+    def __init__(self, log: RunLog | None, run_id: str, workflow: str, source: str) -> None:
+        self._log = log
+        self._run_id = run_id
+        self._workflow = workflow
+        self._source = source
+        self.notices: list[str] = []
+        """Warnings for the reply of the run."""
+        self._rows: list[NodeRow] = []
+        self._count = 0
+        self._flushed_at = time.monotonic()
+        self._began = False
+        self._secrets = Secrets()
+
+    def begin_run(self, inputs: Mapping[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
+        """Write that the run begins. Its secrets are masked in everything that is written from now on."""
+        self._secrets = secrets
+        if self._log is None:
+            return
+        try:
+            self._log.begin_run(
+                self._run_id, self._workflow, self._source, _format_now(), secrets.masked(inputs), resumed_from
+            )
+            self._began = True
+        except UraniborgError as exc:
+            self._stop_logging(exc)
+
+    def add_node(
+        self,
+        key: str,
+        node: Node,
+        status: NodeStatus,
+        step: StepResult | None,
+        duration_ms: float,
+        error: PflowError | None,
+    ) -> None:
+        """Add a row for a node that has ended."""
+        if self._log is None:
+            return
+        self._count += 1
+        body = self._secrets.masked(error.body()["error"]) if error else None
+        note = self._secrets.masked(step.not_reused_reason) if step and step.not_reused_reason else None
+        action = step.action if step else "error"
+        began = iso(datetime.now(UTC) - timedelta(milliseconds=duration_ms))
+        self._rows.append(NodeRow(self._count, key, node.type, status, action, began, duration_ms, body, note))
+        if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
+            self._flush()
+
+    def finish_run(self, result: RunResult, *, is_waiting: bool) -> None:
+        """Write that the run has ended, and close the log."""
+        log = self._log
+        if log is None:
+            return
+        try:
+            self._write_end(log, result, is_waiting=is_waiting)
+        finally:
+            if log.notice:
+                self.notices.append(log.notice)
+            log.close()
+
+    def _write_end(self, log: RunLog, result: RunResult, *, is_waiting: bool) -> None:
+        if not self._began:  # it failed before it began, which is logged as well
+            self.begin_run({}, None, self._secrets)
+        for name in result.progress.skipped:
+            self._count += 1
+            self._rows.append(NodeRow(self._count, name, "", "skipped"))
+        self._flush()
+        status = (
+            "success"
+            if result.success
+            else "waiting"
+            if is_waiting
+            else "cancelled"
+            if result.is_cancelled
+            else "failed"
+        )
+        try:
+            if self._began:
+                log.finish_run(
+                    self._run_id,
+                    status,
+                    _format_now(),
+                    result.duration_ms,
+                    result.failed_node,
+                    result.error_body,
+                    len(result.progress.reused),
+                    _select_small(result.outputs),
+                )
+        except UraniborgError as exc:
+            self._stop_logging(exc)
+
+    def _flush(self) -> None:
+        rows, self._rows = self._rows, []
+        self._flushed_at = time.monotonic()
+        if not rows or self._log is None or not self._began:
+            return
+        try:
+            self._log.add_nodes(self._run_id, rows)
+        except UraniborgError as exc:
+            self._stop_logging(exc)
+
+    def _stop_logging(self, exc: UraniborgError) -> None:
+        self.notices.append(f"This run is not in the log of runs: {exc.message}")
+        self._log = None
+
+
+def _select_small(outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the outputs, with the size instead of a value that is too large for the log."""
+    import orjson
+
+    small: dict[str, Any] = {}
+    for name, value in outputs.items():
+        try:
+            size = len(orjson.dumps(value))
+        except orjson.JSONEncodeError:
+            continue
+        small[name] = value if size <= _MAX_BYTES else {"bytes": size}
+    return small
+
+
+def _format_now() -> str:
+    return iso(datetime.now(UTC))

@@ -1,0 +1,281 @@
+"""The step runner of a run: it reuses earlier results, executes nodes with retries, and records the results."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, Final, cast
+
+from pflow.engine.executors import Call, Executor, run_in_thread
+from pflow.engine.json_values import as_json, from_json
+from pflow.engine.resume.journal import Result
+from pflow.engine.resume.recorder import RunRecorder
+from pflow.engine.resume.reuse import resolve_paths
+from pflow.engine.secret_references import resolve_secrets
+from pflow.engine.steps import (
+    INTERRUPTED,
+    Job,
+    RunState,
+    StepResult,
+    effect_run_id_of,
+    explain_rerun,
+    find_reusable_result,
+    restore_result,
+    warn_of_rerun,
+)
+from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
+from pflow.ir.model import ERROR_ACTION, Node, Workflow
+from pflow.node import Outcome
+from pflow.templates.resolution import LONGEST
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.text import plural
+
+_MAX_ACTION: Final = 100
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+LoadWorkflow = Callable[[Mapping[str, Any]], Workflow]
+"""Return the workflow that the parameters of a nested node name. Raise a member of the error family."""
+
+
+class UnusableOutcome(NodeFailed):
+    """A node has run, and may have had its effect, but its outcome cannot be used."""
+
+
+class LiveStepRunner:
+    """Runs steps on an executor, and reuses and records results if there is a recorder."""
+
+    concurrency: int = 100
+    stops_at_failure: bool = True
+
+    def __init__(self, executor: Executor, recorder: RunRecorder | None, load_workflow: LoadWorkflow) -> None:
+        self._executor = executor
+        self._recorder = recorder
+        self._load_workflow = load_workflow
+
+    def load_nested(self, key: str, params: Mapping[str, Any]) -> Workflow:
+        """Return the workflow that a node runs. Raise PflowError."""
+        return self._load_workflow(params)
+
+    async def run_job(self, state: RunState, job: Job) -> StepResult:
+        """Reuse an earlier result of the step, or execute it. Raise a member of the error family."""
+        recorder = self._recorder
+        if recorder is None or not recorder.is_resuming:
+            return await self._execute_job(state, job, effect_run_id_of(job))
+        if (found := find_reusable_result(recorder.lookup, job)) is not None:
+            return found
+        if job.is_effectful:
+            return await self._run_exclusively(state, recorder, job)
+        return await self._rerun_job(state, recorder, job, recorder.earlier.was_interrupted(job.id))
+
+    async def _run_exclusively(self, state: RunState, recorder: RunRecorder, job: Job) -> StepResult:
+        """Run a step with effects unless another process that resumes from the same run does so first."""
+        try:
+            lock = await _enter_in_thread(recorder.resume_point.lock_effect(job.id))
+        except OSError as exc:
+            raise NodeFailed(
+                f"'{job.key}' was not started: its effect cannot be locked ({exc.strerror}).",
+                hint="Free disk space in the pflow home, then run the workflow again.",
+            ) from exc
+        with lock:
+            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder, job.id)
+            if job.can_reuse(recorder.lookup.removed_files) and (found := restore_result(result, job.call.context)):
+                return found
+            was_interrupted = was_interrupted or recorder.earlier.was_interrupted(job.id)
+            return await self._rerun_job(state, recorder, job, was_interrupted)
+
+    async def _rerun_job(self, state: RunState, recorder: RunRecorder, job: Job, was_interrupted: bool) -> StepResult:
+        """Execute a step of a resumed run, and say why it was not reused."""
+        reason = explain_rerun(recorder.earlier, job, was_interrupted=was_interrupted)
+        if warning := warn_of_rerun(job, reason):
+            state.warnings.append(warning)
+        if reason == INTERRUPTED:
+            state.uncertain.append(job.key)
+        state.reasons[job.key] = reason
+        step = await self._execute_job(state, job, effect_run_id_of(job, recorder.earlier, reason))
+        return step._replace(not_reused_reason=reason)
+
+    async def _execute_job(self, state: RunState, job: Job, effect_run_id: str) -> StepResult:
+        """Execute a step and record its result. The effect of the step counts for the run `effect_run_id`."""
+        recorder = self._recorder
+        if recorder and job.is_effectful:
+            recorder.record_start(job.key, job.fingerprint)
+        try:
+            outcome = await self._try_repeatedly(state, job)
+        except UraniborgError as exc:
+            # A node that timed out, or gave an unusable outcome, may still have had its effect.
+            if recorder and job.is_effectful and not isinstance(exc, (NodeTimedOut, UnusableOutcome)):
+                recorder.record_failure(job.key, job.fingerprint)
+            if recorder and isinstance(exc, ApprovalRequired):
+                recorder.record_waiting(job.key, job.fingerprint)
+            raise
+        text = as_json(outcome.outputs)
+        if len(text) > LONGEST:
+            raise UnusableOutcome(
+                f"'{job.node.id}' returned {len(text):,} bytes; the maximum is {LONGEST:,}.",
+                hint="Let it write a file and return the path.",
+            )
+        outputs = from_json(text)
+        if references := state.secret_references.get(job.key):
+            state.secrets.add(resolve_secrets(references, references[0].root, outputs))
+        if recorder:
+            _record_result(state, recorder, job, outcome, outputs, text, effect_run_id)
+        return StepResult(outputs, outcome.action, effect_run_id=effect_run_id)
+
+    async def _try_repeatedly(self, state: RunState, job: Job) -> Outcome:
+        """Return the outcome of the first attempt that succeeds. Raise the error of the last attempt."""
+        count = 1
+        while True:
+            try:
+                outcome = await attempt_call(self._executor, job.node, job.call)
+            except RunStopped:
+                raise
+            except UraniborgError as exc:
+                # A node that timed out may still run, and a second one must not run beside it.
+                if count >= job.retry.attempts or (job.is_effectful and isinstance(exc, NodeTimedOut)):
+                    if count > 1:
+                        exc.ids.setdefault("attempts", count)
+                    raise
+            else:
+                if count > 1:
+                    state.warnings.append(f"'{job.key}' succeeded at attempt {count} of {job.retry.attempts}.")
+                warnings = (f"'{job.node.id}': {warning}" for warning in outcome.warnings)
+                state.warnings.extend([one for one in warnings if one not in state.warnings])
+                return outcome
+            count += 1
+            if wait := job.retry.wait_before(count):
+                await asyncio.sleep(wait)
+
+
+def _record_result(
+    state: RunState,
+    recorder: RunRecorder,
+    job: Job,
+    outcome: Outcome,
+    outputs: dict[str, Any],
+    text: bytes,
+    effect_run_id: str,
+) -> None:
+    """Record a result; without its outputs if they contain a secret."""
+    action, interface, call = outcome.action, job.call.interface, job.call
+    # Secrets in bytes cannot be found in the text that they become, so the original outputs are searched as well.
+    if has_secret := state.secrets.are_in([outputs, outcome.outputs, action]):
+        action = state.secrets.masked(action)
+    removed = resolve_paths(interface.takes, call.params, call.context) if interface.takes else ()
+    recorder.record_result(
+        Result(
+            job.key,
+            job.fingerprint,
+            interface.type,
+            action,
+            call.effect,
+            None if has_secret else text,
+            effect_run_id or call.context.run_id,
+            time.time(),
+            removed,
+        )
+    )
+
+
+async def _enter_in_thread(lock: AbstractContextManager[None]) -> ExitStack:
+    """Enter the lock in a thread, as its holder may keep it for long, and return a stack that releases it."""
+    stack = ExitStack()
+    is_cancelled = threading.Event()
+
+    def enter_lock() -> None:
+        stack.enter_context(lock)
+        if is_cancelled.is_set():
+            stack.close()
+
+    try:
+        await run_in_thread(enter_lock)
+    except asyncio.CancelledError:
+        is_cancelled.set()
+        stack.close()
+        raise
+    return stack
+
+
+async def attempt_call(executor: Executor, node: Node, call: Call) -> Outcome:
+    """Execute a node once and return its outcome. Raise only members of the error family, whatever the node does."""
+    seconds = call.context.timeout
+    limit: asyncio.Timeout | None = None
+    try:
+        call = Call(call.interface, _copy_containers(call.params), call.context, call.effect, call.secrets)
+        if seconds is None:
+            returned = await executor.run(call)
+        else:
+            async with asyncio.timeout(seconds) as limit:
+                returned = await executor.run(call)
+        return _check_outcome(returned, node)
+    except UraniborgError as exc:
+        _make_serializable(exc)
+        raise
+    except GeneratorExit:
+        raise
+    except BaseException as exc:
+        if isinstance(exc, asyncio.CancelledError) and _is_task_cancelled():
+            raise
+        if isinstance(exc, TimeoutError) and limit is not None and limit.expired():
+            raise NodeTimedOut(
+                f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
+                hint="Raise `timeout` of the node, or let it do less.",
+                node=node.id,
+            ) from None
+        hint = "The error comes from the node itself."
+        failed = NodeFailed(describe_exception(exc), hint=hint, exception=type(exc).__name__)
+        _make_serializable(failed)
+        raise failed from exc
+
+
+def _copy_containers(value: Any) -> Any:
+    """Return a copy that the node can change: other nodes get the same value."""
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {key: item if type(item) in _SCALARS else _copy_containers(item) for key, item in items}
+    if isinstance(value, list):
+        return [item if type(item) in _SCALARS else _copy_containers(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _is_task_cancelled() -> bool:
+    """Return True if this task is cancelled: a node may raise CancelledError by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def _check_outcome(returned: Any, node: Node) -> Outcome:
+    """Return the outcome that a node returned. Raise UnusableOutcome, or NodeFailed for the action `error`."""
+    outcome = returned if isinstance(returned, Outcome) else Outcome({} if returned is None else returned)
+    outputs, action = cast("Any", outcome.outputs), cast("Any", outcome.action)
+    if not isinstance(outputs, Mapping):
+        raise UnusableOutcome(
+            f"'{node.id}' returned {type(outputs).__name__}, not an object of outputs.",
+            hint="A node returns a mapping of its outputs, or an Outcome.",
+        )
+    if not isinstance(action, str) or not action.isprintable() or len(action) > _MAX_ACTION:
+        raise UnusableOutcome(
+            f"'{node.id}' returned an action that is not a word of at most {_MAX_ACTION} characters.",
+            hint="Use one such as `default`.",
+        )
+    warnings = cast("Any", outcome.warnings)
+    if not isinstance(warnings, tuple) or not all(isinstance(one, str) for one in cast("tuple[Any, ...]", warnings)):
+        raise UnusableOutcome(
+            f"'{node.id}' returned warnings that are not a tuple of texts.", hint="Use ('One sentence.',)."
+        )
+    if action == ERROR_ACTION:
+        message = str(outcome.outputs.get("error") or f"'{node.id}' returned the action `error`.")
+        raise NodeFailed(message, outputs=outcome.outputs)
+    return outcome
+
+
+def _make_serializable(exc: UraniborgError) -> None:
+    """Change the error of a node so that it can be stored as JSON."""
+    from uraniborg.kernel.text import replace_surrogates
+
+    exc.message, exc.hint = replace_surrogates(str(exc.message)), replace_surrogates(str(exc.hint))
+    for name, value in exc.ids.items():
+        try:
+            exc.ids[name] = from_json(as_json({"it": value}))["it"]
+        except NodeFailed:
+            exc.ids[name] = f"<{type(value).__name__}>"

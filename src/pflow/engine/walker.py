@@ -1,0 +1,387 @@
+"""The walk over a workflow: its nodes in the order that the edges give, at the same time where the edges allow it.
+
+The same walk serves a run and a dry run. In a dry run the outputs, the action and the effects of a node that would run
+are not known: the walk goes on with those that are.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+from types import coroutine
+from typing import Any, Final
+
+from pflow.engine.batches import BatchRun
+from pflow.engine.inputs import prepare_inputs, secret_inputs
+from pflow.engine.json_values import as_json, from_json
+from pflow.engine.output import NodeStatus, elapsed_ms
+from pflow.engine.params import resolve_nested_params
+from pflow.engine.results import Progress, collect_outputs
+from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects, join_effects
+from pflow.engine.schedule import Schedule
+from pflow.engine.secret_references import find_secret_references, resolve_secrets
+from pflow.engine.steps import RunState, StepResult, ValueUnknown, run_step
+from pflow.errors import (
+    ApprovalRequired,
+    NodeFailed,
+    NodeTimedOut,
+    PflowError,
+    RunStopped,
+    TemplateUnresolved,
+    as_pflow_error,
+)
+from pflow.ir.graph import Graph
+from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Node, Retry, Workflow
+from pflow.ir.template_uses import NESTED, resolvable
+from pflow.templates.scope import Scope
+from pflow.templates.syntax import references_in, strings_in, templates_in
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.text import plural
+
+_NODES_PER_TURN: Final = 64
+"""After how many nodes other tasks get a turn: nodes that wait for nothing would not let them."""
+MAX_DEPTH: Final = 10
+"""How many levels deep workflows may be nested."""
+
+
+@coroutine
+def yield_to_loop() -> Generator[None]:
+    """Let the event loop run other tasks that are ready."""
+    yield
+
+
+class KnownScope(Scope):
+    """The values of a run. Raises ValueUnknown for the outputs of nodes that are not known."""
+
+    __slots__ = ("_unknown",)
+
+    def __init__(self, values: Mapping[str, Any], unknown: set[str]) -> None:
+        super().__init__(values)
+        self._unknown = unknown
+
+    def get(self, name: str) -> Any:
+        if name in self._unknown:
+            raise ValueUnknown
+        return super().get(name)
+
+
+class _Workers:
+    """Tasks that run ready nodes at the same time."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ended: deque[asyncio.Task[None]] = deque()
+        self._waiting: asyncio.Future[None] | None = None
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        self.count += 1
+        task.add_done_callback(self._on_end)
+
+    @property
+    def are_left(self) -> bool:
+        """Whether a task is at work, or has ended and was not waited for."""
+        return bool(self.count or self._ended)
+
+    async def wait_for_next(self) -> None:
+        """Wait until a task has ended. Raise its exception if there is one."""
+        if not self._ended:
+            self._waiting = asyncio.get_running_loop().create_future()
+            await self._waiting
+            self._waiting = None
+        while self._ended:
+            self._ended.popleft().result()
+
+    async def cancel_all(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _on_end(self, task: asyncio.Task[None]) -> None:
+        self.count -= 1
+        self._tasks.discard(task)
+        self._ended.append(task)
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+
+class WorkflowWalker:
+    """The walk over one workflow, or over a nested one, whose nodes have keys such as `outer/inner`."""
+
+    def __init__(
+        self, workflow: Workflow, values: dict[str, Any], state: RunState, *, prefix: str = "", effects: str = ""
+    ) -> None:
+        self.workflow = workflow
+        self.values = values
+        self.progress = Progress()
+        self.unknown: set[str] = set()
+        """Nodes that may not be reached, or whose outputs are not known: only in a dry run."""
+        self._state = state
+        self._runner = state.runner
+        self._listener = state.listener
+        self._prefix = prefix
+        self._graph = Graph.of(workflow)
+        self._schedule = Schedule(workflow, self._graph, self._list_actions)
+        self._effects_at_start = effects
+        self._effects_after: dict[str, str | None] = {}
+        """For each node that has ended, the effects digest after it; None if it is not known."""
+        self._scope = KnownScope(values, self.unknown)
+        for name, references in find_secret_references(workflow).items():
+            if name in workflow.nodes:
+                state.secret_references[prefix + name] = references
+            else:
+                state.secrets.add(resolve_secrets(references, name, values.get(name)))
+
+    async def walk(self) -> None:
+        """Run nodes until none is left. Failures are in `progress`. If cancelled, cancel the nodes that run."""
+        self._listener.graph_started(self._prefix, self._graph)
+        ready, workers = deque([self._schedule.start]), _Workers()
+        try:
+            await self._run_ready_nodes(ready, workers)
+            while workers.are_left:
+                await workers.wait_for_next()
+        except BaseException:
+            await workers.cancel_all()
+            raise
+        finally:
+            self.progress.skipped = list(self._schedule.skipped)
+            for name in self.progress.skipped:
+                self._listener.node_skipped(self._prefix + name, self.workflow.nodes[name])
+
+    @property
+    def effects(self) -> str | None:
+        """The effects digest after all nodes that ran; None if it is not known."""
+        return join_effects(self._effects_after.values())
+
+    async def _run_ready_nodes(self, ready: deque[str], workers: _Workers) -> None:
+        """Run the nodes that are ready and those that follow, with as many workers as there are ready nodes."""
+        done, others = 0, self._runner.concurrency - 1
+        while ready and not (self.progress.failures and self._runner.stops_at_failure):
+            node = self.workflow.nodes[ready.popleft()]
+            while workers.count < min(others, len(ready)):
+                workers.start(self._run_ready_nodes(ready, workers))
+            ready.extend(await self._run_node(node))
+            done += 1
+            if others and done % _NODES_PER_TURN == 0:
+                await yield_to_loop()
+
+    async def _run_node(self, node: Node) -> list[str]:
+        """Run a node, and return the nodes that are ready after it."""
+        began = time.perf_counter()
+        key = self._prefix + node.id
+        deciders = self._schedule.deciders.get(node.id, ())
+        self._listener.node_started(key, node, deciders)
+        effects = self._join_effects_before(node.id)
+        waits_for: Sequence[str] = ()
+        try:
+            step = await self._run_batch_or_step(node, key, effects)
+        except UraniborgError as exc:
+            return self._end_failed_node(node, as_pflow_error(exc), elapsed_ms(began), effects)
+        except ValueUnknown:
+            step = self._build_unknown_result(node)
+            is_blind = effects is None and self._reads_effects(node)
+            waits_for = sorted(self.unknown) if is_blind else _list_unknown_references(node, self.unknown)
+        except asyncio.CancelledError:
+            self.progress.interrupted.append(node.id)
+            self._listener.node_ended(key, node, "uncertain", None, elapsed_ms(began))
+            raise
+        self._record_outputs(node.id, step.outputs)
+        self._record_effects(node.id, effects, step.effect_run_id)
+        status: NodeStatus = "reused" if step.is_reused else "completed"
+        self._record_progress(node.id, step)
+        self._listener.node_ended(key, node, status, step, elapsed_ms(began), None, waits_for)
+        if step.action is not None and not self._schedule.has_edge(node.id, step.action):
+            self._warn_of_dead_end(node, step.action)
+        return self._schedule.end_node(node.id, step.action)
+
+    def _end_failed_node(self, node: Node, exc: PflowError, duration_ms: float, effects: str | None) -> list[str]:
+        """Record a failure, and return the nodes that are ready after it: those of `error` edges."""
+        key = self._prefix + node.id
+        exc.ids.setdefault("node", node.id)
+        if reason := self._state.reasons.get(key):
+            self.progress.not_reused[node.id] = reason
+        status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
+        self._listener.node_ended(key, node, status, None, duration_ms, exc)
+        if isinstance(exc, RunStopped) or not self._schedule.has_edge(node.id, ERROR_ACTION):
+            if node.id not in self._schedule.deciders:
+                self.progress.failures[node.id] = exc
+            if self._runner.stops_at_failure:
+                return []
+        else:
+            self._state.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
+        is_harmless = isinstance(exc, TemplateUnresolved) or self._state.effect_of(node) == "pure"
+        is_known = node.id not in self.unknown
+        self._record_effects(node.id, effects, "" if is_harmless else f"failed: {exc.message}" if is_known else None)
+        self._record_outputs(node.id, {**_copy_failure_outputs(exc), "error": exc.message})
+        self.progress.actions[node.id] = ERROR_ACTION
+        return self._schedule.end_node(node.id, ERROR_ACTION)
+
+    def _record_outputs(self, node: str, outputs: dict[str, Any] | None) -> None:
+        if outputs is not None:
+            self.values[node] = outputs
+        if outputs is None or node in self._schedule.deciders:
+            self.unknown.add(node)
+
+    def _record_effects(self, node: str, before: str | None, effect_run_id: str | None) -> None:
+        if before is None or effect_run_id is None or node in self._schedule.deciders:
+            self._effects_after[node] = None
+        else:
+            self._effects_after[node] = extend_effects(before, self._prefix + node, effect_run_id)
+
+    def _record_progress(self, node: str, step: StepResult) -> None:
+        progress = self.progress
+        progress.completed.append(node)
+        if step.action is not None:
+            progress.actions[node] = step.action
+        if step.is_reused:
+            progress.reused.append(node)
+        elif step.not_reused_reason:
+            progress.not_reused[node] = step.not_reused_reason
+
+    def _join_effects_before(self, node: str) -> str | None:
+        entering = self._graph.entering[node]
+        before = join_effects(self._effects_after.get(edge.source, NO_EFFECTS) for edge in entering)
+        return self._effects_at_start if before == NO_EFFECTS else before
+
+    def _reads_effects(self, node: Node) -> bool:
+        """Return True if the result of a node depends on the effects of nodes before it."""
+        return node.type == NESTED or self._state.interfaces[node.type].reads_world
+
+    def _build_unknown_result(self, node: Node) -> StepResult:
+        """Return the result of a node that will run with parameters that are not known."""
+        if node.type == NESTED:
+            return StepResult(None, None, effect_run_id=None)
+        run_id = "" if self._state.effect_of(node) == "pure" else self._state.context.run_id
+        return StepResult(None, None, effect_run_id=run_id)
+
+    def _list_actions(self, name: str) -> set[str]:
+        """Return the actions with which a node may end without failing; none if they are not known."""
+        node = self.workflow.nodes[name]
+        if node.batch is not None or node.type == NESTED:
+            return {DEFAULT_ACTION}
+        interface = self._state.interfaces[node.type]
+        return set() if interface.open_actions else {*interface.actions} - {ERROR_ACTION}
+
+    def _warn_of_dead_end(self, node: Node, action: str) -> None:
+        """Warn that a node ended with an action that none of its edges is for."""
+        if actions := {*self._schedule.edge_actions(node.id)} - {ERROR_ACTION}:
+            listed = ", ".join(sorted(actions))
+            self._state.warnings.append(f"'{node.id}' returned the action '{action}', but has edges only for {listed}.")
+
+    async def _run_batch_or_step(self, node: Node, key: str, effects: str | None) -> StepResult:
+        if effects is None:
+            if self._reads_effects(node):
+                raise ValueUnknown
+            effects = NO_EFFECTS
+        if node.batch is None:
+            return await self._run_once(node, self._scope, key, effects)
+        retry = node.batch.retry if node.batch.retry.attempts > 1 else None
+
+        async def run_item(scope: Scope, index: int) -> StepResult:
+            return await self._run_once(node, scope, f"{key}[{index}]", effects, retry)
+
+        batch = BatchRun(node, self._scope, run_item, self._runner.concurrency)
+        await batch.run()
+        self._listener.batch_ended(key, batch)
+        if not batch.is_known:
+            self.unknown.add(node.id)
+        batch.raise_failure()
+        if batch.errors:
+            failed = f"{len(batch.errors)} of {len(batch.items)} items of '{key}' failed"
+            self._state.warnings.append(f"{failed}, the first at {batch.first_problem()}")
+        return batch.build_result()
+
+    async def _run_once(
+        self, node: Node, scope: Scope, key: str, effects: str, retry: Retry | None = None
+    ) -> StepResult:
+        if node.type == NESTED:
+            return await self._run_nested(node, scope, key, effects)
+        return await run_step(self._state, node, scope, key=key, retry=retry, effects=effects)
+
+    async def _run_nested(self, node: Node, scope: Scope, key: str, effects: str) -> StepResult:
+        """Run a nested workflow: its nodes are steps of this run, each of which can be reused."""
+        if key.count("/") >= MAX_DEPTH:
+            raise NodeFailed(
+                f"Workflows are nested more than {MAX_DEPTH} deep.", hint="Check whether a workflow runs itself."
+            )
+        params = resolve_nested_params(node, self._state.interfaces[NESTED], scope)
+        try:
+            workflow = self._runner.load_nested(key, params)
+            if workflow is None:
+                return self._build_unknown_result(node)
+            values = prepare_inputs(workflow, params.get("inputs") or params.get("param_mapping") or {})
+            self._state.secrets.add(secret_inputs(workflow, values))
+        except PflowError as exc:
+            raise _relate_to_outer(exc, node, key, exc.ids.get("node")) from None
+        inner = WorkflowWalker(workflow, values, self._state, prefix=f"{key}/", effects=effects)
+        try:
+            await self._walk_in_time(node, inner)
+        finally:
+            if inner.progress.failures or inner.progress.interrupted:
+                self._note_nested_reuse(node, inner.progress)
+        if inner.progress.failures:
+            if inner.unknown:  # then another node may be the first to fail
+                self.unknown.add(node.id)
+            failed, exc = next(iter(inner.progress.failures.items()))
+            raise _relate_to_outer(exc, node, key, failed)
+        return self._build_nested_result(node, inner, effects)
+
+    def _build_nested_result(self, node: Node, inner: "WorkflowWalker", effects: str) -> StepResult:
+        """Return the result of a nested workflow as one step."""
+        effect_run_id = "" if inner.effects == effects else inner.effects
+        if inner.unknown:
+            return StepResult(None, None, effect_run_id=effect_run_id)
+        progress = inner.progress
+        reused = sum("/" not in one for one in progress.reused)  # without those of workflows nested deeper
+        is_reused = 0 < reused == len(progress.actions)
+        reason = next(iter(f"{name}: {why}" for name, why in progress.not_reused.items()), "")
+        if reused and not is_reused:
+            reason = reason or "not all of its nodes had finished"
+        if not is_reused:
+            self._note_nested_reuse(node, progress)
+        outputs = collect_outputs(inner.workflow, inner.values, self._state.warnings)
+        return StepResult(outputs, DEFAULT_ACTION, is_reused, reason, effect_run_id)
+
+    def _note_nested_reuse(self, node: Node, inner: Progress) -> None:
+        """Add the nodes of a nested workflow that was not reused as a whole to the progress, one by one."""
+        self.progress.reused += [f"{node.id}/{one}" for one in inner.reused]
+        self.progress.not_reused |= {f"{node.id}/{one}": why for one, why in inner.not_reused.items()}
+
+    async def _walk_in_time(self, node: Node, inner: "WorkflowWalker") -> None:
+        """Walk over a nested workflow. Raise NodeTimedOut if it takes longer than it may."""
+        limits = (node.timeout, inner.workflow.timeout)
+        seconds = min((one for one in limits if one is not None), default=None)
+        try:
+            async with asyncio.timeout(seconds):
+                await inner.walk()
+        except TimeoutError:
+            raise NodeTimedOut(
+                f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
+                hint="Raise `timeout` of the node, or of the workflow that it runs.",
+            ) from None
+
+
+def _list_unknown_references(node: Node, unknown: set[str]) -> list[str]:
+    """Return the references in the templates of a node to nodes whose outputs are not known."""
+    texts = (text for _, text in strings_in([resolvable(node), node.batch and node.batch.items]))
+    references = (one for text in texts for template in templates_in(text) for one in references_in(template))
+    names = unknown - {node.batch.alias} if node.batch else unknown
+    return list(dict.fromkeys(one.text for one in references if one.root in names))
+
+
+def _relate_to_outer(exc: PflowError, node: Node, key: str, inner: str | None) -> PflowError:
+    """Return the error of a nested workflow as one of the node that runs it, with the innermost node beside it."""
+    if inner is not None:
+        exc.ids.setdefault("nested_node", f"{key}/{inner}")
+    exc.ids["node"] = node.id
+    return exc
+
+
+def _copy_failure_outputs(exc: PflowError) -> dict[str, Any]:
+    """Return the outputs that a node had when it failed, as JSON values."""
+    try:
+        return from_json(as_json(exc.outputs)) if isinstance(exc, NodeFailed) else {}
+    except NodeFailed:
+        return {}

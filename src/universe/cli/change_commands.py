@@ -1,0 +1,102 @@
+"""The commands `send`, `undo` and `restore`."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from universe.cli.common import (
+    Db,
+    Json,
+    UniverseId,
+    app,
+    parse_json,
+    print_json,
+    run_with_service,
+)
+
+if TYPE_CHECKING:
+    from universe.domain.commands import Command
+
+
+@app.command()
+def send(
+    universe_id: UniverseId,
+    command: Annotated[str, typer.Argument(metavar="JSON", help="A command, or a list of commands; - reads stdin.")],
+    expected_version: Annotated[
+        int | None, typer.Option(min=0, help="Refuse the command unless the universe is at this version.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option(help="An idempotency key: a command sent again with its key takes effect once.")
+    ] = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Send a command, or several of which all or none take effect.
+
+    `universe commands` lists the commands with their fields.
+
+    Examples:
+
+    - `universe send t1 '{"type": "tick", "dt": 30}'`
+    - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
+    """
+    from universe.domain.command_warnings import find_command_warnings
+    from universe.service.replies import describe_change
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import print_change
+
+    given = parse_json(sys.stdin.read() if command == "-" else command)
+
+    async def change(service: UniverseService) -> dict[str, Any]:
+        result = await service.send(universe_id, given, expected_version=expected_version, key=key)
+        facts = describe_change(result)
+        if isinstance(given, dict) and (advice := find_command_warnings(result.before, cast("Command", given))):
+            facts["warnings"] = [*advice, *facts.get("warnings", ())]
+        return facts
+
+    done = run_with_service(db, change)
+    print_json(done) if json else print_change(done)
+
+
+@app.command()
+def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
+    """Undo the last change. Repeat it to undo earlier changes.
+
+    Examples:
+
+    - `universe undo t1`
+    """
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import print_change
+
+    async def change(service: UniverseService) -> dict[str, Any]:
+        result = await service.undo(universe_id)
+        return {"version": result.version, "events": result.events}
+
+    done = run_with_service(db, change)
+    print_json(done) if json else print_change(done)
+
+
+@app.command()
+def restore(
+    universe_id: UniverseId,
+    version: Annotated[int, typer.Option(min=0, help="The version to restore, earlier or later.")],
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Restore the state of a version. The history keeps all changes.
+
+    Examples:
+
+    - `universe restore t1 --version 1`
+    """
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import print_change
+
+    async def change(service: UniverseService) -> dict[str, Any]:
+        result = await service.restore(universe_id, version)
+        return {"version": result.version, "events": result.events}
+
+    done = run_with_service(db, change)
+    print_json(done) if json else print_change(done)

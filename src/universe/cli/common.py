@@ -1,0 +1,198 @@
+"""The app of the command line, options that commands share, and helpers for input and output."""
+
+import asyncio
+import re
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, Self, TextIO, TypeVar
+
+import typer
+
+from uraniborg.kernel.cli import UsageError
+
+Value = TypeVar("Value")
+
+_JULIAN_DATE: Final = re.compile(r"(?i:(?:JD *)?)([0-9]{6,7}(?:\.[0-9]{1,20})?)")
+_SILENT_S: Final = 1.0
+_TERMINAL_INTERVAL_S: Final = 0.2
+_STREAM_INTERVAL_S: Final = 10.0
+"""The interval between lines on a stream that is not a terminal, such as a file."""
+_ERASE: Final = "\r\x1b[2K"
+
+app = typer.Typer(
+    help="Create universes from real systems or seeds, change them by commands, measure, plot, cite and serve them.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
+Db = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS", help="The database: sqlite:///PATH or postgresql://…. Default: a file in the data folder."
+    ),
+]
+UniverseId = Annotated[str, typer.Argument(metavar="ID", help="The id of a universe; `universe list` lists them.")]
+Version = Annotated[int | None, typer.Option(min=0, help="Use the universe as it was at this version.")]
+
+
+def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, creates: bool = False) -> Value:
+    """Return the result of `work` with the service of a database. Raise DatabaseMissing unless `creates`."""
+    if not creates:
+        _check_database_exists(db)
+
+    async def call_work() -> Value:
+        async with _open_service(db) as service:
+            return await work(service)
+
+    return asyncio.run(call_work())
+
+
+def _check_database_exists(db: str | None) -> None:
+    """Raise DatabaseMissing for the address of a file that does not exist, so that reading does not create it."""
+    from universe.config import load_config
+    from uraniborg.kernel.sqlite import DatabaseMissing
+
+    if db is None:
+        configured_db = load_config().db
+        if configured_db is None:
+            return
+        db = configured_db.get_secret_value()
+    path = Path(db.removeprefix("sqlite:///")).expanduser()
+    if db.startswith("sqlite:///") and not path.is_file():
+        raise DatabaseMissing(f"There is no database at {path}.", hint="Create one: universe new", name=path.name)
+
+
+def get_account_name() -> str:
+    """Return the name of the user account, as the system or the environment gives it."""
+    import getpass
+
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # an account without a name, as in some containers
+        name = ""
+    return "".join(char for char in name if char.isprintable())[:100].strip() or "somebody"
+
+
+@asynccontextmanager
+async def _open_service(db: str | None) -> AsyncGenerator[Any]:
+    """Open the service of a database until the block ends."""
+    from universe.service.universes import UniverseService
+    from universe.serving import load_config_with_options
+    from universe.store.factory import make_store
+
+    config = load_config_with_options({} if db is None else {"db": db})
+    service = UniverseService(
+        make_store(config.address), snapshot_every=config.snapshot_every, author=f"{get_account_name()} (command line)"
+    )
+    async with service.running():
+        yield service
+
+
+def read_state(universe_id: str, version: int | None, db: str | None) -> tuple[str, int, dict[str, Any]]:
+    """Return the name, the version and the plain state of a universe."""
+    from universe.service.universes import UniverseService
+
+    async def read(service: UniverseService) -> tuple[str, int, dict[str, Any]]:
+        view = await service.view(universe_id, version)
+        return view.record.name, view.version, view.replica.mirror.to_plain()
+
+    return run_with_service(db, read)
+
+
+def parse_date(text: str | None) -> datetime | float | None:
+    """Return the instant that `--at` names: a UTC date, or a number for a Julian date in TDB."""
+    if text is None:
+        return None
+    if text.lower() == "today":
+        return datetime.now(UTC)
+    if julian := _JULIAN_DATE.fullmatch(text.strip()):
+        return float(julian[1])
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise UsageError(
+            f"'{text[:40]}' is not a date.", hint="Write it as 2026-11-15, 2026-11-15T18:30, JD2461000.5, or today."
+        ) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) -> None:
+    """Raise before a long computation if a file cannot be written, or is not a picture."""
+    from universe.pictures import check_picture_path
+    from uraniborg.kernel.files import check_output
+
+    pictures = list(pictures)
+    for path in pictures:
+        check_picture_path(path)
+    for path in (*pictures, *others):
+        check_output(path)
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a command given as JSON. Raise UsageError."""
+    import orjson
+
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as exc:
+        raise UsageError(
+            f"The command is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}.",
+            hint="""Quote the whole command. For example: universe send ID '{"type": "tick", "dt": 1}'""",
+        ) from None
+
+
+def print_line(text: str) -> None:
+    """Print a line on stdout."""
+    sys.stdout.write(text + "\n")
+
+
+def print_json(value: Any) -> None:
+    """Print a value as one line of JSON on stdout."""
+    import orjson
+
+    sys.stdout.write(orjson.dumps(value).decode() + "\n")
+
+
+class Progress:
+    """The progress of long work on stderr, from its second second on. Call it with the part done, from 0 to 1."""
+
+    def __init__(self, label: str, *, is_quiet: bool = False, stream: TextIO | None = None) -> None:
+        self._label = label
+        self._stream = stream or sys.stderr
+        self._is_terminal = self._stream.isatty()
+        self._is_quiet = is_quiet and not self._is_terminal
+        self._is_drawn = False
+
+    def __enter__(self) -> Self:
+        self._begun = time.monotonic()
+        self._next = self._begun + _SILENT_S
+        return self
+
+    def __call__(self, part: float) -> None:
+        now = time.monotonic()
+        if self._is_quiet or now < self._next:
+            return
+        left = (now - self._begun) * (1 / part - 1) if part > 0 else 0.0
+        text = f"{self._label}: {100 * min(part, 1.0):.0f} %, about {left:,.0f} s left"
+        self._next = now + (_TERMINAL_INTERVAL_S if self._is_terminal else _STREAM_INTERVAL_S)
+        self._write(_ERASE + text if self._is_terminal else text + "\n")
+        self._is_drawn = self._is_terminal
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_drawn:
+            self._write(_ERASE)
+
+    def _write(self, text: str) -> None:
+        """Write text; after an error of the stream, be quiet instead of ending the work."""
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._is_quiet = True

@@ -1,0 +1,153 @@
+"""The commands `transits` and `rv`, and the report of `show --physics`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from universe.cli.common import (
+    Db,
+    Json,
+    Progress,
+    UniverseId,
+    Version,
+    app,
+    check_output_files,
+    print_json,
+    read_state,
+)
+from uraniborg.kernel.cli import UsageError
+
+Days = Annotated[float, typer.Option(help="The duration in days, from the time of the universe on.")]
+Observer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LON,LAT",
+        help="The direction to the observer, in degrees of the reference frame. Default: that of the universe.",
+    ),
+]
+Kepler = Annotated[bool, typer.Option("--kepler", help="Use fixed Kepler orbits, without mutual attraction.")]
+Csv = Annotated[Path | None, typer.Option(metavar="FILE", help="Write all values as CSV.")]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw a chart: .png or .svg.")]
+
+
+@app.command()
+def transits(
+    universe_id: UniverseId,
+    body: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BODY", help="The id or name of a planet. Repeat it for several. Default: all."),
+    ] = None,
+    days: Days = 365.25,
+    observer: Observer = None,
+    kepler: Kepler = False,
+    csv: Csv = None,
+    plot: Plot = None,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Compute transit times and their deviation from a constant period (TTV). All bodies attract each other.
+
+    Examples:
+
+    - `universe transits t1 --body e --days 60`
+    - `universe transits t1 --days 120 --plot ttv.png --csv ttv.csv`
+    - `universe transits sol --body earth --observer 0,0 --days 400`
+    """
+    from universe.nbody.body_names import find_bodies
+    from universe.nbody.transit_times import transit_times
+    from universe.terminal.measurement_tables import print_transits, render_transits_csv
+
+    check_output_files([] if plot is None else [plot], [csv])
+    name, at, plain = read_state(universe_id, version, db)
+    chosen = find_bodies(plain["stars"], body) if body else None
+    direction = _parse_direction(observer)
+    with Progress(universe_id, is_quiet=json) as progress:
+        found = transit_times(plain, chosen, days=days, observer=direction, is_kepler=kepler, notify=progress)
+    reply = {"id": universe_id, "version": at, **found}
+    _write_files(reply, csv, render_transits_csv, plot, "transit_chart", title=name)
+    print_json(reply) if json else print_transits(reply)
+
+
+@app.command()
+def rv(
+    universe_id: UniverseId,
+    days: Days = 365.25,
+    samples: Annotated[int, typer.Option(help="The number of evenly spaced times.")] = 400,
+    star: Annotated[str | None, typer.Option(metavar="BODY", help="The star. Default: the heaviest body.")] = None,
+    observer: Observer = None,
+    kepler: Kepler = False,
+    csv: Csv = None,
+    plot: Plot = None,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Compute the radial velocity of a star, positive away from us, and the semi-amplitude of each planet.
+
+    Examples:
+
+    - `universe rv t1 --days 20 --plot rv.png`
+    - `universe rv sol --observer 0,0 --days 4333 --kepler`
+    """
+    from universe.nbody.body_names import find_bodies
+    from universe.nbody.radial_velocity import radial_velocities
+    from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
+
+    check_output_files([] if plot is None else [plot], [csv])
+    name, at, plain = read_state(universe_id, version, db)
+    chosen = find_bodies(plain["stars"], [star])[0] if star else None
+    direction = _parse_direction(observer)
+    with Progress(universe_id, is_quiet=json) as progress:
+        found = radial_velocities(
+            plain, chosen, days=days, samples=samples, observer=direction, is_kepler=kepler, notify=progress
+        )
+    reply = {"id": universe_id, "version": at, **found}
+    _write_files(reply, csv, render_velocities_csv, plot, "velocity_chart", title=name)
+    print_json(reply) if json else print_velocities(reply)
+
+
+def print_physics_report(head: dict[str, Any], plain: dict[str, Any], *, json: bool) -> None:
+    """Print the physical quantities of a universe as tables, or as JSON after `head`."""
+    from universe.physics import physics_of
+    from universe.terminal.measurement_tables import print_physics
+
+    reply = physics_of(plain)
+    print_json({**head, **reply}) if json else print_physics(reply)
+
+
+def _write_files(
+    reply: dict[str, Any],
+    csv: Path | None,
+    render_csv: Callable[[dict[str, Any]], bytes],
+    plot: Path | None,
+    chart: Literal["transit_chart", "velocity_chart"],
+    *,
+    title: str,
+) -> None:
+    """Write a measurement as CSV and as a chart, to the files that are given."""
+    if csv is not None:
+        from universe.universe_files import write_output
+
+        write_output(csv, render_csv(reply))
+    if plot is not None:
+        from universe.nbody import measurement_charts
+        from universe.pictures import write_drawing
+
+        write_drawing(getattr(measurement_charts, chart)(reply, title=title), plot)
+
+
+def _parse_direction(text: str | None) -> tuple[float, float] | None:
+    """Return longitude and latitude of `LON,LAT`; None for None. Raise UsageError."""
+    if text is None:
+        return None
+    try:
+        longitude, latitude = (float(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(
+            f"--observer must be longitude and latitude in degrees, got '{text[:40]}'.",
+            hint="For example: --observer 90,0.",
+        ) from None
+    return longitude, latitude

@@ -1,0 +1,195 @@
+"""The commands `serve`, `new`, `import`, `branch` and `delete`."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from universe.cli.common import (
+    Db,
+    Json,
+    UniverseId,
+    Version,
+    app,
+    parse_date,
+    print_json,
+    print_line,
+    run_with_service,
+)
+from uraniborg.kernel.cli import UsageError
+
+
+@app.command()
+def serve(
+    db: Db = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port. Default: 3001; 0 chooses a free port.")] = None,
+    token: Annotated[str | None, typer.Option(help="The bearer token that clients must send.")] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A web origin that may send requests. Repeat it for several."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A host name of the server. Repeat it for several.")
+    ] = None,
+    insecure: Annotated[
+        bool | None,
+        typer.Option("--insecure", help="Serve other machines without a token: everyone may change every universe."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Serve all universes: REST, event streams, and MCP at /mcp.
+
+    Examples:
+
+    - `universe serve`
+    - `universe serve --port 8080 --db sqlite:///universes.db`
+    - `universe serve --host 0.0.0.0 --token "$TOKEN"`
+    """
+    from universe.serving import serve_universes
+
+    options = {
+        "db": db,
+        "host": host,
+        "port": port,
+        "token": token,
+        "allow_origins": allow_origin,
+        "allow_hosts": allow_host,
+        "insecure": insecure,
+    }
+    serve_universes({name: value for name, value in options.items() if value is not None}, as_json=json)
+
+
+@app.command()
+def new(
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="ORIGIN",
+            help="solar-system, trappist-1, kepler-90, alpha-centauri, or seed:PRESET:SEED. Default: empty.",
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="The name of the universe.")] = None,
+    id_: Annotated[str | None, typer.Option("--id", help="The id of the universe. Default: a new id.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="For the Solar System: 2026-11-15 (UTC), JD2461000.5 (TDB), or today."),
+    ] = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Create a universe: empty, from a real system, or generated from a seed.
+
+    Examples:
+
+    - `universe new --from trappist-1 --id t1`
+    - `universe new --from solar-system --at 2026-11-15 --id sol`
+    - `universe new --from seed:classic:42`
+    """
+    from universe.initial_states import get_default_name, load_initial_state
+    from universe.service.replies import describe_record
+    from universe.service.universes import UniverseService
+    from universe.systems.time_scales import caution_about
+    from universe.terminal.universe_reports import print_created
+
+    if at is not None and origin is None:
+        raise UsageError(
+            "--at needs --from.", hint="Dates are for the Solar System: --from solar-system --at 2026-11-15."
+        )
+    moment = parse_date(at)
+    state = None if origin is None else load_initial_state(origin, at=moment)
+    if isinstance(moment, datetime) and (caution := caution_about(moment)):
+        sys.stderr.write(f"Caution: {caution}\n")
+
+    async def create(service: UniverseService) -> dict[str, Any]:
+        record = await service.create(name or get_default_name(origin), state, universe_id=id_)
+        return {**describe_record(record), "bodies": len(state["stars"]) if state else 0}
+
+    made = run_with_service(db, create, creates=True)
+    print_json(made) if json else print_created(made)
+
+
+@app.command(name="import")
+def import_universe(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote, or a state as JSON.")],
+    name: Annotated[str | None, typer.Option(help="The name of the universe.")] = None,
+    id_: Annotated[str | None, typer.Option("--id", help="The id of the universe. Default: a new id.")] = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Create a universe from a file.
+
+    Examples:
+
+    - `universe import saved.json --id copy`
+    """
+    from universe.service.replies import describe_record
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import print_created
+    from universe.universe_files import read_document
+
+    document = read_document(source)
+
+    async def create(service: UniverseService) -> dict[str, Any]:
+        record = await service.create(name or document.name or source.stem, document.state, universe_id=id_)
+        return {**describe_record(record), "bodies": len(document.state.get("stars") or {})}
+
+    made = run_with_service(db, create, creates=True)
+    print_json(made) if json else print_created(made)
+
+
+@app.command()
+def branch(
+    universe_id: UniverseId,
+    version: Version = None,
+    name: Annotated[str | None, typer.Option(help="The name of the new universe.")] = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Create a universe with the state of another one, now or at a version.
+
+    Examples:
+
+    - `universe branch t1 --version 1 --name "What if"`
+    """
+    from universe.service.replies import describe_record
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import print_created
+
+    async def create(service: UniverseService) -> dict[str, Any]:
+        record = await service.branch(universe_id, version=version, name=name)
+        view = await service.view(record.id)
+        return {**describe_record(record), "bodies": len(view.replica.state.stars)}
+
+    made = run_with_service(db, create)
+    print_json(made) if json else print_created(made)
+
+
+@app.command()
+def delete(
+    universe_id: UniverseId,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Delete a universe and its whole log. This cannot be undone.
+
+    Examples:
+
+    - `universe delete t1 --yes`
+    """
+    from universe.service.universes import UniverseService
+
+    if not yes:
+        if json or not sys.stdin.isatty():
+            raise UsageError("A deletion cannot be undone.", hint=f"Confirm it: universe delete {universe_id} --yes")
+        typer.confirm(f"Delete {universe_id} and its whole history?", abort=True)
+
+    async def remove(service: UniverseService) -> None:
+        await service.delete(universe_id)
+
+    run_with_service(db, remove)
+    print_json({"deleted": universe_id}) if json else print_line(f"Deleted {universe_id}.")

@@ -1,0 +1,299 @@
+"""The commands `list`, `show`, `history`, `plot`, `export`, `cite`, `verify` and `commands`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from universe.cli.common import (
+    Db,
+    Json,
+    UniverseId,
+    Version,
+    app,
+    print_json,
+    print_line,
+    read_state,
+    run_with_service,
+)
+from uraniborg.kernel.cli import UsageError
+
+
+@app.command(name="list")
+def list_universes(
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most universes to list.")] = 50,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """List universes, newest first.
+
+    Examples:
+
+    - `universe list --limit 5`
+    """
+    from universe.service.replies import describe_record
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import print_universe_list
+
+    async def read(service: UniverseService) -> list[dict[str, Any]]:
+        return [describe_record(record) for record in await service.records(limit=limit)]
+
+    found = run_with_service(db, read)
+    print_json({"universes": found}) if json else print_universe_list(found)
+
+
+@app.command()
+def show(
+    universe_id: UniverseId,
+    version: Version = None,
+    depth: Annotated[int, typer.Option(min=1, help="The number of levels of the tree.")] = 4,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Show starlight, temperatures, habitable zones, densities and more.")
+    ] = False,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Show a universe as a tree, with units and the authors of changed values; with --json its whole state.
+
+    Examples:
+
+    - `universe show t1 --depth 2`
+    - `universe show t1 --physics`
+    - `universe show t1 --version 1`
+    """
+    name, at, plain = read_state(universe_id, version, db)
+    if physics:
+        from universe.cli.measurement_commands import print_physics_report
+
+        print_physics_report({"id": universe_id, "version": at}, plain, json=json)
+        return
+    if json:
+        print_json(plain)
+        return
+    from universe.domain.state import load_plain_state
+    from universe.provenance.shelf_texts import make_text_reader
+    from universe.service.replies import describe_time
+    from universe.terminal.universe_reports import format_amount, print_tree
+
+    facts = describe_time(load_plain_state(plain))
+    date = f" ({facts['date']})" if "date" in facts else ""
+    print_tree(name, at, plain, depth, f"{format_amount(plain['time'], facts['timeUnit'])}{date}", make_text_reader())
+
+
+@app.command()
+def history(
+    universe_id: UniverseId,
+    after: Annotated[int, typer.Option(min=0, help="Start after this version.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most entries to list.")] = 50,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """List the changes of a universe with their authors and reasons.
+
+    Examples:
+
+    - `universe history t1`
+    - `universe history t1 --after 10 --limit 20`
+    """
+    from universe.service.replies import describe_entry
+    from universe.service.universes import UniverseService
+    from universe.terminal.universe_reports import print_history
+
+    async def read(service: UniverseService) -> list[dict[str, Any]]:
+        entries = await service.history(universe_id, after=after, limit=limit)
+        return [describe_entry(entry, universe_id) for entry in entries]
+
+    entries = run_with_service(db, read)
+    print_json({"entries": entries}) if json else print_history(entries, after)
+
+
+@app.command()
+def plot(
+    universe_id: UniverseId,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The picture file: .png or .svg.")],
+    t: Annotated[
+        float | None, typer.Option(help="The time, in days for real systems. Default: the time of the universe.")
+    ] = None,
+    scale: Annotated[str, typer.Option(help="The scale of distances: linear, log or auto.")] = "auto",
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Draw the orbits, seen from above.
+
+    Examples:
+
+    - `universe plot t1 -o orbits.png`
+    - `universe plot sol -o orbits.svg --scale log --t 365`
+    """
+    from universe.pictures import write_orbit_picture
+    from uraniborg.kernel.files import shown
+    from uraniborg.kernel.logging import printable
+
+    name, at, plain = read_state(universe_id, version, db)
+    write_orbit_picture(plain, output, title=name, t=t, scale=scale)
+    reply = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
+    print_json(reply) if json else print_line(f"The orbits of {printable(name, keep='')} are in {shown(output)}.")
+
+
+@app.command()
+def export(
+    universe_id: UniverseId,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file. Default: stdout.")
+    ] = None,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Write the state of a universe as JSON, sorted by id; equal states give equal bytes.
+
+    Examples:
+
+    - `universe export t1 -o saved.json`
+    """
+    import orjson
+
+    from universe.domain.citations import add_universe_to_records
+    from universe.universe_files import FORMAT, write_output
+    from uraniborg.kernel.files import shown
+
+    name, at, plain = read_state(universe_id, version, db)
+    document = {"format": FORMAT, "name": name, "version": at, "state": add_universe_to_records(plain, universe_id)}
+    written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    if output is None:
+        sys.stdout.write(written.decode())
+        return
+    write_output(output, written)
+    print_json({"path": str(output), "version": at}) if json else print_line(f"Version {at} is in {shown(output)}.")
+
+
+@app.command()
+def cite(
+    universe_id: UniverseId,
+    body: Annotated[
+        str | None, typer.Option(metavar="BODY", help="Show the sources of the values of this body (id or name).")
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option(help="With --body: only this field, such as mass or kepler.period.")
+    ] = None,
+    shelf: Annotated[
+        Path | None,
+        typer.Option(help="With --body: check locations against the texts of this shelf."),
+    ] = None,
+    physics: Annotated[
+        bool, typer.Option("--physics", help="Add the papers behind `show --physics`, `transits` and `rv`.")
+    ] = False,
+    version: Version = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Print the bibliography of a universe as BibTeX, or the origin of the values of a body.
+
+    Examples:
+
+    - `universe cite t1`
+    - `universe cite t1 --body e`
+    - `universe cite t1 --body e --field mass`
+    """
+    if field is not None and body is None:
+        raise UsageError("--field needs --body.", hint="For example: --body trappist-1-e --field mass.")
+    if body is not None:
+        _print_body_sources(universe_id, body, field, version, db, json, shelf)
+        return
+    from universe.provenance.bibliography import collect_sources, write_bibliography
+
+    _, _, plain = read_state(universe_id, version, db)
+    bodies = dict(plain["stars"])
+    if physics:
+        from universe.physics.report import computed_sources
+
+        bodies |= computed_sources(plain)
+    sources = collect_sources(bodies)
+    if json:
+        print_json({"sources": sources, "bibtex": write_bibliography(sources)})
+    elif sources:
+        print_line(write_bibliography(sources).rstrip())
+    else:
+        sys.stderr.write(
+            "No body of this universe has a source. Real systems have sources: universe new --from trappist-1\n"
+        )
+
+
+def _print_body_sources(
+    universe_id: str, body: str, field: str | None, version: int | None, db: str | None, json: bool, shelf: Path | None
+) -> None:
+    from universe.provenance.shelf_texts import make_text_reader
+    from universe.provenance.value_origins import list_value_statuses, trace_value
+    from universe.service.universes import UniverseService
+    from universe.terminal.origin_report import print_body_sources, print_origin
+
+    if shelf is not None and not shelf.expanduser().is_dir():
+        from uraniborg.kernel.files import shown
+
+        raise UsageError(f"The folder {shown(shelf)} does not exist.", hint="Give the folder of a shelf to --shelf.")
+    if field is None:
+        _, _, plain = read_state(universe_id, version, db)
+        statuses = list_value_statuses(plain["stars"], body, make_text_reader(shelf))
+        print_json(statuses) if json else print_body_sources(statuses)
+        return
+
+    async def read(service: UniverseService) -> dict[str, Any]:
+        return await trace_value(service, universe_id, body, field, version=version, text_of=make_text_reader(shelf))
+
+    chain = run_with_service(db, read)
+    print_json(chain) if json else print_origin(chain)
+
+
+@app.command()
+def verify(
+    universe_id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The id of one universe. Default: all.")
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="Compare also with the server at this address.")] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Accept logs that end early, after an older copy was restored on purpose.")
+    ] = False,
+    db: Db = None,
+    json: Json = False,
+) -> int:
+    """Replay logs from the first entry and compare with snapshots, marks and servers. Exit with 4 if they differ.
+
+    Examples:
+
+    - `universe verify`
+    - `universe verify t1 --url http://127.0.0.1:3001`
+    """
+    from universe.service.universes import UniverseService
+    from universe.store.log_verification import Verdict
+    from universe.terminal.universe_reports import print_verdicts
+    from universe.verification import accept_lost_versions, verify_universes
+
+    async def check(service: UniverseService) -> list[Verdict]:
+        if accept:
+            await accept_lost_versions(service, universe_id)
+        return await verify_universes(service, universe_id, url, quiet=json)
+
+    verdicts = run_with_service(db, check)
+    print_json({"universes": [one.as_dict() for one in verdicts]}) if json else print_verdicts(verdicts)
+    return 0 if all(one.is_intact for one in verdicts) else 4
+
+
+@app.command()
+def commands(
+    category: Annotated[str | None, typer.Argument(help="Only this category, such as star-crud.")] = None,
+    json: Json = False,
+) -> None:
+    """List the commands that change a universe, with their fields.
+
+    Examples:
+
+    - `universe commands`
+    - `universe commands star-crud`
+    """
+    from universe.domain.command_catalogue import find_category, list_categories
+    from universe.terminal.universe_reports import print_commands
+
+    chosen = [find_category(category)] if category else list_categories()
+    print_json({"categories": chosen}) if json else print_commands(chosen)

@@ -1,0 +1,48 @@
+"""Handlers of the commands for belts of particles, protoplanetary disks and nebulae."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from universe.domain.commands import Command
+from universe.domain.events import Event
+from universe.domain.state import Draft, EntityKind
+
+
+def _set_collection(kind: EntityKind, field: str, event: str, draft: Draft, command: Command) -> Event:
+    draft.put_all(kind, command[field])
+    return {"type": event}
+
+
+def _update_entity(kind: EntityKind, noun: str, draft: Draft, command: Command) -> Event:
+    key = command["id"]
+    entity = draft.entities(kind).get(key)
+    if entity is None:
+        return {"type": f"{noun}NotFound", "id": key}
+    draft.put(kind, key, {**entity, **command["patch"]})
+    return {"type": f"{noun}Updated", "id": key}
+
+
+def _remove_entity(kind: EntityKind, noun: str, draft: Draft, command: Command) -> Event:
+    draft.remove(kind, [command["id"]])
+    return {"type": f"{noun}Removed", "id": command["id"]}
+
+
+def _add_disk(draft: Draft, command: Command) -> Event:
+    disk = command["disk"]
+    draft.put("protoplanetaryDisks", disk["id"], disk)
+    return {"type": "protoplanetaryDiskAdded", "id": disk["id"]}
+
+
+HANDLERS: Final[dict[str, Callable[[Draft, Command], Event]]] = {
+    "setSmallBodyFields": partial(_set_collection, "smallBodyFields", "fields", "smallBodyFieldsSet"),
+    "updateSmallBodyField": partial(_update_entity, "smallBodyFields", "smallBodyField"),
+    "removeSmallBodyField": partial(_remove_entity, "smallBodyFields", "smallBodyField"),
+    "setProtoplanetaryDisks": partial(_set_collection, "protoplanetaryDisks", "disks", "protoplanetaryDisksSet"),
+    "addProtoplanetaryDisk": _add_disk,
+    "updateProtoplanetaryDisk": partial(_update_entity, "protoplanetaryDisks", "protoplanetaryDisk"),
+    "removeProtoplanetaryDisk": partial(_remove_entity, "protoplanetaryDisks", "protoplanetaryDisk"),
+    "setNebulae": partial(_set_collection, "nebulae", "nebulae", "nebulaeSet"),
+    "updateNebula": partial(_update_entity, "nebulae", "nebula"),
+    "removeNebula": partial(_remove_entity, "nebulae", "nebula"),
+}

@@ -1,0 +1,135 @@
+"""The reference of commands and entities: by category, with fields, an example and refusals."""
+
+from functools import cache
+from inspect import cleandoc
+from typing import Any, Final
+
+import orjson
+
+from universe.domain.command_examples import EXAMPLES
+from universe.domain.commands import CATEGORIES, COMMAND_CLASSES, get_command_type
+from universe.domain.events import get_refusal_code
+from universe.domain.schemas import describe_command_fields, describe_entity_fields, make_openapi_components
+from uraniborg.kernel.errors import InvalidInput
+
+_REFUSALS: Final[dict[str, tuple[str, ...]]] = {
+    "tick": ("tickFailed",),
+    "addStar": ("addStarFailed",),
+    "updateStar": ("starNotFound", "updateStarFailed"),
+    "removeStar": ("starNotFound",),
+    "attachStar": ("attachFailed",),
+    "detachStar": ("detachFailed",),
+    "addGroup": ("addGroupFailed",),
+    "updateGroup": ("groupNotFound", "updateGroupFailed"),
+    "removeGroup": ("groupNotFound", "removeGroupFailed"),
+    "addToGroup": ("groupNotFound", "childAlreadyInGroup", "addToGroupFailed"),
+    "removeFromGroup": ("groupNotFound", "childNotInGroup"),
+    "moveToGroup": ("groupNotFound", "moveToGroupFailed"),
+    "updateSmallBodyField": ("smallBodyFieldNotFound",),
+    "updateProtoplanetaryDisk": ("protoplanetaryDiskNotFound",),
+    "updateNebula": ("nebulaNotFound",),
+    "updateRing": ("starNotFound",),
+    "removeRing": ("ringNotFound",),
+    "replaceSnapshot": ("replaceSnapshotFailed",),
+}
+"""The events that refuse each command."""
+
+SLUGS: Final = [slug for _, slug, _ in CATEGORIES]
+
+
+class UnknownCategory(InvalidInput):
+    """The category of commands does not exist."""
+
+    code = "unknown_category"
+    status = 400
+
+
+@cache
+def list_categories() -> list[dict[str, Any]]:
+    """Return all ten categories with their commands."""
+    return [
+        {"name": name, "slug": slug, "commands": [_describe_command(get_command_type(kind)) for kind in kinds]}
+        for name, slug, kinds in CATEGORIES
+    ]
+
+
+def find_category(slug: str) -> dict[str, Any]:
+    """Return one category, by slug or name. Raise UnknownCategory."""
+    for one in list_categories():
+        if slug in (one["slug"], one["name"]):
+            return one
+    raise UnknownCategory(
+        f"There is no category '{slug[:60]}'.", hint=f"Use one of: {', '.join(SLUGS)}.", allowed=SLUGS
+    )
+
+
+def _describe_command(name: str) -> dict[str, Any]:
+    return {
+        "type": name,
+        "description": cleandoc(COMMAND_CLASSES[name].__doc__),
+        "fields": describe_command_fields(name),
+        "example": EXAMPLES[name],
+        "refusals": [f"{event} ({get_refusal_code(event)})" for event in _REFUSALS.get(name, ())],
+    }
+
+
+_ENTITIES: Final = (
+    "Star",
+    "PlanetaryRing",
+    "Kepler",
+    "StateVector",
+    "Source",
+    "CometMeta",
+    "LagrangePointMeta",
+    "BlackHoleProperties",
+    "RoguePlanetMeta",
+    "Group",
+    "GroupChild",
+    "SmallBodyField",
+    "ProtoplanetaryDisk",
+    "NebulaRegion",
+    "AsteroidBelt",
+    "Position",
+)
+
+
+def write_reference() -> str:
+    """Return the reference of commands and entities as Markdown."""
+    return "\n".join([*_write_commands(), *_write_entities()])
+
+
+def _write_entities() -> list[str]:
+    lines = ["# Entities", "", "Other fields are stored unchanged. Optional fields may be null.", ""]
+    for name in _ENTITIES:
+        schema = make_openapi_components()[name]
+        description = cleandoc(schema.get("description", ""))
+        lines += [f"## {name}", "", *([description, ""] if description else []), "| field | type | |", "|---|---|---|"]
+        lines += [_write_field_row(field, facts) for field, facts in describe_entity_fields(schema).items()]
+        lines.append("")
+    return lines
+
+
+def _write_commands() -> list[str]:
+    lines = ["# Commands", ""]
+    for one in list_categories():
+        lines += [f"## {one['name']}", ""]
+        for command in one["commands"]:
+            lines += [f"### `{command['type']}`", "", command["description"], "", "| field | type | |", "|---|---|---|"]
+            lines += [_write_field_row(name, field) for name, field in command["fields"].items()]
+            refusals = ", ".join(f"`{refusal}`" for refusal in command["refusals"]) or "none"
+            lines += ["", f"Refusals: {refusals}.", "", "```json", _write_json(command["example"]), "```", ""]
+    return lines
+
+
+def _write_field_row(name: str, field: dict[str, Any]) -> str:
+    kind = field["type"].replace("|", "\\|")
+    notes = [field.get("description", ""), "" if field["required"] else f"Optional{_describe_default(field)}."]
+    return f"| `{name}` | {kind} | {' '.join(note for note in notes if note)} |"
+
+
+def _describe_default(field: dict[str, Any]) -> str:
+    return f", {field['default']} if left out" if "default" in field else ""
+
+
+def _write_json(value: Any) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,168 @@
+"""Warnings about accepted commands that probably have an unintended effect."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from universe.domain.citations import list_sources, map_fields_to_sources
+from universe.domain.command_parser import list_inner_fields
+from universe.domain.commands import DEFAULT_DT, Command
+from universe.domain.derivation import get_field_value, is_same_value
+from universe.domain.entities import Entity
+from universe.domain.state import EntityKind, State, get_derived_element
+from universe.domain.suggestions import find_nearest, find_nearest_entities
+from universe.domain.units import is_astronomical
+from universe.errors import did_you_mean
+
+_REFERENCES: Final[dict[str, tuple[tuple[str, str, EntityKind], ...]]] = {
+    "addStar": (("payload", "parentId", "stars"),),
+    "updateStar": (("payload", "parentId", "stars"),),
+    "addGroup": (("payload", "parentGroupId", "groups"),),
+    "updateGroup": (("payload", "parentGroupId", "groups"),),
+    "addProtoplanetaryDisk": (("disk", "centralStarId", "stars"),),
+    "updateProtoplanetaryDisk": (("patch", "centralStarId", "stars"),),
+    "updateSmallBodyField": (("patch", "hostStarId", "stars"),),
+    "removeSmallBodyField": (("", "id", "smallBodyFields"),),
+    "removeProtoplanetaryDisk": (("", "id", "protoplanetaryDisks"),),
+    "removeNebula": (("", "id", "nebulae"),),
+}
+"""Ids in commands that may be unknown: the block, the field, and the kind of entity that each should name."""
+_ADDED: Final[dict[str, EntityKind]] = {"addStar": "stars", "addGroup": "groups"}
+_CHANGED: Final[dict[str, EntityKind]] = {**_ADDED, "updateStar": "stars", "updateGroup": "groups"}
+_HIERARCHY: Final = {"updateStar": ("id", "parentId", "children"), "updateGroup": ("id", "parentGroupId", "children")}
+_SIMPLE_ORBIT: Final = {
+    *("orbitalDistance", "orbitalSpeed", "orbitalPhase", "semiMajorAxis", "eccentricity"),
+    *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ", "orbitRotX", "orbitRotY", "orbitRotZ"),
+}
+_SECONDS_OF_A_DAY: Final = 86_400
+_LONG: Final = 1e15
+"""Numbers from here on are written with an exponent."""
+_MAX_CHARS: Final = 100
+_MAX_ABSENT: Final = 5
+
+
+def find_command_warnings(before: State, command: Command) -> list[str]:
+    """Return one sentence for each effect of an accepted command that is probably unintended. Never raise."""
+    return [
+        *_warn_of_missing_ids(before, command),
+        *_warn_of_misspelled_fields(before, command),
+        *_warn_of_odd_numbers(command),
+        *_warn_of_side_effects(before, command),
+    ]
+
+
+def _warn_of_missing_ids(before: State, command: Command) -> Iterator[str]:
+    kind = command["type"]
+    for block, field, kinds in (*_REFERENCES.get(kind, ()), *_list_member_references(command)):
+        path = f"{block}.{field}" if block else field
+        named = (command[block] if block else command).get(field)
+        entities = before.entities(kinds)
+        if named == "":
+            yield f"{path} is empty, so the entity is neither a root nor a child. Use null for a root."
+        elif named is not None and named not in entities and (kind, named) != ("addStar", command.get("id")):
+            question = did_you_mean(find_nearest_entities(named, entities))
+            yield f"{path} names '{named[:_MAX_CHARS]}', which is not in {kinds}. {question}".rstrip()
+
+
+def _list_member_references(command: Command) -> tuple[tuple[str, str, EntityKind], ...]:
+    """Return the reference to the member that a command puts into a group, in the form of `_REFERENCES`."""
+    is_group = "group" in (command.get("childType"), command.get("child", {}).get("type"))
+    kinds: EntityKind = "groups" if is_group else "stars"
+    if command["type"] == "addToGroup":
+        return (("child", "id", kinds),)
+    return (("", "childId", kinds),) if command["type"] == "moveToGroup" else ()
+
+
+def _warn_of_misspelled_fields(before: State, command: Command) -> Iterator[str]:
+    for block, known in list_inner_fields(command["type"]).items():
+        given: Mapping[str, Any] = command[block]
+        there = _find_entity(before, command) or {}
+        for name in given:
+            if name in known or name in there or name in ("id", "children"):
+                continue
+            if meant := find_nearest(name, [one for one in known if one not in given]):
+                question = did_you_mean(meant[:1])
+                yield f"{block}.{name[:_MAX_CHARS]} is not a known field; it was stored unchanged. {question}".rstrip()
+
+
+def _warn_of_odd_numbers(command: Command) -> Iterator[str]:
+    if command["type"] not in ("addStar", "updateStar"):
+        return
+    if (command["payload"].get("radius") or 0) < 0:
+        yield "payload.radius is negative."
+    if not 0 <= (command["payload"].get("eccentricity") or 0) < 1:
+        yield "payload.eccentricity must be from 0 to below 1 for a closed orbit; the body has no position now."
+
+
+def _warn_of_side_effects(before: State, command: Command) -> Iterator[str]:
+    kind = command["type"]
+    there = _find_entity(before, command)
+    if kind in _ADDED and there is not None:
+        lost = " Its former children are no longer listed below it." if there.get("children") else ""
+        yield f"'{command['id'][:_MAX_CHARS]}' existed already and was replaced.{lost}"
+    if fields := [name for name in _HIERARCHY.get(kind, ()) if name in command["payload"]]:
+        better = "attachStar and detachStar" if kind == "updateStar" else "moveToGroup"
+        yield f"{kind} changed {', '.join(fields)} and did not update the lists of parents and roots; {better} do."
+    simple = sorted(_SIMPLE_ORBIT & command["payload"].keys()) if kind == "updateStar" else []
+    if simple and there and there.get("kepler") and "kepler" not in command["payload"]:
+        yield (
+            f"'{command['id'][:_MAX_CHARS]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
+            "Send the whole kepler block with the new values."
+        )
+    if kind in ("addStar", "updateStar") and command["payload"].get("sources"):
+        yield from _warn_of_absent_cited_fields({**(there or {}), **command["payload"]})
+    if kind == "updateStar" and there:
+        yield from _warn_of_lost_fields(there, command["payload"])
+        yield from _warn_of_set_derived_elements(there, command["payload"])
+    if kind in ("tick", "addStar") and is_astronomical(before.stars.values()):
+        yield from _warn_of_unit_mistakes(command)
+
+
+def _warn_of_absent_cited_fields(body: Entity) -> Iterator[str]:
+    """Warn of sources for fields that the body does not have."""
+    absent = [field for field in map_fields_to_sources(list_sources(body)) if get_field_value(body, field) is None]
+    if absent:
+        listed = ", ".join(f"'{field[:60]}'" for field in absent[:_MAX_ABSENT])
+        more = f" and {len(absent) - _MAX_ABSENT:,} more" if len(absent) > _MAX_ABSENT else ""
+        yield f"payload.sources cites {listed}{more}, which the body does not have."
+
+
+def _warn_of_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
+    """Warn of a nested block that was replaced by one with fewer fields."""
+    for name, block in payload.items():
+        old: Any = there.get(name)
+        lost: list[str] = []
+        if isinstance(block, dict) and isinstance(old, dict):
+            lost = sorted(cast("Entity", old).keys() - cast("Entity", block).keys())
+        if lost:
+            yield f"payload.{name} replaced the whole block; it no longer has {', '.join(lost)[:_MAX_CHARS]}."
+
+
+def _warn_of_set_derived_elements(there: Entity, payload: Entity) -> Iterator[str]:
+    """Warn of an orbital element that was set while the block still declares it as derived."""
+    now = {**there, **payload}
+    if (element := get_derived_element(now)) and get_derived_element(there) == element:
+        old, new = get_field_value(there, f"kepler.{element}"), get_field_value(now, f"kepler.{element}")
+        if not is_same_value(old, new):
+            basis = "period" if element == "semiMajorAxis" else "semiMajorAxis"
+            yield (
+                f"kepler.{element} was set, but kepler.derived makes N-body runs compute it from {basis}. "
+                f'Set kepler.derived to "{basis}".'
+            )
+
+
+def _warn_of_unit_mistakes(command: Command) -> Iterator[str]:
+    if command["type"] == "addStar":
+        if command["payload"]["parentId"] and not command["payload"].get("kepler"):
+            yield (
+                "Other bodies here move by kepler blocks in AU and days. This body has none: it moves by "
+                "orbitalDistance and orbitalSpeed, in degrees for each day."
+            )
+    elif abs(dt := command.get("dt", DEFAULT_DT)) >= _SECONDS_OF_A_DAY:
+        days, years = (f"{dt:,}", f"{dt / 365.25:,.1f}") if abs(dt) < _LONG else (f"{dt:.2g}", f"{dt / 365.25:.2g}")
+        yield f"dt is in days here: {days} days are {years} years. One day is dt 1, a year dt 365.25."
+
+
+def _find_entity(before: State, command: Command) -> Entity | None:
+    """Return the body or group that a command adds or updates, before the command; None if it is new."""
+    kinds = _CHANGED.get(command["type"])
+    return before.entities(kinds).get(command["id"]) if kinds else None

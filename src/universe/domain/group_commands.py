@@ -1,0 +1,139 @@
+"""Handlers of the commands for groups and their members."""
+
+from typing import Any
+
+from universe.domain.commands import Command
+from universe.domain.entities import Entity
+from universe.domain.events import Event
+from universe.domain.hierarchy import find_hierarchy_problem, list_ancestors
+from universe.domain.state import Draft
+
+
+def add_group(draft: Draft, command: Command) -> Event:
+    key, payload = command["id"], command["payload"]
+    parent = payload["parentGroupId"]
+    if reason := _find_parent_problem(draft, key, parent):
+        return {"type": "addGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
+    draft.put("groups", key, {**payload, "id": key})
+    if parent:
+        _append_member(draft, parent, {"id": key, "type": "group"})
+    elif parent is None:
+        _add_root_group(draft, key)
+    return {"type": "groupAdded", "id": key}
+
+
+def update_group(draft: Draft, command: Command) -> Event:
+    key, payload = command["id"], command["payload"]
+    group = draft.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    if "parentGroupId" in payload and (reason := _find_parent_problem(draft, key, payload["parentGroupId"])):
+        parent = payload["parentGroupId"]
+        return {"type": "updateGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
+    draft.put("groups", key, {**group, **payload})
+    return {"type": "groupUpdated", "id": key}
+
+
+def remove_group(draft: Draft, command: Command) -> Event:
+    key = command["id"]
+    group = draft.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    parent = group["parentGroupId"]
+    below = [child["id"] for child in group["children"] if child["type"] == "group" and child["id"] != key]
+    above = list_ancestors(parent, draft.groups, "parentGroupId")
+    if any(child in above for child in below):
+        return {"type": "removeGroupFailed", "reason": "cycle", "id": key}
+    draft.remove("groups", [key])
+    if parent and (around := draft.groups.get(parent)) is not None:
+        draft.put("groups", parent, _drop_member(around, key))
+    _drop_root_group(draft, key)
+    promoted = [child for child in below if child in draft.groups]
+    for child in promoted:
+        draft.put("groups", child, {**draft.groups[child], "parentGroupId": parent})
+    if parent is None and promoted:
+        draft.rootGroupIds = (*draft.rootGroupIds, *promoted)
+    return {"type": "groupRemoved", "id": key}
+
+
+def add_group_member(draft: Draft, command: Command) -> Event:
+    key, child = command["groupId"], command["child"]
+    group = draft.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    if any(_is_member(entry, child["id"], child["type"]) for entry in group["children"]):
+        return {"type": "childAlreadyInGroup", "groupId": key, "childId": child["id"]}
+    is_there = child["type"] == "group" and child["id"] in draft.groups
+    if is_there and (reason := _find_parent_problem(draft, child["id"], key)):
+        return {"type": "addToGroupFailed", "reason": reason, "groupId": key, "childId": child["id"]}
+    _append_member(draft, key, child)
+    if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
+        draft.put("groups", child["id"], {**below, "parentGroupId": key})
+        _drop_root_group(draft, child["id"])
+    return {"type": "childAddedToGroup", "groupId": key, "childId": child["id"]}
+
+
+def remove_group_member(draft: Draft, command: Command) -> Event:
+    key, child = command["groupId"], command["childId"]
+    group = draft.groups.get(key)
+    if group is None:
+        return {"type": "groupNotFound", "id": key}
+    entry = next((entry for entry in group["children"] if entry["id"] == child), None)
+    if entry is None:
+        return {"type": "childNotInGroup", "groupId": key, "childId": child}
+    draft.put("groups", key, _drop_member(group, child))
+    if entry["type"] == "group" and (below := draft.groups.get(child)) is not None:
+        draft.put("groups", child, {**below, "parentGroupId": None})
+        _add_root_group(draft, child)
+    return {"type": "childRemovedFromGroup", "groupId": key, "childId": child}
+
+
+def move_to_group(draft: Draft, command: Command) -> Event:
+    child, kind, target = command["childId"], command["childType"], command["targetGroupId"]
+    if target is not None:
+        if target not in draft.groups:
+            return {"type": "groupNotFound", "id": target}
+        if kind == "group" and (reason := _find_parent_problem(draft, child, target)):
+            return {"type": "moveToGroupFailed", "reason": reason, "childId": child, "targetGroupId": target}
+    listing = [key for key, group in draft.groups.items() if any(e["id"] == child for e in group["children"])]
+    for key in listing:
+        group = draft.groups[key]
+        left = [entry for entry in group["children"] if not _is_member(entry, child, kind)]
+        if len(left) < len(group["children"]):
+            draft.put("groups", key, {**group, "children": left})
+    if kind == "group":
+        _drop_root_group(draft, child)
+        if (moved := draft.groups.get(child)) is not None:
+            draft.put("groups", child, {**moved, "parentGroupId": target})
+            if target is None:
+                _add_root_group(draft, child)
+    if target is not None:
+        _append_member(draft, target, {"id": child, "type": kind})
+    return {"type": "movedToGroup", "childId": child, "targetGroupId": target}
+
+
+def _find_parent_problem(draft: Draft, child: str, parent: Any) -> str | None:
+    return find_hierarchy_problem(child, parent, draft.groups, "parentGroupId") if parent else None
+
+
+def _is_member(entry: Entity, key: str, kind: str) -> bool:
+    return entry["id"] == key and entry["type"] == kind
+
+
+def _drop_member(group: Entity, child: str) -> Entity:
+    return {**group, "children": [entry for entry in group["children"] if entry["id"] != child]}
+
+
+def _append_member(draft: Draft, key: str, child: Entity) -> None:
+    group = draft.groups.get(key)
+    if group is not None:
+        draft.put("groups", key, {**group, "children": [*group["children"], child]})
+
+
+def _add_root_group(draft: Draft, key: str) -> None:
+    draft.rootGroupIds = (*draft.rootGroupIds, key)
+
+
+def _drop_root_group(draft: Draft, key: str) -> None:
+    if key in draft.rootGroupIds:
+        draft.rootGroupIds = tuple(root for root in draft.rootGroupIds if root != key)

@@ -1,0 +1,132 @@
+"""Copies of JSON values, and the problems of values that JSON does not allow."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+MAX_DEPTH: Final = 64
+_SMALLEST, _LARGEST = -(2**63), 2**64 - 1
+_SHOWN: Final = 200
+
+
+class ValueProblem(Exception):
+    """A problem of a value, the values allowed instead, and the path to it, innermost part first.
+
+    `nearest` has similar names that are allowed; `others` has the further problems of the same value.
+    """
+
+    def __init__(
+        self, problem: str, *, allowed: Any = None, reversed_path: Sequence[str | int] = (), nearest: Sequence[str] = ()
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.allowed = allowed
+        self.reversed_path = list(reversed_path)
+        self.nearest = list(nearest)
+        self.others: list[ValueProblem] = []
+
+    @property
+    def path(self) -> str:
+        """The path as `payload.ring.opacity`; cut if it is long."""
+        parts = [str(part)[:_SHOWN] for part in reversed(self.reversed_path[-20:])]
+        return ".".join(parts)[:_SHOWN].encode("utf-8", "replace").decode()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the problem as JSON."""
+        facts: dict[str, Any] = {"path": self.path, "problem": self.problem}
+        if self.allowed is not None:
+            facts["allowed"] = self.allowed
+        return facts | ({"nearest": self.nearest} if self.nearest else {})
+
+
+def raise_problems(problems: Sequence[ValueProblem]) -> None:
+    """Raise the first of these problems, with the others attached; do nothing if there are none."""
+    if problems:
+        problems[0].others = list(problems[1:])
+        raise problems[0]
+
+
+def copy_json(value: Any) -> Any:
+    """Return a deep copy of a JSON value. Raise ValueProblem for a value that JSON does not have."""
+    return _copy_value(value, MAX_DEPTH)
+
+
+def copy_json_object(value: Any, *, allowed: Any) -> dict[str, Any]:
+    """Return a deep copy of a JSON object. Raise ValueProblem for any other value."""
+    if not isinstance(value, Mapping):
+        raise ValueProblem("is not a JSON object", allowed=allowed)
+    return _copy_object(cast("Mapping[Any, Any]", value), MAX_DEPTH - 1)
+
+
+def _copy_value(value: Any, depth: int) -> Any:
+    kind = cast("object", type(value))
+    if kind is str:
+        return value if value.isascii() else _check_unicode(value)
+    if value is None or kind is bool:
+        return value
+    if kind is float:
+        if not math.isfinite(value):
+            raise ValueProblem("is not a finite number", allowed="finite numbers")
+        return value
+    if kind is int:
+        return value if _SMALLEST <= value <= _LARGEST else _convert_to_float(value)
+    if depth == 0:
+        raise ValueProblem("is nested too deep", allowed=f"at most {MAX_DEPTH} levels")
+    if isinstance(value, Mapping):
+        return _copy_object(cast("Mapping[Any, Any]", value), depth - 1)
+    if isinstance(value, (list, tuple)):
+        return _copy_list(cast("Sequence[Any]", value), depth - 1)
+    raise ValueProblem(f"is not a JSON value but {type(value).__name__}", allowed="JSON")
+
+
+def _copy_object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+    copied: dict[str, Any] = {}
+    name: Any = None
+    try:
+        for name, item in value.items():
+            if type(name) is not str or not name.isascii():
+                _check_key(name)
+            kind = cast("object", type(item))
+            # Most values are short texts and small numbers.
+            if (kind is str and item.isascii()) or item is None or kind is bool:
+                copied[name] = item
+            else:
+                copied[name] = _copy_value(item, depth)
+    except ValueProblem as problem:
+        problem.reversed_path.append(name if isinstance(name, str) else repr(name)[:_SHOWN])
+        raise
+    return copied
+
+
+def _copy_list(value: Sequence[Any], depth: int) -> list[Any]:
+    copied: list[Any] = []
+    try:
+        for item in value:
+            copied.append(_copy_value(item, depth))  # noqa: PERF401 - how many there are gives the index of the problem
+    except ValueProblem as problem:
+        problem.reversed_path.append(len(copied))
+        raise
+    return copied
+
+
+def _convert_to_float(value: int) -> float:
+    """Return the nearest float, as other JSON readers do for an integer of more than 64 bits."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueProblem("is beyond the range of numbers", allowed="numbers up to 1.7e308") from None
+
+
+def _check_key(name: Any) -> None:
+    if type(name) is not str:
+        raise ValueProblem("is a key that is not a string", allowed="strings as keys")
+    _check_unicode(name)
+
+
+def _check_unicode(text: str) -> str:
+    """Return the text. Raise ValueProblem if it has half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueProblem("has half a character", allowed="whole Unicode text") from None
+    return text

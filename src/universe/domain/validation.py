@@ -1,0 +1,183 @@
+"""Checks of values against their types: every problem, with its path and the values allowed."""
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from typing import Any, Final, cast
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from universe.domain.entities import (
+    AsteroidBelt,
+    Group,
+    NebulaRegion,
+    ProtoplanetaryDisk,
+    SmallBodyField,
+    Star,
+)
+from universe.domain.field_types import ID_CHARS
+from universe.domain.json_schema import describe_type_at, find_schema_at
+from universe.domain.json_values import ValueProblem
+from universe.domain.suggestions import find_nearest
+
+MAX_PROBLEMS: Final = 20
+"""The most problems that one error lists."""
+
+ENTITY_MAPS: Final[dict[str, Any]] = {
+    "stars": Star,
+    "groups": Group,
+    "belts": AsteroidBelt,
+    "smallBodyFields": SmallBodyField,
+    "fields": SmallBodyField,
+    "protoplanetaryDisks": ProtoplanetaryDisk,
+    "disks": ProtoplanetaryDisk,
+    "nebulae": NebulaRegion,
+}
+"""The type of the entities in the maps of these names. Maps may be large, so their entities are checked one by one."""
+
+_PROBLEMS: Final = {
+    "finite_number": "is not a finite number",
+    "string_type": "is not a string",
+    "float_type": "is not a number",
+    "int_type": "is not a whole number",
+    "int_from_float": "is not a whole number",
+    "bool_type": "is neither true nor false",
+    "dict_type": "is not an object",
+    "list_type": "is not a list",
+    "too_short": "has too few items",
+    "too_long": "has too many items",
+}
+"""The text of a problem by pydantic's error type."""
+_ALLOWED: Final = {
+    "finite_number": "a finite number",
+    "string_type": "a string",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "bool_type": "true or false",
+    "dict_type": "an object",
+    "list_type": "a list",
+    "string_too_short": f"1 to {ID_CHARS} characters",
+    "string_too_long": f"at most {ID_CHARS} characters",
+}
+"""The values allowed by pydantic's error type."""
+_UNION_MEMBERS: Final = ("str", "int", "float")
+"""Names that pydantic appends to the path of a field with several types."""
+
+_type_adapters: dict[Any, TypeAdapter[Any]] = {}
+
+
+def get_type_adapter(kind: Any) -> TypeAdapter[Any]:
+    """Return the type adapter of a type. Adapters are slow to make, so each is made when it is first used."""
+    if (adapter := _type_adapters.get(kind)) is None:
+        adapter = _type_adapters[kind] = TypeAdapter(kind)
+    return adapter
+
+
+def find_problems(kind: Any, value: Mapping[str, Any]) -> list[ValueProblem]:
+    """Return the problems of `value` as a value of this type, one for each path."""
+    try:
+        get_type_adapter(kind).validate_python(value)
+    except ValidationError as exc:
+        problems: dict[str, ValueProblem] = {}
+        for error in exc.errors(include_input=False, include_url=False):
+            problem = _make_problem(kind, error, value)
+            problems.setdefault(problem.path, problem)
+        return list(problems.values())
+    return []
+
+
+def find_field_problems(
+    kind: Any, value: Mapping[str, Any], what: str, inner: Mapping[str, Collection[str]]
+) -> list[ValueProblem]:
+    """Return the problems of `value` as a value of a type that allows no other fields.
+
+    `what` names the value in messages. `inner` has the names of the fields inside some fields.
+    """
+    known = {name: value[name] for name in kind.__annotations__ if name in value}
+    return _find_unknown_fields(kind, value, what, inner) + find_problems(kind, known)
+
+
+def _find_unknown_fields(
+    kind: Any, value: Mapping[str, Any], what: str, inner: Mapping[str, Collection[str]]
+) -> list[ValueProblem]:
+    known = [name for name in kind.__annotations__ if name != "type"]
+    problems: list[ValueProblem] = []
+    for name in value:
+        if name in kind.__annotations__:
+            continue
+        outer = next((field for field, names in inner.items() if name in names), None)
+        problem = f"is not a field of {what}" + (f"; put it inside {outer}" if outer else "")
+        similar = [] if outer else find_nearest(name, [one for one in known if one not in value])
+        problems.append(ValueProblem(problem, allowed=known, reversed_path=[name], nearest=similar))
+        if len(problems) == MAX_PROBLEMS:
+            break
+    return problems
+
+
+def find_map_problems(holder: Mapping[str, Any], *above: str) -> list[ValueProblem]:
+    """Return the problems of the entities in the maps of `holder`, which is at the path `above`; not many more
+    than `MAX_PROBLEMS`."""
+    problems: list[ValueProblem] = []
+    for name, kind in ENTITY_MAPS.items():
+        entities = holder.get(name)
+        if not isinstance(entities, dict):  # absent, or reported by `find_problems`
+            continue
+        reversed_path = [name, *reversed(above)]
+        for key, entity in cast("dict[str, Any]", entities).items():
+            if not 0 < len(key) <= ID_CHARS:
+                allowed = f"1 to {ID_CHARS} characters"
+                problems.append(
+                    ValueProblem("has an id that is empty or too long", allowed=allowed, reversed_path=reversed_path)
+                )
+            for problem in find_problems(kind, entity):
+                problem.reversed_path += [key, *reversed_path]
+                problems.append(problem)
+            if len(problems) >= MAX_PROBLEMS:
+                return problems
+    return problems
+
+
+def _make_problem(kind: Any, error: ErrorDetails, value: Any) -> ValueProblem:
+    """Return the problem that one of pydantic's errors reports."""
+    path = list(error["loc"])
+    if path and path[-1] in _UNION_MEMBERS:
+        allowed = "a string or a number"
+        return ValueProblem("is neither a string nor a number", allowed=allowed, reversed_path=path[-2::-1])
+    if error["type"] == "missing":
+        misspelled = _find_misspelled(kind, value, path)
+        problem = "is missing" + "".join(f"; there is '{name[:40]}'" for name in misspelled)
+        return ValueProblem(problem, allowed=_describe_allowed(kind, error), reversed_path=path[::-1])
+    problem = _PROBLEMS.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input ", "")
+    problem = problem.replace("String ", "").replace("should", "must")
+    return ValueProblem(problem, allowed=_describe_allowed(kind, error), reversed_path=path[::-1])
+
+
+def _describe_allowed(kind: Any, error: ErrorDetails) -> Any:
+    """Return the values that are allowed instead, in words."""
+    context = error.get("ctx", {})
+    if error["type"] == "missing":
+        return describe_type_at(_make_json_schema(kind), [str(part) for part in error["loc"]])
+    if "expected" in context:
+        return context["expected"]
+    if "min_length" in context and error["type"] == "too_short":
+        return f"at least {context['min_length']} items"
+    if "max_length" in context and error["type"] == "too_long":
+        return f"at most {context['max_length']} items"
+    return _ALLOWED.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace(
+        "Input should be ", ""
+    ).removeprefix("should be ")
+
+
+def _find_misspelled(kind: Any, value: Any, path: list[Any]) -> list[str]:
+    """Return the key, if any, beside a missing field that is probably a misspelling of it."""
+    for part in path[:-1]:
+        value = value[part]
+    outer = [str(part) for part in path[:-1]]
+    known = find_schema_at(_make_json_schema(kind), outer).get("properties", {}).keys()
+    return find_nearest(str(path[-1]), [name for name in value if name not in known])[:1] if known else []
+
+
+@cache
+def _make_json_schema(kind: Any) -> dict[str, Any]:
+    return get_type_adapter(kind).json_schema()

@@ -1,0 +1,52 @@
+"""What a new universe can begin as: a real system, or one grown from a seed."""
+
+import asyncio
+from datetime import datetime
+from typing import Any, Final
+
+from universe.domain.state import Plain
+from universe.errors import MalformedRequest
+from uraniborg.kernel.errors import UraniborgError
+
+_NAMES: Final = {
+    "solar-system": "Solar System",
+    "trappist-1": "TRAPPIST-1",
+    "kepler-90": "Kepler-90",
+    "alpha-centauri": "Alpha Centauri",
+}
+
+
+def get_default_name(origin: str | None) -> str:
+    """Return the name of a universe that was created without one."""
+    return "Universe" if origin is None else _NAMES.get(origin.lower(), origin)
+
+
+async def load_initial_state_async(origin: Any) -> Plain:
+    """As `load_initial_state`, beside the loop."""
+    try:
+        return await asyncio.to_thread(load_initial_state, origin)
+    except UraniborgError as exc:
+        exc.ids["argument"] = "from"
+        raise
+
+
+def load_initial_state(origin: Any, *, at: datetime | float | None = None) -> Plain:
+    """Return the state named `solar-system`, `trappist-1`, … or `seed:PRESET:SEED`. Raise errors with the names."""
+    from universe import systems
+    from universe.generate.generator import generate
+
+    if not isinstance(origin, str):
+        raise MalformedRequest(
+            "from must be the name of a system or seed:PRESET:SEED.",
+            hint=f"There are {', '.join(systems.names())}.",
+            argument="from",
+        )
+    if not origin.startswith("seed:"):
+        return systems.load(origin, at=at)
+    _, _, rest = origin.partition(":")
+    preset, colon, seed = rest.partition(":")
+    if not colon:
+        raise MalformedRequest(
+            "A seed is written seed:PRESET:SEED.", hint="For example seed:classic:42.", argument="from"
+        )
+    return generate(preset, int(seed) if seed.isascii() and seed.isdigit() else seed)

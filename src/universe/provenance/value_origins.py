@@ -1,0 +1,249 @@
+"""Where a number comes from: the value, its publication and location, the conversion, and the command that set it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, cast
+
+from universe.claims import TextOf
+from universe.domain.derivation import get_field_value, is_same_value
+from universe.domain.suggestions import find_bodies_by_name, find_nearest, find_nearest_entities
+from universe.domain.units import get_unit, is_astronomical
+from universe.errors import MalformedRequest, StarNotFound, did_you_mean
+from universe.provenance.value_inputs import find_inputs
+from universe.provenance.value_status import Support, ValueStatus, get_value_status
+from universe.service.replies import describe_entry
+from universe.service.universes import UniverseService
+from universe.store.port import Entry
+from universe.store.replica import Replica, read_pages
+from universe.systems.statements import Shipped
+
+_FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url", "computed")
+_UNCITED: Final = ("id", "children", "sources", "setBy")
+_CONVERTED: Final = ("mass", "radius", "physical.radiusKm", "kepler.semiMajorAxis")
+"""Fields that shipped data may state in other units."""
+_SHOWN: Final = 100
+_LISTED: Final = 10
+_MOST_BASES: Final = 5
+
+
+async def trace_value(
+    service: UniverseService,
+    universe_id: str,
+    body: str,
+    field: str,
+    *,
+    version: int | None = None,
+    text_of: TextOf | None = None,
+) -> dict[str, Any]:
+    """Return the chain behind one value of a body: its unit, status, sources, inputs and the command that set it.
+
+    `body` is an id or a name. Raises UniverseNotFound, VersionNotFound, StarNotFound or MalformedRequest.
+    """
+    seen = await service.view(universe_id, version)
+    stars = seen.replica.mirror.to_plain()["stars"]
+    key = find_body(stars, body)
+    check_field(stars[key], field)
+    chain = await _trace_field(service, universe_id, stars, key, field, seen.version, text_of)
+    head = {"universe": universe_id, "version": seen.version, "body": key, "name": stars[key]["name"]}
+    return {**head, **chain}
+
+
+def list_value_statuses(
+    stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None
+) -> dict[str, Any]:
+    """Return each value of a body with its unit, status, mark and the ids of its sources. Raises as `find_body`."""
+    key = find_body(stars, body)
+    briefs = {field: _summarize_field(stars, key, field, text_of) for field in list_fields(stars[key])}
+    fields = {field: brief for field, brief in briefs.items() if brief["status"] != "without source"}
+    return {"body": key, "name": stars[key]["name"], "fields": fields}
+
+
+async def _trace_field(
+    service: UniverseService,
+    universe_id: str,
+    stars: Mapping[str, Mapping[str, Any]],
+    key: str,
+    field: str,
+    version: int,
+    text_of: TextOf | None,
+    depth: int = _MOST_BASES,
+) -> dict[str, Any]:
+    status = get_value_status(stars[key], field, text_of)
+    unit = get_unit(field, astronomical=is_astronomical(stars.values()))
+    record = status.record
+    chain: dict[str, Any] = {
+        "field": field,
+        "value": status.value,
+        "unit": unit,
+        "status": status.status,
+        "mark": status.mark,
+        "sources": [_describe_source(one, field, status, unit) for one in status.supports],
+        "command": await _find_command(service, universe_id, key, field, version, record),
+    }
+    if record is not None and "withdrawn" in record:
+        chain["withdrawn"] = record["withdrawn"]
+    is_computed = status.status == "computed" or (status.shipped is not None and not status.shipped.stated)
+    inputs = find_inputs(stars, key, field) if is_computed and depth else None
+    if inputs is not None:
+        chain["computed"] = {
+            "how": inputs.rule,
+            "from": [
+                await _trace_field(service, universe_id, stars, key, one, version, text_of, depth - 1)
+                for one in inputs.fields
+            ],
+            "masses": {one: _summarize_field(stars, one, "mass", text_of) for one in inputs.masses},
+        }
+    return chain
+
+
+def _summarize_field(
+    stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: TextOf | None
+) -> dict[str, Any]:
+    status = get_value_status(stars[key], field, text_of)
+    return {
+        "value": status.value,
+        "unit": get_unit(field, astronomical=is_astronomical(stars.values())),
+        "status": status.status,
+        "mark": status.mark,
+        "sources": [one.source["id"] for one in status.supports],
+    }
+
+
+def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
+    """Return the id of the body with this id or name. Raise StarNotFound, or MalformedRequest for several."""
+    named = find_bodies_by_name(wanted, stars)
+    if len(named) > 1:
+        raise MalformedRequest(
+            f"{len(named):,} bodies are called '{wanted[:_SHOWN]}'.",
+            hint=f"Give an id: {', '.join(named[:_LISTED])}.",
+            argument="body",
+            allowed=named[:_LISTED],
+        )
+    if named:
+        return named[0]
+    near = find_nearest_entities(wanted, stars)
+    known = list(stars)[:_LISTED]
+    hint = did_you_mean(near) or (f"There are {', '.join(known)}." if known else "The universe has no bodies.")
+    raise StarNotFound(f"There is no body '{wanted[:_SHOWN]}'.", hint=hint.strip(), nearest=near, known=known)
+
+
+def check_field(body: Mapping[str, Any], field: str) -> None:
+    """Raise MalformedRequest for a field that the body does not have, with the nearest names."""
+    if field and get_field_value(body, field) is not None:
+        return
+    known = list(list_fields(body))
+    inside = [name for name in known if name.rpartition(".")[2].casefold() == field.casefold()]
+    near = inside or find_nearest(field, known)
+    raise MalformedRequest(
+        f"The body has no field '{field[:_SHOWN]}'.",
+        hint=did_you_mean(near) or f"It has {', '.join(known[:20])}.",
+        argument="field",
+        nearest=near,
+        allowed=known,
+    )
+
+
+def list_fields(body: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the fields of a body that have values, those inside blocks with the name of the block."""
+    for name, value in body.items():
+        if name in _UNCITED or value is None:
+            continue
+        if isinstance(value, Mapping):
+            inner = cast("Mapping[str, Any]", value)
+            yield from (f"{name}.{one}" for one, within in inner.items() if within is not None)
+        else:
+            yield name
+
+
+def _describe_source(support: Support, field: str, status: ValueStatus, unit: str) -> dict[str, Any]:
+    source, claim = support.source, support.claim
+    locations = source.get("locations")
+    location = cast("Mapping[str, Any]", locations).get(field) if isinstance(locations, dict) else None
+    facts = {name: source[name] for name in _FACTS if source.get(name) is not None}
+    shipped = status.shipped if claim is None else None
+    return {
+        **facts,
+        "location": location,
+        "conversion": _describe_conversion(support, status.value, unit)
+        if shipped is None
+        else _describe_shipped_conversion(shipped, field, unit),
+        "status": "cited" if claim is None else claim.status,
+        "reason": None if claim is None else claim.reason,
+        "isChecked": claim is not None and claim.checked,
+        **({} if shipped is None else {"dataFile": shipped.file, "note": shipped.note or None}),
+    }
+
+
+def _describe_conversion(support: Support, value: Any, unit: str) -> str | None:
+    """Return the number of the paper with its unit, and the value it became; None where it is not known."""
+    claim = support.claim
+    if claim is None or not claim.as_written or not claim.unit:
+        return None
+    from universe.claims.quantities import Unit
+
+    return f"{Unit(claim.unit).after(claim.as_written)} = {value:.6g} {unit}".rstrip()
+
+
+def _describe_shipped_conversion(shipped: Shipped, field: str, unit: str) -> str | None:
+    """Return the numbers that the data state, and the value they became; None for a value computed from others."""
+    if not shipped.stated or any(one.get("computed") for one in shipped.sources):
+        return None
+    stated = ", ".join(shipped.stated)
+    if isinstance(shipped.value, list):
+        return "none: as stated"
+    if str(shipped.value) in (stated, stated.split(" ")[0]):
+        return f"{stated}, as stated"
+    if shipped.divisor:
+        stated = f"{stated} / {shipped.divisor}"
+    drawn = f", drawn {shipped.magnification:g} times as large" if field == "radius" else ""
+    verb = "give" if len(shipped.stated) > 1 else "=" if field in _CONVERTED else "gives"
+    return f"{stated}{drawn} {verb} {shipped.value:.10g} {unit}".rstrip()
+
+
+async def _find_command(
+    service: UniverseService, universe_id: str, key: str, field: str, version: int, record: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """Return the log entry that set a value: from the record of it in the body, or else from the log."""
+    if record is not None:
+        facts = {name: record[name] for name in ("version", "universe", "reason", "imported") if name in record}
+        facts["author"] = record.get("by")
+        at = record.get("version")
+        if not record.keys() & {"universe", "imported"} and isinstance(at, int):
+            entries = await service.history(universe_id, after=at - 1, limit=1)
+            facts |= _summarize_entry(entries[0], universe_id) if entries else {}
+        return facts
+    entry = await _find_entry(service, universe_id, key, field, version)
+    return None if entry is None else _summarize_entry(entry, universe_id)
+
+
+async def _find_entry(service: UniverseService, universe_id: str, key: str, field: str, version: int) -> Entry | None:
+    """Replay the log and return the entry that gave a field the value it has at a version."""
+    replica = Replica(universe_id)
+    setters: list[tuple[int, Entry | None]] = [(0, None)]
+    async for entries in read_pages(service.store, universe_id, upto=version):
+        for entry in entries:
+            before = get_field_value(replica.state.stars.get(key) or {}, field)
+            replica.apply_entries([entry])
+            if is_same_value(before, get_field_value(replica.state.stars.get(key) or {}, field)):
+                continue
+            setters.append((entry.version, _resolve_restore(entry, setters)))
+    return setters[-1][1]
+
+
+def _resolve_restore(entry: Entry, setters: list[tuple[int, Entry | None]]) -> Entry | None:
+    """Return the entry itself, or the one that had set the value in the version that it went back to."""
+    import orjson
+
+    if entry.kind == "restore":
+        (event,) = orjson.loads(entry.events)
+        if (back := event.get("toVersion")) is not None:
+            return next(setter for at, setter in reversed(setters) if at <= back)
+    return entry
+
+
+def _summarize_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
+    facts = describe_entry(entry, universe_id)
+    command = facts.get("command")
+    did = command["type"] if command else facts["events"][0]["reason"] if facts.get("events") else "damaged"
+    summary = {"version": entry.version, "author": entry.author, "at": facts["at"], "type": did}
+    reason = command.get("reason") if command else None
+    return summary | ({"reason": reason} if reason else {})

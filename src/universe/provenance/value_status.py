@@ -1,0 +1,113 @@
+"""Where a value of a body stands: cited, supported by its location, an unverified claim, or set by somebody.
+
+Computed when it is asked for, and never stored.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from universe.claims import SUPPORTED, ClaimStatus, TextOf, status_of
+from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
+from universe.domain.derivation import get_field_value
+from universe.domain.entities import Entity
+from universe.systems.statements import Shipped, find_shipped
+
+Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
+_SHOWN: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A source of a value, with the check of the location it names; None for shipped data, which is not checked."""
+
+    source: Entity
+    claim: ClaimStatus | None
+
+
+@dataclass(frozen=True, slots=True)
+class ValueStatus:
+    """The status of one value, the sources that support it, and the record of the command that set it, if any."""
+
+    status: Status
+    value: Any
+    supports: list[Support] = field(default_factory=list[Support])
+    record: Entity | None = None
+    shipped: Shipped | None = None
+    """The shipped value that a cited value is."""
+
+    @property
+    def mark(self) -> str:
+        """The mark beside the value; nothing for a value that is cited, supported, or never was."""
+        if self.status == "unverified claim":
+            return f"unverified claim, {describe_set_by(self.record)}" if self.record else "unverified claim"
+        if self.status in ("set", "computed") and self.record:
+            return describe_set_by(self.record)
+        return ""
+
+
+def get_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None = None) -> ValueStatus:
+    """Return the status of a field of a body; `text_of` lends the texts of a shelf. Does not raise."""
+    value = get_field_value(body, field)
+    record = _find_for_field(get_set_by_records(body), field)
+    found = [
+        source
+        for source in list_sources(body)
+        if _find_for_field(dict.fromkeys(list_cited_fields(source), source), field)
+    ]
+    if not found:
+        status = "without source" if record is None else "computed" if "basis" in record else "set"
+        return ValueStatus(status, value, [], record)
+    supports = [Support(source, _check_claim(body, source, field, value, record, text_of)) for source in found]
+    statuses = {None if one.claim is None else one.claim.status for one in supports}
+    if SUPPORTED in statuses:
+        return ValueStatus("supported", value, supports, record)
+    if None in statuses:
+        shipped = find_shipped(body, field)
+        is_cited = shipped is None or (shipped.stated and not any(one.get("computed") for one in shipped.sources))
+        return ValueStatus("cited" if is_cited else "computed", value, supports, record, shipped)
+    return ValueStatus("unverified claim", value, supports, record)
+
+
+def describe_set_by(record: Mapping[str, Any]) -> str:
+    """Return who set, cited or stripped a value, and in which version."""
+    by = record.get("by") or "somebody"
+    version = f" in version {record['version']:g}" if isinstance(record.get("version"), (int, float)) else ""
+    where = f" of universe {record['universe']}" if version and record.get("universe") else ""
+    verbs = {"withdrawn": "source withdrawn by", "sources": "cited by", "basis": "recomputed by"}
+    verb = next((verb for name, verb in verbs.items() if name in record), "set by")
+    return f"{verb} {by}{version}{where}{', imported and not verified' if record.get('imported') else ''}"
+
+
+def _check_claim(
+    body: Mapping[str, Any],
+    source: Entity,
+    field: str,
+    value: Any,
+    record: Entity | None,
+    text_of: TextOf | None,
+) -> ClaimStatus | None:
+    is_claimed = record is not None and "sources" in record
+    shipped = None if is_claimed else find_shipped(body, field)
+    if shipped is not None and shipped.has_source(source):
+        if shipped.is_value(value):
+            return None
+        expected, actual = _format_value(shipped.value), _format_value(value)
+        differs = f"The shipped data give {expected} from this source, and the value is {actual}."
+        return ClaimStatus("unverified claim", differs)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return ClaimStatus("unverified claim", f"{field} is not a number.")
+    return status_of(source, field, value, body=body, text_of=text_of)
+
+
+def _format_value(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)[:_SHOWN]
+
+
+def _find_for_field(named: Mapping[str, Any], field: str) -> Any:
+    """Return what is named for a field, or for the block that it is in."""
+    parts = field.split(".")
+    for count in range(len(parts), 0, -1):
+        if (found := named.get(".".join(parts[:count]))) is not None:
+            return found
+    return None

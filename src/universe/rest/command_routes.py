@@ -1,0 +1,122 @@
+"""Commands, and going back and forth in what they did."""
+
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, FastAPI, Query
+from starlette.responses import Response
+
+from universe.rest.requests import BodyReader, check_object, read_author, read_expected_version, read_version
+from universe.rest.responses import make_created_response, make_json_response, make_result_response
+from universe.rest.schemas import (
+    AT_VERSION,
+    BRANCHED,
+    COMMANDS,
+    LARGEST_VERSION,
+    RECORD,
+    RESULT,
+    Author,
+    Expected,
+    Id,
+    IfMatch,
+    Key,
+    make_request_body,
+)
+from universe.service.replies import ReplyContent, describe_entry
+from universe.service.universes import UniverseService
+from uraniborg.kernel.http_app import ErrorBody
+
+PAGE: Final = 100
+
+
+def add_command_routes(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
+    @app.post(
+        "/universes/{universe_id}/commands",
+        summary="Send a command",
+        openapi_extra=make_request_body(COMMANDS),
+        responses={200: RESULT, 409: {"model": ErrorBody}, 422: {"model": ErrorBody}},
+    )
+    async def send(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        given: Annotated[Any, Depends(body)],
+        wanted: Annotated[ReplyContent, Query(alias="return", description="How much to answer with.")] = "state",
+        expected: Expected = None,
+        if_match: IfMatch = None,
+        key: Key = None,
+        author: Author = None,
+    ) -> Response:
+        """One command, or a list of which all or none take effect. 422 if the universe does not allow it."""
+        version = read_expected_version(expected, if_match)
+        result = await service.send(universe_id, given, expected_version=version, key=key, author=read_author(author))
+        return await make_result_response(result, wanted)
+
+
+def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader, body_if_any: BodyReader) -> None:
+    @app.get("/universes/{universe_id}/history", summary="What happened")
+    async def history(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        after: Annotated[int, Query(ge=0, le=LARGEST_VERSION)] = 0,
+        limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
+    ) -> Response:
+        """The entries of the log after a version, in order."""
+        entries = await service.history(universe_id, after=after, limit=limit)
+        following = entries[-1].version if len(entries) == limit else None
+        return make_json_response(
+            {"entries": [describe_entry(entry, universe_id) for entry in entries], "next": following}
+        )
+
+    @app.post(
+        "/universes/{universe_id}/undo",
+        summary="Undo the last change",
+        responses={200: RESULT, 409: {"model": ErrorBody}},
+    )
+    async def undo(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        wanted: Annotated[ReplyContent, Query(alias="return")] = "state",
+        expected: Expected = None,
+        if_match: IfMatch = None,
+        author: Author = None,
+    ) -> Response:
+        """And, called again, the one before it. Restoring a later version takes it back."""
+        version = read_expected_version(expected, if_match)
+        result = await service.undo(universe_id, expected_version=version, author=read_author(author))
+        return await make_result_response(result, wanted)
+
+    @app.post(
+        "/universes/{universe_id}/restore",
+        summary="Go back to a version",
+        openapi_extra=make_request_body(AT_VERSION),
+        responses={200: RESULT, 409: {"model": ErrorBody}},
+    )
+    async def restore(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        given: Annotated[Any, Depends(body)],
+        wanted: Annotated[ReplyContent, Query(alias="return")] = "state",
+        expected: Expected = None,
+        if_match: IfMatch = None,
+        author: Author = None,
+    ) -> Response:
+        """Or forward again. It is a new change: nothing of the history is lost."""
+        version = read_version(check_object(given, ("version",)), required=True)
+        assert version is not None
+        result = await service.restore(
+            universe_id, version, expected_version=read_expected_version(expected, if_match), author=read_author(author)
+        )
+        return await make_result_response(result, wanted)
+
+    @app.post(
+        "/universes/{universe_id}/branch",
+        summary="Branch a universe",
+        status_code=201,
+        openapi_extra=make_request_body(BRANCHED),
+        responses={201: RECORD},
+    )
+    async def branch(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id, given: Annotated[Any, Depends(body_if_any)], author: Author = None
+    ) -> Response:
+        """A new universe that begins as this one is, or was at a version."""
+        asked = check_object({} if given is None else given, ("version", "name"))
+        record = await service.branch(
+            universe_id, version=read_version(asked), name=asked.get("name"), author=read_author(author)
+        )
+        seen = await service.view(record.id)
+        return await make_created_response(record, seen)

@@ -1,0 +1,91 @@
+"""What is going on: the event stream, and where everything is."""
+
+from time import monotonic
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import FastAPI, Header, Query
+from starlette.responses import Response
+
+from universe.errors import VersionNotFound
+from universe.event_stream import EventStream, EventStreams
+from universe.rest.requests import read_since_version
+from universe.rest.responses import make_etag, make_json_response
+from universe.rest.schemas import (
+    FLOATS,
+    JSON,
+    LARGEST_VERSION,
+    Health,
+    Id,
+    Version,
+)
+from universe.service.positions import Positions
+from universe.service.universes import UniverseService
+
+
+def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStreams, positions: Positions) -> None:
+    started = monotonic()
+
+    @app.get("/health", summary="Is it well", response_model=Health)
+    async def health() -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Asks the database, too: 503 if it does not answer."""
+        await service.ping()
+        return make_json_response({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.count})
+
+    @app.get(
+        "/universes/{universe_id}/events",
+        summary="Listen",
+        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    )
+    async def events(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        since: Annotated[
+            int | None, Query(ge=0, le=LARGEST_VERSION, description="Begin with what came after this version.")
+        ] = None,
+        last: Annotated[str | None, Header(alias="Last-Event-ID", description="As `since`; browsers send it.")] = None,
+    ) -> Response:
+        """Every command with its events as it happens, as server-sent events: `id` is the version."""
+        record = await service.record(universe_id)
+        after = read_since_version(since, last)
+        if after is not None and after > record.version:
+            raise VersionNotFound(
+                f"Universe {universe_id} has no version {after} yet.",
+                hint=f"It is at version {record.version}; leave since out to begin with what comes next.",
+                universeId=universe_id,
+                allowed=f"from 0 to {record.version}",
+            )
+        return EventStream(streams, universe_id, after)
+
+    @app.get(
+        "/universes/{universe_id}/positions",
+        summary="Where everything is",
+        responses={200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}}},
+    )
+    async def where(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        t: Annotated[
+            float | None, Query(allow_inf_nan=False, description="The time; the present one if left out.")
+        ] = None,
+        format: Annotated[  # noqa: A002 - the usual name
+            Literal["json", "float32"] | None, Query(description="float32: three little-endian numbers for each body.")
+        ] = None,
+        version: Version = None,
+        accept: Annotated[str | None, Header()] = None,
+    ) -> Response:
+        """The positions of all bodies, in the order of `stars` in the state."""
+        seen = await service.view(universe_id, version)
+        time = seen.replica.state.time if t is None else t
+        ids, array = await positions.at(universe_id, seen.replica, time)
+        headers = {"ETag": make_etag(seen.version)}
+        if format == "float32" or (format is None and FLOATS in (accept or "")):
+            return Response(_as_float32(array), 200, headers, FLOATS)
+        said = {"version": seen.version, "time": time, "ids": ids, "positions": array}
+        return Response(orjson.dumps(said, option=orjson.OPT_SERIALIZE_NUMPY), 200, headers, JSON)
+
+
+def _as_float32(positions: Any) -> bytes:
+    """Return positions as little-endian numbers of 32 bits; those beyond their range are infinite."""
+    import numpy as np  # loaded by the positions already
+
+    with np.errstate(over="ignore"):
+        return positions.astype("<f4").tobytes()

@@ -1,0 +1,219 @@
+"""A universe in memory: applies changes one batch after another, and publishes each after it is on disk."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import orjson
+
+from universe.errors import TooBusy, UniverseNotFound
+from universe.service.batch import Batch, check_same_request
+from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, RequestRepeated
+from universe.service.feed import Feed
+from universe.store.port import Entry, Snapshot, Store, Superseded
+from universe.store.replica import Replica, read_pages
+from uraniborg.kernel.clock import Clock, iso
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import get_logger
+
+BATCH_SIZE: Final = 256
+QUEUE_SIZE: Final = 10_000
+_RETRIES: Final = 50
+_MANY_ENTITIES: Final = 20_000
+_MANY_ORBITS: Final = 200
+"""The number of derived orbits above which a change of one mass takes long, because all may depend on it."""
+_MANY_COMMANDS: Final = 50
+_SNAPSHOTS_PER_KEPT: Final = 10
+"""One of this many older snapshots is kept."""
+
+_log = get_logger(__name__)
+
+
+class LiveUniverse:
+    """The current state of a universe, and the queue of requests to change it."""
+
+    def __init__(self, store: Store, clock: Clock, replica: Replica, *, made_at: str, snapshot_every: int) -> None:
+        self.id = replica.id
+        self.made_at = made_at
+        self.replica = replica
+        self.subscribers = 0
+        self.is_deleted = False
+        self._feed: Feed | None = None
+        self._store = store
+        self._clock = clock
+        self._every = snapshot_every
+        self._snapshot_at = replica.version - replica.version % snapshot_every
+        self._snapshotting: asyncio.Task[None] | None = None
+        self._jobs: list[PendingChange] = []
+        self._working: asyncio.Task[None] | None = None
+        self._apply_lock = asyncio.Lock()
+
+    @property
+    def is_idle(self) -> bool:
+        """True if the universe has no waiting requests and no subscribers."""
+        return not self._jobs and self._working is None and self.subscribers == 0
+
+    def submit(self, request: ChangeRequest) -> asyncio.Future[ChangeResult]:
+        """Return a future with the result of a change once it is on disk; it may raise CommandRefused."""
+        if len(self._jobs) >= QUEUE_SIZE:
+            raise TooBusy(f"{QUEUE_SIZE:,} changes of this universe are waiting.", hint="Try again in a moment.")
+        job = PendingChange(request, asyncio.get_running_loop().create_future())
+        self._jobs.append(job)
+        if self._working is None:
+            self._working = asyncio.create_task(self._process_jobs())
+        return job.future
+
+    async def catch_up(self) -> None:
+        """Apply the entries that other processes have written."""
+        async with self._apply_lock:
+            await self._apply_new_entries()
+
+    def open_feed(self) -> Feed:
+        """Return the feed of all changes from now on."""
+        if self._feed is None:
+            self._feed = Feed(self.replica.version)
+        if self.is_deleted:
+            self._feed.close()
+        return self._feed
+
+    def send_heartbeat(self) -> None:
+        """Wake the listeners for a heartbeat; drop the feed if there are none."""
+        if self.subscribers == 0:
+            self._feed = None
+        elif self._feed is not None:
+            self._feed.send_heartbeat()
+
+    def mark_deleted(self) -> None:
+        """Mark the universe as deleted and end its feed."""
+        self.is_deleted = True
+        if self._feed is not None:
+            self._feed.close()
+
+    async def wait_until_idle(self) -> None:
+        """Wait for running changes and snapshots."""
+        for task in (self._working, self._snapshotting):
+            if task is not None:
+                await asyncio.gather(task, return_exceptions=True)
+
+    async def _process_jobs(self) -> None:
+        try:
+            while self._jobs:
+                jobs = self._take_batch()
+                try:
+                    async with self._apply_lock:
+                        await self._apply_jobs(jobs)
+                except (Exception, asyncio.CancelledError) as exc:
+                    for job in jobs:
+                        job.set_outcome(exc)
+                    if isinstance(exc, asyncio.CancelledError):
+                        raise
+        finally:
+            self._working = None
+
+    def _take_batch(self) -> list[PendingChange]:
+        """Remove the next requests to write together from the queue. A deferred restore is alone in its batch."""
+        count = next(
+            (
+                index
+                for index, job in enumerate(self._jobs[:BATCH_SIZE])
+                if isinstance(job.request.change, DeferredRestore)
+            ),
+            BATCH_SIZE,
+        )
+        jobs, self._jobs = self._jobs[: max(count, 1)], self._jobs[max(count, 1) :]
+        return jobs
+
+    async def _apply_jobs(self, jobs: Sequence[PendingChange]) -> None:
+        for _ in range(_RETRIES):
+            batch = await self._make_batch(jobs)
+            if not batch.entries or await self._write_batch(batch):
+                for job, outcome in batch.outcomes:
+                    job.set_outcome(outcome)
+                return
+            await self._apply_new_entries()
+        raise TooBusy("Other processes change this universe all the time.", hint="Try again in a moment.")
+
+    async def _write_batch(self, batch: Batch) -> bool:
+        """Write the batch. Return False if another process has appended to the log first."""
+        try:
+            uses = list(batch.uses.values())
+            await self._store.append(self.id, self.replica.version, batch.entries, uses, made_at=self.made_at)
+        except Superseded:
+            return False
+        except UniverseNotFound:
+            self.mark_deleted()
+            raise
+        batch.apply_to(self.replica)
+        self._publish(batch.entries)
+        return True
+
+    async def _make_batch(self, jobs: Sequence[PendingChange]) -> Batch:
+        batch = Batch(self.replica, iso(self._clock.now()))
+        is_large = self._is_large()
+        for job in jobs:
+            try:
+                outcome = await self._find_earlier_result(job.request, batch) if job.request.key is not None else None
+                if outcome is None:
+                    is_quick = (
+                        not is_large
+                        and isinstance(job.request.change, list)
+                        and len(job.request.change) < _MANY_COMMANDS
+                    )
+                    outcome = (
+                        batch.add_request(job.request) if is_quick else await self._add_in_thread(batch, job.request)
+                    )
+            except Exception as exc:  # the error belongs to this request alone, which logs it under its id
+                outcome = exc
+            batch.outcomes.append((job, outcome))
+        return batch
+
+    def _is_large(self) -> bool:
+        state = self.replica.state
+        if len(state.derivedOrbits) > _MANY_ORBITS:
+            return True
+        return len(state.stars) + len(state.groups) + len(state.rootIds) + len(state.rootGroupIds) > _MANY_ENTITIES
+
+    async def _add_in_thread(self, batch: Batch, request: ChangeRequest) -> ChangeResult:
+        """Add a request that takes long, such as one for a large universe, to the batch in a thread."""
+        if isinstance(request.change, DeferredRestore):
+            request = request._replace(change=await request.change.state_at(self.replica.version))
+        return await asyncio.to_thread(batch.add_request, request)
+
+    async def _find_earlier_result(self, request: ChangeRequest, batch: Batch) -> ChangeResult | None:
+        """Return the result of an earlier request of this batch with this key. Raise RequestRepeated or KeyReused."""
+        assert request.key is not None
+        if known := batch.find_result(request):
+            return known
+        if use := await self._store.key(self.id, request.key):
+            check_same_request(use, request)
+            raise RequestRepeated(use)
+        return None
+
+    async def _apply_new_entries(self) -> None:
+        async for entries in read_pages(self._store, self.id, after=self.replica.version):
+            before = self.replica.version
+            try:
+                self.replica.apply_entries(entries)
+            finally:
+                self._publish(entries[: self.replica.version - before])
+
+    def _publish(self, entries: list[Entry]) -> None:
+        if self._feed is not None and entries:
+            self._feed.publish(entries)
+        if self.replica.version - self._snapshot_at >= self._every and self._snapshotting is None:
+            self._snapshot_at = self.replica.version
+            self._snapshotting = asyncio.create_task(self._write_snapshot())
+
+    async def _write_snapshot(self) -> None:
+        """Write a snapshot, which makes the next start faster; a failure is only logged."""
+        version, plain = self.replica.version, self.replica.mirror.to_plain()
+        try:
+            state = await asyncio.to_thread(orjson.dumps, plain)
+            versions = await self._store.snapshot_versions(self.id)
+            keep = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[-2:]
+            digest = Snapshot.digest_of(self.id, version, state)
+            await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep, made_at=self.made_at)
+        except UraniborgError as exc:
+            _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)
+        finally:
+            self._snapshotting = None

@@ -1,0 +1,1 @@
+"""Reports of the command line on the terminal: trees, tables and paragraphs."""

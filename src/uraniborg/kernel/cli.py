@@ -1,0 +1,160 @@
+"""The frame of every command: exit codes, error messages on stderr or as JSON, closed streams and broken pipes."""
+
+import json
+import os
+import select
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, as_error
+from uraniborg.kernel.logging import get_logger, printable, redact
+
+if TYPE_CHECKING:
+    import typer
+
+_RED = "31"
+_DIM = "2"
+_INTERRUPTED = 130
+"""The exit code that typer returns after an interrupt."""
+
+
+class UsageError(InvalidInput):
+    code = "usage"
+
+
+def can_use_color(stream: TextIO) -> bool:
+    """Return True for a terminal with colours, unless NO_COLOR is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def print_error(error: UraniborgError, *, as_json: bool) -> int:
+    """Print the error, as one JSON line on stdout or as text on stderr, and return its exit code."""
+    reopen_closed_streams()
+    if as_json:
+        sys.stdout.write(json.dumps(redact(error.body()), default=str) + "\n")
+    else:
+        sys.stderr.write(_format_labelled_line("error", _RED, error.message))
+        if error.hint:
+            sys.stderr.write(_format_labelled_line("hint", _DIM, error.hint))
+    return error.exit_code
+
+
+def _format_labelled_line(label: str, style: str, text: str) -> str:
+    painted = f"\x1b[{style}m{label}:\x1b[0m" if can_use_color(sys.stderr) else f"{label}:"
+    return f"{painted} {printable(redact(text), keep='')}\n"
+
+
+def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) -> NoReturn:
+    """Run the app and exit; usage errors are printed as every other error. A command may return its exit code."""
+    import typer
+    from typer.exceptions import Exit, TyperException
+
+    def run_app() -> int | None:
+        command = typer.main.get_command(app)
+        streams = sys.stdout, sys.stderr
+        try:
+            code = command.main(list(arguments), prog_name=name, standalone_mode=False)
+        except Exit as asked:
+            code = asked.exit_code
+        except TyperException as complaint:
+            if not complaint.format_message():  # no command was given, and the help was printed
+                return complaint.exit_code
+            context = getattr(complaint, "ctx", None)
+            path = context.command_path if context else name
+            raise UsageError(complaint.format_message(), hint=f"See `{path} --help`.") from None
+        except SystemExit as left:
+            if not isinstance(left.__context__, BrokenPipeError):
+                raise
+            if sys.stdout is streams[0]:
+                if left.code == 1 and _is_stdout_discarded():  # rich found that nobody reads stdout, and closed it
+                    return 0
+                raise
+            sys.stdout, sys.stderr = streams  # typer does not check which pipe is broken
+            raise left.__context__ from None
+        if code == _INTERRUPTED:
+            raise KeyboardInterrupt
+        return code
+
+    own = list(arguments)
+    run_command(run_app, as_json="--json" in (own[: own.index("--")] if "--" in own else own))
+
+
+def run_command(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
+    """Run `main` and exit with the code that it returns, or with the exit code of the error that it raises."""
+    reopen_closed_streams()
+    try:
+        code = _run_to_exit_code(main, as_json=as_json)
+        _flush_stdout()
+    except OSError as exc:
+        # The interpreter would fail at exit if it had to flush the rest of stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0 if isinstance(exc, BrokenPipeError) else print_error(make_output_error(exc), as_json=False)
+    sys.exit(code)
+
+
+def _run_to_exit_code(main: Callable[[], int | None], *, as_json: bool) -> int:
+    try:
+        return main() or 0
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        return 130
+    except UraniborgError as exc:
+        return print_error(exc, as_json=as_json)
+    except Exception as exc:
+        if isinstance(exc, OSError) and _is_stdout_error(exc):
+            raise
+        error = as_error(exc)
+        if isinstance(error, InternalError):
+            get_logger(__name__).exception("unexpected failure", exc=exc)
+        return print_error(error, as_json=as_json)
+
+
+def reopen_closed_streams() -> None:
+    """Redirect stdout and stderr to the null device if they are closed."""
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+            setattr(sys, name, open(descriptor, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
+
+
+def make_output_error(exc: OSError) -> Unavailable:
+    """Return the error for a stdout that cannot be written to."""
+    return Unavailable(
+        f"The output could not be written: {exc.strerror}.", hint="Check the file or pipe that stdout is connected to."
+    )
+
+
+def _flush_stdout() -> None:
+    with suppress(ValueError):  # the command has closed stdout
+        sys.stdout.flush()
+
+
+def _is_stdout_error(exc: OSError) -> bool:
+    """Return True if the error comes from stdout, and not from a file or a pipe that the command uses."""
+    try:
+        _flush_stdout()
+    except OSError as again:
+        return again.errno == exc.errno
+    return isinstance(exc, BrokenPipeError) and _is_stdout_abandoned()
+
+
+def _is_stdout_abandoned() -> bool:
+    """Return True if no process reads stdout any more."""
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    try:
+        poll.register(sys.stdout.fileno(), 0)
+    except (OSError, ValueError):  # stdout was replaced by another object
+        return False
+    return bool(poll.poll(0))
+
+
+def _is_stdout_discarded() -> bool:
+    """Return True if stdout is the null device."""
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(os.devnull))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,230 @@
+"""The checks of a request's headers: who may call a server, by which name, from which page, with which body.
+
+UraniborgError
+├── Refused
+│   ├── HostRefused            421   the Host header is not on the list
+│   ├── OriginRefused          403   the Origin header is not on the list
+│   ├── CrossSiteRefused       403   another site's page made the browser send the request
+│   └── NotAuthorized          401   the token is missing or wrong
+└── InvalidInput
+    ├── RepeatedHeader         400   a header that may come once came twice
+    ├── MethodNotAllowed       405
+    ├── BodyTooLarge           413
+    └── UnsupportedMediaType   415   the body is not declared as JSON
+"""
+
+import hmac
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from typing import Final
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from uraniborg.kernel.errors import InvalidInput, Refused, UraniborgError
+from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
+from uraniborg.kernel.logging import register_secret
+from uraniborg.kernel.request_ids import REQUEST_ID, begin_request, identify_error
+
+REQUEST_ID_HEADER: Final = "X-Request-Id"
+JSON: Final = "application/json"
+Headers = Mapping[bytes, bytes]
+_REQUEST_ID_NAME: Final = REQUEST_ID_HEADER.lower().encode()
+_ONCE: Final = frozenset(
+    (
+        b"authorization",
+        b"content-encoding",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"mcp-protocol-version",
+        b"mcp-session-id",
+        b"origin",
+        b"sec-fetch-site",
+    )
+)
+_READING: Final = frozenset(("GET", "HEAD", "OPTIONS"))
+_OWN_SITES: Final = frozenset((b"same-origin", b"same-site", b"none"))
+"""Values of Sec-Fetch-Site for requests of a page of this site, or of a person who typed the address."""
+
+
+class NotAuthorized(Refused):
+    code = "not_authorized"
+    status = 401
+
+
+class CrossSiteRefused(Refused):
+    code = "cross_site_not_allowed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Requests that a page of another site makes are not allowed here.",
+            hint="Open the address yourself, or add the origin of the page to the server's allow_origins.",
+        )
+
+
+class RepeatedHeader(InvalidInput):
+    code = "repeated_header"
+    status = 400
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The header {name} was sent twice.", hint="Send it once.", header=name)
+
+
+class MethodNotAllowed(InvalidInput):
+    code = "method_not_allowed"
+    status = 405
+
+
+class BodyTooLarge(InvalidInput):
+    code = "body_too_large"
+    status = 413
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            "The body is larger than this server takes.",
+            hint=f"Send at most {limit:,} bytes in one request.",
+            limit=limit,
+        )
+
+
+class UnsupportedMediaType(InvalidInput):
+    code = "unsupported_media_type"
+    status = 415
+
+
+def error_response(error: UraniborgError) -> Response:
+    """Return `error` as an HTTP response with the id of the request."""
+    headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorized) else None
+    return JSONResponse(identify_error(error.body()), status_code=error.status, headers=headers)
+
+
+def check_json_type(content_type: str, content_encoding: str) -> None:
+    """Raise UnsupportedMediaType unless a body with these headers can be JSON as it is."""
+    if not _is_json(content_type):
+        raise UnsupportedMediaType("The body must be JSON.", hint=f"Send Content-Type: {JSON}.")
+    if content_encoding.strip().lower() not in ("", "identity"):
+        raise UnsupportedMediaType("The body must not be compressed.", hint="Send no Content-Encoding.")
+
+
+@lru_cache(maxsize=64)
+def _is_json(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower() == JSON
+
+
+class RequestIds:
+    """Gives each request an id, the client's own if it is well-formed, and answers with it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or REQUEST_ID in scope:
+            await self._app(scope, receive, send)
+            return
+        request_id = begin_request(_text(dict(scope["headers"]), _REQUEST_ID_NAME) or None)
+        scope[REQUEST_ID] = request_id
+        header = (_REQUEST_ID_NAME, request_id.encode())
+
+        async def send_identified(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), header]}
+            await send(message)
+
+        await self._app(scope, receive, send_identified)
+
+
+class _Check(ABC):
+    """Passes requests to `app` that `check` lets through, and answers the others with the error."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":  # no server has an address for it
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] == "http":
+            try:
+                self.check(scope, dict(scope["headers"]))
+            except UraniborgError as error:
+                await error_response(error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    @abstractmethod
+    def check(self, scope: Scope, headers: Headers) -> None:
+        """Raise the error that the request is refused with. Of a header sent twice `headers` has the second."""
+
+
+class Gate(_Check):
+    """Lets requests through that name a known host and that no page of a foreign site has made.
+
+    `hosts` and `origins` are compared exactly, except LOOPBACK; None allows all. Pages of other sites may link to what
+    `is_page` accepts; every other path refuses requests from them, unless they come from one of `origins`.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        origins: Collection[str] | None = None,
+        is_page: Callable[[str], bool] = lambda _path: False,
+    ) -> None:
+        super().__init__(app)
+        self._hosts = hosts
+        self._origins = origins
+        self._is_page = is_page
+
+    def check(self, scope: Scope, headers: Headers) -> None:
+        """Raise RepeatedHeader, HostRefused, OriginRefused or CrossSiteRefused."""
+        if len(headers) != len(scope["headers"]):
+            _check_repeated([name for name, _ in scope["headers"]])
+        if self._hosts is not None and not is_host(_text(headers, b"host"), self._hosts):
+            raise HostRefused
+        if b"origin" in headers:
+            if self._origins is not None and not is_origin(_text(headers, b"origin"), self._origins):
+                raise OriginRefused
+        elif headers.get(b"sec-fetch-site", b"none").lower() not in _OWN_SITES and not (
+            scope["method"] in _READING and self._is_page(scope["path"])
+        ):
+            raise CrossSiteRefused
+
+
+def _check_repeated(names: list[bytes]) -> None:
+    for name in _ONCE.intersection(names):
+        if names.count(name) > 1:
+            raise RepeatedHeader(name.decode().title())
+
+
+class Admission(_Check):
+    """Lets requests through that carry the token, if there is one, and no body other than JSON.
+
+    Preflights carry neither: CORS answers them before this check.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str | None, open_paths: Collection[str] = ()) -> None:
+        super().__init__(app)
+        self._token = token.encode() if token else None
+        self._open = frozenset(open_paths)
+        if token:
+            register_secret(token)
+
+    def check(self, scope: Scope, headers: Headers) -> None:
+        """Raise NotAuthorized or UnsupportedMediaType."""
+        if self._token and scope["path"] not in self._open:
+            scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+            if scheme.lower() != b"bearer" or not hmac.compare_digest(given, self._token):
+                raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
+        if scope["method"] not in _READING and _has_body(headers):
+            check_json_type(_text(headers, b"content-type"), _text(headers, b"content-encoding"))
+
+
+def _has_body(headers: Headers) -> bool:
+    return b"transfer-encoding" in headers or headers.get(b"content-length", b"0").strip() != b"0"
+
+
+def _text(headers: Headers, name: bytes) -> str:
+    return headers.get(name, b"").decode("latin-1")

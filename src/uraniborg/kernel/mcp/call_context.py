@@ -1,0 +1,102 @@
+"""Telling the caller how far a running call has come."""
+
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+from mcp.server.lowlevel.server import request_ctx
+from mcp.server.session import ServerSession
+
+from uraniborg.kernel.text import replace_surrogates
+
+_MOST_CHARS = 100
+
+
+def client_name() -> str | None:
+    """Return the name and version that the client gave when it connected; None if it gave none.
+
+    The name is as the client claims it, without characters that cannot be printed.
+    """
+    request = request_ctx.get(None)
+    params = request.session.client_params if request is not None else None
+    if params is None:
+        return None
+    given = f"{params.clientInfo.name[:_MOST_CHARS]} {params.clientInfo.version[:_MOST_CHARS]}"
+    return "".join(char for char in given if char.isprintable()).strip() or None
+
+
+@dataclass
+class _Listener:
+    session: ServerSession
+    token: str | int
+    request_id: str
+    listening: bool = True
+
+
+_listener: ContextVar[_Listener | None] = ContextVar("progress listener", default=None)
+
+
+async def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
+    """Tell the client how far this call is, if it asked to be told; otherwise, and once it has its answer, nothing.
+
+    `progress` must grow from report to report. Never raises because the client is gone.
+    """
+    listener = _listener.get()
+    if listener is None or not listener.listening:
+        return
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        await listener.session.send_progress_notification(
+            listener.token,
+            progress,
+            total,
+            replace_surrogates(message) if message is not None else None,
+            related_request_id=listener.request_id,
+        )
+
+
+@contextmanager
+def progress_of_this_call() -> Generator[None]:
+    """Lets `report_progress` reach the caller of the request being handled, until the block ends.
+
+    Tasks started inside inherit the listener and may outlive the call; reports after the answer are against the
+    protocol, so the listener is switched off and not only forgotten.
+    """
+    listener = _current_listener()
+    reset = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(reset)
+        if listener is not None:
+            listener.listening = False
+
+
+def _current_listener() -> _Listener | None:
+    request = request_ctx.get(None)
+    if request is None or request.meta is None or request.meta.progressToken is None:
+        return None
+    return _Listener(request.session, request.meta.progressToken, str(request.request_id))
+
+
+_responder: ContextVar[Any] = ContextVar("responder", default=None)
+
+
+def is_taken_back() -> bool:
+    """Whether the client asked for this call to be cancelled. One whose client is gone was not taken back."""
+    scope = getattr(_responder.get(), "_cancel_scope", None)
+    return scope is not None and bool(scope.cancel_called)
+
+
+@contextmanager
+def cancellation_of_this_call() -> Generator[None]:
+    """Lets `is_taken_back` answer for the request being handled, until the block ends."""
+    request = request_ctx.get(None)
+    under_way: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}
+    reset = _responder.set(under_way.get(request.request_id) if request is not None else None)
+    try:
+        yield
+    finally:
+        _responder.reset(reset)

@@ -1,0 +1,250 @@
+"""What the headers of a request must satisfy before anything of its body is read.
+
+UraniborgError
+├── Refused
+│   ├── OriginRefused          403   the Origin header is not on the list
+│   └── HostRefused            421   the Host header is not on the list
+└── InvalidInput
+    ├── MethodNotAllowed       405
+    ├── UnsupportedVersion     400   MCP-Protocol-Version names no version this server speaks
+    ├── NotAcceptable          406   the Accept header excludes JSON
+    ├── UnsupportedMediaType   415   the body is not said to be JSON
+    └── BodyTooLarge           413
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
+from starlette.datastructures import MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
+from uraniborg.kernel.http_access import JSON, BodyTooLarge, MethodNotAllowed, check_json_type
+from uraniborg.kernel.mcp.replies import noted
+from uraniborg.kernel.mcp.session_manager import answers_in
+from uraniborg.kernel.request_ids import identify_error
+
+_READ: Final = frozenset(
+    (
+        b"accept",
+        b"content-encoding",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"mcp-protocol-version",
+        b"origin",
+    )
+)
+_JSON_RANGES: Final = {"*": 0, "*/*": 0, "application/*": 1, "application/json": 2}
+
+Headers = Mapping[bytes, bytes]
+
+
+class UnsupportedVersion(InvalidInput):
+    code = "unsupported_protocol_version"
+    status = 400
+
+
+class NotAcceptable(InvalidInput):
+    code = "not_acceptable"
+    status = 406
+
+
+def read_headers(scope: Scope) -> Headers:
+    """The headers of a request that have a say here. One sent twice is a list, and so is on none of ours."""
+    found: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in _READ:
+            found[name] = found[name] + b", " + value if name in found else value
+    return found
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which origins and hosts may call (compared exactly, but for LOOPBACK; None: any host), and by which methods."""
+
+    methods: tuple[str, ...]
+    origins: frozenset[str]
+    hosts: frozenset[str] | None
+
+    def check(self, method: str, headers: Headers) -> None:
+        """Raises the refusal that a request with these headers deserves, the gravest first."""
+        origin = headers.get(b"origin")
+        if origin is not None and not is_origin(origin.decode("latin-1"), self.origins):
+            raise OriginRefused
+        if self.hosts is not None and not is_host(headers.get(b"host", b"").decode("latin-1"), self.hosts):
+            raise HostRefused
+        if method not in self.methods:
+            raise MethodNotAllowed(
+                f"{method[:20]} is not possible here.",
+                hint=f"Use {', '.join(self.methods)}.",
+                allowed=list(self.methods),
+            )
+        version = headers.get(b"mcp-protocol-version")
+        if version is not None and version.decode("latin-1") not in SUPPORTED_PROTOCOL_VERSIONS:
+            raise UnsupportedVersion(
+                "The MCP-Protocol-Version header names a version this server does not speak.",
+                hint=f"Use one of: {', '.join(SUPPORTED_PROTOCOL_VERSIONS)}.",
+                allowed=list(SUPPORTED_PROTOCOL_VERSIONS),
+            )
+
+
+def check_content(headers: Headers, body_limit: int) -> None:
+    """Raises unless the answer may be JSON and the body can be: by its type, its encoding and its length if told."""
+    accept = headers.get(b"accept")
+    if accept is not None and not accepts_json(accept):
+        raise NotAcceptable("This server answers in JSON only.", hint="Accept application/json.")
+    check_json_type(
+        headers.get(b"content-type", b"").decode("latin-1"), headers.get(b"content-encoding", b"").decode("latin-1")
+    )
+    length = headers.get(b"content-length", b"0")
+    # int() reads no more than 4,300 digits.
+    if len(length) > 20 or (length.isdigit() and int(length) > body_limit):
+        raise BodyTooLarge(body_limit)
+
+
+@lru_cache(maxsize=64)
+def accepts_json(accept: bytes) -> bool:
+    """Whether an Accept header admits application/json, as the most specific of the ranges that cover it says."""
+    if not accept.strip():
+        return True
+    deciding = (-1, 0.0)
+    for item in accept.decode("latin-1").lower().split(","):
+        media, *parameters = (part.strip() for part in item.split(";"))
+        if media in _JSON_RANGES:
+            deciding = max(deciding, (_JSON_RANGES[media], _quality(parameters)))
+    return deciding[1] > 0
+
+
+def _quality(parameters: list[str]) -> float:
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                break
+    return 1.0
+
+
+_EVENTS: Final = "text/event-stream"
+_TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, str]]] = {
+    (400, -32700): ("invalid_json", "The body is not JSON.", "Send one JSON-RPC message, as JSON in UTF-8."),
+    (400, -32602): (
+        "invalid_request",
+        "The body is not a JSON-RPC 2.0 message.",
+        "Send one object with jsonrpc, id, method and params; a batch only within a session.",
+    ),
+    (400, -32600): (
+        "session_required",
+        "This request belongs to no session.",
+        "Send initialize first, then repeat the Mcp-Session-Id header of its answer in every request.",
+    ),
+    404: ("session_not_found", "There is no such session, or no longer.", "Send initialize to start a new one."),
+    406: (
+        "not_acceptable",
+        "No type this server answers in is accepted.",
+        "Send Accept: application/json, text/event-stream with POST, and Accept: text/event-stream with GET.",
+    ),
+    413: ("body_too_large", "The body is larger than this server takes.", "Send less in one request."),
+    503: ("too_many_sessions", "All sessions of this server are in use.", "Try again later; idle sessions end."),
+}
+_TRANSPORT_FAILURE: Final = ("internal_error", "The request could not be handled.", "Trying again is safe.")
+
+
+class Guard:
+    """Lets through to `app` what keeps the rules; everything refused, here or behind, is answered in one shape."""
+
+    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        self._app = app
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answers = _Answers(scope, receive, send)
+        try:
+            # The body is not read before this.
+            self._rules.check(scope["method"], read_headers(scope))
+            headers = MutableHeaders(scope=scope)
+            accept = headers.get("accept", "*/*")
+            if scope["method"] == "POST":
+                check_json_type(headers.get("content-type", ""), headers.get("content-encoding", ""))
+                answers.json_only = "*/*" not in accept and _EVENTS not in accept.lower()
+            if "*/*" in accept or (answers.json_only and accepts_json(accept.encode("latin-1"))):
+                headers["accept"] = f"{JSON}, {_EVENTS}"
+            await self._app(scope, receive, answers)
+        except Exception as exc:
+            await answers.refuse(noted(exc, during="an MCP request over HTTP"))
+
+
+class _Answers:
+    """Passes on answers, and says refusals of the SDK's transport in our words."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
+        self.json_only = False
+        """Whether an answer that comes as an event stream must be sent as JSON."""
+        self._stream: Message | None = None
+        self._started = False
+        self._over = False
+        self._refused: int | None = None
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        starting = message["type"] == "http.response.start"
+        if self._over or (starting and self._started):
+            # The transport may break down after its answer, and then answers once more.
+            self._over = True
+        elif starting and message["status"] >= 400:
+            self._refused = message["status"]
+        elif starting and self.json_only and _is_stream(message):
+            self._stream = message
+        elif self._refused is None and self._stream is None:
+            self._started = True
+            await self._send(message)
+        else:
+            self._body += message.get("body", b"")
+            if not message.get("more_body"):
+                await (self._send_json(self._stream) if self._stream else self._rephrase(self._refused or 500))
+
+    async def refuse(self, error: UraniborgError) -> None:
+        """Answer with `error`, unless an answer is under way."""
+        if not self._started:
+            allow = {"Allow": ", ".join(error.ids["allowed"])} if isinstance(error, MethodNotAllowed) else None
+            await self._respond(error.status, error.body(), allow)
+
+    async def _send_json(self, start: Message) -> None:
+        """Send the answer in the event stream that `start` began, or that the session ended before it."""
+        answer = next(answers_in(self._body), None)
+        if answer is None:
+            await self._rephrase(404)
+            return
+        self._started = True
+        headers = MutableHeaders(raw=[*start["headers"]])
+        del headers["cache-control"]
+        headers["content-type"] = JSON
+        headers["content-length"] = str(len(answer))
+        await self._send({**start, "headers": headers.raw})
+        await self._send({"type": "http.response.body", "body": answer})
+
+    async def _rephrase(self, status: int) -> None:
+        try:
+            rpc_code = json.loads(self._body)["error"]["code"]
+        except (ValueError, KeyError, TypeError):
+            rpc_code = None
+        refusal = _TRANSPORT_REFUSALS.get((status, rpc_code)) or _TRANSPORT_REFUSALS.get(status, _TRANSPORT_FAILURE)
+        code, message, hint = refusal
+        await self._respond(status, {"error": {"code": code, "message": message, "hint": hint}})
+
+    async def _respond(self, status: int, body: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+        self._started = True
+        response = JSONResponse(identify_error(body), status_code=status, headers=headers)
+        await response(self._scope, self._receive, self._send)
+
+
+def _is_stream(start: Message) -> bool:
+    return dict(start["headers"]).get(b"content-type", b"").startswith(_EVENTS.encode())

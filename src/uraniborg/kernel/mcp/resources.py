@@ -1,0 +1,163 @@
+"""Resources that are listed because they exist right now, not because they were registered."""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qsl, unquote
+
+from mcp.types import Resource
+from pydantic import AnyUrl
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.replies import ends_the_call, noted, protocol_error
+from uraniborg.kernel.text import replace_surrogates
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.mcp.server import Server
+
+_QUERY: Final = re.compile(r"\{\?(\w+(?:,\w+)*)\}$")
+_SEGMENT: Final = re.compile(r"\{(\w+)\}")
+_MOST_PARAMETERS: Final = 20
+
+
+class UriTemplate:
+    """The template `paper://{paper_id}/source{?offset}` matches `paper://a1/source` and `paper://a1/source?offset=9`.
+
+    Each `{name}` stands for one path segment; `{?one,two}` at the end names query parameters, which are optional.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        query = _QUERY.search(text)
+        path = text[: query.start()] if query else text
+        parts = _SEGMENT.split(path)
+        self._parameters = query[1].split(",") if query else []
+        self.names = {*parts[1::2], *self._parameters}
+        if len(parts) == 1:
+            path = path if query else str(AnyUrl(path))
+            self._path = re.compile(re.escape(path))
+        else:
+            patterns = (f"(?P<{part}>[^/]+)" if odd % 2 else re.escape(part) for odd, part in enumerate(parts))
+            self._path = re.compile("".join(patterns))
+
+    def match(self, uri: str) -> dict[str, str] | None:
+        """Return the decoded values in `uri`, or None if its path is another one.
+
+        Raises InvalidInput for query parameters that the template does not have.
+        """
+        path, _, query = uri.partition("?") if self._parameters else (uri, "", "")
+        found = self._path.fullmatch(path)
+        if found is None:
+            return None
+        return {name: unquote(value) for name, value in found.groupdict().items()} | self._query_values(query)
+
+    def _query_values(self, query: str) -> dict[str, str]:
+        try:
+            pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
+        except ValueError:
+            raise self._refused("too many query parameters") from None
+        values = dict(pairs)
+        if unknown := sorted(values.keys() - set(self._parameters)):
+            raise self._refused(f"the unknown query parameter {unknown[0][:80]!r}", argument=unknown[0][:80])
+        if len(values) < len(pairs):
+            raise self._refused("a query parameter twice")
+        return values
+
+    def _refused(self, problem: str, **ids: str) -> InvalidInput:
+        return InvalidInput(
+            f"The address has {problem}.", hint=f"Use {self.text}.", allowed=list(self._parameters), **ids
+        )
+
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A resource in a list. What its `uri` holds is read through a resource registered for it or for its like."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str = "text/plain"
+
+
+Listing = Callable[[], Awaitable[Iterable[Listed]]]
+
+PagedListing = Callable[[str | None], Awaitable[tuple[Iterable[Listed], str | None]]]
+"""Takes the cursor of a page, None for the first; returns the page and the cursor of the next page, if there is one."""
+
+
+def list_more(server: "Server", function: Listing) -> None:
+    """Adds to the registered resources of `server`, each time they are listed, what `function` returns then.
+
+    A uri that is listed already is passed over. Where `function` fails the list goes without its part, and the log
+    says why.
+    """
+    server.register_listing(function)
+
+
+def list_pages(server: "Server", function: PagedListing) -> None:
+    """Add the pages of `function` to the registered resources of `server`: the first page with them, others alone.
+
+    A failure on the first page is logged and leaves the page out; on a later page it is the reply. `function` raises
+    InvalidInput for a cursor that it does not know. Raises TypeError if the server has a paged listing already.
+    """
+    server.register_paged_listing(function)
+
+
+async def list_page(
+    resources: list[Resource], function: PagedListing, cursor: str | None
+) -> tuple[list[Resource], str | None]:
+    """Return `resources`, then the page at `cursor`, and the cursor of the next page. Raises McpError."""
+    following: str | None = None
+
+    async def page() -> Iterable[Listed]:
+        nonlocal following
+        listed, following = await function(cursor)
+        return listed
+
+    if cursor is None:
+        return await with_listed(resources, [page]), following
+    try:
+        listed = await page()
+    except BaseException as exc:
+        if ends_the_call(exc):
+            raise
+        raise protocol_error(noted(exc, during="listing resources")) from exc
+    return [resource for one in listed if (resource := _resource(one)) is not None], following
+
+
+async def with_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:
+    """`resources` and after them what the functions list. Never raises because one of them fails."""
+    known = {str(resource.uri): resource for resource in resources}
+    for function in functions:
+        try:
+            more = [_resource(listed) for listed in await function()]
+        except BaseException as exc:
+            if ends_the_call(exc):
+                raise
+            _log.exception("resources could not be listed", exc=exc)
+        else:
+            for resource in more:
+                if resource is not None:
+                    known.setdefault(str(resource.uri), resource)
+    return list(known.values())
+
+
+def _resource(listed: Listed) -> Resource | None:
+    try:
+        uri = AnyUrl(listed.uri)
+    except ValueError:
+        _log.warning("a resource was not listed: its uri is none", uri=listed.uri[:200])
+        return None
+    return Resource(
+        uri=uri,
+        name=replace_surrogates(listed.name),
+        title=None if listed.title is None else replace_surrogates(listed.title),
+        description=None if listed.description is None else replace_surrogates(listed.description),
+        mimeType=listed.mime_type,
+    )

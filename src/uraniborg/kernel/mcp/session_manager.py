@@ -1,0 +1,284 @@
+"""The sessions of an app: begun by initialize, ended by their client, by disuse, or to make room for another."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, cast
+
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from mcp.server.streamable_http import StreamableHTTPServerTransport
+from mcp.types import INVALID_PARAMS, INVALID_REQUEST, InitializeRequest
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.jsonrpc import (
+    BATCHING_VERSION,
+    Answer,
+    InvalidJson,
+    Request,
+    batch_problem,
+    invalid_message,
+    read,
+    refusal,
+    request_in,
+    unreadable,
+)
+from uraniborg.kernel.mcp.protocol import InvalidMessage, Protocol, validated
+from uraniborg.kernel.mcp.session import Heartbeat, IdInUse, Session
+
+SESSION_HEADER: Final = "mcp-session-id"
+
+_log = get_logger(__name__)
+
+
+class Sessions:
+    """An ASGI app that hands requests to the sessions of `protocol` they belong to.
+
+    What the SDK has for this refuses every newcomer once there are enough sessions, whether or not they are in use,
+    and starts one for any request that names none.
+    """
+
+    def __init__(
+        self, protocol: Protocol, *, idle_seconds: float, most: int, json_answers: bool, heartbeat_s: float
+    ) -> None:
+        self._protocol = protocol
+        self._idle_seconds = idle_seconds
+        self._most = most
+        self._json_answers = json_answers
+        self._heartbeat_s = heartbeat_s
+        self._open: dict[str, Session] = {}
+        self._tasks: TaskGroup | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """The time in which there can be sessions; all of them end with it."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            try:
+                yield
+            finally:
+                self._tasks = None
+                tasks.cancel_scope.cancel()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._tasks is None:
+            raise RuntimeError("The lifespan of the MCP app was not entered.")
+        heartbeat = Heartbeat(send, self._heartbeat_s)
+        try:
+            await self._answer(self._tasks, scope, receive, heartbeat)
+        finally:
+            heartbeat.stop()
+
+    async def _answer(self, tasks: TaskGroup, scope: Scope, receive: Receive, send: Send) -> None:
+        named = Headers(scope=scope).get(SESSION_HEADER)
+        message: Any = None
+        if scope["method"] == "POST":
+            # The body limit in front gathers the body into one message.
+            first = await receive()
+            if first["type"] != "http.request" or first.get("more_body"):
+                return  # the client left before it was all there
+            receive = _again(first, receive)
+            try:
+                message = read(first.get("body", b""))
+            except ValueError:
+                await _unreadable(first.get("body", b""), self._open.get(named or ""))(scope, receive, send)
+                return
+        request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+        if isinstance(request, Request) and request.method == "initialize":
+            await self._begin(tasks, request, scope, receive, send)
+        elif not named:
+            await self._say_what_is_missing(scope, receive, send)
+        elif named not in self._open:
+            await Response(status_code=404)(scope, receive, send)
+        elif isinstance(message, list):
+            await answer_batch(self._open[named], cast("list[Any]", message), scope, send)
+        elif isinstance(request, Answer) and request.body:
+            raise InvalidMessage
+        else:
+            request_id = request.id if isinstance(request, Request) else None
+            await self._open[named].handle(request_id, scope, receive, send)
+
+    async def _begin(self, tasks: TaskGroup, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer an initialize request with a new session, whatever session it names: that one may be gone."""
+        try:
+            validated(InitializeRequest, request.method, request.params)
+        except InvalidInput as error:
+            body = refusal(request.id, error, INVALID_PARAMS)
+            await Response(body, media_type="application/json")(scope, receive, send)
+            return
+        session = await self._make_room()
+        if session is None:
+            await Response(status_code=503)(scope, receive, send)
+            return
+        begun = False
+
+        async def watch(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = message["status"] < 400
+            await send(message)
+
+        del MutableHeaders(scope=scope)[SESSION_HEADER]
+        try:
+            await tasks.start(self._serve, session)
+            await session.handle(request.id, scope, receive, watch)
+        finally:
+            if not begun:
+                await self._end(session)
+
+    async def _make_room(self) -> Session | None:
+        """A new session, in the place of the one unused for longest if need be; None if all are in use."""
+        while len(self._open) >= self._most:
+            unused = [session for session in self._open.values() if session.unused_until is not None]
+            if not unused:
+                return None
+            await self._end(min(unused, key=lambda session: session.unused_until or 0))
+        session = Session(idle_seconds=self._idle_seconds, json_answers=self._json_answers)
+        self._open[session.id] = session
+        return session
+
+    async def _serve(self, session: Session, *, task_status: TaskStatus[None]) -> None:
+        transport = session.transport
+        async with transport.connect() as (incoming, outgoing):
+            task_status.started()
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._end_when_unused, session)
+                    options = self._protocol.create_initialization_options()
+                    await self._protocol.run(incoming, outgoing, options, connection=session)
+                    tasks.cancel_scope.cancel()
+            except Exception as exc:
+                _log.exception("a session broke down", exc=exc)
+            finally:
+                await self._end(session)
+
+    async def _end_when_unused(self, session: Session) -> None:
+        assert session.transport.idle_scope is not None
+        with session.transport.idle_scope:
+            await anyio.sleep_forever()
+        await self._end(session)
+
+    async def _end(self, session: Session) -> None:
+        """Forget `session`, at once, and close what it has open, whoever gives up waiting for that."""
+        self._open.pop(session.id, None)
+        with anyio.CancelScope(shield=True):
+            await session.transport.terminate()
+
+    async def _say_what_is_missing(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Have a transport refuse a request that belongs to no session and begins none, for one reason or another."""
+        transport = StreamableHTTPServerTransport("none", self._json_answers)
+        async with transport.connect() as (incoming, _):
+            incoming.close()
+            try:
+                await transport.handle_request(scope, receive, send)
+            finally:
+                await transport.terminate()
+
+
+def _unreadable(body: bytes, session: Session | None) -> Response:
+    """The answer within a session to what `read` does not take. Raises InvalidJson if there is none."""
+    answer = unreadable(body)
+    if session is None or answer.status != 200:
+        raise InvalidJson
+    return Response(answer.body, headers={SESSION_HEADER: session.id}, media_type="application/json")
+
+
+def _again(first: Message, receive: Receive) -> Receive:
+    """What gives `first` once more, and then what comes after it."""
+    waiting = [first]
+
+    async def replay() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replay
+
+
+_DATA: Final = b"data: "
+
+
+class _Failed(Exception):
+    """A member of a batch was refused for a reason that holds for all of them."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        super().__init__(status)
+        self.response = Response(body, status)
+
+
+async def answer_batch(session: Session, messages: list[Any], scope: Scope, send: Send) -> None:
+    """Answer a batch with a JSON array, or, if nothing in it asks for an answer, with nothing.
+
+    Progress is not told: it would have to be in the array. Raises InvalidMessage for a batch that may not be sent.
+    """
+    version = Headers(scope=scope).get("mcp-protocol-version", BATCHING_VERSION)
+    if problem := batch_problem(messages, version):
+        raise problem
+    try:
+        answers = await asyncio.gather(*(_answer(session, message, scope) for message in messages))
+    except _Failed as failed:
+        response = failed.response
+    else:
+        bodies = [answer for answer in answers if answer]
+        headers = {"mcp-session-id": session.id}
+        body = b"[%b]" % b",".join(bodies) if bodies else None
+        response = Response(body, 200 if bodies else 202, headers, "application/json" if bodies else None)
+    await response(scope, _nothing_more, send)
+
+
+async def _answer(session: Session, message: Any, scope: Scope) -> bytes:
+    """The answer to one message, which is empty for what has none. Raises _Failed."""
+    if not isinstance(message, dict):
+        return invalid_message().body
+    member = cast("dict[str, Any]", message)
+    request = request_in(member)
+    if not isinstance(request, Request):
+        return request.body or await _post(session, None, member, scope)
+    if request.method == "initialize":
+        error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
+        return invalid_message(request.id, error).body
+    try:
+        return await _post(session, request.id, member, scope)
+    except IdInUse as error:
+        return refusal(request.id, error, INVALID_REQUEST)
+
+
+async def _post(session: Session, request_id: str | int | None, message: dict[str, Any], scope: Scope) -> bytes:
+    sent: list[Message] = []
+
+    async def collect(part: Message) -> None:
+        sent.append(part)
+
+    await session.handle(request_id, scope, _request(json.dumps(message).encode()), collect)
+    body = b"".join(part.get("body", b"") for part in sent[1:])
+    if sent[0]["status"] >= 400:
+        raise _Failed(sent[0]["status"], body)
+    return body if body.startswith(b"{") else next(answers_in(body), b"")
+
+
+def _request(body: bytes) -> Receive:
+    waiting = [body]
+
+    async def receive() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
+        return await _nothing_more()
+
+    return receive
+
+
+async def _nothing_more() -> Message:
+    """Whoever sent the batch may leave: that cancels none of its calls."""
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+def answers_in(events: bytes) -> Iterator[bytes]:
+    """Return the JSON of each answer in an event stream, without the notifications between them."""
+    for line in events.split(b"\r\n"):
+        data = line.removeprefix(_DATA)
+        if data != line and "method" not in json.loads(data):
+            yield data

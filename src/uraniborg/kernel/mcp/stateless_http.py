@@ -1,0 +1,196 @@
+"""From the bytes of a request to the bytes of its answer, with no session between and no knowledge of HTTP."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from mcp import McpError
+from mcp.types import METHOD_NOT_FOUND, CallToolRequest, InitializeRequest
+from pydantic import BaseModel
+from starlette.types import Receive, Scope, Send
+
+from uraniborg.kernel.http_access import BodyTooLarge, MethodNotAllowed
+from uraniborg.kernel.mcp.arguments import NotFinite
+from uraniborg.kernel.mcp.jsonrpc import (
+    BATCHING_VERSION,
+    NO_ANSWER,
+    Answer,
+    Request,
+    batch_problem,
+    failed,
+    invalid_message,
+    read,
+    refusal,
+    request_in,
+    response,
+    unreadable,
+)
+from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validated
+from uraniborg.kernel.mcp.replies import as_json, error_body, noted, protocol_error
+from uraniborg.kernel.mcp.request_checks import Rules, check_content, read_headers
+from uraniborg.kernel.mcp.server import Server
+
+_LISTS: Final = ("tools/list", "resources/list", "resources/templates/list")
+_PLAIN: Final = frozenset((str, int, bool, type(None)))
+
+
+class Dispatcher:
+    """Answers messages to `server` one by one, as a session of the SDK would in results and errors.
+
+    There is nobody to report progress to, so reports go nowhere.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._handlers = server.protocol.request_handlers
+        self._listed: dict[str, tuple[int, bytes]] = {}
+
+    async def answer(self, body: bytes, version: str) -> Answer:
+        """The answer to `body` from a client that speaks this version of the protocol. Never raises."""
+        try:
+            message = read(body)
+        except ValueError:
+            return unreadable(body)
+        if isinstance(message, dict):
+            return await self._answer(cast("dict[str, Any]", message))
+        if isinstance(message, list):
+            return await self._answer_batch(cast("list[Any]", message), version)
+        return invalid_message()
+
+    async def _answer_batch(self, messages: list[Any], version: str) -> Answer:
+        if problem := batch_problem(messages, version):
+            return invalid_message(error=problem)
+        answers = await asyncio.gather(*(self._answer_member(message) for message in messages))
+        bodies = [answer.body for answer in answers if answer.body]
+        return Answer(200, b"[%b]" % b",".join(bodies)) if bodies else NO_ANSWER
+
+    async def _answer_member(self, message: Any) -> Answer:
+        if not isinstance(message, dict):
+            return invalid_message()
+        member = cast("dict[str, Any]", message)
+        if member.get("method") == "initialize" and "id" in member:
+            error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
+            return invalid_message(member["id"], error)
+        return await self._answer(member)
+
+    async def _answer(self, message: dict[str, Any]) -> Answer:
+        request = request_in(message)
+        if isinstance(request, Answer):
+            return request
+        try:
+            body = response(request.id, await self._result_of(request))
+        except UnknownMethod as error:
+            body = refusal(request.id, error, METHOD_NOT_FOUND)
+        except McpError as exc:
+            body = failed(request.id, exc.error)
+        except (Exception, SystemExit) as exc:
+            error = noted(exc, during=f"{request.method[:80]} over HTTP")
+            body = failed(request.id, protocol_error(error).error)
+        return Answer(200, body)
+
+    async def _result_of(self, request: Request) -> bytes:
+        """The JSON of the result. Raises what the handler raises, and InvalidInput or UnknownMethod before it."""
+        params = request.params
+        if request.method == "tools/call" and CallToolRequest in self._handlers and params and _is_plain_call(params):
+            return (await self._server.reply_to(params["name"], params.get("arguments") or {})).result_json()
+        methods = self._server.protocol.methods_without_session
+        if request.method not in methods:
+            raise UnknownMethod(request.method, methods)
+        try:
+            accepted = validated(methods[request.method], request.method, params)
+        except NotFinite as error:
+            assert params is not None
+            return self._server.refuse_call(params["name"], params["arguments"], error).result_json()
+        if isinstance(accepted, InitializeRequest):
+            return _written(self._server.protocol.introduction(str(accepted.params.protocolVersion)))
+        if isinstance(accepted, CallToolRequest):
+            reply = await self._server.reply_to(accepted.params.name, accepted.params.arguments or {})
+            return reply.result_json()
+        if request.method in _LISTS:
+            return await self._list(request.method, accepted)
+        return await self._handle(accepted)
+
+    async def _list(self, method: str, accepted: BaseModel) -> bytes:
+        """Lists are long to write and, once a server has everything, always the same."""
+        if method == "resources/list" and self._server.lists_more:
+            return await self._handle(accepted)
+        registrations = self._server.registrations
+        known = self._listed.get(method)
+        if known is None or known[0] != registrations:
+            known = self._listed[method] = (registrations, await self._handle(accepted))
+        return known[1]
+
+    async def _handle(self, accepted: BaseModel) -> bytes:
+        result = await self._handlers[type(accepted)](accepted)
+        return _written(result.root)
+
+
+def _written(result: BaseModel) -> bytes:
+    return result.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+
+def _is_plain_call(params: Mapping[str, Any]) -> bool:
+    """Whether the SDK would surely take these parameters of tools/call, which spares asking it."""
+    if type(params.get("name")) is not str or "task" in params:
+        return False
+    for part in (params.get("_meta"), params.get("arguments")):
+        if part is None:
+            continue
+        # Numbers with a fraction may be infinite, and so may what is nested contain them.
+        if type(part) is not dict or not _PLAIN.issuperset(map(type, cast("dict[str, Any]", part).values())):
+            return False
+    return True
+
+
+_JSON: Final[tuple[bytes, bytes]] = (b"content-type", b"application/json")
+
+
+class StatelessEndpoint:
+    """An ASGI app that lets `dispatcher` answer what keeps the rules."""
+
+    def __init__(self, dispatcher: Dispatcher, rules: Rules, body_limit: int) -> None:
+        self._dispatcher = dispatcher
+        self._rules = rules
+        self._body_limit = body_limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [_JSON]
+        try:
+            answer = await self._answer(scope, receive)
+        except Exception as exc:
+            error = noted(exc, during="an MCP request over HTTP")
+            if isinstance(error, MethodNotAllowed):
+                headers.append((b"allow", ", ".join(error.ids["allowed"]).encode()))
+            answer = Answer(error.status, as_json(error_body(error)))
+        if answer is not None:
+            status, body = answer
+            headers = [*(headers if body else ()), (b"content-length", b"%d" % len(body))]
+            await send({"type": "http.response.start", "status": status, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+
+    async def _answer(self, scope: Scope, receive: Receive) -> Answer | None:
+        """The answer, or None if nobody waits for it. Raises what the request is refused with."""
+        headers = read_headers(scope)
+        self._rules.check(scope["method"], headers)
+        check_content(headers, self._body_limit)
+        body = await self._read(receive)
+        if body is None:
+            return None
+        # The protocol has this version assumed where none is named, and it is the one with batches.
+        version = headers.get(b"mcp-protocol-version")
+        return await self._dispatcher.answer(body, BATCHING_VERSION if version is None else version.decode())
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        """The body, or None if the client left before it was all there."""
+        parts: list[bytes] = []
+        size, more = 0, True
+        while more:
+            message = await receive()
+            if message["type"] != "http.request":
+                return None
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > self._body_limit:
+                raise BodyTooLarge(self._body_limit)
+            more = message.get("more_body", False)
+        return b"".join(parts)

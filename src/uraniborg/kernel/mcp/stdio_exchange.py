@@ -1,0 +1,267 @@
+"""Messages of a stdio client, a line each: requests go to the protocol, and each gets one answer.
+
+Lines that are not messages are answered with a JSON-RPC error, under the id of the request or null. At the end of
+input the requests received so far are answered before the protocol ends.
+"""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, cast
+
+import anyio
+import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream
+from mcp.shared.message import SessionMessage
+from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    LATEST_PROTOCOL_VERSION,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+
+from uraniborg.kernel.errors import InvalidInput, Unavailable
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.jsonrpc import (
+    Answer,
+    Request,
+    RequestId,
+    batch_problem,
+    invalid_message,
+    outermost_id,
+    read,
+    refusal,
+    request_in,
+    unreadable,
+)
+from uraniborg.kernel.mcp.protocol import InvalidMessage
+from uraniborg.kernel.mcp.protocol import Protocol as Engine
+from uraniborg.kernel.request_ids import begin_request, new_request
+from uraniborg.kernel.standard_streams import LINE_LIMIT
+
+_END: Final = object()
+
+_log = get_logger(__name__)
+
+
+class LineTooLong(InvalidInput):
+    code = "line_too_long"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The line is longer than {LINE_LIMIT:,} bytes.", hint="Send less in one message.", limit=LINE_LIMIT
+        )
+
+
+class InputEnded(Unavailable):
+    code = "input_ended"
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"Input ended {seconds:g} seconds ago and the server ends before this request has its answer.",
+            hint="Keep stdin open until the answer arrives.",
+        )
+
+
+class Lines(Protocol):
+    """The client as lines of bytes; see `uraniborg.kernel.standard_streams.Client`."""
+
+    def listen(self, deliver: Any, left: Any) -> None: ...
+    def write(self, line: bytes) -> None: ...
+
+
+@dataclass
+class _Batch:
+    """The answers to a batch so far, and the number of answers that it still waits for."""
+
+    waiting: int = 0
+    answers: list[bytes] = field(default_factory=list[bytes])
+
+
+class Exchange:
+    """The messages between one client and the protocol engine of a server."""
+
+    def __init__(self, engine: Engine, client: Lines, patience: float) -> None:
+        """Answer requests that were received for at most `patience` seconds after the end of input."""
+        self.over = anyio.Event()
+        """Set when nothing more is answered; calls may still have to notice that they were cancelled."""
+        self._engine = engine
+        self._client = client
+        self._patience = patience
+        self._received: asyncio.Queue[Any] = asyncio.Queue()
+        self._unanswered: defaultdict[RequestId, deque[_Batch | None]] = defaultdict(deque)
+        self._lines_owed = 0
+        self._settled = anyio.Event()
+        self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._version: str | None = None
+
+    async def run(self) -> None:
+        """Return when input has ended or the client has left, and every call has ended."""
+        self._to_engine, received = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
+        outgoing, to_write = anyio.create_memory_object_stream[SessionMessage](0)
+        with self._to_engine, received, outgoing, to_write:
+            async with anyio.create_task_group() as tasks:
+                self._scope = tasks.cancel_scope
+                self._listen()
+                tasks.start_soon(self._until_left, self._receive)
+                tasks.start_soon(self._until_left, self._send, to_write)
+                await self._engine.run(received, outgoing, self._engine.create_initialization_options())
+
+    def _listen(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def deliver(line: bytes | None) -> None:
+            message = _END if line is None else _parse(line)
+            with suppress(RuntimeError):  # the loop is closed already
+                loop.call_soon_threadsafe(self._received.put_nowait, message)
+
+        def left() -> None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._leave)
+
+        self._client.listen(deliver, left)
+
+    def _leave(self) -> None:
+        self.over.set()
+        self._scope.cancel()
+
+    async def _until_left(self, step: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+        """Run `step`; where stdout cannot be written to, nobody waits for answers."""
+        try:
+            await step(*arguments)
+        except OSError as exc:
+            if not isinstance(exc, BrokenPipeError):
+                _log.warning("stdout cannot be written to", error=str(exc))
+            self._leave()
+
+    async def _receive(self) -> None:
+        while (message := await self._received.get()) is not _END:
+            begin_request()
+            if isinstance(message, dict):
+                await self._take(cast("dict[str, Any]", message), None)
+            elif isinstance(message, list):
+                await self._take_batch(cast("list[Any]", message))
+            else:
+                await self._write(message.body if isinstance(message, Answer) else invalid_message().body)
+        with anyio.move_on_after(self._patience):
+            while self._lines_owed:
+                self._settled = anyio.Event()
+                await self._settled.wait()
+        self.over.set()
+        await self._refuse_unanswered()
+        self._to_engine.close()
+
+    async def _take_batch(self, messages: list[Any]) -> None:
+        if self._version is None:
+            problem = InvalidMessage("The connection is not initialized yet.", hint="Send initialize first.")
+        else:
+            problem = batch_problem(messages, self._version)
+        if problem:
+            await self._write(invalid_message(error=problem).body)
+            return
+        batch = _Batch(waiting=1)
+        self._lines_owed += 1
+        for message in messages:
+            if isinstance(message, dict):
+                await self._take(cast("dict[str, Any]", message), batch)
+            else:
+                batch.answers.append(invalid_message().body)
+        await self._finish_one_of(batch)
+
+    async def _take(self, message: dict[str, Any], batch: _Batch | None) -> None:
+        request = request_in(message)
+        if isinstance(request, Request) and request.method == "initialize":
+            if batch is not None:
+                error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
+                request = invalid_message(request.id, error)
+            else:
+                self._version = _negotiate(request)
+        if isinstance(request, Request):
+            self._unanswered[request.id].append(batch)
+            if batch is None:
+                self._lines_owed += 1
+            else:
+                batch.waiting += 1
+            self._pass_on(JSONRPCRequest(jsonrpc="2.0", id=request.id, method=request.method, params=request.params))
+        elif request.body and batch is not None:
+            batch.answers.append(request.body)
+        elif request.body:
+            await self._write(request.body)
+        elif "method" in message:
+            self._pass_on(JSONRPCNotification(jsonrpc="2.0", method=message["method"], params=message.get("params")))
+
+    def _pass_on(self, message: JSONRPCRequest | JSONRPCNotification) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self._to_engine.send_nowait(SessionMessage(JSONRPCMessage(message)))
+
+    async def _send(self, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        async with messages:
+            async for message in messages:
+                line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode()
+                root = message.message.root
+                if isinstance(root, JSONRPCResponse | JSONRPCError):
+                    await self._answer(root.id, line)
+                else:
+                    await self._write(line)
+
+    async def _answer(self, request_id: RequestId, answer: bytes) -> None:
+        """Write the answer to a request, or add it to those of its batch. A second answer is dropped."""
+        if not self._unanswered[request_id]:
+            del self._unanswered[request_id]
+            return
+        batch = self._unanswered[request_id].popleft()
+        if not self._unanswered[request_id]:
+            del self._unanswered[request_id]
+        if batch is None:
+            await self._write(answer)
+            self._pay_one_line()
+        else:
+            batch.answers.append(answer)
+            await self._finish_one_of(batch)
+
+    async def _finish_one_of(self, batch: _Batch) -> None:
+        batch.waiting -= 1
+        if not batch.waiting:
+            if batch.answers:
+                await self._write(b"[%b]" % b",".join(batch.answers))
+            self._pay_one_line()
+
+    def _pay_one_line(self) -> None:
+        self._lines_owed -= 1
+        if not self._lines_owed:
+            self._settled.set()
+
+    async def _refuse_unanswered(self) -> None:
+        left = [request_id for request_id, batches in self._unanswered.items() for _ in batches]
+        for request_id in left:
+            begin_request()
+            _log.warning("input has ended and the call is cancelled", id=str(request_id)[:80])
+            await self._answer(request_id, refusal(request_id, InputEnded(self._patience), INTERNAL_ERROR))
+
+    async def _write(self, answer: bytes) -> None:
+        line = answer + b"\n"
+        await anyio.to_thread.run_sync(self._client.write, line, abandon_on_cancel=True, limiter=self._one_at_a_time)
+
+
+def _parse(line: bytes) -> Any:
+    """Return the JSON value in a line, or the Answer to a line that cannot be read."""
+    with new_request():
+        if len(line) > LINE_LIMIT:
+            given = outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
+            return Answer(400, refusal(given, LineTooLong(), INVALID_REQUEST))
+        try:
+            return read(line)
+        except ValueError:
+            return unreadable(line)
+
+
+def _negotiate(initialize: Request) -> str:
+    asked = (initialize.params or {}).get("protocolVersion")
+    return str(asked) if asked in SUPPORTED_PROTOCOL_VERSIONS else LATEST_PROTOCOL_VERSION

@@ -1,0 +1,188 @@
+"""Telling clients that a resource they subscribed to has changed."""
+
+import asyncio
+from contextvars import Context
+from functools import lru_cache
+from typing import Final
+
+import anyio
+from mcp import McpError
+from mcp.server.lowlevel.server import request_ctx
+from mcp.server.session import ServerSession
+from mcp.types import EmptyResult, ServerResult, SubscribeRequest, UnsubscribeRequest
+from pydantic import AnyUrl
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.replies import protocol_error
+from uraniborg.kernel.mcp.server import Server
+from uraniborg.kernel.mcp.session import Connection, current_connection
+
+PACE_S: Final = 0.1
+"""Between two notifications of the same resource to the same session."""
+_SHORTEST_WAIT_S: Final = 0.001
+_LONGEST_WAIT_S: Final = 1.0
+
+_log = get_logger(__name__)
+
+
+class Subscriber:
+    """Keeps what has changed, each resource once, until the client listens and has room for it."""
+
+    def __init__(self, connection: Connection, session: ServerSession) -> None:
+        self.uris: set[str] = set()
+        self._connection = connection
+        self._session = session
+        self._changed: dict[str, None] = {}
+        self._telling: asyncio.Task[None] | None = None
+        connection.when_listening = self._tell
+
+    def updated(self, uri: str) -> None:
+        self._changed[uri] = None
+        self._tell()
+
+    def forget(self, uri: str) -> None:
+        self.uris.discard(uri)
+        self._changed.pop(uri, None)
+
+    def close(self) -> None:
+        self._connection.when_listening = None
+        if self._telling is not None:
+            self._telling.cancel()
+
+    def _tell(self) -> None:
+        if self._telling is None and self._changed and self._connection.listening:
+            # In a context of its own: that of the caller would live on with it, and all that hangs on it.
+            self._telling = asyncio.create_task(self._tell_all(), context=Context())
+
+    async def _tell_all(self) -> None:
+        try:
+            while self._changed and self._connection.listening:
+                await self._tell_each_once()
+                await asyncio.sleep(PACE_S)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            return  # the session is about to end
+        except Exception as exc:
+            _log.exception("a client could not be told of a change", exc=exc)
+        finally:
+            self._telling = None
+
+    async def _tell_each_once(self) -> None:
+        for uri in list(self._changed):
+            if not await self._has_room():
+                return
+            if uri in self._changed:
+                del self._changed[uri]
+                await self._session.send_resource_updated(AnyUrl(uri))
+
+    async def _has_room(self) -> bool:
+        """True as soon as there is room, False once nobody is listening any more."""
+        wait = _SHORTEST_WAIT_S
+        while not self._connection.has_room:
+            if not self._connection.listening:
+                return False
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT_S)
+        return True
+
+
+class TooManySubscriptions(InvalidInput):
+    code = "too_many_subscriptions"
+
+
+def add_subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
+    """Lets clients of `server` subscribe to its resources, each to `most`, and gives the means to tell them of changes.
+
+    Only clients with a session can: over stdio, in memory, and over HTTP through `stateful_app`, where the event
+    stream of the session carries the news. Raises TypeError if `server` has subscriptions already.
+    """
+    if SubscribeRequest in server.protocol.request_handlers:
+        raise TypeError(f"Clients of {server.name} can subscribe already.")
+    return Subscriptions(server, most)
+
+
+class Subscriptions:
+    """Who subscribed to what. Made by `add_subscriptions`; an ended session is forgotten with all it had."""
+
+    def __init__(self, server: Server, most: int) -> None:
+        self._server = server
+        self._most = most
+        self._subscribers: dict[Connection, Subscriber] = {}
+        self._of_uri: dict[str, set[Subscriber]] = {}
+        server.protocol.request_handlers[SubscribeRequest] = self._subscribe
+        server.protocol.request_handlers[UnsubscribeRequest] = self._unsubscribe
+
+    @property
+    def count(self) -> int:
+        """How many subscriptions there are, a resource once for each session that subscribed to it."""
+        return sum(map(len, self._of_uri.values()))
+
+    def updated(self, uri: str) -> None:
+        """Have all who subscribed to `uri` told that it changed. To be called on the event loop.
+
+        Returns at once and never raises. Many changes in a short time can reach a session as one notification, which
+        follows the last of them.
+        """
+        if not self._of_uri:
+            return
+        spelled = uri if uri in self._of_uri else _spelled(uri)
+        for subscriber in self._of_uri.get(spelled, ()):
+            subscriber.updated(spelled)
+
+    async def _subscribe(self, request: SubscribeRequest) -> ServerResult:
+        uri = str(request.params.uri)
+        await self._check(uri)
+        subscriber = self._subscriber_asking()
+        if uri not in subscriber.uris and len(subscriber.uris) >= self._most:
+            error = TooManySubscriptions(
+                f"This session has {self._most:,} subscriptions already.",
+                hint="Unsubscribe from a resource that is no longer of interest.",
+                limit=self._most,
+            )
+            raise protocol_error(error)
+        subscriber.uris.add(uri)
+        self._of_uri.setdefault(uri, set()).add(subscriber)
+        return ServerResult(EmptyResult())
+
+    async def _unsubscribe(self, request: UnsubscribeRequest) -> ServerResult:
+        self._end(self._subscriber_asking(), str(request.params.uri))
+        return ServerResult(EmptyResult())
+
+    async def _check(self, uri: str) -> None:
+        """Raises what reading `uri` raises, unless it is listed: then it exists, and may be readable another time."""
+        try:
+            await self._server.read_resource(uri)
+        except McpError:
+            if uri not in {str(listed.uri) for listed in await self._server.list_resources()}:
+                raise
+
+    def _subscriber_asking(self) -> Subscriber:
+        connection = current_connection()
+        # Where there is no connection the method is not offered.
+        assert connection is not None
+        if connection not in self._subscribers:
+            self._subscribers[connection] = Subscriber(connection, request_ctx.get().session)
+            connection.when_over(lambda: self._forget(connection))
+        return self._subscribers[connection]
+
+    def _forget(self, connection: Connection) -> None:
+        subscriber = self._subscribers.pop(connection)
+        for uri in list(subscriber.uris):
+            self._end(subscriber, uri)
+        subscriber.close()
+
+    def _end(self, subscriber: Subscriber, uri: str) -> None:
+        if uri in subscriber.uris:
+            subscriber.forget(uri)
+            self._of_uri[uri].discard(subscriber)
+            if not self._of_uri[uri]:
+                del self._of_uri[uri]
+
+
+@lru_cache(maxsize=1_024)
+def _spelled(uri: str) -> str:
+    """`uri` as it is spelled once the protocol has carried it."""
+    try:
+        return str(AnyUrl(uri))
+    except ValueError:
+        return uri

@@ -1,0 +1,140 @@
+"""`serve` commands: the settings that every HTTP server has, the check of its address, and the start of the server."""
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from uraniborg.kernel.errors import MissingExtra, Refused, Unavailable, invalid
+from uraniborg.kernel.hosts import format_authority, is_loopback
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+Config = TypeVar("Config", bound=BaseModel)
+
+
+class InsecureBind(Refused):
+    code = "insecure_bind"
+
+
+class PortTaken(Unavailable):
+    code = "port_taken"
+
+
+class HttpConfig(BaseModel):
+    """The settings of an HTTP server; a part derives its own settings from this class."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=0, ge=0, le=65_535)
+    allow_origins: list[str] = Field(default_factory=list)
+    """Web origins that may call beside those of this machine, written exactly: https://app.example.org."""
+    allow_hosts: list[str] = Field(default_factory=list)
+    """Names, with port if any, by which the server is called; for use behind a proxy."""
+    token: SecretStr | None = None
+    """The token that callers must send as `Authorization: Bearer …`."""
+    insecure: bool = False
+    """Serve addresses that others can reach without a token."""
+    body_limit: int = Field(default=1_000_000, ge=1_000, le=100_000_000)
+    """The largest request, in bytes."""
+
+    def read_token(self) -> str | None:
+        """Return the token as plain text, or None."""
+        return self.token.get_secret_value() if self.token else None
+
+
+def apply_options(config: Config, options: Mapping[str, Any]) -> Config:
+    """Return the settings with these options in place of their values. Raise InvalidInput for invalid options."""
+    try:
+        return type(config).model_validate({**config.model_dump(), **options})
+    except ValidationError as exc:
+        raise invalid(exc, what="options") from None
+
+
+@contextmanager
+def require_server_extra(purpose: str) -> Generator[None]:
+    """Raise MissingExtra if the block, which imports a server, lacks a module of the extra `mcp`."""
+    try:
+        import uvicorn as _  # noqa: F401
+
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").split(".")[0] in {"fastapi", "starlette", "uvicorn"}:
+            raise MissingExtra("mcp", purpose) from missing
+        raise
+
+
+def serve(
+    config: HttpConfig,
+    make_app: Callable[[], "ASGIApp"],
+    *,
+    describe: Callable[[str], str],
+    warning: str,
+    as_json: bool,
+    facts: Mapping[str, Any] | None = None,
+    workers: int = 1,
+    worker_factory: str = "",
+) -> None:
+    """Serve the app until interrupted, after the address is checked and printed.
+
+    `describe` returns the line for people, given the address; `facts` are added to the JSON line. `warning` is printed
+    if no token is needed. Workers call `worker_factory`, an import path, and the app is made here only to find errors.
+    Raise InsecureBind, PortTaken, and what `make_app` raises.
+    """
+    from uraniborg.kernel.http_server import run_server
+
+    check_bind(config.host, config.read_token(), insecure=config.insecure)
+    port = find_port(config.host, config.port)
+    address = f"http://{format_authority(config.host)}:{port}"
+    app = make_app()
+    if as_json:
+        sys.stdout.write(json.dumps({"url": address, "mcp": f"{address}/mcp", **(facts or {})}) + "\n")
+        sys.stdout.flush()
+    else:
+        print_status(describe(address))
+    if config.insecure and not config.token:
+        print_status(warning)
+    if workers == 1:
+        run_server(app, host=config.host, port=port)
+    else:
+        run_server(worker_factory, host=config.host, port=port, workers=workers, factory=True)
+
+
+def check_bind(host: str, token: str | None, *, insecure: bool) -> None:
+    """Raise InsecureBind for an address that others can reach, unless there is a token or `insecure` is set."""
+    if is_loopback(format_authority(host)) or token or insecure:
+        return
+    raise InsecureBind(
+        f"Others can reach {host}, and there is no token to keep them out.",
+        hint="Set a token (--token, or the environment). Use --insecure if everyone may call the server.",
+        host=host,
+    )
+
+
+def find_port(host: str, port: int) -> int:
+    """Return the port, or a free one for 0. Raise PortTaken, which an ASGI server would only log."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            return probe.getsockname()[1]
+    except OSError as exc:
+        raise PortTaken(
+            f"Nothing can listen at {host} port {port}: {exc.strerror or exc}.",
+            hint="Choose another with --port, or 0 for any free one.",
+            port=port,
+        ) from None
+
+
+def print_status(line: str) -> None:
+    """Print a line on stderr at once; stdout is for results."""
+    sys.stderr.write(line + os.linesep)
+    sys.stderr.flush()

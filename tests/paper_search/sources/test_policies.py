@@ -1,0 +1,128 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paper_search.errors import CreditsExhaustedError, NonRetryableError, RetryableError
+from paper_search.sources.interfaces import Response
+from paper_search.sources.policies import (
+    LONGEST_WAIT_S,
+    SourcePolicy,
+    decide_retry,
+    get_next_midnight,
+    make_refusal,
+    parse_retry_after,
+)
+
+NOW = datetime(2026, 3, 31, 23, 59, 30, tzinfo=UTC)
+DATES = st.datetimes(timezones=st.just(UTC), max_value=datetime(9000, 1, 1))  # noqa: DTZ001 - hypothesis wants it naive
+
+
+def policy(error: Exception | None = None) -> SourcePolicy:
+    return SourcePolicy(read_failure=lambda _: error)
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_passing_refusals_are_tried_again(status: int) -> None:
+    error = make_refusal("crossref", Response(status, b""), policy(), NOW)
+    assert isinstance(error, RetryableError)
+    assert error.rate_limited is (status == 429)
+    assert decide_retry(error) is True
+    assert str(status) in error.message
+
+
+@pytest.mark.parametrize("status", [204, 304, 400, 401, 403, 404, 414, 451, 501])
+def test_lasting_refusals_are_not_tried_again(status: int) -> None:
+    error = make_refusal("crossref", Response(status, b""), policy(), NOW)
+    assert isinstance(error, NonRetryableError)
+    assert decide_retry(error) is False
+
+
+def test_a_refused_key_is_hinted_at() -> None:
+    assert "key" in make_refusal("openalex", Response(401, b""), policy(), NOW).hint
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("7", 7.0),
+        (" 0 ", 0.0),
+        ("Wed, 01 Apr 2026 00:00:00 GMT", 30.0),
+        ("Tue, 31 Mar 2026 00:00:00 GMT", 0.0),
+        ("Wed, 01 Apr 2026 02:00:00 +0200", 30.0),
+        ("Wed, 01 Apr 2026 00:00:00 -0000", 30.0),
+        (None, None),
+        ("", None),
+        ("-5", None),
+        ("soon", None),
+        ("1.5e300", None),
+        ("٣", None),
+        ("Wed, 99 Foo 2026", None),
+    ],
+)
+def test_retry_after_is_read_as_seconds_or_as_a_date(header: str | None, seconds: float | None) -> None:
+    assert parse_retry_after(header, NOW) == seconds
+
+
+@given(st.text())
+def test_no_retry_after_header_can_break_the_reading_of_it(header: str) -> None:
+    wait = parse_retry_after(header, NOW)
+    assert wait is None or wait >= 0
+
+
+def test_a_wait_as_long_as_the_cap_is_waited_and_a_longer_one_is_not() -> None:
+    cap = str(int(LONGEST_WAIT_S))
+    short = make_refusal("arxiv", Response(429, b"", {"retry-after": cap}), policy(), NOW)
+    long = make_refusal("arxiv", Response(429, b"", {"retry-after": "21"}), policy(), NOW)
+    assert decide_retry(short) == LONGEST_WAIT_S
+    assert decide_retry(long) is False
+    assert long.retry_at == NOW + timedelta(seconds=21)
+
+
+def test_an_absurd_retry_after_gives_a_date_and_no_overflow() -> None:
+    error = make_refusal("arxiv", Response(503, b"", {"retry-after": "9" * 400}), policy(), NOW)
+    assert error.retry_at is not None
+    assert error.retry_at > NOW + timedelta(days=300)
+
+
+def test_used_up_credits_come_back_at_midnight_utc_and_are_not_tried_again() -> None:
+    error = make_refusal("openalex", Response(429, b""), policy(CreditsExhaustedError("no credits")), NOW)
+    assert isinstance(error, CreditsExhaustedError)
+    assert error.retry_at == datetime(2026, 4, 1, tzinfo=UTC)
+    assert decide_retry(error) is False
+
+
+def test_a_retry_date_from_the_source_is_used() -> None:
+    told = datetime(2026, 5, 1, tzinfo=UTC)
+    error = make_refusal("serpapi_scholar", Response(429, b""), policy(CreditsExhaustedError("x", retry_at=told)), NOW)
+    assert error.retry_at == told
+
+
+def test_a_source_may_call_a_bad_request_passing_and_the_header_still_counts() -> None:
+    error = make_refusal("pubmed", Response(400, b"", {"retry-after": "3"}), policy(RetryableError("busy")), NOW)
+    assert decide_retry(error) == 3.0
+
+
+@pytest.mark.parametrize("opinion", [ValueError("no error of ours"), None])
+def test_without_a_usable_opinion_the_status_decides(opinion: Exception | None) -> None:
+    assert isinstance(make_refusal("dblp", Response(503, b""), policy(opinion), NOW), RetryableError)
+
+
+def test_a_source_that_chokes_on_its_own_refusal_leaves_the_judgement_to_the_status() -> None:
+    def choke(_response: Response) -> Exception | None:
+        raise KeyError("error")
+
+    error = make_refusal("dblp", Response(404, b"<html>"), SourcePolicy(read_failure=choke), NOW)
+    assert isinstance(error, NonRetryableError)
+
+
+def test_an_error_that_is_not_of_the_family_is_not_tried_again() -> None:
+    assert decide_retry(ValueError("x")) is False
+
+
+@given(DATES)
+def test_next_midnight_is_a_midnight_within_a_day(now: datetime) -> None:
+    midnight = get_next_midnight(now)
+    assert timedelta(0) < midnight - now <= timedelta(days=1)
+    assert (midnight.hour, midnight.minute, midnight.second, midnight.microsecond) == (0, 0, 0, 0)
