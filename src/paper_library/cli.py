@@ -164,7 +164,7 @@ def stats(shelf: ShelfArgument, json: Json = False) -> None:
 
 
 @app.command()
-def verify_shelf(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
+def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
     """Verify every file of a shelf. The exit code is 4 if a file is damaged or missing."""
     from paper_library.errors import ShelfDamaged
     from paper_library.store.verification import verify_shelf

@@ -19,6 +19,7 @@ from paper_library.search.ranking import FoundPage, find_page
 from paper_library.search.suggestions import suggest_correction
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
+from uraniborg.kernel.text import plural
 from uraniborg.kernel.words import extract_terms, fold_text
 
 _SIMILAR_TERMS: Final = 25
