@@ -16,7 +16,7 @@ RETRACTION: Final[dict[str, Any]] = {
 }
 
 
-def retract(shelf: Path, paper_id: str, retraction: dict[str, Any] | None = RETRACTION) -> Path:
+def write_retraction(shelf: Path, paper_id: str, retraction: dict[str, Any] | None = RETRACTION) -> Path:
     """Write `retraction` into the metadata of a paper of a shelf that is not open."""
     with sqlite3.connect(shelf / "shelf.db") as database:
         (stored,) = database.execute("SELECT metadata FROM paper WHERE paper_id = ?", (paper_id,)).fetchone()

@@ -23,7 +23,7 @@ from paper_library.errors import (
 from paper_library.library import Library
 from paper_library.search.query import SORTS
 from paper_library.store.layout import FACET_KINDS
-from tests.paper_library.search.libraries import titles
+from tests.paper_library.search.libraries import list_titles
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 
@@ -233,12 +233,12 @@ def test_the_bounds_themselves_are_allowed(library: Library) -> None:
 )
 def test_keywords_and_tags_are_found_whole_newest_first(library: Library, keyword: str, expected: list[str]) -> None:
     page = library.search_by_keyword(keyword)
-    assert (titles(page), page["total"]) == (expected, len(expected))
+    assert (list_titles(page), page["total"]) == (expected, len(expected))
 
 
 def test_keywords_are_paged(library: Library) -> None:
     pages = [library.search_by_keyword("fish", limit=1, offset=offset) for offset in (0, 1)]
-    assert [titles(page) for page in pages] == [[BIRD], [FISH]]
+    assert [list_titles(page) for page in pages] == [[BIRD], [FISH]]
     assert [page["next_offset"] for page in pages] == [1, None]
 
 

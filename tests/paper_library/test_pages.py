@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from paper_library.build.builder import build_shelf
-from tests.paper_library.operations.command_runs import serving
+from tests.paper_library.operations.command_runs import start_server
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;"
 AUTHORS = [f"Ada Name{n}" for n in range(40)]
@@ -73,7 +73,7 @@ def shelf_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(shelf_folder: Path) -> Generator[httpx.Client]:
-    with serving(shelf_folder, shelf_folder / "shelf") as served:
+    with start_server(shelf_folder, shelf_folder / "shelf") as served:
         yield served.client
 
 

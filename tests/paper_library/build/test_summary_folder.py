@@ -10,11 +10,11 @@ from paper_library.build.entry_matcher import make_keys
 from paper_library.build.merge import Paper, merge_entries
 from paper_library.build.summary_folder import SummaryFolder
 from paper_library.errors import InputNotFound
-from tests.paper_library.build.entries import an_entry
+from tests.paper_library.build.entries import make_entry
 
 
 def a_paper(origin: str = "texts/fish2019.md", **facts: Any) -> Paper:
-    entry = an_entry(origin, **facts)
+    entry = make_entry(origin, **facts)
     return merge_entries([(entry, make_keys(entry))])
 
 

@@ -17,8 +17,8 @@ from paper_library.build.report import BuildReport
 from paper_library.errors import InputNotFound, ShelfUnwritable
 from paper_library.library import Library
 from tests.paper_library.build.readers.files import fail_to_open
-from tests.paper_library.operations.command_runs import process
-from tests.paper_library.operations.shelves import bibliography
+from tests.paper_library.operations.command_runs import run_process
+from tests.paper_library.operations.shelves import write_bibliography
 
 NOBODY = 65_534
 PAPER = "---\ntitle: {}\n---\n\nThe text of it.\n"
@@ -38,7 +38,7 @@ def outside(tmp_path: Path) -> Path:
     folder = tmp_path / "outside"
     folder.mkdir()
     (folder / "secret.md").write_text(PAPER.format("A secret"))
-    bibliography(folder / "secret.bib", "Another secret")
+    write_bibliography(folder / "secret.bib", "Another secret")
     return folder
 
 
@@ -176,7 +176,7 @@ def test_no_name_of_a_bibliography_stops_a_build(inputs: Path, name: str) -> Non
 def test_a_bibliography_in_a_folder_above_is_known_as_a_list_of_references(inputs: Path) -> None:
     (inputs / "paper").mkdir()
     (inputs / "paper" / "paper.md").write_text("---\ntitle: Citing\nbibliography: ../refs.bib\n---\n\nText.\n")
-    bibliography(inputs / "refs.bib", "Cited")
+    write_bibliography(inputs / "refs.bib", "Cited")
     report = build_shelf([inputs], inputs.with_name("shelf"))
     assert "reference list" in reasons(report)["refs.bib"]
 
@@ -297,10 +297,10 @@ def test_the_command_reports_all_of_it_and_ends_well(inputs: Path, outside: Path
     os.symlink("own.md", os.fsencode(inputs) + b"/\xff\xfe.md")
     with open(os.fsencode(inputs) + b"/\xe9.bib", "w") as file:
         file.write("@article{bytes, title = {Named by bytes}}")
-    done = process("build", inputs, "-o", tmp_path / "shelf", "--json", cwd=tmp_path)
+    done = run_process("build", inputs, "-o", tmp_path / "shelf", "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     assert {one["origin"] for one in done.json["problems"]} == {"pipe.bib", "out.md", "loop.md"}
     assert titles(tmp_path / "shelf") == {"Own paper", "Long", "Named by bytes"}
-    plain = process("build", inputs, "-o", tmp_path / "shelf", cwd=tmp_path)
+    plain = run_process("build", inputs, "-o", tmp_path / "shelf", cwd=tmp_path)
     assert plain.code == 0, plain.err
     assert "out.md" in plain.out + plain.err

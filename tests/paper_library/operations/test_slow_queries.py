@@ -19,7 +19,6 @@ from paper_library.search import engine
 from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
-from tests.paper_library.operations.shelves import shelve_readable
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.mcp.testing import http_client_for, serving, text_of
 
@@ -28,12 +27,6 @@ FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 def never_ends(shelf: Shelf) -> Any:
     return shelf.connection().execute(FOREVER).fetchone()
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Path:
-    shelve_readable(tmp_path / "shelf")
-    return tmp_path / "shelf"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from paper_library.library import Library
 from paper_library.store.difference import compare_shelves
 from paper_library.store.shelf import Shelf
 from tests.paper_library.build.readers.pdfs import made_pdf
-from tests.paper_library.operations.command_runs import process
+from tests.paper_library.operations.command_runs import run_process
 from uraniborg.kernel.errors import InvalidInput
 
 LONG = "Comets move around the Sun on long orbits, and their tails point away from it for as long as they are seen."
@@ -287,13 +287,13 @@ def test_prune_without_an_update_is_refused(tmp_path: Path) -> None:
 
 def test_the_command_says_what_an_update_did(tmp_path: Path) -> None:
     write(tmp_path / "in" / "refs.bib", bib("The new stra") + bib("Of comets").replace("{brahe", "{two"))
-    assert process("build", "in", "-o", "shelf", cwd=tmp_path).code == 0
+    assert run_process("build", "in", "-o", "shelf", cwd=tmp_path).code == 0
     write(tmp_path / "in" / "refs.bib", bib("The new star"))
-    kept = process("build", "in", "-o", "shelf", "--update", "shelf", cwd=tmp_path)
+    kept = run_process("build", "in", "-o", "shelf", "--update", "shelf", cwd=tmp_path)
     assert "Update of shelf: 1 replaced, 1 unchanged." in kept.out
     assert "replaced: The new star (title, bibtex)" in kept.out
     assert "Retained, but not in these inputs: 1 from refs.bib. --prune removes them." in kept.out
-    pruned = process("build", "in", "-o", "shelf", "--update", "shelf", "--prune", "--json", cwd=tmp_path).json
+    pruned = run_process("build", "in", "-o", "shelf", "--update", "shelf", "--prune", "--json", cwd=tmp_path).json
     assert (pruned["pruned"], pruned["unchanged"], pruned["missing_inputs"]) == (1, 1, {})
     assert pruned["changes"] == [
         {"change": "pruned", "paper_id": pruned["changes"][0]["paper_id"], "title": "Of comets", "fields": []}

@@ -11,7 +11,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.search.hits import MATCHED_FIELDS, locate_passage
 from paper_library.text.markdown import extract_plain_text
-from tests.paper_library.search.libraries import library_of
+from tests.paper_library.search.libraries import make_library
 
 ORBITS = """---
 title: Silent Orbits
@@ -143,7 +143,7 @@ def test_a_section_beyond_the_headings_that_the_metadata_lists_is_named(tmp_path
 
 
 def test_a_match_in_another_spelling_is_bold(tmp_path: Path) -> None:
-    library = library_of(tmp_path, {"title": "Waves", "abstract": "An equation of Schrödinger."})
+    library = make_library(tmp_path, {"title": "Waves", "abstract": "An equation of Schrödinger."})
     assert hit_of(library, "schroedinger")["snippet_markdown"] == "An equation of **Schrödinger**."
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from paper_library.library import Library
-from tests.paper_library.search.libraries import titles
+from tests.paper_library.search.libraries import list_titles
 from tests.paper_library.search.sky_papers import (
     ADDITION,
     ATMOSPHERES,
@@ -215,10 +215,10 @@ def test_a_query_finds_what_its_writer_means(sky: Library, case: Case) -> None:
     reading: dict[str, Any] = page["interpreted_query"]
     notes = " ".join(reading["ignored"])
     if case.finds is not None:
-        assert set(titles(page)) == case.finds, reading
+        assert set(list_titles(page)) == case.finds, reading
         assert page["total"] == len(case.finds)
     if case.first is not None:
-        assert titles(page)[: len(case.first)] == case.first, reading
+        assert list_titles(page)[: len(case.first)] == case.first, reading
     for name in ("filters", "terms", "dropped", "sort"):
         if (expected := getattr(case, name)) is not None:
             assert reading.get(name) == expected, reading

@@ -8,7 +8,7 @@ import pytest
 from paper_library.build.builder import build_shelf
 from paper_library.errors import PaperAmbiguous, PaperNotFound
 from paper_library.library import Library
-from tests.paper_library.operations.command_runs import command, process
+from tests.paper_library.operations.command_runs import call_command, run_process
 
 BIB = """
 @article{knots2003, title={Knots of the North}, author={Lovelace, Ada}, year={2003},
@@ -140,12 +140,12 @@ def test_only_show_completes_a_beginning(library: Library) -> None:
 
 
 def test_show_takes_a_beginning_in_a_process_of_its_own(shelf: Path, tmp_path: Path) -> None:
-    shown = process("show", shelf, "braids", cwd=tmp_path)
+    shown = run_process("show", shelf, "braids", cwd=tmp_path)
     assert (shown.code, shown.out.splitlines()[0]) == (0, "Links in between")
-    assert process("show", shelf, "https://doi.org/10.1000/knots.2003(1)?utm=1", "--bibtex", cwd=tmp_path).code == 0
+    assert run_process("show", shelf, "https://doi.org/10.1000/knots.2003(1)?utm=1", "--bibtex", cwd=tmp_path).code == 0
 
 
 def test_show_names_the_candidates_of_a_beginning(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refused = command(capsys, "show", shelf, "knots", "--json")
+    refused = call_command(capsys, "show", shelf, "knots", "--json")
     assert (refused.code, refused.error["code"]) == (3, "paper_ambiguous")
     assert "knots2004 (Braids of the South)" in refused.error["message"]
