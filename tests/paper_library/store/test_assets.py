@@ -101,7 +101,7 @@ def test_an_answer_that_is_not_the_asset_is_invalid(tmp_path: Path, answered: An
     error = failure_of(answered, SUMMARY, tmp_path)
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": "p1", "template": "deep_read"}
-    assert "not what was put on the shelf" in error.message
+    assert "has changed since the shelf was built" in error.message
 
 
 @requirement("PL-16")
