@@ -19,7 +19,7 @@ from nbody_cases import DATA, YEAR, Floats, line
 
 from universe.nbody.runs import run
 from universe.nbody.starts import Start, start_of
-from universe.systems import load
+from universe.systems import load_system
 
 LAST_TRANSITS: Final = {
     "trappist-1-b": 2458718.572281,
@@ -113,7 +113,7 @@ def report_chain(home: Home, heavier: int, years: int) -> None:
 def report_solar_system() -> None:
     vectors = json.loads(DATA.read_text(encoding="utf-8"))
     there = vectors["epochs"]["2455197.5"]
-    start = start_of(load("solar-system"), ["sun", *PLANETS, "moon", "pluto"])
+    start = start_of(load_system("solar-system"), ["sun", *PLANETS, "moon", "pluto"])
     for relativity in (False, True):
         done = run(start, 2455197.5 - 2451545.0, relativity=relativity)
         apart = arcseconds(start, done.positions, there, vectors["gm_au3_per_day2"])

@@ -1,4 +1,4 @@
-"""A shelf, or what a query finds on it, written out paper by paper in the order of the shelf."""
+"""The export of a shelf, or of the papers that a query finds, in the order of the shelf."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
@@ -9,8 +9,8 @@ from paper_library.errors import OutOfBounds
 from paper_library.limits import OFFSET, PAGE_SIZE
 from paper_library.search import engine
 from paper_library.store.shelf import Shelf
-from paper_library.text.bibtex import with_fields
-from paper_library.text.citations import bibtex_entry, make_bibtex, write_citations
+from paper_library.text.bibtex import add_fields
+from paper_library.text.citations import make_bibtex_entry, write_bibtex_of_metadata, write_citations
 
 Paper = tuple[dict[str, Any], str]
 """The metadata of a paper, and the BibTeX entry of its owner."""
@@ -29,11 +29,11 @@ def export_papers(shelf: Shelf, query: str, format_name: str) -> Iterator[str]:
     """
     if format_name not in EXPORTS:
         raise OutOfBounds("format", f"one of: {', '.join(EXPORTS)}")
-    numbers = _found(shelf, query) if query.strip() else range(shelf.manifest.papers)
+    numbers = _find_numbers(shelf, query) if query.strip() else range(shelf.manifest.papers)
     return EXPORTS[format_name]((shelf.metadata_dict(no), shelf.bibtex(no)) for no in numbers)
 
 
-def _found(shelf: Shelf, query: str) -> list[int]:
+def _find_numbers(shelf: Shelf, query: str) -> list[int]:
     """Return the places of the papers that a search for `query` finds, in the order of the shelf."""
     numbers: list[int] = []
     while len(numbers) <= OFFSET:
@@ -50,22 +50,22 @@ def _found(shelf: Shelf, query: str) -> list[int]:
     return sorted(numbers)
 
 
-def _bibtex(papers: Iterable[Paper]) -> Iterator[str]:
+def _write_bibtex(papers: Iterable[Paper]) -> Iterator[str]:
     """Yield entries that name the ids of their papers, so that a shelf built from them has the same ones."""
     for at, (metadata, own) in enumerate(papers):
         named = {"paperid": metadata["paper_id"]}
-        entry = bibtex_entry(metadata, own)
-        if (marked := with_fields(entry, named)) == entry:  # an entry without a key has no place for a field
-            marked = with_fields(make_bibtex(metadata), named)
+        entry = make_bibtex_entry(metadata, own)
+        if (marked := add_fields(entry, named)) == entry:  # an entry without a key has no place for a field
+            marked = add_fields(write_bibtex_of_metadata(metadata), named)
         yield ("\n" if at else "") + marked.strip() + "\n"
 
 
-def _ris(papers: Iterable[Paper]) -> Iterator[str]:
+def _write_ris(papers: Iterable[Paper]) -> Iterator[str]:
     for at, paper in enumerate(papers):
         yield ("\n" if at else "") + write_citations([paper], "ris")
 
 
-def _csl_json(papers: Iterable[Paper]) -> Iterator[str]:
+def _write_csl_json(papers: Iterable[Paper]) -> Iterator[str]:
     yield "["
     for at, paper in enumerate(papers):
         # The item without the brackets of the list that it is written in.
@@ -73,7 +73,7 @@ def _csl_json(papers: Iterable[Paper]) -> Iterator[str]:
     yield "\n]\n"
 
 
-def _json(papers: Iterable[Paper]) -> Iterator[str]:
+def _write_json(papers: Iterable[Paper]) -> Iterator[str]:
     yield '{"papers": ['
     for at, (metadata, own) in enumerate(papers):
         known = {name: value for name, value in metadata.items() if name not in _OF_THE_SHELF}
@@ -82,8 +82,8 @@ def _json(papers: Iterable[Paper]) -> Iterator[str]:
 
 
 EXPORTS: Final[dict[str, Callable[[Iterable[Paper]], Iterator[str]]]] = {
-    "bibtex": _bibtex,
-    "ris": _ris,
-    "csl-json": _csl_json,
-    "json": _json,
+    "bibtex": _write_bibtex,
+    "ris": _write_ris,
+    "csl-json": _write_csl_json,
+    "json": _write_json,
 }

@@ -130,7 +130,7 @@ def is_paper_id(text: str) -> bool:
 
 
 def spell_doi_for_id(text: str | None) -> str | None:
-    """Return the DOI in the spelling that paper ids are computed from: `10.1000/xyz` for `doi:10.1000%2FXYZ.`"""
+    """Return the DOI in the spelling that paper ids are computed from, such as `10.1000/xyz`."""
     doi = (extract_doi(text) or "").lower()
     while doi and (doi[-1] in ".,;/" or (doi[-1] == ")" and doi.count(")") > doi.count("("))):
         doi = doi[:-1]

@@ -34,7 +34,7 @@ from paper_library.store.assets import AssetReader
 from paper_library.store.layout import FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
-from paper_library.text.citations import FORMATS, bibtex_entry, write_citations
+from paper_library.text.citations import FORMATS, make_bibtex_entry, write_citations
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.excerpts import read_section
 from uraniborg.kernel.text import replace_surrogates
@@ -187,7 +187,7 @@ class Library:
         """Return the BibTeX entry of a paper as its owner wrote it, or one generated from the metadata."""
         shelf = self.live.current()
         no = shelf.resolve(paper)
-        return bibtex_entry(shelf.metadata_dict(no), shelf.bibtex(no))
+        return make_bibtex_entry(shelf.metadata_dict(no), shelf.bibtex(no))
 
     def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
         """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""

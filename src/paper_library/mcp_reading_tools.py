@@ -65,9 +65,9 @@ def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) 
     ) -> str:
         """Return the text of a paper of this shelf, or its translation into lang, as markdown.
 
-        Use it to read a paper in full. The text can be very large, so max_chars is 20,000 if left out; continue with the
-        offset that the marker at the end names. get_paper_metadata gives source_chars and, in outline, the offset of each
-        section. Not every paper has a text.
+        Use it to read a paper in full. The text can be very large, so max_chars is 20,000 if left out; continue with
+        the offset that the marker at the end names. get_paper_metadata gives source_chars and, in outline, the offset
+        of each section. Not every paper has a text.
         """
         text = await threads.run_fetch(lambda: library.source(paper_id, lang))
         return cut_with_marker(text, offset, max_chars or READ_CHARS)

@@ -20,7 +20,7 @@ from paper_library.limits import (
 from paper_library.mcp_reading_tools import TextOffset, add_extra_tools, add_reading_tools
 from paper_library.mcp_schemas import FacetReply, SearchReply
 from paper_library.search import engine
-from paper_library.text.bylines import byline
+from paper_library.text.bylines import format_byline
 from paper_library.text.excerpts import cut_with_marker
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Listed, Server, list_pages, make_server, resource, tool
@@ -177,5 +177,8 @@ def _parse_cursor(cursor: str | None) -> int:
 
 def _make_listing(hit: dict[str, Any]) -> Listed:
     return Listed(
-        f"paper://{hit['paper_id']}/metadata", hit["title"], description=byline(hit), mime_type="application/json"
+        f"paper://{hit['paper_id']}/metadata",
+        hit["title"],
+        description=format_byline(hit),
+        mime_type="application/json",
     )

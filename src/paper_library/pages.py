@@ -22,7 +22,7 @@ from paper_library.page_frame import (
 )
 from paper_library.paper_page import make_paper_page
 from paper_library.store.layout import FACET_KINDS
-from paper_library.text.bylines import byline
+from paper_library.text.bylines import format_byline
 from paper_library.text.markdown import render_safe_html, unescape_markdown
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import UraniborgError, as_error
@@ -98,7 +98,7 @@ def _describe_count(total: int, query: str, filters: dict[str, str]) -> str:
 def _render_hit(hit: dict[str, Any]) -> str:
     badge = ' <span class="badge">Retracted</span>' if hit.get("retracted") else ""
     section = f'<p class="facts">In section “{escape(hit["section"])}”</p>' if hit.get("section") else ""
-    facts = escape(byline({**hit, "retracted": False}))
+    facts = escape(format_byline({**hit, "retracted": False}))
     return (
         f"<article><h2>{render_link(make_paper_address(hit['paper_id']), hit['title'])}{badge}</h2>"
         f'<p class="facts">{facts}</p><div class="found">{_render_passage(hit)}</div>{section}</article>'

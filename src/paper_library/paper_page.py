@@ -17,8 +17,8 @@ from paper_library.page_frame import (
     render_value_links,
 )
 from paper_library.retraction import RETRACTIONS
-from paper_library.text.bibtex import citation_key
-from paper_library.text.bylines import byline
+from paper_library.text.bibtex import find_citation_key
+from paper_library.text.bylines import format_byline
 from paper_library.text.citations import FORMATS
 from paper_library.text.markdown import render_safe_html
 
@@ -125,7 +125,7 @@ def _render_citations(library: Library, known: dict[str, Any]) -> str:
     address = f"/api/v1{make_paper_address(known['paper_id'])}/citation"
     parts: list[str] = []
     for name, form in FORMATS.items():
-        file = f"{citation_key(known)}.{form.suffix}"
+        file = f"{find_citation_key(known)}.{form.suffix}"
         text = library.citations([known["paper_id"]], name)
         parts.append(
             f"<details{' open' if name == 'bibtex' else ''}><summary>{form.label}</summary>"
@@ -138,7 +138,7 @@ def _render_citations(library: Library, known: dict[str, Any]) -> str:
 def _render_similar(library: Library, paper_id: str) -> str:
     items = [
         f"<li>{render_link(make_paper_address(hit['paper_id']), hit['title'])}"
-        f'<p class="facts">{escape(byline(hit))}</p></li>'
+        f'<p class="facts">{escape(format_byline(hit))}</p></li>'
         for hit in library.find_similar(paper_id, limit=_SIMILAR_SHOWN)["results"]
     ]
     return f'<ul class="similar">{"".join(items)}</ul>' if items else ""

@@ -1,6 +1,6 @@
-"""Finds papers in many sources, merges and ranks them, and asks a person where it matters.
+"""Paper search: finds papers in many sources, merges and ranks them, and asks a person at checkpoints.
 
-Importing this package is cheap: each public name is loaded when it is first used.
+Importing this package is fast: each public name is loaded when it is first used.
 """
 
 from importlib import import_module
@@ -43,7 +43,7 @@ __all__ = [
     "search_sync",
 ]
 
-_HOMES = {
+_MODULES = {
     "AppConfig": "config",
     "Paper": "models",
     "PaperCollection": "models",
@@ -61,7 +61,7 @@ def __getattr__(name: str) -> object:
         return import_module("uraniborg.kernel.version").version()
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'export')}"), name)
+    value = getattr(import_module(f"{__name__}.{_MODULES.get(name, 'export')}"), name)
     globals()[name] = value
     return value
 

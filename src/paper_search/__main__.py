@@ -6,12 +6,13 @@ USAGE = "Usage: python -m paper_search <query> [--help for all options]"
 
 
 def main() -> None:
+    """Run the command; without arguments print the usage and exit with 1."""
     if len(sys.argv) < 2:
         sys.stderr.write(USAGE + "\n")
         sys.exit(1)
-    from paper_search.cli import run  # arguments are looked at before anything heavy is imported
+    from paper_search.cli import run_command  # arguments are checked before anything heavy is imported
 
-    run(sys.argv[1:])
+    run_command(sys.argv[1:])
 
 
 if __name__ == "__main__":

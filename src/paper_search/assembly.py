@@ -1,11 +1,11 @@
-"""Puts a workflow together: the skills, sources and transport that a configuration asks for."""
+"""Assembly of a workflow: the skills, sources, transport and model of a configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paper_search.config import AppConfig
 from paper_search.domains import get_domain
-from paper_search.limits import checked_max_results
+from paper_search.limits import check_max_results
 from paper_search.llm.base import LLMProvider
 from paper_search.llm.model_transport import ModelTransport, TransportedModel
 from paper_search.llm.provider import create_provider
@@ -26,17 +26,17 @@ from uraniborg.kernel.clock import Clock, SystemClock
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
-    """Where answers come from, what time it is there, which sources are asked, and which model, if any."""
+class _Edges:
+    """The transport, clock, sources and model of a workflow."""
 
     transport: Transport
     clock: Clock
     sources: list[str]
     model: LLMProvider | None
 
-    async def release(self, finished: bool) -> None:
-        """Closes the transport; a recording of a search that did not come to its end is not marked as complete."""
-        if isinstance(self.transport, RecordingTransport) and not finished:
+    async def release(self, is_finished: bool) -> None:
+        """Close the transport; mark a recording as complete only if the search has finished."""
+        if isinstance(self.transport, RecordingTransport) and not is_finished:
             self.transport.abandon()
         await self.transport.aclose()
 
@@ -54,32 +54,32 @@ def build_workflow(
     only: Sequence[str] | None = None,
     query: str = "",
 ) -> SearchWorkflow:
-    """A workflow for `config`. `only` names the sources to use; `query` is written into a recording.
+    """Return a workflow for `config`. `only` names the sources to use; `query` is written into a recording.
 
-    Reads the disk when a recording is replayed or begun: in a coroutine, call it through `asyncio.to_thread`.
-    Raises UnknownDomain, UnknownSource, InvalidInput or InvalidRecording when the config asks for what cannot be.
+    Reads the disk if a recording is replayed or started: in a coroutine, call it in a thread. Raise UnknownDomain,
+    UnknownSource, InvalidInput or InvalidRecording if the config is invalid.
     """
     get_domain(config.domain)
-    max_results, notes = checked_max_results(config.default_max_results)
+    max_results, notes = check_max_results(config.default_max_results)
     recording = Recording.open(config.replay_dir) if config.replay_dir else None
     if recording:
-        config, as_recorded = _as_recorded(config, recording.options)
-        max_results, notes = config.default_max_results, as_recorded
-    ground = _ground(config, recording, clock or SystemClock(), transport, only)
+        config, recorded_notes = _apply_recorded_options(config, recording.options)
+        max_results, notes = config.default_max_results, recorded_notes
+    edges = _choose_edges(config, recording, clock or SystemClock(), transport, only)
     if config.record_dir:
-        ground = _recorded(ground, config, query)
+        edges = _record_edges(edges, config, query)
     return SearchWorkflow(
-        IntentParser(ground.model, config.domain, clock=ground.clock),
-        QueryBuilder(ground.model, config.domain, available_sources=ground.sources, clock=ground.clock),
-        Searcher(build_sources(config, transport=ground.transport, only=ground.sources)),
+        IntentParser(edges.model, config.domain, clock=edges.clock),
+        QueryBuilder(edges.model, config.domain, available_sources=edges.sources, clock=edges.clock),
+        Searcher(build_sources(config, transport=edges.transport, only=edges.sources)),
         Deduplicator(),
         RelevanceScorer(
-            ground.model,
+            edges.model,
             batch_size=config.relevance_batch_size,
             max_concurrency=config.relevance_max_concurrency,
-            clock=ground.clock,
+            clock=edges.clock,
         ),
-        ResultOrganizer(config.min_relevance, clock=ground.clock),
+        ResultOrganizer(config.min_relevance, clock=edges.clock),
         checkpoint_handler=checkpoint_handler,
         max_iterations=max_iterations or config.max_rounds,
         enable_strategy_checkpoint=enable_strategy_checkpoint,
@@ -87,14 +87,14 @@ def build_workflow(
         max_results=max_results,
         domain=config.domain,
         journal=journal,
-        clock=ground.clock,
+        clock=edges.clock,
         notes=notes,
-        release=ground.release,
+        release=edges.release,
     )
 
 
-def _as_recorded(config: AppConfig, options: RecordedOptions) -> tuple[AppConfig, list[str]]:
-    """The config with what decided the recorded result put over it, and a note for each thing asked otherwise."""
+def _apply_recorded_options(config: AppConfig, options: RecordedOptions) -> tuple[AppConfig, list[str]]:
+    """Return the config with the options of the recording, and a note for each option that it overrides."""
     recorded = {
         "default_max_results": options.max_results,
         "domain": options.domain,
@@ -109,33 +109,33 @@ def _as_recorded(config: AppConfig, options: RecordedOptions) -> tuple[AppConfig
     return config.model_copy(update=recorded), notes
 
 
-def _ground(
+def _choose_edges(
     config: AppConfig,
     recording: Recording | None,
     clock: Clock,
     transport: Transport | None,
     only: Sequence[str] | None,
-) -> _Ground:
+) -> _Edges:
     if recording:
         replay = recording.replay()
         model = TransportedModel(replay) if recording.options.model else None
-        return _Ground(replay, recording.clock, list(only or recording.options.sources), model)
+        return _Edges(replay, recording.clock, list(only or recording.options.sources), model)
     sources = list(only) if only else list_default_names(config)
     network = transport or build_transport(config, clock=clock)
-    return _Ground(network, clock, sources, create_provider(config.llm))
+    return _Edges(network, clock, sources, create_provider(config.llm))
 
 
-def _recorded(ground: _Ground, config: AppConfig, query: str) -> _Ground:
+def _record_edges(edges: _Edges, config: AppConfig, query: str) -> _Edges:
     assert config.record_dir is not None
     options = RecordedOptions(
-        sources=ground.sources,
+        sources=edges.sources,
         max_results=config.default_max_results,
         domain=config.domain,
         min_relevance=config.min_relevance,
         source_deadline_s=config.source_deadline_s,
-        model=config.llm.model if ground.model else "",
+        model=config.llm.model if edges.model else "",
     )
-    recording = Recording.create(config.record_dir, query=query, options=options, clock=ground.clock)
-    inner = ModelTransport(ground.model, ground.transport) if ground.model else ground.transport
+    recording = Recording.create(config.record_dir, query=query, options=options, clock=edges.clock)
+    inner = ModelTransport(edges.model, edges.transport) if edges.model else edges.transport
     recorder = recording.record(inner)
-    return _Ground(recorder, recording.clock, ground.sources, TransportedModel(recorder) if ground.model else None)
+    return _Edges(recorder, recording.clock, edges.sources, TransportedModel(recorder) if edges.model else None)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from paper_search.models import Paper
 from paper_search.notices import unmark_title
-from uraniborg.kernel.bibliography.citation_keys import make_citation_key, suffixed_key
+from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_citation_key
 
 
 def citation_keys(papers: Sequence[Paper]) -> list[str]:
@@ -26,7 +26,7 @@ def citation_keys(papers: Sequence[Paper]) -> list[str]:
         if position in keys:
             continue
         plain = citation_key(papers[position])
-        while (key := suffixed_key(plain, repeats[plain])) in taken:
+        while (key := add_key_suffix(plain, repeats[plain])) in taken:
             repeats[plain] += 1
         repeats[plain] += 1
         keys[position] = key

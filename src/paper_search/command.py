@@ -13,6 +13,7 @@ from paper_search.options import (
     Json,
     MaxResults,
     Output,
+    Query,
     Quiet,
     Record,
     Replay,
@@ -27,7 +28,6 @@ from paper_search.session_commands import (
     print_json,
     print_line,
     review_new_session,
-    write_text,
 )
 from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
@@ -48,7 +48,7 @@ app = typer.Typer(
 
 @app.command()
 def run(
-    query: Annotated[list[str], typer.Argument(metavar="WORDS…", help="What to look for, in your own words.")],
+    query: Query,
     review: Annotated[bool, typer.Option("--review", help="Ask about the strategy and the papers.")] = False,
     reviewer: Reviewer = None,
     format_name: Format = "markdown",
@@ -64,7 +64,7 @@ def run(
     """Search for papers and print them, the most relevant first.
 
     Without --review everything is approved. With --review you confirm the strategy and mark the papers with single
-    keys; you can leave at any time and resume later.
+    keys; you can quit at any time and resume later.
 
     Examples:
 
@@ -72,23 +72,19 @@ def run(
 
     - paper-search run --review --format bibtex -o papers.bib perovskite solar cells
     """
-    from paper_search import cli
-    from paper_search.limits import checked_query
+    from paper_search.cli import configure, search_and_print
+    from paper_search.limits import check_query
 
     chosen = choose_format(format_name, as_json=json)
     check_output(output)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
-    config = cli.configure(max_results, domain, record, replay)
-    words = checked_query(" ".join(query))
+    config = configure(max_results, domain, record, replay)
+    text = check_query(" ".join(query))
     if review:
-        asyncio.run(review_new_session(words, _only_sources(config, source), reviewer, chosen, output))
-        return
-    result = asyncio.run(cli.run_search(words, config, source, quiet=quiet))
-    if not quiet:
-        cli.report_outcome(result)
-    write_text(cli.render(result, chosen), output)
-    cli.exit_if_unanswered(result)
+        asyncio.run(review_new_session(text, _select_sources(config, source), reviewer, chosen, output))
+    else:
+        search_and_print(text, config, source, chosen, output, quiet=quiet)
 
 
 @app.command()
@@ -109,11 +105,11 @@ def export(
     chosen = choose_format(format_name, as_json=json)
     check_output(output)
 
-    async def work() -> None:
+    async def export_found() -> None:
         async with open_manager() as manager:
             await export_session(manager, await manager.resolve_id(session), chosen, output)
 
-    asyncio.run(work())
+    asyncio.run(export_found())
 
 
 @app.command()
@@ -143,8 +139,8 @@ def main() -> None:
     run_typer_app(app, sys.argv[1:], name="paper-search")
 
 
-def _only_sources(config: "AppConfig", only: list[str] | None) -> "AppConfig":
-    """Return the config with all sources switched off but these."""
+def _select_sources(config: "AppConfig", only: list[str] | None) -> "AppConfig":
+    """Return the config with only these sources enabled; unchanged if there are none."""
     if not only:
         return config
     from paper_search.config import SearchSourceConfig

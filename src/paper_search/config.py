@@ -1,4 +1,4 @@
-"""How a search is set up. Constructing these reads nothing; `load_config` reads environment and settings file."""
+"""The configuration of searches. `load_config` reads the environment and the settings file."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class LLMConfig(BaseModel):
-    """A model to ask. Without a `model` name none is asked and the rules do all the work."""
+    """The language model. Without a `model` name none is used, and rules do all the work."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
@@ -37,24 +37,26 @@ class SearchSourceConfig(BaseModel):
 
 
 class SessionsConfig(BaseModel):
-    """How the server keeps its sessions."""
+    """The settings of sessions."""
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     idle_s: float = Field(default=1_800.0, gt=0)
-    """A session nobody has asked about for this long leaves memory. It comes back when it is asked about."""
+    """A session that was not used for this long leaves memory. The next call loads it again."""
     retention_days: float = Field(default=90.0, gt=0)
-    """A session nobody has used for this long is deleted."""
+    """A session that was not used for this long is deleted."""
     reply_within_s: float = Field(default=50.0, ge=0)
-    """A call that waits for a search answers by then with how far it is; common clients give up after 60 seconds."""
+    """A call that waits for a search returns its progress after this time; common clients give up after 60 seconds."""
 
 
 class AppConfig(BaseModel):
+    """The configuration of a search."""
+
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     llm: LLMConfig = Field(default_factory=LLMConfig)
     sources: dict[str, SearchSourceConfig] = Field(default_factory=dict[str, SearchSourceConfig])
-    """Settings by source name; a source not named here keeps its defaults."""
+    """Settings by source name; a source that is not named has its defaults."""
     default_max_results: int = Field(default=100, ge=1)
     domain: str = "general"
     max_rounds: int = Field(default=5, ge=1)
@@ -64,23 +66,23 @@ class AppConfig(BaseModel):
     contact_email: str | None = None
     """Sent to sources that give polite callers a faster lane (Crossref, OpenAlex, NCBI)."""
     timeout_s: float = Field(default=20.0, gt=0)
-    """How long one request may take before it counts as failed."""
+    """The maximum time of one request."""
     source_deadline_s: float = Field(default=60.0, gt=0)
-    """How long one source may take in all; what it gave by then is kept and marked partial."""
+    """The maximum time of one source in all; papers that arrived by then are used, and the source is marked partial."""
     cache_dir: Path | None = None
-    """Where answers are kept; None keeps them in the platform's cache folder."""
+    """The folder of cached answers; None is the platform's cache folder."""
     cache_ttl_s: float = Field(default=86_400.0, ge=0)
-    """How long a kept answer is good for; 0 keeps none."""
+    """The time for which a cached answer is used; 0 turns the cache off."""
     record_dir: Path | None = None
-    """Keep every answer of the search in this folder, so that it can be replayed."""
+    """The folder in which every answer of the search is recorded, for a replay."""
     replay_dir: Path | None = None
-    """Take every answer from this folder, which an earlier search recorded; the network is never used."""
+    """The folder of a recording from which every answer is taken; the network is not used."""
     sessions: SessionsConfig = Field(default_factory=SessionsConfig)
 
     @model_validator(mode="before")
     @classmethod
-    def _name_sources(cls, values: Any) -> Any:
-        """A source's settings need not repeat the name they stand under."""
+    def _add_source_names(cls, values: Any) -> Any:
+        """Add the name to the settings of each source, which need not repeat it."""
         if not isinstance(values, dict):
             return values
         given = dict(cast("dict[str, Any]", values))
@@ -116,19 +118,19 @@ _FROM_DOTENV = (
     *("relevance_batch_size", "relevance_max_concurrency", "contact_email"),
     *("timeout_s", "source_deadline_s", "cache_ttl_s", "sessions.idle_s", "sessions.reply_within_s"),
 )
-"""What a `.env` in the working directory may set: no address, no folder, and nothing that deletes."""
+"""The settings that a `.env` in the working directory may change: no address, no folder, and nothing that deletes."""
 
 
 def load_config(env_path: str | Path | None = None) -> AppConfig:
     """Return the configuration from the environment, `env_path` (or `.env`), and the settings file.
 
-    Raises InvalidConfig for unknown keys and values that do not fit; values are never repeated in the message.
+    Raise InvalidConfig for unknown keys and invalid values; messages never repeat values.
     """
     return read_config(env_path).settings
 
 
 def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig]":
-    """Return the configuration with the origin of each setting. Raises InvalidConfig."""
+    """Return the configuration with the origin of each setting. Raise InvalidConfig."""
     # Constructing a config must stay cheap.
     from uraniborg.kernel.chat import KEY_VARIABLES
     from uraniborg.kernel.settings import OriginKind, read_settings
@@ -143,15 +145,15 @@ def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig
         loaded = read(_ALIASES, from_dotenv)
         if loaded.settings.llm.api_key.get_secret_value():
             return loaded
-        # Only the chosen provider's own variable may serve as its key: another provider's key must not be sent to it.
+        # Only the variable of the chosen provider may give its key: another provider's key must not be sent to it.
         own = KEY_VARIABLES.get(loaded.settings.llm.provider, ())
         return read({**_ALIASES, **dict.fromkeys(own, "llm.api_key")}, from_dotenv)
 
     loaded = read_with_key(_FROM_DOTENV)
     kinds = [loaded.origin_of(name).kind for name in ("llm.provider", "llm.api_key")]
     if not env_path and kinds[0] is OriginKind.DOTENV and kinds[1] is not OriginKind.DOTENV:
-        # The provider of the file decides which key is sent where, and this key is not from the same file: it is the
-        # provider's own, and goes to the provider alone.
+        # The file chooses the provider, and the key is not from the file: the key must be the provider's own, and must
+        # go to the provider's own address.
         is_own = loaded.origin_of("llm.api_key").name in KEY_VARIABLES.get(loaded.settings.llm.provider, ())
         if not is_own or loaded.settings.llm.base_url:
             return read_with_key([name for name in _FROM_DOTENV if name != "llm.provider"])

@@ -1,6 +1,6 @@
 """Default arguments that differ from the same values given explicitly.
 
-A call that leaves out `max_results` uses the configuration; a call that says `max_results=100` means 100.
+A call without `max_results` uses the configuration; a call with `max_results=100` uses 100.
 """
 
 from typing import Final
@@ -19,5 +19,5 @@ DEFAULT_DOMAIN: Final[str] = _DefaultStr("general")
 
 
 def is_default(value: object) -> bool:
-    """Return True for a default that the caller left in place."""
+    """Return True for a default value that the caller did not replace."""
     return isinstance(value, _DefaultInt | _DefaultStr)

@@ -1,35 +1,35 @@
-"""What can go wrong in a paper search.
+"""The errors of a paper search.
 
 UraniborgError
 ├── InvalidInput
 │   ├── InvalidQuery            the query is empty, too long or not text
-│   │   └── UnsupportedQuery    it asks for citations or references of a work, which no source here is asked for
+│   │   └── UnsupportedQuery    it asks for the citations or references of a work
 │   ├── InvalidDecision         the data sent with a decision does not fit its checkpoint
 │   │   └── InvalidAction       it is not approve, edit or reject
-│   ├── UnknownDomain           names the domains there are
-│   └── UnknownSource           names the sources there are
+│   ├── UnknownDomain           lists the domains
+│   └── UnknownSource           lists the sources
 ├── NotFound
-│   ├── SessionNotFound         there is no session with this id, or no longer
-│   └── CheckpointNotFound      the session never asked this
+│   ├── SessionNotFound         no session has this id
+│   └── CheckpointNotFound      the session does not have this checkpoint
 ├── Conflict
-│   ├── NoPendingCheckpoint     the session asks nothing at the moment
-│   ├── CheckpointBusy          another decision came first and is being carried out
+│   ├── NoPendingCheckpoint     the session has no pending checkpoint
+│   ├── CheckpointBusy          an earlier decision is being carried out
 │   ├── SessionComplete         nothing is left to decide
-│   ├── SessionNotComplete      there is nothing to export yet
-│   ├── SessionFailed           the search broke down; carries its error
+│   ├── SessionNotComplete      the session has no result yet
+│   ├── SessionFailed           the search failed; carries its error
 │   └── NoPapersYet             the session has not searched yet
 └── Unavailable
-    ├── SessionNotOpened        a new session could not be kept; nothing was begun
-    ├── SessionInterrupted      what keeps the session failed; nothing is lost, a later call continues it
-    ├── SearchSourceError       one source failed; the search goes on without it
+    ├── SessionNotOpened        a new session could not be stored
+    ├── SessionInterrupted      a step could not be stored; a later call continues the session
+    ├── SearchSourceError       one source failed; the search continues without it
     │   ├── RetryableError      a later attempt may succeed: timeouts, 429, 5xx
-    │   └── NonRetryableError   it will not: refused keys, malformed answers
+    │   └── NonRetryableError   no later attempt will: refused keys, malformed answers
     │       ├── CallLimitError        the call budget given to this source is used up
     │       ├── CreditsExhaustedError the source's own daily credits are used up
     │       ├── MissingKeyError       it needs a key and none is set
-    │       ├── DeadlineError         it took longer in all than it was given
-    │       └── NotRecordedError      a replay was asked for something it does not hold
-    └── LLMError                the model failed; the rules take over
+    │       ├── DeadlineError         it exceeded its time limit
+    │       └── NotRecordedError      the recording does not contain the request
+    └── LLMError                the language model failed; rules replace it
         ├── LLMAuthError
         ├── LLMRateLimitError
         └── LLMResponseError
@@ -78,11 +78,11 @@ class SessionNotFound(NotFound):
     code = "session_not_found"
 
     def __init__(self, session_id: str) -> None:
-        shown = printable(session_id[:80])
+        printable_id = printable(session_id[:80])
         super().__init__(
-            f"Session not found: {shown}",
-            hint="Use the session_id that search_papers returned. Sessions nobody uses are deleted in the end.",
-            session_id=shown,
+            f"Session not found: {printable_id}",
+            hint="Use the session_id that search_papers returned. Sessions that are not used for long are deleted.",
+            session_id=printable_id,
         )
 
 
@@ -91,8 +91,8 @@ class CheckpointNotFound(NotFound):
 
     def __init__(self, session_id: str, checkpoint_id: str) -> None:
         super().__init__(
-            "Checkpoint not found: this session never asked it.",
-            hint="Use the checkpoint_id of the latest reply, or leave it out to decide what is pending.",
+            "Checkpoint not found in this session.",
+            hint="Use the checkpoint_id of the latest reply, or omit it to decide the pending checkpoint.",
             session_id=session_id,
             checkpoint_id=printable(checkpoint_id[:120]),
         )
@@ -103,7 +103,7 @@ class NoPendingCheckpoint(Conflict):
 
     def __init__(self, session_id: str, phase: str) -> None:
         super().__init__(
-            f"No pending checkpoint: the session is at work ({phase}).",
+            f"No pending checkpoint: the session is working ({phase}).",
             hint="Call get_session until has_pending_checkpoint is true, then decide.",
             session_id=session_id,
             phase=phase,
@@ -115,8 +115,8 @@ class CheckpointBusy(Conflict):
 
     def __init__(self, session_id: str, checkpoint_id: str | None) -> None:
         super().__init__(
-            "This decision was not taken: checkpoint already being processed.",
-            hint="Another decision came first. Call get_session to see where it led.",
+            "This decision was not applied: checkpoint already being processed.",
+            hint="Another decision came first. Call get_session to see its outcome.",
             session_id=session_id,
             checkpoint_id=checkpoint_id,
         )
@@ -127,7 +127,7 @@ class SessionComplete(Conflict):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            "Session already complete: nothing is left to decide.",
+            "Session already complete: there is no checkpoint to decide.",
             hint="Call export_results for the papers, or search_papers for another search.",
             session_id=session_id,
         )
@@ -140,7 +140,7 @@ class SessionNotComplete(Conflict):
         super().__init__(
             f"Session not complete yet ({phase}).",
             hint="Papers can be exported once the person has approved them at the result review. Call get_session to "
-            "see what is asked now, and pass on their answer with decide.",
+            "see the pending checkpoint, and send the person's decision with decide.",
             session_id=session_id,
             phase=phase,
         )
@@ -150,7 +150,9 @@ class SessionFailed(Conflict):
     code = "session_failed"
 
     def __init__(self, session_id: str, error: str) -> None:
-        super().__init__(f"The search failed: {error}", hint="Start another with search_papers.", session_id=session_id)
+        super().__init__(
+            f"The search failed: {error}", hint="Start another search with search_papers.", session_id=session_id
+        )
 
 
 class NoPapersYet(Conflict):
@@ -158,8 +160,8 @@ class NoPapersYet(Conflict):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            "This session has found no papers yet.",
-            hint="Approve the strategy first; then the papers can be read.",
+            "This session has no papers yet.",
+            hint="Approve the strategy first; then read the papers.",
             session_id=session_id,
         )
 
@@ -169,8 +171,8 @@ class SessionInterrupted(Unavailable):
 
     def __init__(self, session_id: str, reason: str) -> None:
         super().__init__(
-            f"The session could not go on: {reason}",
-            hint="Nothing that was answered is lost. See to the cause, then call get_session: the session continues.",
+            f"The session was interrupted: {reason}",
+            hint="No decision is lost. Fix the cause, then call get_session: the session continues.",
             session_id=session_id,
         )
         self.reason = reason
@@ -182,12 +184,12 @@ class SessionNotOpened(Unavailable):
     def __init__(self, interruption: SessionInterrupted) -> None:
         super().__init__(
             f"No session could be opened: {interruption.reason}",
-            hint="Nothing was begun. See to the cause, then call search_papers again.",
+            hint="No search was started. Fix the cause, then call search_papers again.",
         )
 
 
 class SearchSourceError(Unavailable):
-    """A source could not answer. `retry_at` is set when the source said when it will again."""
+    """A source could not answer. `retry_at` is the time from which it answers again, if the source states it."""
 
     code = "source_failed"
     rate_limited: bool = False
@@ -198,7 +200,7 @@ class SearchSourceError(Unavailable):
 
 
 class RetryableError(SearchSourceError):
-    """`retry_after_s` is how long the source asked us to wait, when it did."""
+    """A later attempt may succeed. `retry_after_s` is the wait that the source asks for, if it does."""
 
     code = "source_unavailable"
 
@@ -231,13 +233,13 @@ class CreditsExhaustedError(NonRetryableError):
 
 
 class MissingKeyError(NonRetryableError):
-    """The source needs a key and none is set; it is skipped, not failed."""
+    """The source needs a key and none is set; it is skipped."""
 
     code = "missing_key"
 
 
 class DeadlineError(NonRetryableError):
-    """The source took longer in all than it was given."""
+    """The source exceeded its time limit."""
 
     code = "deadline_passed"
 

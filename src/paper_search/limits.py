@@ -1,4 +1,4 @@
-"""What a search accepts, checked before any work is done."""
+"""Limits of queries, result counts and decisions, checked before any work is done."""
 
 from typing import Any, Final, cast
 
@@ -14,44 +14,44 @@ MAX_DATA_CHARS: Final = 64_000
 MAX_DATA_DEPTH: Final = 16
 
 
-def checked_query(query: object) -> str:
+def check_query(query: object) -> str:
     """Return the query, trimmed.
 
-    Raises InvalidQuery when it is empty, too long or not text, and UnsupportedQuery when it asks for the citations or
-    references of a work, or for works like it.
+    Raise InvalidQuery if it is empty, too long or not text, and UnsupportedQuery if it asks for the citations or
+    references of a work, or for similar works.
     """
     if not isinstance(query, str):
         raise InvalidQuery(
             f"The query must be text, not {type(query).__name__}.",
-            hint="Say in words what you are looking for.",
+            hint="Describe in words what you are looking for.",
         )
     text = query.replace("\x00", "").strip()
-    if not is_whole(text):
-        raise InvalidQuery("The query holds half characters.", hint="Send it as valid UTF-8.")
+    if not is_encodable(text):
+        raise InvalidQuery("The query contains incomplete characters.", hint="Send it as valid UTF-8.")
     if not any(character.isalnum() for character in text):
         raise InvalidQuery(
             "The query is empty.",
-            hint='Say in words what you are looking for, e.g. "perovskite solar cells".',
+            hint='Describe in words what you are looking for, for example "perovskite solar cells".',
         )
     if len(text) > MAX_QUERY_CHARS:
         raise InvalidQuery(
             f"The query has {len(text):,} characters; at most {MAX_QUERY_CHARS:,} are allowed.",
-            hint="Name the topic and the main concepts only.",
+            hint="Name only the topic and the main concepts.",
             length=len(text),
             allowed=MAX_QUERY_CHARS,
         )
     if request := find_citation_request(text):
         raise UnsupportedQuery(
-            f"Searches by citation or likeness are not supported: “{printable(request[:120])}”.",
-            hint="Send the identifier alone to fetch that work, or describe its topic in words to find similar ones.",
+            f"Searches by citation or similarity are not supported: “{printable(request[:120])}”.",
+            hint="Send the identifier alone to fetch that work, or describe its topic in words to find similar works.",
         )
     return text
 
 
-def checked_max_results(wanted: object) -> tuple[int, list[str]]:
-    """How many papers to return at most, and a note when the wish had to be capped.
+def check_max_results(wanted: object) -> tuple[int, list[str]]:
+    """Return the maximum number of papers, and a note if it was capped.
 
-    Raises InvalidInput when it is not a whole number or below 1.
+    Raise InvalidInput if it is not a whole number or below 1.
     """
     if not isinstance(wanted, int) or isinstance(wanted, bool):
         raise InvalidInput(
@@ -61,35 +61,35 @@ def checked_max_results(wanted: object) -> tuple[int, list[str]]:
         )
     if wanted < 1:
         raise InvalidInput(
-            f"max_results must be at least 1, not {wanted}.",
+            f"max_results must be at least 1, got {wanted}.",
             hint=f"Ask for 1 to {MAX_RESULTS_CAP:,} papers.",
             argument="max_results",
             allowed=f"1..{MAX_RESULTS_CAP}",
         )
     if wanted > MAX_RESULTS_CAP:
-        note = f"max_results was {wanted:,}; no search returns more than {MAX_RESULTS_CAP:,} papers, so that many are."
+        note = f"max_results was {wanted:,}; no search returns more than {MAX_RESULTS_CAP:,} papers."
         return MAX_RESULTS_CAP, [note]
     return wanted, []
 
 
 def check_decision_size(data: Any, note: str | None) -> None:
-    """Raises InvalidDecision when what comes with a decision is larger or deeper than any honest answer."""
+    """Raise InvalidDecision if the data or the note of a decision is too large or too deeply nested."""
     if note is not None and len(note) > MAX_NOTE_CHARS:
         raise InvalidDecision(
             f"The note has {len(note):,} characters; at most {MAX_NOTE_CHARS:,} are allowed.",
-            hint="Say the essential only.",
+            hint="Shorten the note.",
             argument="note",
         )
     size, rest = 0, [(data, 0), (note, 0)]
     while rest:
         value, depth = rest.pop()
-        if isinstance(value, str) and not is_whole(value):
-            raise InvalidDecision("The decision holds half characters.", hint="Send it as valid UTF-8.")
+        if isinstance(value, str) and not is_encodable(value):
+            raise InvalidDecision("The decision contains incomplete characters.", hint="Send it as valid UTF-8.")
         size += len(value) if isinstance(value, str) else 8
         if size > MAX_DATA_CHARS or depth > MAX_DATA_DEPTH:
             raise InvalidDecision(
-                f"The data is too large: at most {MAX_DATA_CHARS:,} characters, {MAX_DATA_DEPTH} levels deep, can be.",
-                hint="Send only the fields of the strategy or the feedback that are to change.",
+                f"The data is too large: the limit is {MAX_DATA_CHARS:,} characters and {MAX_DATA_DEPTH} levels.",
+                hint="Send only the fields of the strategy or the feedback that change.",
                 argument="data",
             )
         if isinstance(value, dict):
@@ -98,8 +98,8 @@ def check_decision_size(data: Any, note: str | None) -> None:
             rest += [(item, depth + 1) for item in cast("list[Any]", value)]
 
 
-def is_whole(text: str) -> bool:
-    """Whether the text can be written: one with lone surrogates, as a terminal may pass them on, cannot."""
+def is_encodable(text: str) -> bool:
+    """Return False for text with lone surrogates, which a terminal may send and UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError:

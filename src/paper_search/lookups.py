@@ -1,4 +1,4 @@
-"""Identifiers as a query: which works a text asks for by DOI, arXiv id, PMID or PMCID, and which papers those are.
+"""Queries that consist of identifiers (DOI, arXiv id, PMID, PMCID), and the works that have these identifiers.
 
 A text that consists of identifiers asks for exactly these works. The text of a `SearchQuery` is enough to know it, so a
 strategy that a person edits works the same way.
@@ -61,7 +61,7 @@ _LINKED_AFTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """One work's name in one scheme: doi, arxiv, pmid or pmcid."""
+    """The identifier of a work in one scheme: doi, arxiv, pmid or pmcid."""
 
     scheme: str
     value: str
@@ -71,7 +71,7 @@ class Identifier:
 
 
 def read_identifiers(text: str) -> list[Identifier]:
-    """Return the identifiers a text consists of, each once; none when the text says anything else, too."""
+    """Return the identifiers that a text consists of, each once; [] if the text contains anything else."""
     text = _LIST_SIGN.sub(" ", text[:_LONGEST].replace("\u2010", "-").replace("\u2011", "-"))
     matches = list(_IDENTIFIER.finditer(text))
     rest = _ARXIV_CLASS.sub(" ", _IDENTIFIER.sub(" ", text)) if matches else text
@@ -79,7 +79,7 @@ def read_identifiers(text: str) -> list[Identifier]:
         return []
     if any(word.isdigit() and len(word) > 2 for word in _WORD.findall(rest)):
         return []
-    found = [_named_by(match) for match in matches]
+    found = [_read_match(match) for match in matches]
     return list(dict.fromkeys(one for names in found for one in names))[:MOST_IDENTIFIERS] if all(found) else []
 
 
@@ -95,13 +95,13 @@ def find_citation_request(text: str) -> str | None:
     return None
 
 
-def lookup_query(identifiers: Sequence[Identifier]) -> SearchQuery:
+def make_lookup_query(identifiers: Sequence[Identifier]) -> SearchQuery:
     """Return the query that asks for exactly these works."""
     names = [str(identifier) for identifier in identifiers]
     return SearchQuery(keywords=names, boolean_query=" OR ".join(f'"{name}"' for name in names))
 
 
-def carries(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
+def find_carried_identifiers(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
     """Return those of the identifiers that the work has."""
     held = {(scheme.removeprefix("preprint_"), value.casefold()) for scheme, value in work.identifiers.items()}
     dois = [value for scheme, value in held if scheme == "doi"] + ([work.doi.casefold()] if work.doi else [])
@@ -109,14 +109,14 @@ def carries(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
     return [identifier for identifier in identifiers if (identifier.scheme, identifier.value.casefold()) in held]
 
 
-def missing_notes(identifiers: Sequence[Identifier], works: Iterable[Work]) -> list[str]:
+def list_missing_notes(identifiers: Sequence[Identifier], works: Iterable[Work]) -> list[str]:
     """Return a note for each identifier that no work has."""
-    found = {identifier for work in works for identifier in carries(work, identifiers)}
+    found = {identifier for work in works for identifier in find_carried_identifiers(work, identifiers)}
     missing = [str(identifier) for identifier in identifiers if identifier not in found]
     return [f"Not found, since no source returned it: {name}." for name in missing]
 
 
-def _named_by(match: re.Match[str]) -> list[Identifier]:
+def _read_match(match: re.Match[str]) -> list[Identifier]:
     """Return the identifiers of a match, in their one spelling."""
     if written := match["pmids"] or match["bare"]:
         numbers = [normalise_pmid(number) for number in re.findall(r"[0-9]+", written)]

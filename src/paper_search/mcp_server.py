@@ -1,20 +1,23 @@
-"""The door for agents: the MCP server that `paper-search-mcp` starts.
+"""The MCP server of paper search, which `paper-search-mcp` starts, and its tools as functions.
 
-Importing this module loads neither the SDK nor the engine; the names of other modules that it offers are loaded when
-they are used.
+A tool that is called as a function returns an error as JSON text, the text that a client of the server gets. Importing
+this module loads neither the SDK nor the engine: they are loaded when they are first used.
 """
 
 import asyncio
+import inspect
 import sys
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 from pydantic import Field
 
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from uraniborg.kernel.cli import print_error
-from uraniborg.kernel.errors import MissingExtra
+from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.standard_streams import loading, require_client
 from uraniborg.kernel.version import version
 
@@ -52,12 +55,12 @@ paper-search://sessions lists all sessions, so that a lost session_id is found a
 """
 
 USAGE: Final = """\
-paper-search-mcp serves an agent: it speaks the Model Context Protocol over stdin and stdout and takes no arguments.
+paper-search-mcp is a server for agents. It speaks the Model Context Protocol over stdin and stdout, without arguments.
 Add it to your client, for example with: claude mcp add paper-search -- paper-search-mcp
 To search by hand: python -m paper_search WORDS
 """
 
-_SessionId = Annotated[str, Field(description="The session_id that search_papers answered with.")]
+_SessionId = Annotated[str, Field(description="The session_id that search_papers returned.")]
 _DOMAINS: Final[dict[str, Any]] = {"enum": ["general", "materials_science"]}
 _ACTIONS: Final[dict[str, Any]] = {"enum": ["approve", "edit", "reject"]}
 _FORMATS: Final[dict[str, Any]] = {
@@ -65,39 +68,58 @@ _FORMATS: Final[dict[str, Any]] = {
 }
 
 _session_manager: "SessionManager | None" = None
+P = ParamSpec("P")
 
 
+def _return_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+    """Return the tool as a function that returns errors as JSON text; `inspect.unwrap` gives the one that raises."""
+
+    @wraps(tool)
+    async def call_tool(*args: P.args, **kwargs: P.kwargs) -> str:
+        try:
+            return await tool(*args, **kwargs)
+        except UraniborgError as error:
+            return _write_json(error.body())
+
+    return call_tool
+
+
+@_return_errors
 async def search_papers(
     query: Annotated[str, Field(description="What to look for, in natural language.")],
-    domain: Annotated[str, Field(description="Whose vocabulary to use.", json_schema_extra=_DOMAINS)] = DEFAULT_DOMAIN,
+    domain: Annotated[
+        str, Field(description="The field whose vocabulary is used.", json_schema_extra=_DOMAINS)
+    ] = DEFAULT_DOMAIN,
     max_results: Annotated[
-        int, Field(description="How many papers to return at most.", json_schema_extra={"minimum": 1, "maximum": 1000})
+        int,
+        Field(description="The maximum number of papers to return.", json_schema_extra={"minimum": 1, "maximum": 1000}),
     ] = DEFAULT_MAX_RESULTS,
 ) -> str:
     """Search scholarly literature for papers, with a person's approval. Opens a session.
 
-    Answers with the session_id and the first checkpoint: the proposed strategy (boolean queries, sources, filters).
+    Returns the session_id and the first checkpoint: the proposed strategy (boolean queries, sources, filters).
     Nothing is searched yet. Show it to the person, then call decide. Years, authors, phrases in quotes, preferences and
-    words to leave out may be written into the query: "perovskite solar cells since 2020, no reviews". A query of DOIs,
+    words to exclude may be written into the query: "perovskite solar cells since 2020, no reviews". A query of DOIs,
     arXiv ids or PMIDs fetches exactly these works.
     """
-    manager = await _manager()
-    from paper_search.api import with_arguments
+    manager = await _get_manager()
+    from paper_search.api import apply_arguments
     from paper_search.config import load_config
-    from paper_search.limits import checked_max_results
+    from paper_search.limits import check_max_results
 
-    checked_max_results(max_results)
-    config = with_arguments(await asyncio.to_thread(load_config), max_results, domain)
-    return _text(await manager.start(query, config, on_progress=_report))
+    check_max_results(max_results)
+    config = apply_arguments(await asyncio.to_thread(load_config), max_results, domain)
+    return _write_json(await manager.start(query, config, on_progress=_report_progress))
 
 
+@_return_errors
 async def decide(
     session_id: _SessionId,
-    action: Annotated[str, Field(description="What the person decided.", json_schema_extra=_ACTIONS)],
+    action: Annotated[str, Field(description="The decision of the person.", json_schema_extra=_ACTIONS)],
     data: Annotated[
         dict[str, Any] | None,
         Field(
-            description="With edit at strategy_confirmation: the fields of the strategy to change; others stay. "
+            description="With edit at strategy_confirmation: the fields of the strategy to change; the others stay. "
             'Example: {"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
             '"filters": {"year_from": 2018}}; an empty list of sources means all. '
             "With edit or reject at result_review: feedback for the next round. Example: "
@@ -108,74 +130,78 @@ async def decide(
         ),
     ] = None,
     note: Annotated[
-        str | None, Field(description="What the person said, in their words; with reject it guides the next round.")
+        str | None, Field(description="The person's own words; with reject they guide the next round.")
     ] = None,
     checkpoint_id: Annotated[
         str | None,
         Field(
-            description="The checkpoint_id of the reply that is being answered. With it a repeated call does no harm: "
-            "a decision taken before is reported (already_decided) and not taken again."
+            description="The checkpoint_id of the reply that you answer. With it a call can be repeated safely: "
+            "an earlier decision is reported (already_decided) and not applied again."
         ),
     ] = None,
 ) -> str:
-    """Pass on the person's decision about the pending checkpoint of a paper search session.
+    """Send the person's decision about the pending checkpoint of a paper search session.
 
     At strategy_confirmation approve and edit start the search, reject proposes another strategy. At result_review
-    approve ends it with all papers that are not excluded; edit and reject lead to another round. A paper found in any
+    approve ends it with all papers that are not excluded; edit and reject start another round. A paper found in any
     round stays in the session with its status. Returns the next checkpoint, or the result when it is complete.
     """
-    manager = await _manager()
+    manager = await _get_manager()
     from paper_search.sessions.decisions import parse_action
     from paper_search.workflow.checkpoints import Decision
 
     decision = Decision(action=parse_action(action), revised_data=data, note=note)
-    return _text(await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, on_progress=_report))
+    return _write_json(
+        await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, on_progress=_report_progress)
+    )
 
 
+@_return_errors
 async def export_results(
     session_id: _SessionId,
     format: Annotated[str, Field(description="The format of the text.", json_schema_extra=_FORMATS)] = "markdown",  # noqa: A002 - the name is the contract
 ) -> str:
-    """Return all papers of a complete paper search session as text, ready to be saved to a file.
+    """Return all papers of a complete paper search session as text that can be saved to a file.
 
     markdown is a table, json has everything with its provenance; bibtex, ris and csl-json are for reference managers.
     prisma is the search log of a systematic review (PRISMA 2020) as Markdown, prisma-json the same as JSON, and
     prisma-svg its flow diagram.
     """
-    manager = await _manager()
+    manager = await _get_manager()
     from paper_search.export import check_format, export
 
     check_format(format)  # before the session is looked up
     return await asyncio.to_thread(export, await manager.get_result(session_id), format)
 
 
+@_return_errors
 async def get_session(session_id: _SessionId) -> str:
-    """Tell where a paper search session stands: working, waiting for a decision, complete or failed.
+    """Return the state of a paper search session: working, waiting for a decision, complete or failed.
 
-    Use it when a call answered before the search had come to a checkpoint, after a restart, or when the person may
-    have decided elsewhere.
+    Use it when a call returned before the search reached a checkpoint, after a restart, or when the person may have
+    decided elsewhere.
     """
-    manager = await _manager()
-    return _text(await manager.get_state(session_id))
+    manager = await _get_manager()
+    return _write_json(await manager.get_state(session_id))
 
 
-async def sessions() -> dict[str, Any]:
-    """List the sessions, the one used last first: id, query, phase, and what each waits for."""
-    return await (await _manager()).list_sessions()
+async def list_sessions() -> dict[str, Any]:
+    """List the sessions, the one used last first: id, query, phase and pending checkpoint."""
+    return await (await _get_manager()).list_sessions()
 
 
-async def session_papers(session_id: str) -> dict[str, Any]:
-    """All papers under review, or of the result, best first, with abstracts. `next` is the address of the next page."""
-    return await (await _manager()).get_papers(session_id)
+async def list_papers(session_id: str) -> dict[str, Any]:
+    """List the papers under review, or of the result, best first, with abstracts. `next` is the next page's address."""
+    return await (await _get_manager()).get_papers(session_id)
 
 
-async def more_session_papers(session_id: str, offset: int) -> dict[str, Any]:
-    """The papers of a session from the one at `offset` on."""
-    return await (await _manager()).get_papers(session_id, max(0, offset))
+async def list_papers_from(session_id: str, offset: int) -> dict[str, Any]:
+    """List the papers of a session from the one at `offset` on."""
+    return await (await _get_manager()).get_papers(session_id, max(0, offset))
 
 
 def main() -> None:
-    """Serve one agent over stdin and stdout, until it leaves."""
+    """Serve one client over stdin and stdout until it disconnects."""
     if {"-h", "--help"} & set(sys.argv[1:]):
         sys.stdout.write(USAGE)
         return
@@ -188,61 +214,65 @@ def main() -> None:
     if sys.stdin.isatty():
         sys.stderr.write(USAGE)
     with loading():
-        server = _server()
+        server = _get_server()
     server.run(transport="stdio")
 
 
-def _server() -> "Server":
-    """Return the server of this process; make it at the first call."""
+def _get_server() -> "Server":
+    """Return the server of this process; create it at the first call."""
     if "mcp" not in globals():
-        globals()["mcp"] = _made()
+        globals()["mcp"] = _create_server()
     return globals()["mcp"]
 
 
-def _made() -> "Server":
+def _create_server() -> "Server":
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close)
-    tool(server, title="Search for papers", read_only=False, open_world=True)(search_papers)
-    tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(decide)
-    tool(server, title="Export the papers", read_only=True, idempotent=True)(export_results)
-    tool(server, title="Look at a session", read_only=True, idempotent=True)(get_session)
-    pages = {"mime_type": "application/json", "title": "Papers of a session"}
-    resource(server, "paper-search://sessions", mime_type="application/json", title="All sessions")(sessions)
-    resource(server, "paper-search://sessions/{session_id}/papers", **pages)(session_papers)
-    resource(server, "paper-search://sessions/{session_id}/papers/{offset}", **pages)(more_session_papers)
+    server = make_server("paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close_manager)
+    tool(server, title="Search for papers", read_only=False, open_world=True)(inspect.unwrap(search_papers))
+    tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(inspect.unwrap(decide))
+    tool(server, title="Export the papers", read_only=True, idempotent=True)(inspect.unwrap(export_results))
+    tool(server, title="Look at a session", read_only=True, idempotent=True)(inspect.unwrap(get_session))
+    address, papers = "paper-search://sessions", "Papers of a session"
+
+    def offer(uri: str, name: str, title: str, function: Callable[..., Awaitable[dict[str, Any]]]) -> None:
+        resource(server, uri, name=name, mime_type="application/json", title=title)(function)
+
+    offer(address, "sessions", "All sessions", list_sessions)
+    offer(f"{address}/{{session_id}}/papers", "session_papers", papers, list_papers)
+    offer(f"{address}/{{session_id}}/papers/{{offset}}", "more_session_papers", papers, list_papers_from)
     return server
 
 
-async def _manager() -> "SessionManager":
-    """The sessions of this process. The engine is loaded with the first call, in a thread."""
+async def _get_manager() -> "SessionManager":
+    """Return the sessions of this process. The first call loads the engine in a thread."""
     global _session_manager  # noqa: PLW0603 - one process, one set of sessions
     if _session_manager is None:
-        made = await asyncio.to_thread(_made_manager)
-        _session_manager = _session_manager or made
+        created = await asyncio.to_thread(_create_manager)
+        _session_manager = _session_manager or created
     return _session_manager
 
 
-def _made_manager() -> "SessionManager":
+def _create_manager() -> "SessionManager":
     from paper_search.config import load_config
     from paper_search.sessions import SessionManager
 
     return SessionManager(settings=load_config().sessions)
 
 
-async def _close() -> None:
+async def _close_manager() -> None:
     if _session_manager is not None:
         await _session_manager.aclose()
 
 
-async def _report(session: "WorkflowSession") -> None:
+async def _report_progress(session: "WorkflowSession") -> None:
     from paper_search.sessions.replies import describe_progress
     from uraniborg.kernel.mcp import report_progress
 
     await report_progress(session.events, message=describe_progress(session.get_state()))
 
 
-def _text(reply: dict[str, Any]) -> str:
+def _write_json(reply: dict[str, Any]) -> str:
     from pydantic_core import to_json
 
     return to_json(reply).decode()
@@ -250,7 +280,7 @@ def _text(reply: dict[str, Any]) -> str:
 
 def __getattr__(name: str) -> Any:
     if name == "mcp":
-        return _server()
+        return _get_server()
     if name in ("MCPCheckpointHandler", "SessionManager", "WorkflowSession"):
         return getattr(import_module("paper_search.sessions"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The vocabulary of a paper search: intents, strategies, papers, collections."""
+"""The models of a paper search: intents, strategies, papers, reports and collections."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -11,16 +11,19 @@ from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validat
 from paper_search.notices import EditorialNotice, Retraction, find_retraction
 from paper_search.review import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_statuses
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.text import plural
 
 NO_SOURCE_ANSWERED = "No source answered, so this says nothing about what has been published."
 
 MAX_RESULTS_CAP = 1_000
-"""No search returns more papers than this; larger wishes are capped and the result says so."""
+"""The maximum number of papers of a search; larger values are capped, with a note in the result."""
 REGISTRATION = " (date of registration)"
-"""Ends the provenance of a year that is only known from when the work was registered, which may be much later."""
+"""The end of the provenance of a year that is only the year of registration, which may be much later."""
 
 
 class IntentType(StrEnum):
+    """The kind of papers that a query asks for."""
+
     SURVEY = "survey"
     METHOD = "method"
     DATASET = "dataset"
@@ -28,6 +31,8 @@ class IntentType(StrEnum):
 
 
 class PaperTag(StrEnum):
+    """The kind of contribution of a paper."""
+
     METHOD = "method"
     REVIEW = "review"
     EMPIRICAL = "empirical"
@@ -36,7 +41,7 @@ class PaperTag(StrEnum):
 
 
 class WorkType(StrEnum):
-    """What kind of publication a record is, as far as its source says."""
+    """The kind of publication of a record, if its source states it."""
 
     ARTICLE = "article"
     CONFERENCE = "conference"
@@ -50,6 +55,8 @@ class WorkType(StrEnum):
 
 
 class SourceStatus(StrEnum):
+    """The outcome of one source in one search."""
+
     OK = "ok"
     EMPTY = "empty"
     FAILED = "failed"
@@ -58,6 +65,8 @@ class SourceStatus(StrEnum):
 
 
 class SearchConstraints(BaseModel):
+    """The limits of a search."""
+
     year_from: int | None = None
     year_to: int | None = None
     language: str | None = None
@@ -65,35 +74,41 @@ class SearchConstraints(BaseModel):
 
 
 class ParsedIntent(BaseModel):
+    """A query as the search reads it."""
+
     topic: str
     concepts: list[str]
     intent_type: IntentType
     constraints: SearchConstraints = Field(default_factory=SearchConstraints)
     phrases: list[str] = Field(default_factory=list)
-    """Exact phrases the person put in quotes."""
+    """Exact phrases that the person quoted."""
     authors: list[str] = Field(default_factory=list)
     venues: list[str] = Field(default_factory=list)
     excluded: list[str] = Field(default_factory=list)
-    """Terms the person does not want."""
+    """Terms that papers must not contain."""
     preferences: list[str] = Field(default_factory=list)
-    """What the person would like most: papers that meet it rank higher, the others stay."""
+    """Preferences: papers that meet them rank higher, the others stay."""
     notes: list[str] = Field(default_factory=list)
-    """How the query was read, in sentences for people; also says when a model failed and rules took over."""
+    """How the query was read, in sentences; also whether a model failed and rules replaced it."""
 
 
 class SynonymMap(BaseModel):
+    """A keyword and its synonyms."""
+
     keyword: str
     synonyms: list[str]
 
 
 class SearchQuery(BaseModel):
+    """One boolean query with the keywords that it uses."""
+
     keywords: list[str]
     synonym_map: list[SynonymMap] = Field(default_factory=list[SynonymMap])
     boolean_query: str
 
 
 class PartOrigin(BaseModel):
-    """Where one part of a strategy comes from: an earlier round, or this one and why."""
+    """The origin of one part of a strategy: an earlier round, or this round and the reason."""
 
     part: str
     """`queries[0]` and so on, `removed_query`, `sources`, or the name of a filter such as `year_from`."""
@@ -101,25 +116,29 @@ class PartOrigin(BaseModel):
     inherited: bool
     reason: str
     by_person: bool = False
-    """A person set it, in an edit or by feedback: it stays in later rounds until a person changes it."""
+    """Whether a person set the part, in an edit or by feedback; then it stays until a person changes it."""
 
 
 class SearchStrategy(BaseModel):
+    """The queries, sources and limits of one round."""
+
     queries: list[SearchQuery]
     sources: list[str]
     filters: SearchConstraints = Field(default_factory=SearchConstraints)
     notes: list[str] = Field(default_factory=list)
     origins: list[PartOrigin] = Field(default_factory=list[PartOrigin])
-    """What is inherited from earlier rounds, what is new, and why. The engine writes it; an edit need not send it."""
+    """The origin of each part. The engine writes it; an edit need not send it."""
 
 
 class Author(BaseModel):
+    """An author or editor."""
+
     name: str
     author_id: str | None = None
 
 
 class SourceRecord(BaseModel):
-    """One record of one source that went into a paper, and why it was taken to be the same paper."""
+    """One record of one source that was merged into a paper, and the reason."""
 
     source: str
     record_id: str
@@ -132,7 +151,7 @@ class Work(BaseModel):
     title: str
     authors: list[Author] = Field(default_factory=list[Author])
     editors: list[Author] = Field(default_factory=list[Author])
-    """Who edited a work that names no authors."""
+    """The editors of a work without authors."""
     year: int | None = None
     venue: str | None = None
     doi: str | None = None
@@ -152,42 +171,45 @@ class Work(BaseModel):
     records: list[SourceRecord] = Field(default_factory=list[SourceRecord])
     """Every source record merged into this one."""
     provenance: dict[str, str] = Field(default_factory=dict)
-    """Which source each merged field came from."""
+    """The source of each merged field."""
     notices: list[EditorialNotice] = Field(default_factory=list[EditorialNotice])
-    """Retractions, concerns and corrections that the sources list for this work, the earliest first."""
+    """Retractions, concerns and corrections of this work, the earliest first."""
 
     @computed_field
     @property
     def retraction(self) -> Retraction:
-        """The gravest notice that means that the work is retracted, or None."""
+        """The most severe notice of a retraction, or None."""
         return find_retraction(self.notices)
 
     @property
     def has_registration_year(self) -> bool:
+        """Whether the year is only the year of registration."""
         return self.provenance.get("year", "").endswith(REGISTRATION)
 
     @field_validator("title", "venue", "abstract", mode="before")
     @classmethod
-    def _no_nul(cls, value: Any) -> Any:
+    def _remove_nul(cls, value: Any) -> Any:
         # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
         return value.replace("\x00", "") if isinstance(value, str) else value
 
 
 class RawPaper(Work):
-    """One paper as one source (or several, once merged) described it. The id follows from its content."""
+    """A paper as one source describes it, or several after merging. The id follows from its content."""
 
     id: str = ""
     snippet: str | None = None
     raw_data: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _identify(self) -> "RawPaper":
+    def _set_id(self) -> "RawPaper":
         if not self.id:
             self.id = paper_id(self.identifiers, self.doi, self.title, self.authors, self.year)
         return self
 
 
 class ScoredPaper(BaseModel):
+    """A paper with its relevance."""
+
     paper: RawPaper
     relevance_score: float = Field(ge=0.0, le=1.0)
     relevance_reason: str
@@ -201,6 +223,8 @@ class ScoredPaper(BaseModel):
 
 
 class Paper(Work):
+    """A paper of a result."""
+
     model_config = ConfigDict(extra="ignore")
 
     id: str
@@ -208,7 +232,7 @@ class Paper(Work):
     relevance_reason: str = ""
     tags: list[PaperTag] = Field(default_factory=list[PaperTag])
     sources: list[str] = Field(default_factory=list)
-    """Every source that returned this paper."""
+    """All sources that returned this paper."""
     decisions: list[ReviewDecision] = Field(default_factory=list[ReviewDecision])
     """The latest decision of each reviewer."""
     found_in_round: int = 0
@@ -235,11 +259,13 @@ class Paper(Work):
     @computed_field
     @property
     def status(self) -> ReviewStatus:
-        """What the reviewers' decisions amount to."""
+        """The combined status of the reviewers' decisions."""
         return combine_statuses(decision.status for decision in self.decisions)
 
 
 class Facets(BaseModel):
+    """Counts of years and venues, and the most frequent authors and themes."""
+
     by_year: dict[int, int] = Field(default_factory=dict)
     by_venue: dict[str, int] = Field(default_factory=dict)
     top_authors: list[str] = Field(default_factory=list)
@@ -247,35 +273,35 @@ class Facets(BaseModel):
 
 
 class SourceReport(BaseModel):
-    """What one source did in one search. A failed source never looks like an empty one."""
+    """The report on one source in one search. A failed source never looks like an empty one."""
 
     name: str
     status: SourceStatus
     received: int = 0
-    """Records the source sent; always `returned` and all that was `removed`."""
+    """Records that the source sent: the sum of `returned` and `removed`."""
     returned: int = 0
-    """Records left of these after limits and filters."""
+    """Records left after limits and filters."""
     removed: dict[str, int] = Field(default_factory=dict)
     """Records removed before screening, by `ExclusionReason`; `duplicate` counts the source's own repetitions."""
     found: int | None = None
-    """How many matches the source says it has in all, when it says."""
+    """The number of all matches, if the source states it."""
     calls: int = 0
     seconds: float = 0.0
     reason: str | None = None
     retry_at: datetime | None = None
     requests: list[str] = Field(default_factory=list)
-    """What the source was asked, as addresses without keys: one for each query, in the source's own syntax."""
+    """The requests as addresses without keys: one for each query, in the syntax of the source."""
     partial: bool = False
-    """Some papers came, but the source failed or was stopped before it had sent all that was asked for."""
+    """Whether the source failed or was stopped after it had sent some papers."""
 
     @field_validator("reason")
     @classmethod
-    def _no_secret(cls, value: str | None) -> str | None:
-        # A report goes into replies and exports, and what a source says when it fails may quote what it was sent.
+    def _redact_reason(cls, value: str | None) -> str | None:
+        # A report goes into replies and exports, and the error text of a source may quote the request.
         return redact(value)
 
     @model_validator(mode="after")
-    def _add_up(self) -> "SourceReport":
+    def _count_received(self) -> "SourceReport":
         # Reports of other packages and of earlier versions count only what they returned.
         self.received = self.returned + sum(self.removed.values())
         return self
@@ -287,7 +313,7 @@ def any_source_answered(reports: Iterable[SourceReport]) -> bool:
 
 
 class StageCount(BaseModel):
-    """How many papers went into and out of one stage of one round."""
+    """The numbers of papers that went into and out of one stage of one round."""
 
     round: int
     stage: str
@@ -313,16 +339,18 @@ class RoundLog(BaseModel):
     duplicates_within_round: int = 0
     duplicates_of_earlier_rounds: int = 0
     merge_reasons: dict[str, int] = Field(default_factory=dict)
-    """Why records were recognised as one paper."""
+    """The number of merged records by reason."""
     screened: int = 0
     """Papers that no earlier round had found."""
     excluded: dict[str, int] = Field(default_factory=dict)
-    """Those of the screened papers that are not in the result, by `ExclusionReason`."""
+    """Screened papers that are not in the result, by `ExclusionReason`."""
     included: int = 0
-    """Those of the screened papers that are in the result."""
+    """Screened papers that are in the result."""
 
 
 class SearchMetadata(BaseModel):
+    """How a result was found."""
+
     query: str
     search_strategy: SearchStrategy
     total_found: int
@@ -338,41 +366,45 @@ class SearchMetadata(BaseModel):
     exclusions: list[Exclusion] = Field(default_factory=list[Exclusion])
     """Every screened paper that is not in the result."""
     partial: bool = False
-    """At least one source could not give all that was asked of it."""
+    """Whether at least one source did not answer in full."""
     reason: str | None = None
-    """Why the search ended when nobody approved it: `max_rounds`."""
+    """Why the search ended without an approval: `max_rounds`."""
     notes: list[str] = Field(default_factory=list)
 
 
 class PaperCollection(BaseModel):
+    """The result of a search."""
+
     metadata: SearchMetadata
     papers: list[Paper]
     facets: Facets = Field(default_factory=Facets)
 
     def __repr__(self) -> str:
-        # The whole content would fill a notebook, and takes a while to write.
-        return f"<PaperCollection: {len(self.papers)} papers for {self.metadata.query!r}>"
+        # The default would print all papers.
+        return f"<PaperCollection: {plural(len(self.papers), 'paper')} for {self.metadata.query!r}>"
 
     __str__ = __repr__
 
 
 class QueryBuilderInput(BaseModel):
+    """The input of the query builder: the intent and the feedback of earlier rounds."""
+
     intent: ParsedIntent
     previous_strategies: list[SearchStrategy] = Field(default_factory=list[SearchStrategy])
-    """The strategies of all earlier rounds as they were searched or rejected, edits included; the last is built on."""
+    """The strategies of all earlier rounds, with edits; the next strategy is built on the last one."""
     user_feedback: UserFeedback | None = None
     """The feedback on the last strategy or result."""
     earlier_texts: list[str] = Field(default_factory=list)
     """The texts of the feedback before that, the oldest first."""
     person_queries: list[SearchQuery] = Field(default_factory=list[SearchQuery])
-    """Queries of the last strategy that a person set; new ones are built on these."""
+    """Queries of the last strategy that a person set; new queries are built on these."""
     relevant_titles: list[str] = Field(default_factory=list)
-    """Titles of the papers marked relevant, so that a builder can learn from words, not ids."""
+    """Titles of the papers marked relevant."""
     irrelevant_titles: list[str] = Field(default_factory=list)
 
 
 class RelevanceHints(BaseModel):
-    """What a person taught the search so far: papers to look like, papers to stay away from, words to add."""
+    """The feedback so far: relevant papers, irrelevant papers, and texts."""
 
     relevant: list[Work] = Field(default_factory=list[Work])
     irrelevant: list[Work] = Field(default_factory=list[Work])
@@ -389,15 +421,15 @@ def paper_id(
     authors: list[Author],
     year: int | None,
 ) -> str:
-    """The stable id of a paper: the same record gives the same id in every round and on every machine."""
+    """Return the stable id of a paper: the same record has the same id in every round and on every machine."""
     known = {"doi": doi.strip().lower(), **identifiers} if doi else identifiers
     for scheme in _IDENTITY_ORDER:
         if value := known.get(scheme):
-            return _digest(f"{scheme}:{value.lower()}")
+            return _hash_id(f"{scheme}:{value.lower()}")
     first = authors[0].name if authors else ""
     words = " ".join(title.casefold().split())
-    return _digest(f"title:{words}|{first.casefold().strip()}|{year or ''}")
+    return _hash_id(f"title:{words}|{first.casefold().strip()}|{year or ''}")
 
 
-def _digest(text: str) -> str:
+def _hash_id(text: str) -> str:
     return "p_" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

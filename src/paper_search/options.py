@@ -1,15 +1,18 @@
-"""The options that the search commands share."""
+"""The arguments and options that the search commands share."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+_QUERY = typer.Argument(metavar="WORDS…", help="What to look for, in your own words.")
+Query = Annotated[list[str], _QUERY]
+OptionalQuery = Annotated[list[str] | None, _QUERY]
 Source = Annotated[
     list[str] | None, typer.Option("--source", help="Search only this source; may be given several times.")
 ]
 MaxResults = Annotated[
-    int | None, typer.Option(help="How many papers to return at most.", show_default="100, or the setting")
+    int | None, typer.Option(help="The maximum number of papers to return.", show_default="100, or the setting")
 ]
 Domain = Annotated[
     str | None, typer.Option(help="general or materials_science.", show_default="general, or the setting")

@@ -1,4 +1,4 @@
-"""The vocabulary of a review: what people decide about papers, and why a paper is not in the result."""
+"""The models of a review: decisions about papers, feedback, and reasons for exclusion."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,12 +8,14 @@ from typing import Any
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 DEFAULT_REVIEWER = "reviewer"
-"""The name of a reviewer who gave none."""
+"""The name of a reviewer without a name."""
 UNNAMED = frozenset({DEFAULT_REVIEWER, "agent", "terminal", "console"})
-"""Reviewers who gave no name are called after the door of their decision, and count as one person."""
+"""Names of reviewers without a name, after the interface of their decision; they count as one person."""
 
 
 class ReviewStatus(StrEnum):
+    """The status of a paper in a review."""
+
     INCLUDE = "include"
     EXCLUDE = "exclude"
     MAYBE = "maybe"
@@ -21,7 +23,7 @@ class ReviewStatus(StrEnum):
 
 
 class PaperDecision(BaseModel):
-    """The status a reviewer gives a paper. The status alone, as a string, is accepted too."""
+    """The status that a reviewer gives a paper. A string with the status is accepted too."""
 
     status: ReviewStatus
     reason: str | None = None
@@ -33,7 +35,7 @@ class PaperDecision(BaseModel):
 
     @field_validator("reason", mode="before")
     @classmethod
-    def _no_nul(cls, value: Any) -> Any:
+    def _remove_nul(cls, value: Any) -> Any:
         # NUL survives JSON but breaks SQLite, C libraries and terminals downstream.
         return value.replace("\x00", "") if isinstance(value, str) else value
 
@@ -51,7 +53,7 @@ class ReviewDecision(PaperDecision):
 
 
 def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
-    """Return the one status that several reviewers' statuses amount to; include against exclude is maybe."""
+    """Return the combined status of several reviewers; include and exclude give maybe."""
     given = set(statuses)
     if ReviewStatus.INCLUDE in given:
         return ReviewStatus.MAYBE if ReviewStatus.EXCLUDE in given else ReviewStatus.INCLUDE
@@ -62,17 +64,19 @@ def combine_statuses(statuses: Iterable[ReviewStatus]) -> ReviewStatus:
 
 
 class UserFeedback(BaseModel):
+    """The feedback of a person on a strategy or on papers."""
+
     marked_relevant: list[str] = Field(default_factory=list)
-    """Short for decisions with the status include."""
+    """Ids of papers to include, short for decisions."""
     marked_irrelevant: list[str] = Field(default_factory=list)
-    """Short for decisions with the status exclude."""
+    """Ids of papers to exclude, short for decisions."""
     free_text_feedback: str | None = None
     decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
     """By paper id."""
     reviewer: str | None = Field(default=None, max_length=100)
-    """Whose decisions these are; by default the door through which they came."""
+    """The name of the reviewer; by default the interface through which the decisions came."""
     note: str | None = None
-    """The note of the decision: a second text, read on its own."""
+    """The note of the decision: a second text, read separately."""
 
     @property
     def texts(self) -> list[str]:
@@ -81,7 +85,7 @@ class UserFeedback(BaseModel):
 
     @property
     def statuses(self) -> dict[str, PaperDecision]:
-        """The decisions by paper id, with those that the two lists of marks stand for."""
+        """The decisions by paper id, including those of the two lists of marks."""
         marked = dict.fromkeys(self.marked_relevant, ReviewStatus.INCLUDE)
         marked |= dict.fromkeys(self.marked_irrelevant, ReviewStatus.EXCLUDE)
         return {key: PaperDecision(status=status) for key, status in marked.items()} | self.decisions

@@ -1,4 +1,4 @@
-"""The `paper-search sessions` commands, and what other commands need of sessions: open, review and export them."""
+"""The `paper-search sessions` commands, and functions that open, review and export sessions for other commands."""
 
 import asyncio
 import json as json_text
@@ -12,7 +12,7 @@ import typer
 
 from paper_search.options import Format, Json, Output, Reviewer, Session
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import check_output, write_output
+from uraniborg.kernel.files import check_output
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.text import plural
 
@@ -26,18 +26,18 @@ app = typer.Typer(no_args_is_help=True, help="List, show, resume and delete sear
 
 @app.command("list")
 def list_sessions(
-    limit: Annotated[int, typer.Option(min=1, help="How many sessions to list.")] = 20, json: Json = False
+    limit: Annotated[int, typer.Option(min=1, help="The maximum number of sessions to list.")] = 20, json: Json = False
 ) -> None:
     """List the sessions, the one used last first.
 
     Example: paper-search sessions list
     """
 
-    async def work() -> dict[str, Any]:
+    async def read_sessions() -> dict[str, Any]:
         async with open_manager() as manager:
             return await manager.list_sessions(limit)
 
-    found = asyncio.run(work())
+    found = asyncio.run(read_sessions())
     if json:
         print_json(found)
         return
@@ -53,23 +53,23 @@ def list_sessions(
 
 @app.command()
 def show(session: Session, json: Json = False) -> None:
-    """Show the state of a session, and what it asks.
+    """Show the state of a session and its pending checkpoint.
 
     Example: paper-search sessions show 4f1c2a
     """
 
-    async def work() -> dict[str, Any]:
+    async def read_state() -> dict[str, Any]:
         async with open_manager() as manager:
             return await manager.get_state(await manager.resolve_id(session))
 
-    state = asyncio.run(work())
+    state = asyncio.run(read_state())
     if json:
         print_json(state)
         return
     from paper_search.sessions.inbox import format_payload
 
-    where = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
-    print_line(f"{state['session_id']}\n{state['query']}\n{where}: {state['summary']}")
+    phase = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
+    print_line(f"{state['session_id']}\n{state['query']}\n{phase}: {state['summary']}")
     for line in format_payload(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
         print_line(f"  {line}".rstrip())
 
@@ -89,28 +89,28 @@ def resume(
     chosen = choose_format(format_name, as_json=json)
     check_output(output)
 
-    async def work() -> None:
+    async def review_and_export() -> None:
         async with open_manager() as manager:
             session_id = await manager.resolve_id(session)
             is_complete = (await manager.get_state(session_id))["is_complete"]
-            if is_complete or await start_review(manager, reviewer).run(session_id):
+            if is_complete or await create_review(manager, reviewer).review_session(session_id):
                 await export_session(manager, session_id, chosen, output)
 
-    asyncio.run(work())
+    asyncio.run(review_and_export())
 
 
 @app.command()
 def delete(
     session: Session,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     json: Json = False,
 ) -> None:
-    """Delete a session with its papers and decisions, for good.
+    """Delete a session with its papers and decisions, permanently.
 
     Example: paper-search sessions delete 4f1c2a --yes
     """
 
-    async def work() -> str | None:
+    async def confirm_and_delete() -> str | None:
         async with open_manager() as manager:
             session_id = await manager.resolve_id(session)
             query = (await manager.get_state(session_id))["query"]
@@ -120,9 +120,9 @@ def delete(
             await asyncio.to_thread(manager.cleanup, session_id)
             return session_id
 
-    deleted = asyncio.run(work())
+    deleted = asyncio.run(confirm_and_delete())
     if deleted is None:
-        raise InvalidInput("The session was not deleted.", hint="Confirm, or use --yes.")
+        raise InvalidInput("The session was not deleted.", hint="Confirm the question, or use --yes.")
     if json:
         print_json({"deleted": deleted})
     else:
@@ -131,7 +131,7 @@ def delete(
 
 @asynccontextmanager
 async def open_manager() -> "AsyncGenerator[SessionManager]":
-    """Give the sessions of the data folder."""
+    """Open the sessions of the data folder, and close them at the end."""
     from paper_search.config import load_config
     from paper_search.sessions import SessionManager
 
@@ -142,8 +142,8 @@ async def open_manager() -> "AsyncGenerator[SessionManager]":
         await manager.aclose()
 
 
-def start_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
-    """Return a review at this terminal. Raises InvalidInput when there is none."""
+def create_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
+    """Return a review at this terminal. Raise InvalidInput if there is no terminal."""
     from paper_search.terminal.review import TerminalReview
     from paper_search.terminal.screen import TerminalScreen
 
@@ -155,41 +155,34 @@ async def review_new_session(
 ) -> None:
     """Open a session, review it at the terminal, and write its papers when it is complete."""
     async with open_manager() as manager:
-        review = start_review(manager, reviewer)
-        session_id = await review.open(query, config)
-        if await review.run(session_id):
+        review = create_review(manager, reviewer)
+        session_id = await review.open_session(query, config)
+        if await review.review_session(session_id):
             await export_session(manager, session_id, format_name, output)
 
 
 async def export_session(manager: "SessionManager", session_id: str, format_name: str, output: Path | None) -> None:
-    """Write the papers of a complete session. Raises SessionNotComplete or SessionFailed."""
-    from paper_search.cli import render
+    """Write the papers of a complete session. Raise SessionNotComplete or SessionFailed."""
+    from paper_search.cli import render, write_text
 
     write_text(await asyncio.to_thread(render, await manager.get_result(session_id), format_name), output)
 
 
 def choose_format(format_name: str, *, as_json: bool) -> str:
-    """Return the format to write. Raises InvalidInput for an unknown one, or one that --json contradicts."""
+    """Return the format to write. Raise InvalidInput for an unknown format, or one that --json contradicts."""
     from paper_search.export import check_format
 
     check_format(format_name)
     if as_json and "json" not in format_name and format_name != "markdown":
-        raise InvalidInput(f"--json prints JSON, and --format {format_name} does not.", hint="Leave one of them out.")
+        raise InvalidInput(f"--json prints JSON, but --format {format_name} does not.", hint="Leave one of them out.")
     return "json" if as_json and format_name == "markdown" else format_name
 
 
-def write_text(text: str, output: Path | None) -> None:
-    """Write to the file, or to stdout if there is none."""
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_output(output, text)
-        sys.stderr.write(f"Wrote {printable(str(output))}.\n")
-
-
 def print_line(line: str) -> None:
+    """Print a line without control characters."""
     sys.stdout.write(printable(line) + "\n")
 
 
 def print_json(value: Any) -> None:
+    """Print a value as one line of JSON."""
     sys.stdout.write(json_text.dumps(value, ensure_ascii=False) + "\n")

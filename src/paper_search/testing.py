@@ -1,4 +1,4 @@
-"""Testing what you build on a search: made-up sources and answers, scripted decisions and a clock that stands still."""
+"""Test doubles for programs that use a search: fake sources and transports, scripted decisions, a frozen clock."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,15 +20,15 @@ T = TypeVar("T")
 
 
 class ScriptExhausted(Conflict):
-    """More checkpoints came than there were decisions in the script."""
+    """The script has fewer decisions, keys or lines than the test needed."""
 
     code = "script_exhausted"
 
 
 class FakeSource(SearchSource):
-    """A source that gives the papers it was given, or raises `error`, once `gate` is open; none is always open.
+    """A source that returns `papers`, or raises `error`, once the `gate` is set, if there is one.
 
-    `asked` holds every strategy it was given.
+    `asked` holds the strategies of all searches.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class FakeSource(SearchSource):
 
 
 class FakeTransport:
-    """Answers by address: the longest key that a request's address starts with decides.
+    """Answers by address: the longest key that the address of a request starts with selects the answer.
 
-    Several answers under one key are given in turn, and the last of them from then on; an exception is raised.
-    `requests` holds every request made. Raises NotRecordedError for an address that no key fits.
+    Several answers of one key are used in turn, the last one repeatedly; an exception is raised. `requests` holds all
+    requests. Raises NotRecordedError for an address without a key.
     """
 
     def __init__(self, answers: Mapping[str, Answer | Sequence[Answer]]) -> None:
@@ -78,7 +78,7 @@ class FakeTransport:
         fitting = [start for start, answers in self._answers.items() if request.url.startswith(start) and answers]
         if not fitting:
             raise NotRecordedError(
-                f"No answer was made up for {request.url}.",
+                f"There is no answer for {request.url}.",
                 hint=f"There are answers for: {', '.join(self._answers) or 'nothing'}.",
                 source=request.source,
                 calls=0,
@@ -94,9 +94,9 @@ class FakeTransport:
 
 
 class ScriptedScreen:
-    """A terminal for reviews that types what it was given: keys, lines and edited texts, each in order.
+    """A terminal for reviews that returns scripted keys, lines and edited texts, each in order.
 
-    `written` holds all that was displayed. Raises ScriptExhausted when more is asked for than was given.
+    `written` holds the displayed text. Raises ScriptExhausted at the end of the script.
     """
 
     def __init__(
@@ -112,40 +112,40 @@ class ScriptedScreen:
         self.written += text + "\n"
 
     def discard_typed(self) -> None:
-        """Do nothing: a script is typed when it is asked for."""
+        """Do nothing: a script has no keys typed in advance."""
 
     def read_key(self) -> str:
-        return _take(self._keys, "key")
+        return _pop_first(self._keys, "key")
 
     def read_line(self, prompt: str) -> str | None:
         self.write(prompt)
-        return _take(self._lines, "line")
+        return _pop_first(self._lines, "line")
 
     def edit(self, text: str) -> str:
         self.write(text)
-        return _take(self._edits, "edit")
+        return _pop_first(self._edits, "edit")
 
 
-def _take(left: list[T], kind: str) -> T:
+def _pop_first(left: list[T], kind: str) -> T:
     if not left:
         raise ScriptExhausted(f"The script has no {kind} left.", hint=f"Add a {kind}.")
     return left.pop(0)
 
 
 class ScriptedDecisions:
-    """A checkpoint handler that answers in order; a bare action such as "approve" stands for a whole decision.
+    """A checkpoint handler with scripted decisions; a string such as "approve" stands for a decision.
 
-    `seen` holds every checkpoint. Raises InvalidInput for an action that does not exist, and ScriptExhausted when the
-    script is at its end.
+    `seen` holds all checkpoints. Raises InvalidInput for an unknown action, and ScriptExhausted at the end of the
+    script.
     """
 
     def __init__(self, decisions: Iterable[Decision | DecisionAction | str]) -> None:
-        self._decisions = [given if isinstance(given, Decision) else _decision(given) for given in decisions]
+        self._decisions = [given if isinstance(given, Decision) else _read_decision(given) for given in decisions]
         self.seen: list[Checkpoint] = []
 
     @property
     def left(self) -> int:
-        """How many decisions have not been asked for."""
+        """The number of unused decisions."""
         return max(0, len(self._decisions) - len(self.seen))
 
     async def handle(self, checkpoint: Checkpoint) -> Decision:
@@ -154,12 +154,12 @@ class ScriptedDecisions:
             raise ScriptExhausted(
                 f"The script has {len(self._decisions)} decisions, and checkpoint {len(self.seen)} "
                 f"({checkpoint.kind.value}) asks for another.",
-                hint="Add a decision, or find out why the search asks more often than expected.",
+                hint="Add a decision, or check why the search asks more often than expected.",
             )
         return self._decisions[len(self.seen) - 1]
 
 
-def _decision(action: str) -> Decision:
+def _read_decision(action: str) -> Decision:
     try:
         return Decision.model_validate({"action": action})
     except ValidationError as error:

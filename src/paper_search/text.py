@@ -1,4 +1,4 @@
-"""The words that a search compares: the kernel's, under the name the engine knows them by."""
+"""Text functions of the kernel that the search uses to compare words."""
 
 from uraniborg.kernel.words import STOP_WORDS, extract_terms, fold_text, split_words, stem_word
 

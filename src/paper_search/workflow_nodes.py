@@ -1,4 +1,4 @@
-"""The search as a node of workflows, found under the entry point `pflow.nodes`: parameters in, plain values out."""
+"""The search as a node of workflows, offered under the entry point `pflow.nodes`."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from paper_search.config import AppConfig, load_config
-from paper_search.limits import checked_max_results, checked_query
+from paper_search.limits import check_max_results, check_query
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
 from paper_search.notices import serialize_retraction
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.text import plural
 
 
 class Context(Protocol):
-    """What is used of what a node is given."""
+    """The part of a node's context that the search uses."""
 
     @property
     def folder(self) -> Path: ...
@@ -24,35 +25,38 @@ class Context(Protocol):
 
 
 async def search(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Searches once and approves everything. Raises as `paper_search.search`, and Unavailable if no source answered."""
-    query = checked_query(params["query"])
+    """Search once, approving everything, and return plain values.
+
+    Raise the errors of `paper_search.search`, and Unavailable if no source answered.
+    """
+    query = check_query(params["query"])
     limit = params.get("max_results")
-    config = await asyncio.to_thread(_configured, params, context.folder)
+    config = await asyncio.to_thread(_build_config, params, context.folder)
     workflow = await asyncio.to_thread(
         SearchWorkflow.from_config,
         config,
-        progress_reporter=lambda phase, facts: _tell(phase, facts, context.say),
-        only=_names(params.get("sources")),
+        progress_reporter=lambda phase, facts: _report_progress(phase, facts, context.say),
+        only=_list_sources(params.get("sources")),
         query=query,
     )
     result = await workflow.run(query)
     _check_answered(result, is_replay=bool(params.get("replay")))
-    # A replay gives as many as were recorded, whatever was asked for.
-    papers = [_plain(paper) for paper in result.papers[:limit]]
+    # A replay returns as many papers as were recorded.
+    papers = [_build_paper(paper) for paper in result.papers[:limit]]
     return {
         "papers": papers,
         "count": len(papers),
-        "sources": [_report(report) for report in result.metadata.sources],
+        "sources": [_build_report(report) for report in result.metadata.sources],
         "partial": result.metadata.partial,
         "notes": result.metadata.notes,
     }
 
 
-def _configured(params: dict[str, Any], folder: Path) -> AppConfig:
+def _build_config(params: dict[str, Any], folder: Path) -> AppConfig:
     config = load_config()
     given: dict[str, Any] = {}
     if params.get("max_results") is not None:
-        given["default_max_results"] = checked_max_results(params["max_results"])[0]
+        given["default_max_results"] = check_max_results(params["max_results"])[0]
     if params.get("domain"):
         given["domain"] = params["domain"]
     if params.get("replay"):
@@ -60,16 +64,16 @@ def _configured(params: dict[str, Any], folder: Path) -> AppConfig:
     return config.model_copy(update=given)
 
 
-def _names(given: list[str] | str | None) -> list[str] | None:
+def _list_sources(given: list[str] | str | None) -> list[str] | None:
     return ([given] if isinstance(given, str) else given) or None
 
 
-def _tell(phase: str, facts: dict[str, Any], say: Callable[[str], None]) -> None:
+def _report_progress(phase: str, facts: dict[str, Any], say: Callable[[str], None]) -> None:
     if phase == "searching":
         say(f"searching {', '.join(facts['sources'])}")
     elif phase == "source_finished":
         report = SourceReport.model_validate(facts["report"])
-        say(f"{report.name}: {report.status.value.replace('_', ' ')}, {report.returned} papers")
+        say(f"{report.name}: {report.status.value.replace('_', ' ')}, {plural(report.returned, 'paper')}")
 
 
 def _check_answered(result: PaperCollection, *, is_replay: bool) -> None:
@@ -80,11 +84,11 @@ def _check_answered(result: PaperCollection, *, is_replay: bool) -> None:
     raise Unavailable(
         NO_SOURCE_ANSWERED,
         hint="Replay with the query and the sources that were recorded." if is_replay else "Check the network.",
-        sources=[_report(report) for report in reports],
+        sources=[_build_report(report) for report in reports],
     )
 
 
-def _report(report: SourceReport) -> dict[str, Any]:
+def _build_report(report: SourceReport) -> dict[str, Any]:
     return {
         "name": report.name,
         "status": report.status.value,
@@ -93,7 +97,7 @@ def _report(report: SourceReport) -> dict[str, Any]:
     }
 
 
-def _plain(paper: Paper) -> dict[str, Any]:
+def _build_paper(paper: Paper) -> dict[str, Any]:
     return {
         "id": paper.id,
         "title": paper.title,

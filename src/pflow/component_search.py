@@ -10,7 +10,7 @@ from pflow.engine.runlog import RunLog
 from pflow.library.listing import Summary, list_workflows
 from pflow.registry.registry import Match, Registry
 from pflow.registry.search import document, ranked
-from pflow.shortening import shortened
+from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 
 _WORKFLOW_SHARE: Final = 0.4
@@ -79,7 +79,7 @@ def _workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[s
                 "name": one.name,
                 "description": one.description,
                 "source": one.source,
-                "inputs": shortened(list(one.inputs)),
+                "inputs": shorten_value(list(one.inputs)),
             }
         )
     return told

@@ -1,4 +1,4 @@
-"""Settings of this part. Where nothing is set, nothing is loaded to read them."""
+"""The settings of pflow."""
 
 import os
 from collections.abc import Mapping
@@ -14,26 +14,26 @@ ALIASES: Final = {"PFLOW_HOME": "home", "PFLOW_TIMEOUT": "timeout", "PFLOW_CLUST
 
 @dataclass(frozen=True)
 class Settings:
-    """Where workflows are kept, and how they are run."""
+    """The settings: where workflows are stored and how they run."""
 
     home: Path = Path("~/.pflow")
     """The folder of workflows, nodes, checkpoints and the log of runs."""
     timeout: float | None = None
-    """Seconds that a run may take; none unless the workflow says so."""
+    """Seconds that a run may take; no limit by default."""
     checkpoint_hours: float = 24.0
-    """For how long a failed run can be resumed."""
+    """How many hours a failed run can be resumed."""
     pass_env: tuple[str, ...] = ()
-    """Names of variables that the programs which nodes start inherit, beside those that every child does."""
+    """Names of environment variables that the programs which nodes start inherit, in addition to the basic ones."""
     cluster: str | None = None
-    """The address of a Dask scheduler on which nodes run; none for this process."""
+    """The address of a Dask scheduler that runs nodes; by default they run in this process."""
 
 
-def load(env: Mapping[str, str] | None = None) -> Settings:
-    """Return the settings. Raises InvalidConfig."""
+def load_settings(env: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings. Raise InvalidConfig."""
     return read_config(env).settings
 
 
 def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[Settings]:
-    """Return the settings with the origin of each. Raises InvalidConfig."""
+    """Return the settings with the origin of each. Raise InvalidConfig."""
     env = os.environ if env is None else env
     return read_settings(Settings, section=SECTION, aliases=ALIASES, env=env, from_dotenv=("timeout",))

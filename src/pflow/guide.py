@@ -1,14 +1,14 @@
-"""The guide that agents read: how workflows are written."""
+"""The guide to writing workflows, for agents."""
 
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-_USUAL: Final = "~/.pflow"
+_DEFAULT_HOME: Final = "~/.pflow"
 
 
-def guide_text(home: Path | None = None) -> str:
-    """The guide; where the pflow home is another than the usual one, it says so."""
+def read_guide(home: Path | None = None) -> str:
+    """Return the guide, with the path of the pflow home if it is not the default."""
     text = files("pflow").joinpath("guide.md").read_text(encoding="utf-8")
-    is_usual = home is None or home.absolute() == Path(_USUAL).expanduser().absolute()
-    return text if is_usual else text.replace(_USUAL, str(home))
+    is_default = home is None or home.absolute() == Path(_DEFAULT_HOME).expanduser().absolute()
+    return text if is_default else text.replace(_DEFAULT_HOME, str(home))

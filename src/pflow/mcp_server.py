@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 from pydantic import Field
 
-from pflow.config import Settings, load
+from pflow.config import Settings, load_settings
 from pflow.errors import RunCancelled
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
@@ -83,11 +83,11 @@ async def execute(
 ) -> Any:
     """Run a workflow: a saved one, or else a draft. After a failure edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
-    from pflow.reporting import Reporter
+    from pflow.reporting import ProgressReporter
     from uraniborg.kernel.mcp import ErrorReply, is_taken_back
 
     cancellation = Cancellation()
-    reporter = Reporter(asyncio.get_running_loop())
+    reporter = ProgressReporter(asyncio.get_running_loop())
     work = partial(_executed, name, inputs, reporter, cancellation)
     try:
         reply = await asyncio.to_thread(work)
@@ -96,7 +96,7 @@ async def execute(
         if is_taken_back():
             cancellation.cancel()
         raise
-    await reporter.settled()
+    await reporter.wait_until_sent()
     return reply if reply["success"] else ErrorReply(reply)
 
 
@@ -111,9 +111,9 @@ async def save_to_library(
 
 async def guide() -> str:
     """How workflows are written: the JSON format, templates, branches, batches, retries, resuming."""
-    from pflow.guide import guide_text
+    from pflow.guide import read_guide
 
-    return await asyncio.to_thread(lambda: guide_text(_service().home))
+    return await asyncio.to_thread(lambda: read_guide(_service().home))
 
 
 def main() -> None:
@@ -168,7 +168,7 @@ def make() -> "Server":
 def _instructions() -> str:
     """Return the instructions with the folders of this home."""
     try:
-        home = load().home.expanduser().absolute()
+        home = load_settings().home.expanduser().absolute()
     except UraniborgError:  # settings that are wrong: each call tells of them
         home = Settings.home
     library = home / "workflows"
@@ -194,7 +194,7 @@ def _service() -> "Service":
     """A new one for each request."""
     from pflow.service import Service
 
-    return Service(load())
+    return Service(load_settings())
 
 
 async def _answered(ask: Callable[["Service"], Value]) -> Any:
@@ -204,22 +204,22 @@ async def _answered(ask: Callable[["Service"], Value]) -> Any:
 
 def _failed(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
     """Like every reply of a run, that to an error says `success`, and what the specification calls the error."""
-    from pflow.replies import told
+    from pflow.replies import build_error
 
-    return {"success": False, "error": told(error)}
+    return {"success": False, "error": build_error(error)}
 
 
 def _not_run(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    from pflow.replies import refused
+    from pflow.replies import build_refusal
 
-    return refused(error, str(arguments.get("name") or ""))
+    return build_refusal(error, str(arguments.get("name") or ""))
 
 
 def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
-    from pflow.replies import bounded, refused
+    from pflow.replies import build_refusal, build_reply
 
     if _ending.is_set():  # while this call waited for a thread
-        return refused(RunCancelled("The server is about to end.", hint="Run it with the next one."), name)
+        return build_refusal(RunCancelled("The server is about to end.", hint="Run it with the next one."), name)
     service = _service()
     result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
-    return bounded(result, service.home)
+    return build_reply(result, service.home)

@@ -1,4 +1,4 @@
-"""What a node is given, and what it may answer. A node is a function of its parameters and this context."""
+"""The interface of nodes: a node is a function of its parameters and a context that returns an outcome."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -10,60 +10,61 @@ from pflow.ir.model import DEFAULT_ACTION
 
 
 class Closable(Protocol):
+    """An object that can be closed."""
+
     async def close(self) -> None: ...
 
 
 class Keeper(Protocol):
-    """Keeps what nodes of one run share, such as a connection to a server, and closes it when the run ends."""
+    """Holds objects that the nodes of one run share, such as connections, and closes them when the run ends."""
 
     async def keep(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
-        """What `make` made for this key: once in a run, however many ask."""
+        """Return the object of this key, which `make` creates once in a run."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where a node runs. Relative paths of its parameters are meant from `folder`."""
+    """The context of a node. Relative paths in its parameters are relative to `folder`."""
 
     run_id: str
     workflow: str
     node_id: str
     home: Path
-    """The pflow home: `~/.pflow` unless told otherwise."""
+    """The pflow home: `~/.pflow` by default."""
     folder: Path
     spool: Path
-    """Where output goes that is too large for a value. It is made when it is needed."""
+    """The folder for output that is too large for a value. The first file creates it."""
     lineage: str = ""
-    """The run that this one goes on from, or the one which that went on from, and so on: what is done once in all of
-    them, such as asking a person, goes by it."""
+    """The id of the first run of those that this run resumes. A person is asked once in all of them."""
     timeout: float | None = None
-    """Seconds after which the engine gives up on the node. It cancels a coroutine, and abandons a thread."""
+    """Seconds after which the engine cancels a coroutine or abandons a thread."""
     keeper: Keeper | None = None
-    """Only for coroutines that run beside the engine, not for those on a cluster."""
+    """Only for coroutines in the process of the engine, not for those on a cluster."""
     pass_env: tuple[str, ...] = ()
-    """Names of variables that the settings have every child process inherit."""
+    """Names of environment variables that every child process inherits."""
     mask: Callable[[Any], Any] = field(default=lambda value: value)
-    """The value without the secrets of the run: for what others will read."""
+    """Returns a value with the secrets of the run masked."""
     say: Callable[[str], None] = field(default=lambda _: None)
-    """Tells whoever waits how it goes."""
+    """Shows a message while the node runs."""
 
     def path(self, given: str) -> Path:
-        """The file that a parameter names."""
+        """Return the path of the file that a parameter names."""
         path = Path(given)
-        with suppress(RuntimeError):  # a user who does not exist: then nor does the file
+        with suppress(RuntimeError):  # a user who does not exist: neither does the file
             path = path.expanduser()
         return self.folder / path
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a node gave, and the action that chooses the edge to follow. A node may return its outputs alone."""
+    """The outputs of a node, and the action that chooses the next edge. A node may return its outputs alone."""
 
     outputs: Mapping[str, Any]
     action: str = DEFAULT_ACTION
     warnings: tuple[str, ...] = ()
-    """Sentences for the reply of the run, without the name of the node."""
+    """Sentences for the reply of the run, without the id of the node."""
 
 
 Function = Callable[[dict[str, Any], Context], Any]
-"""Plain functions run in a thread, coroutine functions on the engine's loop. They return a mapping or an Outcome."""
+"""Plain functions run in a thread, coroutines on the engine's event loop. Both return a mapping or an Outcome."""

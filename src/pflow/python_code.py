@@ -1,4 +1,4 @@
-"""What can be known of a text as Python code without running it: whether it compiles, and which names it assigns."""
+"""Checks of Python code without running it: whether it compiles, and which names it assigns."""
 
 import re
 import symtable
@@ -8,18 +8,20 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-NO_RESULT: Final = "the code assigns no `result`, so it gives null. Assign one; for none at all, write `result = None`."
+NO_RESULT: Final = (
+    "the code assigns no `result`, so its result is null. Assign one; if null is meant, write `result = None`."
+)
 """The warning for a python node, checked or run."""
 _UNCOMPILABLE: Final = (RecursionError, MemoryError, OverflowError, UnicodeError)
 _DYNAMIC: Final = re.compile(
     r"\b(?:exec|eval|globals|locals|vars|setattr|__dict__|__main__|__import__|import_module|runpy)\b|\bimport\s*\*"
 )
-_one_at_a_time: Final = threading.Lock()
+_warnings_lock: Final = threading.Lock()
 
 
-def syntax_error_of(code: str) -> SyntaxError | None:
+def find_syntax_error(code: str) -> SyntaxError | None:
     """Return the error of the compiler, or None. Code that is too deep for the compiler is left to the run."""
-    with _silent():
+    with _suppress_warnings():
         try:
             compile(code, "<code>", "exec", dont_inherit=True)
         except SyntaxError as exc:
@@ -38,7 +40,7 @@ def never_assigns(code: str, *names: str) -> bool:
     """
     if _DYNAMIC.search(code):
         return False
-    with _silent():
+    with _suppress_warnings():
         try:
             module = symtable.symtable(code, "<code>", "exec")
         except (SyntaxError, ValueError, *_UNCOMPILABLE):
@@ -55,15 +57,15 @@ def _assigns(module: symtable.SymbolTable, name: str) -> bool:
         if name not in table.get_identifiers():
             continue
         symbol = table.lookup(name)
-        is_ours = table is module or symbol.is_declared_global()
-        if is_ours and (symbol.is_assigned() or symbol.is_imported() or symbol.is_declared_global()):
+        is_global = table is module or symbol.is_declared_global()
+        if is_global and (symbol.is_assigned() or symbol.is_imported() or symbol.is_declared_global()):
             return True
     return False
 
 
 @contextmanager
-def _silent() -> Generator[None]:
-    """Keep the compiler's warnings from stderr, which only one thread at a time can do."""
-    with _one_at_a_time, warnings.catch_warnings():
+def _suppress_warnings() -> Generator[None]:
+    """Keep the compiler's warnings from stderr; only one thread at a time can do so."""
+    with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

@@ -1,4 +1,4 @@
-"""Secrets of a run: which they are, and how they are kept out of everything that is written or answered."""
+"""The secrets of a run, and their masking in everything that is written or returned."""
 
 import codecs
 import os
@@ -11,17 +11,17 @@ from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
 
-__all__ = ["SHORTEST", "Secrets", "is_sensitive", "secret_params"]
+__all__ = ["SHORTEST", "Secrets", "find_secret_params", "is_sensitive"]
 
 _CHUNK: Final = 1 << 20
 SHORTEST: Final = SHORTEST_SECRET
 
 
 class Secrets:
-    """The secret values of one run. The log knows them while `masking(secrets.redactor)` is in force.
+    """The secret values of one run. The program log masks them while `masking(secrets.redactor)` is in force.
 
-    Secrets of the process are secrets of every run: those of sensitive variables of its environment, and keys that
-    nodes and servers were given.
+    Secrets of the process are secrets of every run: the values of sensitive environment variables, and keys of nodes
+    and servers.
     """
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
@@ -32,41 +32,42 @@ class Secrets:
 
     @property
     def values(self) -> frozenset[str]:
-        """All that are long enough to be told from other text."""
+        """All secrets that are long enough to be masked."""
         return self.redactor.secrets | redact.secrets
 
     @property
     def own(self) -> frozenset[str]:
-        """Those that the workflow was given, without those of this process: for the processes that run its nodes."""
+        """The secrets of the workflow without those of this process: for the processes that run its nodes."""
         return self.redactor.secrets
 
     def add(self, values: Iterable[Any]) -> None:
-        """From now on these are secrets, too. What is too short to be told from other text is masked nowhere."""
+        """Add secrets. One that is too short to be distinguished from other text is not masked."""
         for text in {text.strip() for value in values for text in texts_within(value, keys=False)}:
             if len(text) >= SHORTEST:
                 self.redactor.register(text)
             elif text:
                 self._short.add(text)
 
-    def masked(self, value: Any, *, guess: bool = True) -> Any:
-        """The value with every secret masked, by its name and by its value; with `guess`, by the look of text, too."""
+    def mask(self, value: Any, *, guess: bool = True) -> Any:
+        """Return the value with secrets masked, by name and by value; with `guess`, also texts that look secret."""
         return self.redactor(value, guess=guess)
 
     def are_in(self, value: Any) -> bool:
-        """Whether a text or number within the value holds one, however it is spelt, or is one that is short."""
+        """Return True if a text or number in the value contains a secret in any spelling, or equals a short one."""
         if self.redactor.holds(value):
             return True
         return bool(self._short) and any(text.strip() in self._short for text in texts_within(value))
 
-    def scrub(self, path: Path) -> None:
-        """Mask them in a file, which may be too large to be read at once. Raises OSError."""
-        # Masking one can join its neighbours into another.
-        while any(piece != masked for piece, masked in self.redactor.pieces(_text_of(path))):
+    def mask_file(self, path: Path) -> None:
+        """Mask secrets in a file of any size. Raise OSError."""
+        # Masking a secret can join the text around it into another one.
+        while any(piece != masked for piece, masked in self.redactor.pieces(_read_text(path))):
             target = path.with_name(f"{path.name}.masked")
             try:
                 with open(open_private(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
                     file.writelines(
-                        masked.encode("utf-8", "surrogateescape") for _, masked in self.redactor.pieces(_text_of(path))
+                        masked.encode("utf-8", "surrogateescape")
+                        for _, masked in self.redactor.pieces(_read_text(path))
                     )
                 target.replace(path)
             except OSError:
@@ -74,13 +75,14 @@ class Secrets:
                 raise
 
 
-def _text_of(path: Path) -> Iterator[str]:
+def _read_text(path: Path) -> Iterator[str]:
+    """Yield the text of a file in pieces."""
     with path.open("rb") as file:
         yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", "surrogateescape")
 
 
-def secret_params(params: Mapping[str, Any]) -> list[Any]:
-    """The values of a node's parameters that are secrets by their names, however deep they are in there."""
+def find_secret_params(params: Mapping[str, Any]) -> list[Any]:
+    """Return the values of parameters that are secrets by their names, at any depth."""
     found: list[Any] = []
     waiting: list[Any] = [params]
     while waiting:

@@ -1,4 +1,4 @@
-"""What an agent is told of a run: all of it, unless it is too long."""
+"""The replies of pflow to agents: errors, and results of runs cut to a bounded size."""
 
 import json
 import os
@@ -10,34 +10,34 @@ import orjson
 
 from pflow.engine.results import RunResult
 from pflow.errors import PflowError, SecurityError
-from pflow.shortening import shortened
+from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.files import make_private_folder, open_private
 
-MOST_BYTES: Final = 100_000
-"""How long the outputs in a reply may be."""
-_PREVIEW: Final = 2_000
-_LONGEST: Final = 4_000
-_WARNINGS: Final = 50
-_HASHES: Final = 200
-_OUTPUTS: Final = 100
-_DIAGNOSTICS: Final = 50
-"""How many findings of the checker an agent is told of at once."""
+MAX_OUTPUT_BYTES: Final = 100_000
+"""The maximum size of all outputs in a reply."""
+_PREVIEW_BYTES: Final = 2_000
+_MAX_CHARS: Final = 4_000
+_MAX_WARNINGS: Final = 50
+_MAX_HASHES: Final = 200
+_MAX_OUTPUTS: Final = 100
+_MAX_DIAGNOSTICS: Final = 50
+"""The maximum number of findings of the checker in a reply."""
 
 
-def told(error: UraniborgError) -> dict[str, Any]:
-    """The error in the words of the specification: with a `type`, whoever raised it."""
+def build_error(error: UraniborgError) -> dict[str, Any]:
+    """Return the error as an object with the `type` of the specification, whichever part raised it."""
     kind = "validation_error" if isinstance(error, InvalidInput | NotFound) else PflowError.type
     body = {"type": kind, **error.body()["error"]}
     found = body.get("diagnostics", [])
-    if len(found) > _DIAGNOSTICS:
-        body |= {"diagnostics": found[:_DIAGNOSTICS], "more_diagnostics": len(found) - _DIAGNOSTICS}
+    if len(found) > _MAX_DIAGNOSTICS:
+        body |= {"diagnostics": found[:_MAX_DIAGNOSTICS], "more_diagnostics": len(found) - _MAX_DIAGNOSTICS}
     return body
 
 
-def refused(error: UraniborgError, name: str) -> dict[str, Any]:
-    """The reply to a run that did not begin."""
-    body = told(error)
+def build_refusal(error: UraniborgError, name: str) -> dict[str, Any]:
+    """Return the reply to a run that did not begin."""
+    body = build_error(error)
     body.setdefault("node", None)
     return {
         "success": False,
@@ -58,55 +58,56 @@ def refused(error: UraniborgError, name: str) -> dict[str, Any]:
     }
 
 
-def bounded(result: RunResult, home: Path) -> dict[str, Any]:
-    """The reply to a run. Outputs that are too large for it are written to files, and told of."""
+def build_reply(result: RunResult, home: Path) -> dict[str, Any]:
+    """Return the reply to a run. Write outputs that are too large to files, and describe these instead."""
     reply = result.reply()
-    _cut_words(reply)
+    _shorten_messages(reply)
     reply["outputs"] = dict(result.outputs)
-    sizes = {name: len(_text(value)) for name, value in reply["outputs"].items()}
-    if len(sizes) > _OUTPUTS and sum(sizes.values()) > MOST_BYTES:  # so many small ones are told of together
+    sizes = {name: len(_format_json(value)) for name, value in reply["outputs"].items()}
+    if len(sizes) > _MAX_OUTPUTS and sum(sizes.values()) > MAX_OUTPUT_BYTES:  # so many small outputs go into one file
         reply["outputs"] = {"all": reply["outputs"]}
         sizes = {"all": sum(sizes.values())}
-    budget = MOST_BYTES
+    budget = MAX_OUTPUT_BYTES
     for name, size in sorted(sizes.items(), key=lambda item: item[1]):
         if size <= budget:
             budget -= size
             continue
         value = reply["outputs"][name]
         is_text = isinstance(value, str)
-        text = value.encode("utf-8", "replace") if is_text else _text(value)
-        place = _written(home, result.run_id, f"{name}.txt" if is_text else f"{name}.json", text)
+        text = value.encode("utf-8", "replace") if is_text else _format_json(value)
+        path = _write_spool_file(home, result.run_id, f"{name}.txt" if is_text else f"{name}.json", text)
         reply["outputs"][name] = {
             "truncated": True,
             "bytes": len(text),
-            "preview": text[:_PREVIEW].decode("utf-8", "ignore"),
-            "file": place,
+            "preview": text[:_PREVIEW_BYTES].decode("utf-8", "ignore"),
+            "file": path,
         }
-        where = f"; all of it is in {place} of the pflow home" if place else ""
+        where = f"; all of it is in {path} of the pflow home" if path else ""
         reply["warnings"].append(f"The output '{name}' is {len(text):,} bytes long and is cut here{where}.")
     return reply
 
 
-def _cut_words(reply: dict[str, Any]) -> None:
-    """Leave out what only a person with `pflow show` would read to its end."""
+def _shorten_messages(reply: dict[str, Any]) -> None:
+    """Shorten errors and warnings in place; `pflow show` prints them in full."""
     if reply["error"] is not None:
-        reply["error"] = shortened(reply["error"], longest=_LONGEST)
+        reply["error"] = shorten_value(reply["error"], longest=_MAX_CHARS)
     warnings = list(dict.fromkeys(reply["warnings"]))
-    more = [f"And {len(warnings) - _WARNINGS:,} more."] if len(warnings) > _WARNINGS else []
-    reply["warnings"] = [*(shortened(one, longest=_LONGEST) for one in warnings[:_WARNINGS]), *more]
+    more = [f"And {len(warnings) - _MAX_WARNINGS:,} more."] if len(warnings) > _MAX_WARNINGS else []
+    reply["warnings"] = [*(shorten_value(one, longest=_MAX_CHARS) for one in warnings[:_MAX_WARNINGS]), *more]
     checkpoint: dict[str, Any] = reply["checkpoint"] or {}
-    if len(checkpoint.get("node_hashes", {})) > _HASHES:
+    if len(checkpoint.get("node_hashes", {})) > _MAX_HASHES:
         del checkpoint["node_hashes"]
 
 
-def _text(value: Any) -> bytes:
+def _format_json(value: Any) -> bytes:
     try:
         return orjson.dumps(value, default=str)
-    except orjson.JSONEncodeError:  # a whole number of more than 64 bits
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits
         return json.dumps(value, default=str, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _written(home: Path, run_id: str, name: str, text: bytes) -> str | None:
+def _write_spool_file(home: Path, run_id: str, name: str, text: bytes) -> str | None:
+    """Write a file to the spool of a run, and return its path in the pflow home, or None if that fails."""
     folder = home / "spool" / run_id
     path = folder / name
     try:

@@ -1,4 +1,4 @@
-"""A run that reports to an agent: one notification for each node that ends, if the agent asked for them."""
+"""Progress notifications to an agent: one for each node that ends, if the agent asked for them."""
 
 import asyncio
 from concurrent.futures import Future
@@ -7,8 +7,8 @@ from typing import Any
 from pflow.engine.output import NodeStatus, NullOutput
 
 
-class Reporter(NullOutput):
-    """Passes on, from the thread of the run to the loop of the server, how far the run is."""
+class ProgressReporter(NullOutput):
+    """Sends the progress of a run from its thread through the event loop of the server."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         import contextvars
@@ -24,23 +24,23 @@ class Reporter(NullOutput):
         self._nodes = nodes
 
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
-        if "/" in node_id:  # of a workflow within, which is one node here
+        if "/" in node_id:  # of a nested workflow, which counts as one node
             return
         self._ended += 1
-        self._report(self._ended, f"{node_id}: {status}")
+        self._send_progress(self._ended, f"{node_id}: {status}")
 
-    async def settled(self) -> None:
-        """Wait until all that was reported is sent: the answer comes after it."""
+    async def wait_until_sent(self) -> None:
+        """Wait until all notifications are sent: the reply comes after them."""
         if self._last is not None:
             await asyncio.wait([asyncio.wrap_future(self._last)], timeout=5)
 
-    def _report(self, ended: int, message: str) -> None:
+    def _send_progress(self, ended: int, message: str) -> None:
         from uraniborg.kernel.mcp import report_progress
 
         total = max(self._nodes, ended)
         before, done = self._last, Future[Any]()
 
-        async def send() -> None:
+        async def send_in_order() -> None:
             try:
                 if before is not None and not before.done():
                     await asyncio.wrap_future(before)
@@ -48,13 +48,13 @@ class Reporter(NullOutput):
             finally:
                 done.set_result(None)
 
-        def start() -> None:
-            task = self._loop.create_task(send(), context=self._context)
+        def start_task() -> None:
+            task = self._loop.create_task(send_in_order(), context=self._context)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
         self._last = done
         try:
-            self._loop.call_soon_threadsafe(start)
-        except RuntimeError:  # the loop is closed: nobody is there any more
+            self._loop.call_soon_threadsafe(start_task)
+        except RuntimeError:  # the loop is closed: the agent is gone
             done.set_result(None)

@@ -1,4 +1,4 @@
-"""What is told of something that may be of any size: its beginning, if it is too much."""
+"""The shortening of values of any size."""
 
 from collections.abc import Iterable, Sized
 from typing import Any, Final, cast
@@ -9,22 +9,36 @@ MOST: Final = 100
 """Items of one list, or names in one object."""
 
 
-def shortened(value: Any, *, longest: int = LONGEST, most: int = MOST) -> Any:
-    """The same, with long texts, lists and objects cut. Where all that is kept is text, one more says how many there
-    were: nobody who goes through it finds anything that is of another kind than the rest."""
+def shorten_value(value: Any, *, longest: int = LONGEST, most: int = MOST) -> Any:
+    """Return the value with long texts, lists and objects cut.
+
+    A list or object of texts gets one more text with the number of those left out. Others do not, as it would be of
+    another type than the rest.
+    """
     if isinstance(value, str):
         return value if len(value) <= longest else f"{value[:longest]}… ({len(value):,} characters)"
     if isinstance(value, dict):
         items = list(cast("dict[str, Any]", value).items())
-        kept = {shortened(key, longest=100): shortened(item, longest=longest, most=most) for key, item in items[:most]}
-        return {**kept, "…": f"{len(items) - most:,} more"} if _lacks(items, kept.values(), most) else kept
+        shortened = {
+            shorten_value(key, longest=100): shorten_value(item, longest=longest, most=most)
+            for key, item in items[:most]
+        }
+        return (
+            {**shortened, "…": f"{len(items) - most:,} more"}
+            if _can_note_cut(items, shortened.values(), most)
+            else shortened
+        )
     if isinstance(value, list):
         listed = cast("list[Any]", value)
-        items_kept = [shortened(item, longest=longest, most=most) for item in listed[:most]]
-        return [*items_kept, f"… {len(listed) - most:,} more"] if _lacks(listed, items_kept, most) else items_kept
+        shortened_items = [shorten_value(item, longest=longest, most=most) for item in listed[:most]]
+        return (
+            [*shortened_items, f"… {len(listed) - most:,} more"]
+            if _can_note_cut(listed, shortened_items, most)
+            else shortened_items
+        )
     return value
 
 
-def _lacks(items: Sized, kept: Iterable[Any], most: int) -> bool:
-    """Whether it was cut and can say so."""
+def _can_note_cut(items: Sized, kept: Iterable[Any], most: int) -> bool:
+    """Return True if items were left out and the rest are texts."""
     return len(items) > most and all(isinstance(one, str) for one in kept)

@@ -9,7 +9,7 @@ from pflow.ir.diagrams import mermaid
 from pflow.ir.model import Input, Workflow
 from pflow.ir.template_uses import variables_of
 from pflow.library.lookup import Found
-from pflow.shortening import shortened
+from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
 
@@ -57,7 +57,7 @@ def described(found: Found, checked: Checked, log: RunLog, *, in_full: bool = Fa
         told["warnings"].append(log.notice)
     totals = {"nodes_total": len(told["nodes"]), "edges_total": len(told["edges"])}
     graph = mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
-    kept = told if in_full else shortened({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
+    kept = told if in_full else shorten_value({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
     drawn = graph if len(graph) <= _GRAPH_CHARS else ""
     return {**kept, "graph": drawn, **totals, "truncated": kept != told}
 

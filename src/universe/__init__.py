@@ -1,4 +1,4 @@
-"""Universes that are changed by commands alone, kept in a log that loses nothing, and streamed live.
+"""Universes that change only by commands, with a durable log and live event streams.
 
 from universe import EMPTY, apply
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from universe.domain.state import EMPTY, State, parse_state
     from universe.service.universes import UniverseService
 
-_HOMES = {
+_MODULES = {
     "EMPTY": "universe.domain.state",
     "State": "universe.domain.state",
     "UniverseService": "universe.service.universes",
@@ -26,9 +26,9 @@ __all__ = ["EMPTY", "State", "UniverseService", "apply", "parse_command", "parse
 
 
 def __getattr__(name: str) -> Any:
-    """What is asked for is imported when it is asked for: importing the package costs nothing."""
-    if name in _HOMES:
+    """Import a public name when it is first used, so that importing the package is fast."""
+    if name in _MODULES:
         from importlib import import_module
 
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'universe' has no attribute '{name}'")

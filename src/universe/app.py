@@ -33,9 +33,9 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         async with service.running():
-            tending = asyncio.create_task(streams.tend())
+            heartbeats = asyncio.create_task(streams.run_heartbeats())
             yield
-            tending.cancel()
+            heartbeats.cancel()
 
     app = stateful_app(
         make_mcp_server(service),

@@ -1,19 +1,19 @@
-"""How a universe fails.
+"""Errors of universes.
 
 UraniborgError
 ├── InvalidInput
-│   ├── MalformedCommand        400 malformed_command: a field is missing, wrong or unknown; `path` says which
-│   ├── UnknownCommand          400 unknown_command, with the commands there are
-│   ├── MalformedState          400 malformed_state: what was given as a state is none
+│   ├── MalformedCommand        400 malformed_command: a field is missing, wrong or unknown; `path` names it
+│   ├── UnknownCommand          400 unknown_command, with all commands
+│   ├── MalformedState          400 malformed_state: the value is not a state
 │   ├── MalformedRequest        400 malformed_request: the body or a parameter of an HTTP request
 │   ├── BadNumber               400 bad_number: NaN, an infinity, or a number too large
 │   ├── (the kernel's BodyTooLarge: 413 body_too_large)
 │   ├── KeyReused               422 idempotency_key_reused: the key belongs to another command
-│   └── CommandRefused          422 well formed, but not possible in this universe; `event` is the reducer's
+│   └── CommandRefused          422 well formed, but not possible in this universe; `event` is the event of the reducer
 │       ├── StarNotFound, GroupNotFound, SmallBodyFieldNotFound, ProtoplanetaryDiskNotFound, NebulaNotFound,
 │       │   RingNotFound        …_not_found
-│       ├── HierarchyRefused    hierarchy_refused: it would close a circle, or nest too deep
-│       ├── TimeOverflow        time_overflow: a tick beyond all numbers
+│       ├── HierarchyRefused    hierarchy_refused: it would make a cycle, or nest too deep
+│       ├── TimeOverflow        time_overflow: the time would be too large for a number
 │       ├── NotAttached         not_attached
 │       ├── ChildAlreadyInGroup child_already_in_group
 │       └── ChildNotInGroup     child_not_in_group
@@ -22,11 +22,11 @@ UraniborgError
 │   └── VersionNotFound         version_not_found
 ├── Conflict
 │   ├── NothingToUndo           nothing_to_undo
-│   ├── VersionConflict         version_conflict: somebody else was faster; `version` is the present one
-│   └── LogDamaged              503 log_damaged: an entry is not what was written; `sequence` says which
+│   ├── VersionConflict         version_conflict: another change came first; `version` is the current one
+│   └── LogDamaged              503 log_damaged: an entry differs from what was written; `sequence` is its version
 └── Unavailable
     ├── StoreUnavailable        store_unavailable: the database does not answer
-    └── TooBusy                 too_busy: more waits than may
+    └── TooBusy                 too_busy: too many requests are waiting
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailabl
 
 _NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history", "nbody", "n-body", "createuniverse")
 _ELSEWHERE = (
-    "Creating, undoing, restoring, branching and N-body runs are not commands: use REST (POST /universes, "
+    "Creation, undo, restore, branches and N-body runs are not commands: use REST (POST /universes, "
     "/universes/{id}/undo, /restore, /branch) or the command line (universe new, undo, restore, branch, nbody). "
 )
 
@@ -51,7 +51,7 @@ _REFERENCE = "`universe commands`, list_universe_commands and /docs show every c
 
 
 def did_you_mean(names: Iterable[str]) -> str:
-    """Return the question, with a space after it; nothing if there are no names."""
+    """Return the question `Did you mean …? ` with a space at its end; an empty string if there are no names."""
     listed = " or ".join(f"'{name[:_SHOWN]}'" for name in names)
     return f"Did you mean {listed}? " if listed else ""
 
@@ -74,7 +74,7 @@ class MalformedCommand(InvalidInput):
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"), **ids)
-        return _with_all(error, problems, "the command") if more or first.get("nearest") else error
+        return _add_problems(error, problems, "the command") if more or first.get("nearest") else error
 
 
 class UnknownCommand(InvalidInput):
@@ -99,7 +99,7 @@ class MalformedState(InvalidInput):
     def __init__(self, path: str, problem: str, *, allowed: Any = None) -> None:
         super().__init__(
             f"{path or 'the state'} {problem}.",
-            hint="The reference of commands and entities says what a state is made of.",
+            hint="The reference of commands and entities lists the fields of a state.",
             path=path,
             **({} if allowed is None else {"allowed": allowed}),
         )
@@ -109,11 +109,11 @@ class MalformedState(InvalidInput):
         """Return the error for these problems, of which the first gives `path` and `allowed`."""
         first, *more = problems
         error = cls(first["path"], first["problem"], allowed=first.get("allowed"))
-        return _with_all(error, problems, "the state") if more or first.get("nearest") else error
+        return _add_problems(error, problems, "the state") if more or first.get("nearest") else error
 
 
-def _with_all(error: Malformed, problems: list[dict[str, Any]], subject: str) -> Malformed:
-    """Add all problems to an error that has the first: to its message, its hint and its ids. Long paths leave fewer."""
+def _add_problems(error: Malformed, problems: list[dict[str, Any]], subject: str) -> Malformed:
+    """Add all problems to the message, hint and ids of an error that has the first; long paths leave out some."""
     sizes = accumulate(len(one["path"].encode()) for one in problems)
     problems = [one for one, size in zip(problems, sizes, strict=True) if size <= _PATHS_BYTES or one is problems[0]]
     sentences = [f"{one['path'] or subject} {one['problem']}" for one in problems]
@@ -151,7 +151,7 @@ class KeyReused(InvalidInput):
 
 
 class CommandRefused(InvalidInput):
-    """The command is well formed and cannot be done here; `event` says why in the reducer's words."""
+    """The command is well formed and not possible in this universe; `event` is the event of the reducer."""
 
     code = "command_refused"
 
@@ -204,12 +204,12 @@ class UniverseNotFound(NotFound):
     code = "universe_not_found"
 
     def __init__(self, universe_id: str, known: list[str] | None = None, nearest: list[str] | None = None) -> None:
-        """`known` are some ids of universes; `nearest` those that were probably meant."""
+        """Make the error; `known` are ids of some universes, `nearest` are similar ids."""
         super().__init__(
             f"Universe not found: {universe_id[:_SHOWN]}",
             hint=did_you_mean(nearest or ())
-            + "`universe list`, GET /universes and the MCP resources list the universes there are; "
-            "`universe new` and POST /universes make one.",
+            + "`universe list`, GET /universes and the MCP resources list the universes; "
+            "`universe new` and POST /universes create one.",
             universeId=universe_id[:_SHOWN],
             **({"known": known} if known is not None else {}),
             **({"nearest": nearest} if nearest else {}),
@@ -230,7 +230,7 @@ class VersionConflict(Conflict):
     def __init__(self, universe_id: str, expected: int, version: int) -> None:
         super().__init__(
             f"Universe {universe_id[:_SHOWN]} is at version {version}, not {expected}.",
-            hint="Read the state again and decide anew, or leave the expected version out.",
+            hint="Read the state again and repeat the change, or leave out the expected version.",
             universeId=universe_id[:_SHOWN],
             expectedVersion=expected,
             version=version,

@@ -1,4 +1,4 @@
-"""The event stream of a universe: everything that happened since a version, then everything as it happens."""
+"""Event streams of universes: the changes since a version, then all new changes."""
 
 import asyncio
 from time import monotonic
@@ -28,7 +28,7 @@ _log = get_logger(__name__)
 
 
 class EventStreams:
-    """All streams of a server: what lets them live and ends those that no longer take anything."""
+    """All event streams of a server, with their heartbeats; stalled streams are ended."""
 
     def __init__(self, service: UniverseService, *, heartbeat_s: float, stall_s: float) -> None:
         self.service = service
@@ -38,22 +38,25 @@ class EventStreams:
         self.is_closing = False
 
     def close(self) -> None:
-        """End all streams, so that the server can."""
+        """End all streams, so that the server can stop."""
         self.is_closing = True
         self.service.send_heartbeats()
 
     @property
     def count(self) -> int:
+        """The number of open streams."""
         return len(self._open)
 
     def add(self, stream: "EventStream") -> None:
+        """Add an open stream."""
         self._open.add(stream)
 
-    def drop(self, stream: "EventStream") -> None:
+    def discard(self, stream: "EventStream") -> None:
+        """Remove a stream that has ended."""
         self._open.discard(stream)
 
-    async def tend(self) -> None:
-        """Until cancelled."""
+    async def run_heartbeats(self) -> None:
+        """Send heartbeats and end stalled streams until cancelled."""
         period = min(self._heartbeat_s, self._stall_s / 2)
         next_beat = monotonic() + self._heartbeat_s
         while True:
@@ -61,12 +64,12 @@ class EventStreams:
             if monotonic() >= next_beat:
                 self.service.send_heartbeats()
                 next_beat = monotonic() + self._heartbeat_s
-            for stream in [one for one in self._open if one.stalled_for > self._stall_s]:
+            for stream in [one for one in self._open if one.stalled_s > self._stall_s]:
                 stream.drop()
 
 
 class EventStream(Response):
-    """One listener. It is nothing but a place in the log: who falls behind reads on from there."""
+    """The event stream of one listener. A listener that falls behind continues from the log."""
 
     def __init__(self, streams: EventStreams, universe_id: str, since: int | None) -> None:
         self.universe_id = universe_id
@@ -79,14 +82,14 @@ class EventStream(Response):
         self._dropped_after_s: float | None = None
 
     @property
-    def stalled_for(self) -> float:
-        """For how many seconds the listener has taken nothing that was sent."""
+    def stalled_s(self) -> float:
+        """The seconds for which the listener has not received anything."""
         return 0.0 if self._sending_since is None else monotonic() - self._sending_since
 
     def drop(self) -> None:
         """End the stream of a listener that has stalled."""
         if self._task is not None:
-            self._dropped_after_s = self.stalled_for
+            self._dropped_after_s = self.stalled_s
             self._task.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,22 +98,22 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": b""})
             return
         async with self._streams.service.keep_live(self.universe_id) as live:
-            self._task = asyncio.create_task(self._run(live, send))
-            leaving = asyncio.create_task(_wait_for_disconnect(receive))
+            self._task = asyncio.create_task(self._send_events(live, send))
+            disconnecting = asyncio.create_task(_wait_for_disconnect(receive))
             self._streams.add(self)
             try:
-                await asyncio.wait((self._task, leaving), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((self._task, disconnecting), return_when=asyncio.FIRST_COMPLETED)
             finally:
                 if self._dropped_after_s is not None:
                     _log.warning("listener dropped", universe=self.universe_id, stalled_s=round(self._dropped_after_s))
-                self._streams.drop(self)
-                for task in (self._task, leaving):
+                self._streams.discard(self)
+                for task in (self._task, disconnecting):
                     task.cancel()
-                ended, _ = await asyncio.gather(self._task, leaving, return_exceptions=True)
+                ended, _ = await asyncio.gather(self._task, disconnecting, return_exceptions=True)
                 if isinstance(ended, Exception):
-                    _log.warning("stream broken off", universe=self.universe_id, reason=as_error(ended).code)
+                    _log.warning("stream ended with an error", universe=self.universe_id, reason=as_error(ended).code)
 
-    async def _run(self, live: LiveUniverse, send: Send) -> None:
+    async def _send_events(self, live: LiveUniverse, send: Send) -> None:
         feed = live.open_feed()
         version = feed.version if self._since is None else min(self._since, feed.version)
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
@@ -119,7 +122,7 @@ class EventStream(Response):
         while True:
             frames = feed.frames_after(version)
             if frames is None:
-                version = await self._catch_up(live, feed, version, send)
+                version = await self._send_from_log(live, feed, version, send)
             elif frames[0]:
                 await self._send(send, frames[0])
                 version = frames[1]
@@ -136,8 +139,8 @@ class EventStream(Response):
                 continue
             beats = feed.beats
 
-    async def _catch_up(self, live: LiveUniverse, feed: Feed, version: int, send: Send) -> int:
-        """Read on in the log as far as the feed has got."""
+    async def _send_from_log(self, live: LiveUniverse, feed: Feed, version: int, send: Send) -> int:
+        """Send entries of the log up to the version of the feed, and return that version."""
         upto = feed.version
         async for entries in read_pages(self._streams.service.store, live.id, after=version, upto=upto):
             for start in range(0, len(entries), FRAMES_PER_WRITE):

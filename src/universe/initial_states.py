@@ -1,4 +1,4 @@
-"""What a new universe can begin as: a real system, or one grown from a seed."""
+"""Initial states of universes: real systems, and systems generated from a seed."""
 
 import asyncio
 from datetime import datetime
@@ -22,7 +22,7 @@ def get_default_name(origin: str | None) -> str:
 
 
 async def load_initial_state_async(origin: Any) -> Plain:
-    """As `load_initial_state`, beside the loop."""
+    """Return the state of `load_initial_state`, computed in a thread. Errors name the argument `from`."""
     try:
         return await asyncio.to_thread(load_initial_state, origin)
     except UraniborgError as exc:
@@ -31,22 +31,22 @@ async def load_initial_state_async(origin: Any) -> Plain:
 
 
 def load_initial_state(origin: Any, *, at: datetime | float | None = None) -> Plain:
-    """Return the state named `solar-system`, `trappist-1`, … or `seed:PRESET:SEED`. Raise errors with the names."""
+    """Return the state named `solar-system`, `trappist-1`, … or `seed:PRESET:SEED`. Raise InvalidInput or NotFound."""
     from universe import systems
     from universe.generate.generator import generate
 
     if not isinstance(origin, str):
         raise MalformedRequest(
-            "from must be the name of a system or seed:PRESET:SEED.",
-            hint=f"There are {', '.join(systems.names())}.",
+            "from must be the name of a system, or seed:PRESET:SEED.",
+            hint=f"The systems are {', '.join(systems.list_system_names())}.",
             argument="from",
         )
     if not origin.startswith("seed:"):
-        return systems.load(origin, at=at)
+        return systems.load_system(origin, at=at)
     _, _, rest = origin.partition(":")
     preset, colon, seed = rest.partition(":")
     if not colon:
         raise MalformedRequest(
-            "A seed is written seed:PRESET:SEED.", hint="For example seed:classic:42.", argument="from"
+            "from must be seed:PRESET:SEED for a seed.", hint="For example seed:classic:42.", argument="from"
         )
     return generate(preset, int(seed) if seed.isascii() and seed.isdigit() else seed)

@@ -1,11 +1,11 @@
-"""The universe over MCP: three tools, and resources to read and subscribe to."""
+"""The MCP server of universes: three tools, and resources to read and subscribe to."""
 
 from typing import Annotated, Any, Final
 
 import orjson
 from pydantic import Field
 
-from universe.domain import command_catalogue as catalogue
+from universe.domain import command_catalogue
 from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import MalformedCommand, MalformedRequest
@@ -31,19 +31,19 @@ from uraniborg.kernel.version import version
 COMMANDS_URI: Final = "universe://reference/commands"
 CONCEPTS_URI: Final = "universe://reference/concepts"
 SCHEMA_URI: Final = "universe://reference/command-schema"
-_LISTED: Final = 1_000
-"""How many universes are listed among the resources; all can be read."""
+_MAX_LISTED: Final = 1_000
+"""The most universes in the list of resources; all can be read."""
 _LEAST_BYTES: Final = 1_000
 _CLIENT_CHARS: Final = 150
 
 UniverseId = Annotated[str, Field(max_length=1_000, description="The id of a universe; the resources list them.")]
 
-_INSTRUCTIONS: Final = """Universes of stars, planets and other bodies, which change by commands alone.
+_INSTRUCTIONS: Final = """Universes of stars, planets and other bodies, which change only by commands.
 
-Work: list the resources to find a universe's id; read it with get_universe_state (give maxBytes for a large one, then
-ids and fields); learn a command with list_universe_commands and a category, such as star-crud; send it with
+Steps: list the resources to find the id of a universe; read it with get_universe_state (give maxBytes for a large one,
+then ids and fields); learn a command with list_universe_commands and a category, such as star-crud; send it with
 send_universe_command. A reply has the version, the events and the changes; return: "state" gives the whole state.
-`warnings` in a reply name effects that you probably did not mean. Errors list every problem, the nearest names and a
+`warnings` in a reply describe probably unintended effects. Errors list every problem, the nearest names and a
 valid example.
 
 Bodies of every kind are in `stars`, under ids that differ from their names. Time stands still until a tick. dt and time
@@ -64,7 +64,7 @@ schema), universe://reference/concepts, and universe://universes/{id}, a summary
 
 
 def make_mcp_server(service: UniverseService) -> Server:
-    """Return a server for `service`, which must be running while it is used."""
+    """Return the MCP server for `service`, which must be running while it is used."""
     server = make_server("universe", version=version(), instructions=_INSTRUCTIONS)
     _add_reading_tools(server, service)
     _add_sending_tool(server, service)
@@ -73,7 +73,7 @@ def make_mcp_server(service: UniverseService) -> Server:
 
 
 def make_summary_uri(universe_id: str) -> str:
-    """Return the address of the summary of a universe, which can be subscribed to."""
+    """Return the URI of the summary of a universe, to which clients can subscribe."""
     from urllib.parse import quote
 
     return f"universe://universes/{quote(universe_id, safe='')}"
@@ -102,11 +102,11 @@ def _add_reading_tools(server: Server, service: UniverseService) -> None:
         Read large universes in parts: maxBytes gives a summary, ids and fields choose a part. Call this before you
         change something.
         """
-        seen = await service.view(universeId, version)
-        said = await write_state_reply(seen.replica, StatePart(ids, fields))
-        if maxBytes is not None and len(said) > maxBytes:
-            said = _make_summary_reply(seen, maxBytes, len(said))
-        return said.decode()
+        view = await service.view(universeId, version)
+        reply = await write_state_reply(view.replica, StatePart(ids, fields))
+        if maxBytes is not None and len(reply) > maxBytes:
+            reply = _make_summary_reply(view, maxBytes, len(reply))
+        return reply.decode()
 
     @tool(server, title="The commands there are", read_only=True, idempotent=True, about=["universeId"])
     async def list_universe_commands(
@@ -115,7 +115,7 @@ def _add_reading_tools(server: Server, service: UniverseService) -> None:
             str | None,
             Field(
                 max_length=100,
-                description=f"Return only this category, by name or slug: {', '.join(catalogue.SLUGS)}.",
+                description=f"Return only this category, by name or slug: {', '.join(command_catalogue.SLUGS)}.",
             ),
         ] = None,
     ) -> dict[str, Any]:
@@ -124,7 +124,9 @@ def _add_reading_tools(server: Server, service: UniverseService) -> None:
         The listing is the same for every universe. Call this, with a category, before send_universe_command.
         """
         return {
-            "categories": [catalogue.find_category(category)] if category is not None else catalogue.list_categories()
+            "categories": [command_catalogue.find_category(category)]
+            if category is not None
+            else command_catalogue.list_categories()
         }
 
 
@@ -162,11 +164,11 @@ def _add_sending_tool(server: Server, service: UniverseService) -> None:
         A command that this universe does not allow is an error with the reason, and changes nothing. A reply to tick
         has timePassed, timeUnit and, in a real system, date.
         """
-        one = _decode_command(command)
+        decoded = _decode_command(command)
         result = await service.send(
-            universeId, one, expected_version=expectedVersion, key=idempotencyKey, author=_get_author()
+            universeId, decoded, expected_version=expectedVersion, key=idempotencyKey, author=_get_author()
         )
-        return (await write_command_reply(result, one, return_)).decode()
+        return (await write_command_reply(result, decoded, return_)).decode()
 
 
 def _get_author() -> str:
@@ -177,26 +179,26 @@ def _get_author() -> str:
 def _add_resources(server: Server, service: UniverseService) -> None:
     @resource(server, COMMANDS_URI, title="The commands", mime_type="text/markdown")
     async def commands() -> str:
-        """Every command with its fields, an example and what is refused."""
-        return catalogue.write_reference()
+        """Every command with its fields, an example and its refusals."""
+        return command_catalogue.write_reference()
 
     @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
     async def schema() -> dict[str, Any]:
-        """The JSON schema of a command, to the last field."""
+        """JSON schema of a command with all fields."""
         return make_command_schema()
 
     @resource(server, CONCEPTS_URI, title="How universes work", mime_type="text/markdown")
     async def concepts() -> str:
-        """State, commands, log, orbits and units in one page."""
+        """State, commands, log, orbits and units on one page."""
         return read_concepts()
 
-    @resource(server, "universe://universes/{universe_id}", title="A universe in short", mime_type="application/json")
+    @resource(server, "universe://universes/{universe_id}", title="Summary of a universe", mime_type="application/json")
     async def universe(universe_id: str) -> dict[str, Any]:
-        """How much of what is in a universe, and its roots."""
-        seen = await service.view(universe_id)
-        return summarize_universe(seen.record, seen.replica)
+        """Number of entities of each kind in a universe, and its roots."""
+        view = await service.view(universe_id)
+        return summarize_universe(view.record, view.replica)
 
-    async def universes() -> list[Listed]:
+    async def list_universes() -> list[Listed]:
         return [
             Listed(
                 uri=make_summary_uri(record.id),
@@ -205,22 +207,22 @@ def _add_resources(server: Server, service: UniverseService) -> None:
                 description=f"Universe {record.name}, at version {record.version}.",
                 mime_type="application/json",
             )
-            for record in await service.records(limit=_LISTED)
+            for record in await service.records(limit=_MAX_LISTED)
         ]
 
-    list_more(server, universes)
+    list_more(server, list_universes)
     _notify_subscribers(add_subscriptions(server), service)
 
 
 def _notify_subscribers(subscribed: Subscriptions, service: UniverseService) -> None:
-    def changed(change: Change) -> None:
+    def notify(change: Change) -> None:
         subscribed.updated(make_summary_uri(change.universe_id))
 
-    service.add_change_listener(changed)
+    service.add_change_listener(notify)
 
 
 def _decode_command(command: Any) -> Any:
-    """Return the command, which some clients send as a string of JSON. Raises MalformedCommand."""
+    """Return the command, decoded if the client sent it as a JSON string. Raise MalformedCommand."""
     if isinstance(command, str):
         try:
             command = orjson.loads(command)
@@ -232,20 +234,20 @@ def _decode_command(command: Any) -> Any:
     return command
 
 
-def _make_summary_reply(seen: UniverseView, most: int, size: int) -> bytes:
-    """Return the summary, with as many roots as there is room for. Raises MalformedRequest if there is none."""
-    said: dict[str, Any] = {**summarize_universe(seen.record, seen.replica), "isSummary": True, "answerBytes": size}
-    roots = said["roots"]
-    while len(written := orjson.dumps(said)) > most and roots:
+def _make_summary_reply(view: UniverseView, max_bytes: int, size: int) -> bytes:
+    """Return the summary with as many roots as fit. Raise MalformedRequest if it does not fit without roots."""
+    reply: dict[str, Any] = {**summarize_universe(view.record, view.replica), "isSummary": True, "answerBytes": size}
+    roots = reply["roots"]
+    while len(written := orjson.dumps(reply)) > max_bytes and roots:
         dropped = max(1, len(roots) // 2)
         del roots[-dropped:]
-        said["rootsNotShown"] += dropped
-    if len(written) > most:
+        reply["rootsNotShown"] += dropped
+    if len(written) > max_bytes:
         raise MalformedRequest(
-            "maxBytes leaves no room even for a summary.",
-            hint=f"Allow at least {len(written):,} bytes.",
+            f"maxBytes must be at least {len(written):,} for a summary, got {max_bytes:,}.",
+            hint="Use a larger maxBytes.",
             argument="maxBytes",
             allowed=f"at least {len(written)}",
-            **describe_record(seen.record),
+            **describe_record(view.record),
         )
     return written

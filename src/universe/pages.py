@@ -1,4 +1,4 @@
-"""Pages for people: what universes there are, and how the server is called. No script, nothing from outside."""
+"""HTML pages of the server: the list of universes and the REST API. No scripts, no external content."""
 
 from functools import cache
 from html import escape
@@ -28,31 +28,35 @@ code { font: .9em ui-monospace, monospace } .soft { color: var(--soft) }
 h2 { margin: 2rem 0 .3rem; font-size: 1.05rem } p { margin: .2rem 0 .6rem }
 .verb { display: inline-block; min-width: 4.2rem; font-weight: 600; color: var(--link) }
 """
-_SHOWN: Final = 100
+_MAX_UNIVERSES: Final = 100
 
 
 def make_page_routes(service: UniverseService, api: FastAPI) -> list[BaseRoute]:
-    async def front(_request: Request) -> Response:
-        records = await service.records(limit=_SHOWN)
+    """Return the routes of the pages `/` and `/docs`."""
+
+    async def show_universes(_request: Request) -> Response:
+        records = await service.records(limit=_MAX_UNIVERSES)
         rows = "".join(
             f'<tr><td><a href="/universes/{quote(one.id, safe="")}">{escape(one.name)}</a></td>'
             f"<td><code>{escape(one.id)}</code></td><td>{one.version:,}</td><td>{escape(one.updated_at)}</td></tr>"
             for one in records
         )
-        empty = '<p class="soft">None yet. <code>universe new --from solar-system</code> makes one.</p>'
+        empty = (
+            '<p class="soft">There are no universes yet. Create one: <code>universe new --from solar-system</code></p>'
+        )
         table = f"<table><tr><th>name<th>id<th>version<th>changed</tr>{rows}</table>" if records else empty
-        lead = '<p class="soft">Agents: <code>/mcp</code>. Programs: <a href="/docs">the addresses</a>.</p>'
+        lead = '<p class="soft">Agents: <code>/mcp</code>. Programs: <a href="/docs">REST API</a>.</p>'
         return _render_page("Universes", lead + table)
 
-    async def docs(_request: Request) -> Response:
-        return _render_page("Addresses", _render_operations(api.openapi()))
+    async def show_api(_request: Request) -> Response:
+        return _render_page("REST API", _render_operations(api.openapi()))
 
-    return [Route("/", front), Route("/docs", docs)]
+    return [Route("/", show_universes), Route("/docs", show_api)]
 
 
 @cache
 def read_concepts() -> str:
-    """State, commands, versions, orbits and sources in one page."""
+    """Return the page about states, commands, versions, orbits and sources as Markdown."""
     return (files("universe") / "concepts.md").read_text("utf-8")
 
 
@@ -75,5 +79,5 @@ def _render_operations(document: dict[str, Any]) -> str:
 
 
 def _render_parameter(parameter: dict[str, Any]) -> str:
-    said = escape(parameter.get("description", ""))
-    return f"<tr><td><code>{escape(parameter['name'])}</code></td><td>{parameter['in']}</td><td>{said}</td></tr>"
+    description = escape(parameter.get("description", ""))
+    return f"<tr><td><code>{escape(parameter['name'])}</code></td><td>{parameter['in']}</td><td>{description}</td></tr>"

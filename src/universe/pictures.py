@@ -20,16 +20,16 @@ def check_picture_path(path: Path, example: str = "chart") -> None:
 
 def write_drawing(drawing: "Drawing", path: Path) -> None:
     """Write a drawing as PNG or SVG, according to the name of the file. Raise Unwritable."""
-    from universe.plotting import to_png, to_svg
+    from universe.plotting import write_png, write_svg
 
-    write_output(path, to_png(drawing) if path.suffix.lower() == ".png" else to_svg(drawing).encode())
+    write_output(path, write_png(drawing) if path.suffix.lower() == ".png" else write_svg(drawing).encode())
 
 
 def write_orbit_picture(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:
     """Write the orbits of a plain state, seen from above, as PNG or SVG. Raise UsageError or Unwritable."""
-    from universe.plotting import plot
+    from universe.plotting import draw_universe
 
     check_picture_path(output, "orbits")
     if scale not in ("auto", "linear", "log"):
         raise UsageError(f"--scale must be auto, linear or log, got '{scale[:20]}'.", hint="For example --scale log.")
-    write_drawing(plot(plain["stars"], t=plain["time"] if t is None else t, title=title, scale=scale), output)
+    write_drawing(draw_universe(plain["stars"], t=plain["time"] if t is None else t, title=title, scale=scale), output)

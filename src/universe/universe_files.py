@@ -1,4 +1,4 @@
-"""Universes as files."""
+"""Universes as JSON files: the reader of `import` and the writer of output files."""
 
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
@@ -13,16 +13,20 @@ FORMAT: Final = "uraniborg-universe/1"
 
 
 class FileMissing(NotFound):
+    """The file does not exist or cannot be read."""
+
     code = "input_not_found"
 
 
 class Document(NamedTuple):
+    """The name, if any, and the state in a file."""
+
     name: str | None
     state: dict[str, Any]
 
 
 def read_document(path: Path) -> Document:
-    """What `universe export` wrote, or a bare state. Raises FileMissing or MalformedState."""
+    """Return the content of an exported file, or of a bare state. Raise FileMissing or MalformedState."""
     try:
         content: Any = orjson.loads(path.read_bytes())
     except OSError as exc:
@@ -30,15 +34,15 @@ def read_document(path: Path) -> Document:
     except orjson.JSONDecodeError as exc:
         raise MalformedState(path.name, f"is not JSON: {exc.msg} at line {exc.lineno}") from None
     if not isinstance(content, dict):
-        raise MalformedState(path.name, "holds no object")
+        raise MalformedState(path.name, "is not a JSON object")
     document = cast("dict[str, Any]", content)
     if "state" not in document:
         return Document(None, document)
     if document.get("format") not in (None, FORMAT):
-        raise MalformedState(f"format in {path.name}", "is of another kind or a later version", allowed=FORMAT)
+        raise MalformedState(f"format in {path.name}", "is not supported", allowed=FORMAT)
     state, name = document["state"], document.get("name")
     if not isinstance(state, dict):
-        raise MalformedState(f"The state in {path.name}", "is no object")
+        raise MalformedState(f"The state in {path.name}", "is not an object")
     return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))
 
 

@@ -1,4 +1,4 @@
-"""`universe verify`: every log from its first entry, and what a server makes of it."""
+"""The verification of universes for `universe verify`: their logs, and the states that a server returns."""
 
 import asyncio
 import sys
@@ -11,13 +11,13 @@ from universe.service.universes import UniverseService
 from universe.store.log_verification import Progress, Verdict, list_lost_universes, read_marks, verify_log
 from universe.store.replica import rebuild_replica
 
-_STEP = 10_000
+_REPORT_EVERY = 10_000
 
 
 async def verify_universes(
     service: UniverseService, universe_id: str | None, url: str | None, *, quiet: bool
 ) -> list[Verdict]:
-    """Return the verdict on one universe, or on all. Raises UniverseNotFound, or StoreUnavailable if the server is."""
+    """Return the verdict on one universe, or on all. Raise UniverseNotFound or StoreUnavailable."""
     ids = [universe_id] if universe_id is not None else await _list_all_ids(service)
     if universe_id is None:
         ids += list_lost_universes(await read_marks(service.store), ids)
@@ -31,7 +31,7 @@ async def verify_universes(
 
 
 async def accept_lost_versions(service: UniverseService, universe_id: str | None) -> None:
-    """Take the logs as they are for whole from now on: versions that were lost are not reported any more."""
+    """Accept the logs of one universe, or of all, so that versions lost until now are not reported again."""
     if service.store.marks is not None:
         await asyncio.to_thread(service.store.marks.accept_losses, await service.store.heads(), universe_id)
 
@@ -49,7 +49,7 @@ async def _compare_with_server(service: UniverseService, verdict: Verdict, url: 
     served = await asyncio.to_thread(_fetch_universe, url, verdict.universe_id)
     then = await rebuild_replica(service.store, verdict.universe_id, served["version"])
     if then.mirror.to_plain() != served["state"]:
-        verdict.add_problem(served["version"], "the server serves another state than the log leads to")
+        verdict.add_problem(served["version"], "the server returns another state than the replayed one")
 
 
 def _fetch_universe(url: str, universe_id: str) -> dict[str, Any]:
@@ -60,18 +60,20 @@ def _fetch_universe(url: str, universe_id: str) -> dict[str, Any]:
     try:
         response = httpx.get(f"{url.rstrip('/')}/universes/{quote(universe_id, safe='')}", timeout=30, headers=headers)
     except (httpx.HTTPError, httpx.InvalidURL) as exc:
-        raise StoreUnavailable(f"{url} does not answer: {type(exc).__name__}.", hint="Is it running there?") from None
+        raise StoreUnavailable(
+            f"{url} does not answer: {type(exc).__name__}.", hint="Check that the server runs at this address."
+        ) from None
     if response.status_code != 200:
         raise StoreUnavailable(
-            f"{url} answers {response.status_code} when asked for {universe_id}.",
-            hint="Is it the server of this database? A token is taken from the settings.",
+            f"{url} returned status {response.status_code} for the universe {universe_id}.",
+            hint="Check that the server uses this database, and set its token in the settings.",
         )
     return response.json()
 
 
 def _make_progress(universe_id: str) -> Progress:
-    def tell(done: int, total: int) -> None:
-        if total >= _STEP and done % _STEP < 1_000:
+    def print_progress(done: int, total: int) -> None:
+        if total >= _REPORT_EVERY and done % _REPORT_EVERY < 1_000:
             sys.stderr.write(f"{universe_id}: {done:,} of {total:,} entries\n")
 
-    return tell
+    return print_progress

@@ -1,4 +1,4 @@
-"""Universes as nodes of workflows, found under the entry point `pflow.nodes`: parameters in, plain values out."""
+"""Workflow nodes for universes, registered under the entry point `pflow.nodes`."""
 
 import asyncio
 import json
@@ -26,9 +26,9 @@ _SQLITE: Final = "sqlite:///"
 
 
 class Context(Protocol):
-    """What is used of what a node is given; `lineage`, the run that this one goes on from, and `keeper` may be absent.
+    """The context of a node. It may also have `lineage`, the run that this run resumes, and `keeper`.
 
-    What a node is called is its own alone within a run, also where it runs several times.
+    `node_id` is unique in a run, also for a node that runs several times.
     """
 
     @property
@@ -42,15 +42,15 @@ class Context(Protocol):
 
 
 async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Sends commands, all or none of which take effect, to a universe that is made first if `create` says so.
+    """Send commands, of which all or none take effect, to a universe, which is created first if `create` is true.
 
-    A run that goes on from another neither makes the universe nor sends the commands twice. Raises as
-    `UniverseService.send` and `UniverseService.create`.
+    A resumed run neither creates the universe nor sends the commands twice. Raise as `UniverseService.send` and
+    `UniverseService.create` do.
     """
     given, creates = params.get("command"), bool(params.get("create"))
     if given is None and not creates:
-        raise MalformedRequest("There is nothing to do.", hint="Give command, or set create.", argument="command")
-    async with _lend_service(params.get("db"), context, makes=creates) as service:
+        raise MalformedRequest("command is missing.", hint="Give command, or set create.", argument="command")
+    async with _lend_service(params.get("db"), context, creates=creates) as service:
         universe_id, created = (
             await _create_universe(service, params, context) if creates else (_get_universe_id(params), False)
         )
@@ -67,48 +67,48 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """The state of a universe, whole or in part. Raises as `UniverseService.view`."""
+    """Return the state of a universe, or a part of it. Raise as `UniverseService.view` does."""
     ids, fields = params.get("ids"), params.get("fields")
-    async with _lend_service(params.get("db"), context, makes=False) as service:
-        seen = await service.view(_get_universe_id(params), params.get("version"))
+    async with _lend_service(params.get("db"), context, creates=False) as service:
+        view = await service.view(_get_universe_id(params), params.get("version"))
         if ids is None and fields is None:
-            plain, not_found = seen.replica.mirror.to_plain(), list[str]()
+            plain, not_found = view.replica.mirror.to_plain(), list[str]()
         else:
-            plain = await asyncio.to_thread(orjson.loads, await write_part(seen.replica, StatePart(ids, fields)))
+            plain = await asyncio.to_thread(orjson.loads, await write_part(view.replica, StatePart(ids, fields)))
             not_found = plain.pop("notFound", [])
             del plain["version"]
     return {
         "state": plain,
-        "version": seen.version,
-        "universe_id": seen.record.id,
-        "name": seen.record.name,
+        "version": view.version,
+        "universe_id": view.record.id,
+        "name": view.record.name,
         "not_found": not_found,
     }
 
 
 def _get_universe_id(params: dict[str, Any]) -> str:
     if not params.get("universe_id"):
-        raise MalformedRequest("No universe is named.", hint="Give universe_id.", argument="universe_id")
+        raise MalformedRequest("universe_id is missing.", hint="Give the id of a universe.", argument="universe_id")
     return params["universe_id"]
 
 
 async def _create_universe(service: UniverseService, params: dict[str, Any], context: Context) -> tuple[str, bool]:
-    """The id of the universe, and whether it was made now; one that is there already is taken as it is."""
+    """Return the id of the universe and whether it was created; an existing universe is used unchanged."""
     origin = params.get("from")
     name = params.get("name") or get_default_name(origin)
     universe_id = params.get("universe_id") or f"uni_{content_id(*_get_run_and_node(context), name, origin or '')}"
     if await service.store.record(universe_id) is not None:
         return universe_id, False
-    begins_as = None if origin is None else await load_initial_state_async(origin)
+    initial = None if origin is None else await load_initial_state_async(origin)
     try:
-        await service.create(name, begins_as, universe_id=universe_id, author=_format_author(context))
-    except Conflict:  # somebody else was faster
+        await service.create(name, initial, universe_id=universe_id, author=_format_author(context))
+    except Conflict:  # another process created it first
         return universe_id, False
     return universe_id, True
 
 
 def _format_author(context: Context) -> str:
-    """Return the workflow and the run, as the author of what a node does."""
+    """Return the workflow and the run as the author of the changes of a node."""
     workflow = "".join(char for char in str(getattr(context, "workflow", "")) if char.isprintable()).strip()
     return f"workflow {workflow[:80] or 'without a name'}, run {context.run_id[:80]}"
 
@@ -118,26 +118,27 @@ def _make_idempotency_key(context: Context, universe_id: str, given: Any) -> str
 
 
 def _get_run_and_node(context: Context) -> tuple[str, str]:
-    """Which node of which run: the same when the run is gone on with."""
+    """Return the ids of the run and the node, which are the same in a resumed run."""
     return getattr(context, "lineage", "") or context.run_id, context.node_id
 
 
 class _OpenService:
-    """A service that is running, until it is closed."""
+    """A running service that is stopped by `close`."""
 
     def __init__(self, service: UniverseService, ending: AsyncExitStack) -> None:
         self.service = service
         self._ending = ending
 
     async def close(self) -> None:
+        """Stop the service."""
         await self._ending.aclose()
 
 
 @asynccontextmanager
-async def _lend_service(db: str | None, context: Context, *, makes: bool) -> AsyncGenerator[UniverseService]:
-    """The service of a database: one for all nodes of a run where the run keeps things for its nodes."""
+async def _lend_service(db: str | None, context: Context, *, creates: bool) -> AsyncGenerator[UniverseService]:
+    """Lend the service of a database; all nodes of a run share it if the context has a keeper."""
     config = await asyncio.to_thread(_load_config, db, context.folder)
-    if not makes:
+    if not creates:
         await asyncio.to_thread(_check_database_exists, config)
     keep = getattr(getattr(context, "keeper", None), "keep", None)
     if keep is not None:
@@ -158,7 +159,7 @@ async def _open_service(config: UniverseConfig) -> _OpenService:
 
 
 def _load_config(db: str | None, folder: Path) -> UniverseConfig:
-    """The settings, with the database that is named before the one they name. Relative paths begin in `folder`."""
+    """Return the settings, with the database `db` if it is given; relative paths start in `folder`."""
     config = load_config()
     if not db:
         return config
@@ -168,9 +169,9 @@ def _load_config(db: str | None, folder: Path) -> UniverseConfig:
 
 
 def _check_database_exists(config: UniverseConfig) -> None:
-    """Raises DatabaseMissing for a file that is named and not there: looking must not make it."""
+    """Raise DatabaseMissing for a database file that does not exist, so that reading does not create it."""
     if config.db is None or not config.address.startswith(_SQLITE):
         return
     path = Path(config.address.removeprefix(_SQLITE)).expanduser()
     if not path.is_file():
-        raise DatabaseMissing(f"There is no database {path.name}.", hint="Set create to make one.", name=path.name)
+        raise DatabaseMissing(f"There is no database {path.name}.", hint="Set create to create one.", name=path.name)

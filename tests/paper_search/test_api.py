@@ -11,7 +11,7 @@ from blockbuster import blockbuster_ctx
 
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
-from paper_search.api import with_arguments
+from paper_search.api import apply_arguments
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.errors import (
     InvalidQuery,
@@ -106,7 +106,7 @@ async def test_a_recording_broken_off_is_refused_as_unfinished(tmp_path: Path) -
         await paper_search.search(QUERY, AppConfig(replay_dir=tmp_path / "broken"))
 
 
-async def test_what_a_model_said_is_recorded_and_replayed_without_it(
+async def test_answers_of_a_model_are_recorded_and_replayed_without_it(
     crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model = Oracle()
@@ -187,7 +187,7 @@ async def test_identifiers_fetch_exactly_these_works_whatever_their_words_and_th
     assert asked == ["doi:10.1000/3,doi:10.1000/7,doi:10.1000/nowhere"]
 
 
-async def test_of_more_identifiers_than_max_results_the_first_are_fetched_and_that_is_said(
+async def test_of_more_identifiers_than_max_results_the_first_are_fetched_with_a_note(
     crossref: FakeTransport,
 ) -> None:
     result = await paper_search.search("10.1000/1 10.1000/2 10.1000/3", AppConfig(), max_results=2)
@@ -241,10 +241,10 @@ async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(cr
 @requirement("PS-X6")
 def test_arguments_given_win_and_arguments_left_alone_yield() -> None:
     config = AppConfig(default_max_results=7, domain="materials_science")
-    assert with_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
-    given = with_arguments(AppConfig(), 9, "materials_science")
+    assert apply_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
+    given = apply_arguments(AppConfig(), 9, "materials_science")
     assert (given.default_max_results, given.domain) == (9, "materials_science")
-    given = with_arguments(config, 100, "general")
+    given = apply_arguments(config, 100, "general")
     assert (given.default_max_results, given.domain) == (100, "general")
 
 

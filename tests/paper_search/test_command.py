@@ -90,7 +90,7 @@ def test_a_person_reviews_in_the_terminal_leaves_resumes_and_exports(tmp_path: P
     assert "[y/n]" not in command("sessions", "show", prefix).stdout
 
     second = Terminal(tmp_path, "sessions", "resume", prefix, "--reviewer", "Ada", "--format", "json")
-    second.expect("2 marks of this review were stored").expect(r"3/\d+").type("m").expect(r"4/\d+").type("a")
+    second.expect("2 marks of this review restored").expect(r"3/\d+").type("m").expect(r"4/\d+").type("a")
     assert second.close() == 0
     result = json.loads(second.stdout.read_text())
     given = [paper["decisions"][0] for paper in result["papers"] if paper["decisions"]]

@@ -4,10 +4,10 @@ import pytest
 
 from paper_search.lookups import (
     Identifier,
-    carries,
+    find_carried_identifiers,
     find_citation_request,
-    lookup_query,
-    missing_notes,
+    list_missing_notes,
+    make_lookup_query,
     read_identifiers,
 )
 from paper_search.models import RawPaper
@@ -44,7 +44,7 @@ def names(text: str) -> list[str]:
 )
 def test_a_text_of_identifiers_asks_for_these_works(text: str, expected: list[str]) -> None:
     assert names(text) == expected
-    assert names(lookup_query(read_identifiers(text)).boolean_query) == expected
+    assert names(make_lookup_query(read_identifiers(text)).boolean_query) == expected
     assert find_citation_request(text) is None
 
 
@@ -100,15 +100,15 @@ def test_a_paper_has_an_identifier_in_whatever_spelling_and_by_way_of_its_arxiv_
         title="Ice", source="x", doi="10.48550/arXiv.1706.03762", identifiers={"pmid": "7", "preprint_doi": "10.5555/p"}
     )
     wanted = [Identifier("arxiv", "1706.03762"), Identifier("doi", "10.5555/p"), Identifier("pmid", "7")]
-    assert carries(paper, wanted) == wanted
-    assert carries(paper, [Identifier("pmid", "8"), Identifier("doi", "10.5555/q")]) == []
+    assert find_carried_identifiers(paper, wanted) == wanted
+    assert find_carried_identifiers(paper, [Identifier("pmid", "8"), Identifier("doi", "10.5555/q")]) == []
 
 
 def test_every_identifier_that_no_paper_has_is_named() -> None:
     wanted = read_identifiers("10.5555/a 10.5555/b PMID 3")
-    notes = missing_notes(wanted, [RawPaper(title="A", source="x", doi="10.5555/a")])
+    notes = list_missing_notes(wanted, [RawPaper(title="A", source="x", doi="10.5555/a")])
     assert [("10.5555/b" in note, "PMID:3" in note) for note in notes] == [(True, False), (False, True)]
-    assert missing_notes([], []) == []
+    assert list_missing_notes([], []) == []
 
 
 @pytest.mark.parametrize("piece", ["10.1/", "10.5555/", "PMID 1 ", "1, ", "arXiv ", "citing ", "7654321 ", "pmc1 "])

@@ -366,7 +366,7 @@ async def test_an_invalid_configuration_is_a_tool_error_and_opens_no_session(
 
 @requirement("PS-REQ-14", "PS-E2")
 @pytest.mark.parametrize("session_id", ["0" * 32, "", "nonsense", "../../inbox", "x" * 50_000, "\u202e\x07"], ids=ascii)
-async def test_an_unknown_session_is_said_to_be_not_found(house: House, session_id: str) -> None:
+async def test_an_unknown_session_is_not_found(house: House, session_id: str) -> None:
     async with served(house) as client:
         for tool, more in (("decide", {"action": "approve"}), ("get_session", {}), ("export_results", {})):
             error = await refused(client, tool, session_id=session_id, **more)
@@ -430,7 +430,7 @@ async def test_a_format_that_does_not_exist_is_refused_with_those_that_do(house:
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_is_told_by_the_waiting_call_and_all_later_ones(house: House) -> None:
+async def test_a_failed_search_is_reported_by_the_waiting_call_and_all_later_ones(house: House) -> None:
     house.engine.failures["dedup"] = Unavailable("The merger is on strike.")
     async with served(house) as client:
         session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
@@ -469,7 +469,7 @@ async def test_a_foreign_exception_reaches_the_client_with_its_class_and_text(ho
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_at_once_is_told_by_search_papers(house: House) -> None:
+async def test_a_search_that_fails_at_once_is_reported_by_search_papers(house: House) -> None:
     house.engine.failures["intent"] = Unavailable("No words. " * 10_000)
     async with served(house) as client:
         error = await refused(client, "search_papers", query=QUERY)
@@ -480,7 +480,7 @@ async def test_a_search_that_fails_at_once_is_told_by_search_papers(house: House
 
 
 @requirement("PS-REQ-14", "PS-E8")
-async def test_of_two_decisions_at_once_the_second_is_told_so(house: House) -> None:
+async def test_of_two_decisions_at_once_the_second_is_refused(house: House) -> None:
     gate = asyncio.Event()
     house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
     async with served(house) as client:
@@ -696,7 +696,7 @@ async def test_any_offset_is_answered(house: House, offset: str, first: int | No
         assert [found["id"] for found in page["papers"]] == ([] if first is None else ids[first:])
 
 
-async def test_progress_is_told_in_growing_order_while_sources_run(house: House) -> None:
+async def test_progress_is_reported_in_growing_order_while_sources_run(house: House) -> None:
     gates = [asyncio.Event() for _ in range(3)]
     house.engine.sources = [FakeSource(f"source-{n}", moons(2, f"source-{n}"), gate=gates[n]) for n in range(3)]
     heard: list[tuple[float, str]] = []
@@ -862,7 +862,7 @@ from paper_search.models import Author
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import Engine, moons
-mcp_server._made_manager = lambda: SessionManager(build=Engine(FakeSource("alpha", moons(), gate=asyncio.Event())))
+mcp_server._create_manager = lambda: SessionManager(build=Engine(FakeSource("alpha", moons(), gate=asyncio.Event())))
 mcp_server.main()
 """
 
@@ -983,7 +983,7 @@ async def test_the_schemas_tell_what_can_be_chosen_and_describe_every_argument(h
         assert all(schema["description"] for schema in properties.values())
 
 
-async def test_a_repeated_decision_that_differs_is_said_not_to_be_taken(house: House) -> None:
+async def test_a_repeated_decision_that_differs_is_reported_as_not_taken(house: House) -> None:
     async with served(house) as client:
         reply = await told(client, "search_papers", query=QUERY)
         given = {"session_id": reply["session_id"], "checkpoint_id": reply["checkpoint_id"]}

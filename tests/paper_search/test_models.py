@@ -64,7 +64,7 @@ def test_a_doi_decides_the_id_however_it_is_written() -> None:
     assert first.id == second.id
 
 
-def test_an_id_given_is_kept() -> None:
+def test_a_given_id_is_used() -> None:
     assert RawPaper(id="mine", title="A", source="s").id == "mine"
 
 

@@ -9,11 +9,11 @@ from paper_search.models import Paper, RawPaper
 from paper_search.notices import (
     EditorialNotice,
     NoticeStatus,
+    build_notice_fields,
     describe_notices,
     find_retraction,
     mark_title,
     merge_notices,
-    notice_fields,
     unmark_title,
 )
 
@@ -103,15 +103,15 @@ def test_a_concern_is_described_and_a_mere_correction_is_not() -> None:
 def test_no_number_or_length_of_notices_makes_a_long_text() -> None:
     many = [notice(notice_doi=f"10.5555/{number}{'x' * 500}") for number in range(5_000)]
     assert describe_notices(many).endswith("and 4992 more")
-    shown = notice_fields(many)
+    shown = build_notice_fields(many)
     assert len(shown["editorial_note"]) == 250
     assert len(shown["retraction"]["notice_doi"]) == 100
 
 
 def test_a_list_of_papers_shows_nothing_where_there_is_nothing_to_show() -> None:
-    assert notice_fields([]) == notice_fields([notice("corrected")]) == {}
-    assert notice_fields([notice("concern")]) == {"editorial_note": "Expression of concern (source crossref)"}
-    assert notice_fields([notice()])["retraction"] == {
+    assert build_notice_fields([]) == build_notice_fields([notice("corrected")]) == {}
+    assert build_notice_fields([notice("concern")]) == {"editorial_note": "Expression of concern (source crossref)"}
+    assert build_notice_fields([notice()])["retraction"] == {
         "status": "retracted", "source": "crossref", "date": None, "notice_doi": None,
     }  # fmt: skip
 

@@ -9,7 +9,7 @@ import pytest
 
 from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError, RetryableError
-from paper_search.limits import check_decision_size, checked_max_results, checked_query
+from paper_search.limits import check_decision_size, check_max_results, check_query
 from paper_search.query.boolean_query import Node, parse_query
 from paper_search.query.filters import LEAST_PER_QUERY
 from paper_search.sources import http_source
@@ -93,11 +93,11 @@ def test_the_settings_are_those_that_are_documented() -> None:
 
 
 def test_a_query_has_two_thousand_characters_and_a_thousand_results_at_most() -> None:
-    assert checked_query("x" * 2_000) == "x" * 2_000
+    assert check_query("x" * 2_000) == "x" * 2_000
     with pytest.raises(InvalidQuery, match="2,000"):
-        checked_query("x" * 2_001)
-    assert checked_max_results(1_000)[0] == 1_000
-    assert checked_max_results(1_001)[0] == 1_000
+        check_query("x" * 2_001)
+    assert check_max_results(1_000)[0] == 1_000
+    assert check_max_results(1_001)[0] == 1_000
 
 
 def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_64000_sixteen_deep_at_most() -> None:

@@ -49,14 +49,14 @@ def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> N
     module, _, name = told.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name))
     assert told.example.keys() <= told.params.keys()
-    assert "approved by the node itself" in told.description
+    assert "the node approves the strategy and the result itself" in told.description
     assert told.effect == "pure"
 
 
 def test_a_paper_says_whether_it_is_retracted() -> None:
     notice = {"status": "retracted", "source": "crossref", "date": "2010", "notice_doi": "10.1000/r"}
     retracted = Paper.model_validate({"id": "p", "title": "Cells", "source": "crossref", "notices": [notice]})
-    plain = workflow_nodes._plain(retracted)  # pyright: ignore[reportPrivateUsage]
+    plain = workflow_nodes._build_paper(retracted)  # pyright: ignore[reportPrivateUsage]
     assert plain["retraction"] == notice
     assert plain.keys() == INTERFACE["outputs"]["papers"]["structure"].keys()
 
@@ -84,7 +84,7 @@ async def test_a_replayed_search_gives_the_papers_of_the_library_as_plain_values
     assert (first["doi"], first["relevance_score"]) == (same.doi, same.relevance_score)
 
 
-async def test_how_it_goes_is_told_source_by_source(context: Context) -> None:
+async def test_progress_is_reported_source_by_source(context: Context) -> None:
     found = await replayed(context)
     assert context.said[0] == f"searching {', '.join(source['name'] for source in found['sources'])}"
     assert {line.partition(":")[0] for line in context.said[1:]} == {source["name"] for source in found["sources"]}

@@ -8,7 +8,7 @@ from typing import Any
 
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import bounded, refused
+from pflow.replies import build_refusal, build_reply
 from pflow.service import Service
 from tests.pflow.library.homes import draft
 from tests.pflow.mcp.agents import environment
@@ -23,7 +23,7 @@ import json, resource, sys
 from pathlib import Path
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import bounded, refused
+from pflow.replies import build_refusal, build_reply
 from pflow.service import Service
 
 home, room = sys.argv[1:]
@@ -36,9 +36,9 @@ replies = []
 for tool, *arguments in json.load(sys.stdin):
     try:
         reply = getattr(service, tool)(*arguments)
-        replies.append(bounded(reply, service.home) if tool == "execute" else reply)
+        replies.append(build_reply(reply, service.home) if tool == "execute" else reply)
     except PflowError as exc:
-        replies.append(refused(exc, arguments[0]))
+        replies.append(build_refusal(exc, arguments[0]))
 try:  # of this program alone: what the system counts includes whoever started it
     peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 except (OSError, IndexError):
@@ -64,9 +64,9 @@ def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") 
         draft(home, name, ir)
     asked = service(home)
     try:
-        return bounded(asked.execute(name, inputs), asked.home)
+        return build_reply(asked.execute(name, inputs), asked.home)
     except PflowError as exc:
-        return refused(exc, name)
+        return build_refusal(exc, name)
 
 
 def child(home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybody: bool = False) -> tuple[Any, float]:

@@ -15,7 +15,7 @@ import pytest
 
 from pflow.errors import NodeFailed, PflowError
 from pflow.templates.resolution import Resolution, Scope
-from tests.pflow.engine.flows import until
+from tests.pflow.engine.counting_home import until
 from tests.pflow.hostile import GOOD, SHORT, SOON_S, child, echo, execute, length, litter, refusal, service
 from tests.pflow.library.homes import draft, files
 from tests.pflow.mcp.agents import agent, executed, failed, told

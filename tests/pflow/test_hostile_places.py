@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from pflow.engine import runlog_writer
-from tests.pflow.engine.flows import Home, node, until
+from tests.pflow.engine.counting_home import Home, node, until
 from tests.pflow.hostile import GOOD, SHORT, SOON_S, child, echo, execute, length, litter, refusal, service
 from tests.pflow.library.homes import draft, files, put
 from tests.pflow.mcp.material import chain, shell, times
@@ -140,18 +140,18 @@ def test_two_processes_that_run_the_same_draft_do_not_meet_and_go_on_from_it_onc
     home = Home(tmp_path)
     ir = chain(node("a", "effect", echo="${who}"), node("b", echo="${a.echo}"), node("c", "effect"))
     ir["outputs"] = {"who": {"source": "${b.echo}"}}
-    home.tell("wait-b", "fail-c")
+    home.order("wait-b", "fail-c")
     both = [home.process(ir, {"who": who}) for who in ("Tycho", "Sophie")]
     until(lambda: home.runs()["b"] == 2)
-    home.untell("wait-b")
+    home.clear_orders("wait-b")
     replies = [one.reply() for one in both]
     assert [reply["checkpoint"]["completed_nodes"] for reply in replies] == [["a", "b"]] * 2
     assert len({reply["run_id"] for reply in replies}) == 2
-    home.untell()
-    home.tell("wait-c")
+    home.clear_orders()
+    home.order("wait-c")
     again = [home.process(ir, {"who": "Tycho"}) for _ in both]
     until(lambda: len(list(home.checkpoints.glob("flow.*.journal"))) == 2 and home.runs()["c"] == 3)
-    home.untell()
+    home.clear_orders()
     assert [one.reply()["outputs"] for one in again] == [{"who": "Tycho"}] * 2
     assert home.runs("done") == {"a": 2, "b": 2, "c": 1}
 

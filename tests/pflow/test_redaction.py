@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
-from pflow.redaction import Secrets, is_sensitive, secret_params
+from pflow.redaction import Secrets, find_secret_params, is_sensitive
 from tests.requirements import requirement
 from uraniborg.kernel.redaction import MASK, masking, redact
 
@@ -52,7 +52,7 @@ def test_a_secret_is_masked_however_deep_it_is_in_a_value() -> None:
         "n": 5,
         "plain": "kept",
     }
-    masked = Secrets([SECRET]).masked(value)
+    masked = Secrets([SECRET]).mask(value)
     assert SECRET not in repr(masked)
     assert (masked["n"], masked["plain"]) == (5, "kept")
     assert masked["list"][1]["inner"] == f"before {MASK} behind"
@@ -60,9 +60,7 @@ def test_a_secret_is_masked_however_deep_it_is_in_a_value() -> None:
 
 @requirement("PF-N4")
 def test_a_secret_is_masked_by_its_name_even_if_nobody_knew_its_value() -> None:
-    masked = Secrets().masked(
-        {"headers": {"Authorization": "Bearer unknown-123"}, "api_key": "unknown", "author": "Ada"}
-    )
+    masked = Secrets().mask({"headers": {"Authorization": "Bearer unknown-123"}, "api_key": "unknown", "author": "Ada"})
     assert masked == {"headers": {"Authorization": MASK}, "api_key": MASK, "author": "Ada"}
 
 
@@ -72,9 +70,9 @@ def test_a_secret_is_masked_in_the_text_of_an_error_and_in_its_body() -> None:
         f"curl: could not reach https://u:{SECRET}@host", hint=f"Is {SECRET} right?", command=f"x {SECRET}"
     )
     secrets = Secrets([SECRET])
-    assert SECRET not in orjson.dumps(secrets.masked(error.body())).decode()
-    assert SECRET not in secrets.masked(str(error))
-    assert SECRET not in secrets.masked(error)
+    assert SECRET not in orjson.dumps(secrets.mask(error.body())).decode()
+    assert SECRET not in secrets.mask(str(error))
+    assert SECRET not in secrets.mask(error)
 
 
 @requirement("PF-N4")
@@ -87,28 +85,28 @@ def test_a_secret_of_a_run_is_masked_in_every_log_record_while_it_lasts_and_no_l
 
 
 @requirement("PF-N4")
-def test_text_that_only_looks_like_a_secret_is_kept_where_nothing_is_to_be_guessed() -> None:
+def test_text_that_only_looks_like_a_secret_is_stored_where_nothing_is_to_be_guessed() -> None:
     value = {"url": f"https://x.org/?key=abc&q={quote_plus(SECRET)}", "how": "set api_key=YOURS", "token": "x"}
-    masked = Secrets([SECRET]).masked(value, guess=False)
+    masked = Secrets([SECRET]).mask(value, guess=False)
     assert masked == {"url": f"https://x.org/?key=abc&q={MASK}", "how": "set api_key=YOURS", "token": MASK}
-    assert Secrets([SECRET]).masked(value)["how"] == f"set api_key={MASK}"
+    assert Secrets([SECRET]).mask(value)["how"] == f"set api_key={MASK}"
 
 
 def test_secrets_of_one_run_are_not_those_of_another() -> None:
     Secrets(["of-another-run-77"])
-    assert Secrets(["of-this-run-88"]).masked("of-another-run-77") == "of-another-run-77"
+    assert Secrets(["of-this-run-88"]).mask("of-another-run-77") == "of-another-run-77"
 
 
 def test_all_texts_of_a_secret_value_are_secrets() -> None:
     secrets = Secrets([{"user": "ada-lovelace", "deep": ["enigma-1815"]}, 123456789, None, True])
     assert secrets.own == {"ada-lovelace", "enigma-1815", "123456789"}
-    assert secrets.masked("by ada-lovelace, 123456789") == f"by {MASK}, {MASK}"
+    assert secrets.mask("by ada-lovelace, 123456789") == f"by {MASK}, {MASK}"
 
 
 def test_what_is_too_short_to_be_told_from_other_text_is_no_secret() -> None:
     secrets = Secrets(["", " ", "abc", "12345", 7, "  ab  \n"])
     assert secrets.own == set()
-    assert secrets.masked("abc 12345") == "abc 12345"
+    assert secrets.mask("abc 12345") == "abc 12345"
     assert not secrets.are_in("abc 12345")
     assert secrets.are_in({"only": [" abc "]})
 
@@ -117,13 +115,13 @@ def test_what_is_too_short_to_be_told_from_other_text_is_no_secret() -> None:
 def test_a_secret_behind_the_name_of_its_scheme_is_one_alone_too(value: str) -> None:
     secrets = Secrets([value])
     assert secrets.are_in({"echoed": SECRET})
-    assert SECRET not in secrets.masked(f"the server said {SECRET}")
+    assert SECRET not in secrets.mask(f"the server said {SECRET}")
 
 
 def test_a_secret_read_with_the_end_of_its_line_is_found_without_it() -> None:
     secrets = Secrets([f"{SECRET}\n"])
     assert secrets.are_in(f"<{SECRET}>")
-    assert secrets.masked(SECRET) == MASK
+    assert secrets.mask(SECRET) == MASK
 
 
 @pytest.mark.parametrize(
@@ -150,9 +148,9 @@ def test_whatever_is_masked_is_found_in_values_and_in_files(spelling: Callable[[
     spelt = spelling(passphrase)
     path = tmp_path / "out"
     path.write_text(spelt)
-    secrets.scrub(path)
+    secrets.mask_file(path)
     assert secrets.are_in({"out": [spelt]})
-    assert "horse" not in secrets.masked(spelt)
+    assert "horse" not in secrets.mask(spelt)
     assert "horse" not in path.read_text()
 
 
@@ -184,7 +182,7 @@ def test_a_file_is_scrubbed_of_a_secret_wherever_it_is_read_in_pieces(
         patch.setattr("pflow.redaction._CHUNK", size)
         path = Path(folder) / "out"
         path.write_bytes(noise + b" " + spelt.encode() + b" " + noise)
-        secrets.scrub(path)
+        secrets.mask_file(path)
         left = path.read_bytes()
         assert os.listdir(folder) == ["out"]
     assert spelt.encode() not in left
@@ -198,7 +196,7 @@ def test_a_file_without_secrets_is_left_alone_and_one_with_them_is_for_its_owner
     told.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
     before = clean.stat()
     for path in (clean, told):
-        Secrets(["ab***cd"]).scrub(path)
+        Secrets(["ab***cd"]).mask_file(path)
     assert (clean.stat().st_ino, clean.read_bytes()) == (before.st_ino, b"\xff api_key=abc \xc3")
     assert told.read_bytes() == b"\xff *** *** \xc3\r\n"
     assert told.stat().st_mode & 0o777 == 0o600
@@ -213,7 +211,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path, mon
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space"):
-        Secrets([SECRET]).scrub(path)
+        Secrets([SECRET]).mask_file(path)
     assert [one.name for one in tmp_path.iterdir()] == ["out"]
 
 
@@ -222,8 +220,8 @@ def test_a_secret_is_found_and_masked_as_it_is_and_as_json(secret: str, before: 
     secrets = Secrets([secret])
     for text in (before + secret + behind, json.dumps({"x": secret}), json.dumps([secret], ensure_ascii=False)):
         assert secrets.are_in({"out": [text]})
-        assert secret.strip() not in secrets.masked(text)
-        assert json.dumps(secret.strip())[1:-1] not in secrets.masked(text)
+        assert secret.strip() not in secrets.mask(text)
+        assert json.dumps(secret.strip())[1:-1] not in secrets.mask(text)
 
 
 def test_parameters_are_secrets_by_their_names_however_deep() -> None:
@@ -235,5 +233,5 @@ def test_parameters_are_secrets_by_their_names_however_deep() -> None:
         "api_key_header": "X-API-Key",
         "max_tokens": 5,
     }
-    assert sorted(map(str, secret_params(params))) == sorted(["one", "two", "three", "{'whole': 'four'}"])
-    assert secret_params({}) == []
+    assert sorted(map(str, find_secret_params(params))) == sorted(["one", "two", "three", "{'whole': 'four'}"])
+    assert find_secret_params({}) == []

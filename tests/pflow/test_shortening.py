@@ -4,32 +4,32 @@ from typing import Any
 
 import pytest
 
-from pflow.shortening import shortened
+from pflow.shortening import shorten_value
 
 
 def test_what_is_short_is_left_as_it_is() -> None:
     value = {"a": ["x", 1, None], "b": {"c": "text"}, "d": []}
-    assert shortened(value) == value
+    assert shorten_value(value) == value
 
 
 def test_a_long_text_says_how_long_it_is() -> None:
-    assert shortened("x" * 1_000, longest=3) == "xxx… (1,000 characters)"
+    assert shorten_value("x" * 1_000, longest=3) == "xxx… (1,000 characters)"
 
 
 def test_a_list_or_an_object_of_texts_says_how_many_more_there_are() -> None:
-    assert shortened(["a", "b", "c", "d"], most=2) == ["a", "b", "… 2 more"]
-    assert shortened({"a": "x", "b": "y", "c": "z"}, most=2) == {"a": "x", "b": "y", "…": "1 more"}
+    assert shorten_value(["a", "b", "c", "d"], most=2) == ["a", "b", "… 2 more"]
+    assert shorten_value({"a": "x", "b": "y", "c": "z"}, most=2) == {"a": "x", "b": "y", "…": "1 more"}
 
 
 @pytest.mark.parametrize("one", [{"id": "a"}, ["a"], 1, None])
 def test_a_list_or_an_object_of_anything_else_is_merely_cut(one: Any) -> None:
-    assert shortened([one] * 5, most=2) == [one, one]
-    assert shortened({"a": one, "b": one, "c": one}, most=2) == {"a": one, "b": one}
+    assert shorten_value([one] * 5, most=2) == [one, one]
+    assert shorten_value({"a": one, "b": one, "c": one}, most=2) == {"a": one, "b": one}
 
 
 def test_a_text_has_five_hundred_characters_a_list_a_hundred_items_and_a_name_a_hundred_characters() -> None:
-    assert shortened("x" * 500) == "x" * 500
-    assert shortened("x" * 501) == f"{'x' * 500}… (501 characters)"
-    assert shortened(["a"] * 100) == ["a"] * 100
-    assert shortened(["a"] * 101) == [*["a"] * 100, "… 1 more"]
-    assert shortened({"n" * 101: "x"}) == {f"{'n' * 100}… (101 characters)": "x"}
+    assert shorten_value("x" * 500) == "x" * 500
+    assert shorten_value("x" * 501) == f"{'x' * 500}… (501 characters)"
+    assert shorten_value(["a"] * 100) == ["a"] * 100
+    assert shorten_value(["a"] * 101) == [*["a"] * 100, "… 1 more"]
+    assert shorten_value({"n" * 101: "x"}) == {f"{'n' * 100}… (101 characters)": "x"}

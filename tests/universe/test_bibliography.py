@@ -255,10 +255,10 @@ def test_nothing_that_bodies_say_of_their_sources_makes_it_fail(stars: dict[str,
     assert len(read(write_bibliography(found))) == len(found)
 
 
-@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize("name", systems.list_system_names())
 def test_the_bibliography_of_a_real_system_reads_back_with_its_identifiers(name: str) -> None:
     notes: list[str] = []
-    found = collect_sources(systems.load(name)["stars"], notes=notes)
+    found = collect_sources(systems.load_system(name)["stars"], notes=notes)
     assert notes == []
     entries = read(write_bibliography(found))
     assert [entry["KEY"] for entry in entries] == [source.id for source in found]

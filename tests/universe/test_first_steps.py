@@ -10,8 +10,8 @@ from tests.universe import test_cli
 from tests.universe.test_cli import Ask
 from universe.cli import app
 from universe.nbody.tables import span_text
-from universe.plotting import Panel, Series, chart
-from universe.plotting.drawing import Label, Polyline
+from universe.plotting import Panel, Series, draw_chart
+from universe.plotting.marks import Label, Polyline
 from universe.terminal.text import print_paragraph
 
 ask, made = test_cli.ask, test_cli.made
@@ -117,7 +117,7 @@ def test_a_circle_has_the_eccentricity_0_and_long_spans_no_exponents(ask: Ask) -
 
 def test_the_name_of_a_smooth_curve_stands_at_its_end() -> None:
     rising = Series("speed", [0.0, 1.0, 2.0] * 20 + [3.0], [0.0, 1.0, 0.0] * 20 + [9.0])
-    drawing = chart([Panel("velocity", [rising], y_range=(0.0, 10.0))], title="Hven", x_label="days")
+    drawing = draw_chart([Panel("velocity", [rising], y_range=(0.0, 10.0))], title="Hven", x_label="days")
     (name,) = [mark for mark in drawing.marks if isinstance(mark, Label) and mark.text == "speed"]
     (curve,) = [mark for mark in drawing.marks if isinstance(mark, Polyline) and len(mark.points) > 10]
     assert abs(name.y - curve.points[-1][1]) < 10

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.universe.rest.serving import error, made, sent, served
+from tests.universe.rest.rest_server import error, made, sent, served
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;"
 ODD_ID = "a?b#c%d🪐"

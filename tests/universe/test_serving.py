@@ -13,8 +13,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from tests.universe.rest.listening import client_of, listening, send
 from tests.universe.rest.processes import Served, serving_process
+from tests.universe.rest.stream_listener import client_of, listening, send
 from universe.cli import run
 
 Told = Callable[..., tuple[object, dict[str, Any]]]

@@ -16,8 +16,8 @@ import pytest
 
 from tests.universe.domain.samples import add_star
 from tests.universe.postgres_server import PostgresServer
-from tests.universe.rest.listening import Event, Listener, client_of, listening, send
 from tests.universe.rest.processes import SOON, Served
+from tests.universe.rest.stream_listener import Event, Listener, client_of, listening, send
 
 CLIENTS: Final = 8
 EACH: Final = 25

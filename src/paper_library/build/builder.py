@@ -188,7 +188,7 @@ class _Builder:
                 report.add_problem(_make_untitled_problem(paper))
                 continue
             self._assign_id(paper, group, taken)
-            keys.assign(paper)
+            keys.assign_key(paper)
             if old and paper.paper_id in old.numbers:
                 self._add_old_texts(paper, old)
             for problem in self._summaries.add_summaries_to(paper):

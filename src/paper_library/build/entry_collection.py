@@ -16,7 +16,7 @@ from paper_library.build.merge import compute_precedence
 from paper_library.build.old_shelf import OldShelf
 from paper_library.build.report import BuildReport, Progress
 from paper_library.identity import Keys
-from paper_library.text.bibtex import without_places
+from paper_library.text.bibtex import remove_file_fields
 from paper_library.text.default_summary import split_sentences
 from paper_library.text.markdown import extract_plain_text, find_title
 from uraniborg.kernel.words import fold_text
@@ -174,7 +174,7 @@ class EntryCollection:
 
 def _remove_private_paths(entry: Entry) -> None:
     """Remove local file paths from the entry."""
-    entry.bibtex = without_places(entry.bibtex)
+    entry.bibtex = remove_file_fields(entry.bibtex)
     if not entry.identifiers.get("url", "").lower().startswith(("http://", "https://")):
         entry.identifiers.pop("url", None)
 

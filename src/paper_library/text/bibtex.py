@@ -1,4 +1,4 @@
-"""BibTeX entries that people wrote: what is added to them and left out of them, and the keys of papers."""
+"""Edits of BibTeX entries that users wrote: fields added, fields removed, keys replaced."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ _NOTE: Final = re.compile(r"[\s,{]note\s*=", re.IGNORECASE)
 _PAPER_ID: Final = re.compile(r"\n  paperid = \{[0-9a-f]{32}\},")
 
 
-def citation_key(metadata: dict[str, Any]) -> str:
+def find_citation_key(metadata: dict[str, Any]) -> str:
     """Return the BibTeX key that the shelf gave to the paper; a shelf of schema 1 gave none, so it is made here."""
     if own := metadata.get("citation_key") or metadata["identifiers"].get("bibkey"):
         return own
@@ -19,7 +19,7 @@ def citation_key(metadata: dict[str, Any]) -> str:
     return make_citation_key(metadata["authors"], metadata["year"], metadata["title"])
 
 
-def with_fields(entry: str, fields: Mapping[str, str]) -> str:
+def add_fields(entry: str, fields: Mapping[str, str]) -> str:
     """Return `entry` with fields put behind its key; an entry that has none to put them behind stays as it is."""
     head = _HEAD.match(entry)
     if head is None:
@@ -28,13 +28,13 @@ def with_fields(entry: str, fields: Mapping[str, str]) -> str:
     return entry[: head.end()] + added + entry[head.end() :]
 
 
-def without_paper_id(entry: str) -> str:
+def remove_paper_id(entry: str) -> str:
     """Return `entry` without the id that an export put into it."""
     return _PAPER_ID.sub("", entry, count=1) if "paperid" in entry else entry
 
 
-def without_places(entry: str) -> str:
-    """`entry` as it was written, but for fields that name places on its owner's machine."""
+def remove_file_fields(entry: str) -> str:
+    """Return `entry` without the fields that name files on its owner's machine."""
     while found := _PLACE.search(entry):
         end, depth = found.end(), 0
         while end < len(entry) and (depth > 0 or entry[end] not in ",\n}"):
@@ -44,7 +44,7 @@ def without_places(entry: str) -> str:
     return entry
 
 
-def with_key(entry: str, key: str) -> str:
+def replace_key(entry: str, key: str) -> str:
     """Return `entry` under another key."""
     head = _HEAD.match(entry)
     if head is None or head["key"].strip() == key:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from paper_library.retraction import describe_notices
-from paper_library.text.bibtex import citation_key, has_note, with_fields, with_key
+from paper_library.text.bibtex import add_fields, find_citation_key, has_note, replace_key
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 from uraniborg.kernel.bibliography.text import one_line
 
@@ -47,7 +47,7 @@ def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: s
     made of the metadata.
     """
     if format_name == "bibtex":
-        return "\n\n".join(bibtex_entry(metadata, entry).strip() for metadata, entry in papers) + "\n"
+        return "\n\n".join(make_bibtex_entry(metadata, entry).strip() for metadata, entry in papers) + "\n"
     references = [make_reference(metadata) for metadata, _ in papers]
     if format_name == "ris":
         from uraniborg.kernel.bibliography.ris import write_ris
@@ -58,24 +58,24 @@ def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: s
     return write_csl_json(references) + "\n"
 
 
-def bibtex_entry(metadata: dict[str, Any], own: str) -> str:
+def make_bibtex_entry(metadata: dict[str, Any], own: str) -> str:
     """Return the BibTeX entry of a paper: `own`, as its owner wrote it, else one made of the metadata.
 
-    Its key is the one that the shelf gave to the paper, and a note says that the paper is retracted.
+    Its key is the one that the shelf gave to the paper, and a note mentions that the paper is retracted.
     """
     if not own:
-        return make_bibtex(metadata)
-    entry = with_key(own, citation_key(metadata))
+        return write_bibtex_of_metadata(metadata)
+    entry = replace_key(own, find_citation_key(metadata))
     notice = describe_notices(metadata.get("notices", []))
     if not notice:
         return entry
     from uraniborg.kernel.bibliography.latex import encode_latex
 
     note = encode_latex(one_line(notice))
-    return entry if note in entry else with_fields(entry, {"addendum" if has_note(entry) else "note": note})
+    return entry if note in entry else add_fields(entry, {"addendum" if has_note(entry) else "note": note})
 
 
-def make_bibtex(metadata: dict[str, Any]) -> str:
+def write_bibtex_of_metadata(metadata: dict[str, Any]) -> str:
     """Return a BibTeX entry made of the metadata."""
     from uraniborg.kernel.bibliography.bibtex import write_bibtex
 
@@ -86,8 +86,8 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
     """Return the reference to the paper with this metadata."""
     ids: dict[str, str] = metadata["identifiers"]
     return Reference(
-        key=citation_key(metadata),
-        kind=_kind(metadata),
+        key=find_citation_key(metadata),
+        kind=_find_kind(metadata),
         title=one_line(metadata["title"]),
         authors=tuple(name for author in metadata["authors"] if (name := one_line(author))),
         year=metadata["year"],
@@ -110,7 +110,7 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
     )
 
 
-def _kind(metadata: dict[str, Any]) -> str:
+def _find_kind(metadata: dict[str, Any]) -> str:
     kind = _KINDS.get(metadata["kind"].lower())
     if kind is None:
         kind = "preprint" if "arxiv" in metadata["identifiers"] else "other"

@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 
 from paper_search.dedup.blocking import find_similar_titles
 from paper_search.dedup.matching import has_conflict, is_comparable, match_records
-from paper_search.dedup.names import Agreement, agreement
+from paper_search.dedup.names import Agreement, compare_authors
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
 
@@ -137,7 +137,7 @@ def _pair_trusted(records: Sequence[Record], indexes: list[int]) -> Iterator[tup
         yield from pairwise(sorted(family))
     if len(families) == 2:
         one, other = families[0][0], families[1][0]
-        if agreement(records[one].names, records[other].names) is not Agreement.DIFFERENT:
+        if compare_authors(records[one].names, records[other].names) is not Agreement.DIFFERENT:
             yield min(one, other), max(one, other)
 
 
@@ -148,7 +148,7 @@ def _has_similar_title(left: Record, right: Record) -> bool:
     likeness = fuzz.token_set_ratio(one, other)
     if likeness >= _TITLES_CLOSE or likeness < _TITLES_ALIKE:
         return likeness >= _TITLES_CLOSE
-    return agreement(left.names, right.names) is not Agreement.DIFFERENT
+    return compare_authors(left.names, right.names) is not Agreement.DIFFERENT
 
 
 def _has_nearly_equal_title(left: Record, right: Record) -> bool:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from paper_search.dedup.names import Agreement, agreement, match_names
+from paper_search.dedup.names import Agreement, compare_authors, match_names
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
 from paper_search.text import STOP_WORDS, split_words
@@ -85,7 +85,7 @@ def match_records(left: Record, right: Record, differ: Difference) -> Match | No
     if differ.is_contrary or (differ.left and differ.right and len(differ.left) + len(differ.right) > shared):
         return None
     unexplained = _drop_spilled_words(left, right, differ)
-    authors = agreement(left.names, right.names)
+    authors = compare_authors(left.names, right.names)
     if unexplained.is_hard or authors is Agreement.DIFFERENT:
         return None
     if not differ:
@@ -107,7 +107,7 @@ def has_conflict(left: Record, right: Record) -> bool:
     """Return True if two records cannot be one paper, even if a third record resembles both."""
     if _has_identifier_conflict(left, right) or _is_other_edition(left, right):
         return True
-    if agreement(left.names, right.names) is Agreement.DIFFERENT:
+    if compare_authors(left.names, right.names) is Agreement.DIFFERENT:
         return True
     return _drop_spilled_words(left, right, compare_titles(left.title, right.title)).is_hard
 

@@ -1,4 +1,4 @@
-"""Reads author names however a source wrote them, and says how far two author lists agree."""
+"""Author names of any source read for comparison, and the agreement of two author lists."""
 
 import html
 import re
@@ -26,7 +26,7 @@ _MISSPELLED_AT_MOST = 40
 
 
 class Agreement(IntEnum):
-    """How far two author lists agree; `UNKNOWN` when one of them names nobody."""
+    """The agreement of two author lists; `UNKNOWN` if one of them is empty."""
 
     DIFFERENT = 0
     UNKNOWN = 1
@@ -36,33 +36,33 @@ class Agreement(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One person: the folded family name, and the given names or initials that are known."""
+    """A person: the folded family name, and the known given names or initials."""
 
     family: str
     given: tuple[str, ...] = ()
 
     @property
     def detail(self) -> tuple[int, int]:
-        """How much of the given names is told, spelled out names before initials."""
+        """The detail of the given names: the number of full names, then the number of letters."""
         return sum(len(part) > 1 for part in self.given), sum(map(len, self.given))
 
 
-def people(authors: Iterable[str], *, groups: bool = False) -> list[tuple[int, str, Name]]:
-    """Everybody an author list names: place in the list, the name as written, the name as read.
+def read_people(authors: Iterable[str], *, groups: bool = False) -> list[tuple[int, str, Name]]:
+    """Return the people of an author list: index in the list, name as written, name as read.
 
-    One entry may hold several people; "et al." is nobody, and so is a collaboration unless `find_groups` are asked for.
+    One entry can name several people. Leave out "et al.", and collaborations unless `groups` is True.
     """
     texts = list(authors)
     return [
         (place, piece, name)
         for place, text in enumerate(texts)
-        for piece, name, is_group in _entry(text, alone=len(texts) == 1)
+        for piece, name, is_group in _read_entry(text, alone=len(texts) == 1)
         if groups or not is_group
     ]
 
 
-def agreement(left: Sequence[Name], right: Sequence[Name]) -> Agreement:
-    """Compares two lists by family name, then by given names as far as both tell them."""
+def compare_authors(left: Sequence[Name], right: Sequence[Name]) -> Agreement:
+    """Return the agreement of two lists, compared by family name and then by the given names that both have."""
     if not left or not right:
         return Agreement.UNKNOWN
     if left == right:
@@ -71,7 +71,7 @@ def agreement(left: Sequence[Name], right: Sequence[Name]) -> Agreement:
     matched = len(match_names(few, many))
     if len(few) == 1 and len(many) > 2 and matched:
         # A lone name may stand for "first author et al.", hardly for the fifth of eight.
-        return Agreement.STRONG if same_person(few[0], many[0]) else Agreement.PARTIAL
+        return Agreement.STRONG if is_same_person(few[0], many[0]) else Agreement.PARTIAL
     share = matched / len(few)
     if share >= 0.75 or (matched >= 2 and share >= 0.6):
         return Agreement.STRONG
@@ -79,13 +79,13 @@ def agreement(left: Sequence[Name], right: Sequence[Name]) -> Agreement:
 
 
 def match_names(left: Sequence[Name], right: Sequence[Name]) -> dict[int, int]:
-    """Which name of `left` is which of `right`, by place: equal family names first, misspelled ones after."""
+    """Return the index in `right` by the index in `left`: equal family names first, then misspelled ones."""
     by_family: dict[str, list[int]] = {}
     for place, name in enumerate(right):
         by_family.setdefault(name.family, []).append(place)
     found: dict[int, int] = {}
     for place, name in enumerate(left):
-        namesakes = [i for i in by_family.get(name.family, ()) if _same_given(name.given, right[i].given)]
+        namesakes = [i for i in by_family.get(name.family, ()) if _is_same_given(name.given, right[i].given)]
         if namesakes:
             twin = min(namesakes, key=lambda i: (right[i].given != name.given, abs(i - place)))
             by_family[name.family].remove(twin)
@@ -94,22 +94,22 @@ def match_names(left: Sequence[Name], right: Sequence[Name]) -> dict[int, int]:
         return found
     rest = sorted(place for places in by_family.values() for place in places)[:_MISSPELLED_AT_MOST]
     for place in [i for i in range(len(left)) if i not in found][:_MISSPELLED_AT_MOST]:
-        twin = next((i for i in rest if same_person(left[place], right[i])), None)
+        twin = next((i for i in rest if is_same_person(left[place], right[i])), None)
         if twin is not None:
             rest.remove(twin)
             found[place] = twin
     return found
 
 
-def same_person(left: Name, right: Name) -> bool:
-    """Whether two names can be one person's: misspelled, the wrong way round, or with one of two family names."""
+def is_same_person(left: Name, right: Name) -> bool:
+    """Return True if two names can be one person's: misspelled, reversed, or with one of two family names."""
     if left.family in right.given or right.family in left.given:
         swapped = left.family in right.given and right.family in left.given
         return swapped or (left.given[:1] == right.given[:1] and len(left.given[0]) > 1)
-    return _same_family(left.family, right.family) and _same_given(left.given, right.given)
+    return _is_same_family(left.family, right.family) and _is_same_given(left.given, right.given)
 
 
-def _same_family(left: str, right: str) -> bool:
+def _is_same_family(left: str, right: str) -> bool:
     if left == right:
         return True
     short, long = sorted((left, right), key=len)
@@ -118,8 +118,8 @@ def _same_family(left: str, right: str) -> bool:
     return long.endswith(short) or OSA.distance(left, right, score_cutoff=2) <= (2 if len(short) >= 8 else 1)
 
 
-def _same_given(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
-    """Whether given names do not contradict one another: `L.`, `Lei` and nothing at all agree."""
+def _is_same_given(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
+    """Return True if given names do not contradict each other: `L.`, `Lei` and no given name agree."""
     if not left or not right or left == right:
         return True
     short, long = sorted((left[0], right[0]), key=len)
@@ -133,25 +133,25 @@ def _same_given(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def _entry(text: str, *, alone: bool) -> list[tuple[str, Name, bool]]:
-    """The names one entry of an author list holds, as written and as read, and whether each is a group's."""
+def _read_entry(text: str, *, alone: bool) -> list[tuple[str, Name, bool]]:
+    """Return the names in one entry of an author list, as written and as read, and whether each is a group's."""
     found: list[tuple[str, Name, bool]] = []
-    for piece in _pieces(html.unescape(text), alone=alone):
-        if name := _read(piece):
+    for piece in _split_entry(html.unescape(text), alone=alone):
+        if name := _read_name(piece):
             found.append((piece, name, False))
-        elif (letters := _letters(piece)) and letters not in NO_NAME:
+        elif (letters := _fold_letters(piece)) and letters not in NO_NAME:
             found.append((piece, Name(letters), True))
     return found
 
 
-def _pieces(text: str, *, alone: bool) -> list[str]:
+def _split_entry(text: str, *, alone: bool) -> list[str]:
     bare = _ET_AL.sub("", " ".join(text.split()).strip(_AROUND)).rstrip(_AROUND)
     pieces = [piece for piece in _SEPARATOR.split(bare) if piece]
-    return [name for piece in pieces for name in _comma_list(piece)] if alone or len(pieces) > 1 else pieces
+    return [name for piece in pieces for name in _split_at_commas(piece)] if alone or len(pieces) > 1 else pieces
 
 
-def _comma_list(text: str) -> list[str]:
-    """Splits `A. Kim, B. Lee` and `Kim, A., Lee, B.`, and leaves `Kim, Ada` in one piece."""
+def _split_at_commas(text: str) -> list[str]:
+    """Split `A. Kim, B. Lee` and `Kim, A., Lee, B.`, but not `Kim, Ada`."""
     parts = [part for part in _COMMA.split(text) if part.strip(" .")]
     names: list[str] = []
     for part in parts:
@@ -164,30 +164,30 @@ def _comma_list(text: str) -> list[str]:
     return names
 
 
-def _read(text: str) -> Name | None:
-    """One name in any usual order: `Wang, Lei`, `Lei Wang`, `Wang L`, `L. Wang 0001`, `王 磊`."""
+def _read_name(text: str) -> Name | None:
+    """Return a name in any usual order: `Wang, Lei`, `Lei Wang`, `Wang L`, `L. Wang 0001`, `王 磊`."""
     if _CJK.search(text):
-        return Name(_letters(text))
+        return Name(_fold_letters(text))
     head, _, tail = text.partition(",")
-    front, back = list(_words(head)), list(_words(tail))
+    front, back = list(_list_words(head)), list(_list_words(tail))
     if any(word.casefold() in GROUP_WORDS for word in front):
         return None
     if front and back:
         family, given = front[-1], back
     elif front or back:
-        family, given = _split_at_family(front or back)
+        family, given = _split_family(front or back)
     else:
         return None
-    key = _UMLAUT_SPELLED_OUT.sub(r"\1", _letters(family))
-    parts = tuple(part for word in given for part in _given_parts(word))
+    key = _UMLAUT_SPELLED_OUT.sub(r"\1", _fold_letters(family))
+    parts = tuple(part for word in given for part in _split_given_name(word))
     return Name(key, parts) if len(key) > 1 or not key.isascii() else None
 
 
-def _words(text: str) -> Iterator[str]:
+def _list_words(text: str) -> Iterator[str]:
     return (word for word in _WORD.findall(text) if word.strip(".").casefold() not in NO_NAME)
 
 
-def _split_at_family(words: list[str]) -> tuple[str, list[str]]:
+def _split_family(words: list[str]) -> tuple[str, list[str]]:
     last = len(words) - 1
     while last and _is_initials(words[last], beside=words[0]):
         last -= 1
@@ -201,12 +201,12 @@ def _is_initials(word: str, *, beside: str) -> bool:
     return len(bare) == 1 or (_RUN_TOGETHER_INITIALS.fullmatch(bare) is not None and not beside.isupper())
 
 
-def _given_parts(word: str) -> list[str]:
+def _split_given_name(word: str) -> list[str]:
     bare = word.removesuffix(".")
     if _RUN_TOGETHER_INITIALS.fullmatch(bare):
         return list(bare.lower())
-    return [part for piece in _HYPHEN.split(bare) if (part := _letters(piece))]
+    return [part for piece in _HYPHEN.split(bare) if (part := _fold_letters(piece))]
 
 
-def _letters(text: str) -> str:
+def _fold_letters(text: str) -> str:
     return "".join(filter(str.isalnum, fold_text(text)))

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from pydantic_core import PydanticSerializationError
 
-from paper_search.dedup.names import Name, people
+from paper_search.dedup.names import Name, read_people
 from paper_search.dedup.titles import parse_title
 from paper_search.models import RawPaper, WorkType
 from paper_search.text import split_words
@@ -68,7 +68,7 @@ class Record:
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
-        return tuple(dict.fromkeys(name for _, _, name in people(author.name for author in self.paper.authors)))
+        return tuple(dict.fromkeys(name for _, _, name in read_people(author.name for author in self.paper.authors)))
 
     @cached_property
     def surroundings(self) -> frozenset[str]:

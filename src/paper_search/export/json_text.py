@@ -1,4 +1,4 @@
-"""A collection as JSON, complete: reading it back gives the same collection."""
+"""A collection as JSON that reads back as the same collection."""
 
 import json
 
@@ -9,7 +9,7 @@ from uraniborg.kernel.bibliography.text import SURROGATE
 
 
 def export_json(collection: PaperCollection, indent: int = 2) -> str:
-    """The collection as JSON text. Does not raise; lone surrogates, which no UTF-8 can hold, become U+FFFD."""
+    """Return the collection as JSON. Does not raise; lone surrogates, which UTF-8 cannot encode, become U+FFFD."""
     try:
         return collection.model_dump_json(indent=indent)
     except PydanticSerializationError:

@@ -20,31 +20,31 @@ def export_markdown(collection: PaperCollection) -> str:
 
     The title of a retracted paper begins with `RETRACTED: `, `WITHDRAWN: ` and so on.
     """
-    rows = [_row(number, paper) for number, paper in enumerate(collection.papers, 1)]
+    rows = [_format_row(number, paper) for number, paper in enumerate(collection.papers, 1)]
     return "\n".join([_HEADER, _SEPARATOR, *rows])
 
 
-def _row(number: int, paper: Paper) -> str:
+def _format_row(number: int, paper: Paper) -> str:
     title = mark_title(paper.title, paper.retraction and paper.retraction.status)
     return (
-        f"| {number} | {cell(title)} | {cell(_people(paper))} | {paper.year or '-'} "
-        f"| {cell(paper.venue)} | {paper.relevance_score:.2f} |"
+        f"| {number} | {format_cell(title)} | {format_cell(_format_people(paper))} | {paper.year or '-'} "
+        f"| {format_cell(paper.venue)} | {paper.relevance_score:.2f} |"
     )
 
 
-def cell(text: str | None) -> str:
-    """Text as the content of one table cell: shown as it is, with no markup, link, image or HTML taking effect."""
+def format_cell(text: str | None) -> str:
+    """Return text as the content of one table cell, with all markup, links, images and HTML escaped."""
     plain = one_line(_BIDI_OVERRIDES.sub("", text or ""))
     escaped = _SPECIAL.sub(r"\\\g<0>", _ENTITY.sub("&amp;", plain))
     return escaped.replace("<", "&lt;") or "-"
 
 
-def _people(paper: Paper) -> str:
+def _format_people(paper: Paper) -> str:
     if authors := clean_names(author.name for author in paper.authors):
-        return _short(authors)
+        return _shorten_names(authors)
     editors = clean_names(editor.name for editor in paper.editors)
-    return f"{_short(editors)} ({'ed.' if len(editors) == 1 else 'eds.'})" if editors else ""
+    return f"{_shorten_names(editors)} ({'ed.' if len(editors) == 1 else 'eds.'})" if editors else ""
 
 
-def _short(names: tuple[str, ...]) -> str:
+def _shorten_names(names: tuple[str, ...]) -> str:
     return f"{names[0]} et al." if len(names) > _MOST_AUTHORS else ", ".join(names)

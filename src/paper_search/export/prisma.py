@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from paper_search.export.markdown import cell
+from paper_search.export.markdown import format_cell
 from paper_search.export.prisma_flow import LABELS, FlowCounts, PrismaFlow, RoundFlow, build_flow, describe_exclusions
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.review import Exclusion, ExclusionReason
@@ -24,7 +24,7 @@ def export_prisma(collection: PaperCollection) -> str:
         reports = collection.metadata.sources
         sections.append("## Sources\n\n" + (_format_source_table(reports) if reports else "No source was searched."))
     if flow.notes:
-        sections.append("## Notes\n\n" + _format_bullets(map(cell, flow.notes)))
+        sections.append("## Notes\n\n" + _format_bullets(map(format_cell, flow.notes)))
     return "\n\n".join(sections) + "\n"
 
 
@@ -35,16 +35,16 @@ def export_prisma_json(collection: PaperCollection) -> str:
 
 def _describe_search(flow: PrismaFlow) -> list[str]:
     lines = [
-        f"Question: {cell(flow.question)}",
-        f"Date: {cell(flow.date)}",
-        *([f"Software: {cell(flow.software)}"] if flow.software else []),
-        f"Domain: {cell(flow.domain)}",
+        f"Question: {format_cell(flow.question)}",
+        f"Date: {format_cell(flow.date)}",
+        *([f"Software: {format_cell(flow.software)}"] if flow.software else []),
+        f"Domain: {format_cell(flow.domain)}",
         f"Rounds that searched: {len(flow.rounds) or 'not logged by this version of the software'}",
     ]
     if flow.partial:
         lines.append("Incomplete: at least one source could not answer every request.")
     if flow.ended_by:
-        lines.append(f"Ended by: {cell(flow.ended_by)}")
+        lines.append(f"Ended by: {format_cell(flow.ended_by)}")
     return lines
 
 
@@ -73,14 +73,14 @@ def _make_included_row(counts: FlowCounts, statuses: str = "") -> tuple[str, ...
 
 
 def _describe_round(part: RoundFlow) -> str:
-    queries = [f"Query {number}: {cell(query)}" for number, query in enumerate(part.queries, 1)]
+    queries = [f"Query {number}: {format_cell(query)}" for number, query in enumerate(part.queries, 1)]
     limits = ", ".join(f"{name} {value}" for name, value in part.limits.items())
     counts = [
         _make_identified_row(part),
         *_make_screening_rows(part, _list_counts(part.excluded)),
         _make_included_row(part),
     ]
-    lines = [*queries, f"Limits: {cell(limits)}", *(cell(origin) for origin in part.origins)]
+    lines = [*queries, f"Limits: {format_cell(limits)}", *(format_cell(origin) for origin in part.origins)]
     blocks = [
         f"## Round {part.round}",
         _format_bullets(lines),
@@ -94,7 +94,7 @@ def _describe_round(part: RoundFlow) -> str:
 def _format_source_table(reports: list[SourceReport]) -> str:
     rows = [
         (
-            cell(report.name),
+            format_cell(report.name),
             report.status.value + (" (partial)" if report.partial else ""),
             "-" if report.found is None else str(report.found),
             str(report.received),
@@ -109,7 +109,7 @@ def _format_source_table(reports: list[SourceReport]) -> str:
 
 def _list_requests(reports: list[SourceReport]) -> list[str]:
     """Return the requests to each source, so that the search can be repeated by hand."""
-    lines = [f"{cell(report.name)}: {cell(request)}" for report in reports for request in report.requests]
+    lines = [f"{format_cell(report.name)}: {format_cell(request)}" for report in reports for request in report.requests]
     return ["Requests:\n\n" + _format_bullets(lines)] if lines else []
 
 
@@ -117,14 +117,14 @@ def _describe_report(report: SourceReport) -> str:
     remarks = [(report.reason or "").rstrip(".")]
     if report.retry_at is not None:
         remarks.append(f"answers again at {report.retry_at.isoformat()}")
-    return cell("; ".join(filter(None, remarks)))
+    return format_cell("; ".join(filter(None, remarks)))
 
 
 def _format_excluded_papers(exclusions: list[Exclusion]) -> list[str]:
     if not exclusions:
         return []
     rows = [
-        (cell(_clip_title(e.title)), cell(e.doi), str(e.round + 1), LABELS[e.reason], _describe_detail(e))
+        (format_cell(_clip_title(e.title)), format_cell(e.doi), str(e.round + 1), LABELS[e.reason], _describe_detail(e))
         for e in exclusions
     ]
     return ["## Excluded papers\n\n" + _format_table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
@@ -139,7 +139,7 @@ def _describe_detail(exclusion: Exclusion) -> str:
         below = f" below {exclusion.threshold:g}" if exclusion.threshold is not None else ""
         return f"score {exclusion.score:.2f}{below}"
     by = f"by {exclusion.reviewer}" if exclusion.reviewer else ""
-    return cell("; ".join(filter(None, (exclusion.detail, by))))
+    return format_cell("; ".join(filter(None, (exclusion.detail, by))))
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:
@@ -147,7 +147,7 @@ def _list_counts(counts: Mapping[str, int]) -> str:
 
 
 def _list_numbers(numbers: Iterable[tuple[str, int]]) -> str:
-    return "; ".join(f"{cell(name)} (n = {count:,})" for name, count in numbers)
+    return "; ".join(f"{format_cell(name)} (n = {count:,})" for name, count in numbers)
 
 
 def _format_bullets(lines: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Papers of a collection as references, and the formats that the kernel writes of them: BibTeX, RIS and CSL-JSON."""
+"""A collection as references, and as BibTeX, RIS and CSL-JSON."""
 
 from paper_search.citation_keys import citation_keys
 from paper_search.models import Paper, PaperCollection, WorkType
@@ -10,38 +10,38 @@ from uraniborg.kernel.bibliography.text import clean_names, one_line
 def export_bibtex(collection: PaperCollection) -> str:
     """Return one BibTeX entry per paper, a blank line between; no papers give an empty string. Does not raise.
 
-    Keys are `family_year_word` (see `citation_keys`); `write_bibtex` says how the rest is written.
+    Keys are `family_year_word` (see `citation_keys`); `write_bibtex` describes the other fields.
     """
     from uraniborg.kernel.bibliography.bibtex import write_bibtex
 
-    return write_bibtex(references(collection))
+    return write_bibtex(make_references(collection))
 
 
 def export_ris(collection: PaperCollection) -> str:
     """Return one RIS record per paper, abstracts included; no papers give an empty string. Does not raise."""
     from uraniborg.kernel.bibliography.ris import write_ris
 
-    return write_ris(references(collection))
+    return write_ris(make_references(collection))
 
 
 def export_csl_json(collection: PaperCollection) -> str:
     """Return a JSON array with one CSL item per paper, its id the BibTeX key. Does not raise."""
     from uraniborg.kernel.bibliography.csl import write_csl_json
 
-    return write_csl_json(references(collection))
+    return write_csl_json(make_references(collection))
 
 
-def references(collection: PaperCollection) -> list[Reference]:
+def make_references(collection: PaperCollection) -> list[Reference]:
     """Return every paper of the collection, in order, with its unique key."""
     keys = citation_keys(collection.papers)
-    return [_reference(paper, key) for paper, key in zip(collection.papers, keys, strict=True)]
+    return [_make_reference(paper, key) for paper, key in zip(collection.papers, keys, strict=True)]
 
 
-def _reference(paper: Paper, key: str) -> Reference:
+def _make_reference(paper: Paper, key: str) -> Reference:
     authors, editors = clean_names(a.name for a in paper.authors), clean_names(e.name for e in paper.editors)
     return Reference(
         key=key,
-        kind=_kind(paper),
+        kind=_find_kind(paper),
         title=one_line(paper.title),
         authors=authors,
         editors=() if authors else editors,
@@ -63,7 +63,7 @@ def _reference(paper: Paper, key: str) -> Reference:
     )
 
 
-def _kind(paper: Paper) -> WorkType:
+def _find_kind(paper: Paper) -> WorkType:
     if paper.work_type is not None:
         return paper.work_type
     only_on_arxiv = "arxiv" in paper.identifiers and not paper.venue

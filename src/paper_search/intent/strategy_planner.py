@@ -18,7 +18,7 @@ from paper_search.intent.written_queries import (
     parse_typed_query,
 )
 from paper_search.intent.years import RECENT_YEARS
-from paper_search.lookups import Identifier, lookup_query, read_identifiers
+from paper_search.lookups import Identifier, make_lookup_query, read_identifiers
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ParsedIntent,
@@ -207,7 +207,7 @@ def _plan_lookup(
         notes.append(
             f"Only the first {len(wanted)} of {len(identifiers)} identifiers are fetched, as max_results asks."
         )
-    return SearchStrategy(queries=[lookup_query(wanted)], sources=list(sources), filters=filters, notes=notes)
+    return SearchStrategy(queries=[make_lookup_query(wanted)], sources=list(sources), filters=filters, notes=notes)
 
 
 def _collect_feedback(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from paper_search.lookups import carries, read_identifiers
+from paper_search.lookups import find_carried_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
 from paper_search.query.languages import parse_language
@@ -38,7 +38,7 @@ def filter_papers(
     removed: Counter[str] = Counter()
     for paper in papers:
         reason = _find_misfit(paper, filters, queries, applied)
-        if reason is None and wanted and not carries(paper, wanted):
+        if reason is None and wanted and not find_carried_identifiers(paper, wanted):
             reason = ExclusionReason.OTHER_WORK
         if reason is None:
             accepted.append(paper)

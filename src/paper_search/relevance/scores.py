@@ -7,7 +7,7 @@ citations and by recency. Preferences and the marks of earlier rounds then move 
 from collections.abc import Mapping, Sequence
 
 from paper_search.intent.feedback import extract_wanted_words
-from paper_search.lookups import carries, read_identifiers
+from paper_search.lookups import find_carried_identifiers, read_identifiers
 from paper_search.models import ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.annotations import explain_score, find_tags
 from paper_search.relevance.bm25 import measure_matches, weigh_terms
@@ -44,7 +44,7 @@ def score_papers(
         wishes_met = bool(writers) + in_venue
         by_text = calibrate_score(strengths[i] * compute_prior(paper, this_year), query, weights, held, wishes_met)
         met = list_met_preferences(paper, candidate, counts, wishes)
-        asked_for = carries(paper, identifiers)
+        asked_for = find_carried_identifiers(paper, identifiers)
         by_wish = 1.0 if asked_for else raise_for_preferences(by_text, len(met), len(wishes))
         remarks = [*_list_remarks(marked, leaning[i], writers, in_venue), *(f"preferred: {wish}" for wish in met)]
         remarks += [f"asked for by its identifier {identifier}" for identifier in asked_for]

@@ -19,7 +19,7 @@ from paper_search.errors import (
     SessionNotFound,
     SessionNotOpened,
 )
-from paper_search.limits import checked_query
+from paper_search.limits import check_query
 from paper_search.models import PaperCollection
 from paper_search.sessions.background import POLL_S, BackgroundTasks
 from paper_search.sessions.decisions import check_inbox_decision, to_inbox_decision
@@ -83,7 +83,7 @@ class SessionManager:
 
         The session is stored once it waits at its first checkpoint or has ended.
         """
-        request = SessionRequest.from_config(checked_query(query), config, self._services.clock.now())
+        request = SessionRequest.from_config(check_query(query), config, self._services.clock.now())
         session_id = new_id()
         self._loop.call(lambda: self._open_session(session_id, request, config))
         return session_id
@@ -224,7 +224,7 @@ class SessionManager:
 
     async def _start(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
         # A search that cannot run is refused before there is a session.
-        checked_query(query)
+        check_query(query)
         await asyncio.to_thread(self._sessions.check_config, config)
         session = self.get(self.create(query, config))
         assert session is not None

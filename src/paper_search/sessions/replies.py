@@ -18,7 +18,7 @@ from paper_search.models import (
     StageCount,
     any_source_answered,
 )
-from paper_search.notices import notice_fields
+from paper_search.notices import build_notice_fields
 from paper_search.review import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
@@ -342,7 +342,7 @@ def _build_paper_fields(paper: Paper) -> dict[str, Any]:
         "relevance_score": round(paper.relevance_score, 2),
         "relevance_reason": clip_text(paper.relevance_reason, 120),
         "sources": paper.sources[:8],
-        **notice_fields(paper.notices),
+        **build_notice_fields(paper.notices),
         "status": paper.status.value,
         "found_in_round": paper.found_in_round,
     }

@@ -1,1 +1,1 @@
-"""The steps of a search, each usable alone."""
+"""The skills: the six steps of a search, each usable alone."""

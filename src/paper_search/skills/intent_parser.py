@@ -1,4 +1,4 @@
-"""Reads what a person asks for: with a language model where there is one, by rule otherwise."""
+"""The skill that reads a query: with a language model if one is configured, otherwise by rule."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ _MAX_CHARACTERS = 300
 
 
 class IntentParser:
-    """Turns a query into a ParsedIntent. Raises UnknownDomain for a domain that does not exist."""
+    """Reads a query as a ParsedIntent. Raises UnknownDomain for an unknown domain."""
 
     def __init__(self, llm: LLMProvider | None = None, domain: str = "general", clock: Clock | None = None) -> None:
         self._llm = llm
@@ -46,38 +46,38 @@ class IntentParser:
         self._clock = clock or SystemClock()
 
     async def parse(self, user_input: str) -> ParsedIntent:
-        """What the text asks for; `notes` say how it was read. Never raises on text: a model that fails is replaced."""
-        ruled = await asyncio.to_thread(read_query, user_input, self._vocabulary, self._clock.now().date())
-        if self._llm is None or read_identifiers(ruled.topic):
-            return ruled
+        """Return the intent of the text; `notes` say how it was read. Never raises: rules replace a failing model."""
+        by_rule = await asyncio.to_thread(read_query, user_input, self._vocabulary, self._clock.now().date())
+        if self._llm is None or read_identifiers(by_rule.topic):
+            return by_rule
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
         try:
-            answer = await self._llm.complete_json(system, _as_data(user_input), _SCHEMA)
-            return self._settled(ParsedIntent.model_validate(answer), ruled)
+            answer = await self._llm.complete_json(system, _write_prompt(user_input), _SCHEMA)
+            return self._combine_readings(ParsedIntent.model_validate(answer), by_rule)
         except LLMError as exc:
             note = f"The language model failed ({exc.code}), so the query was read by rule."
         except ValidationError:
-            note = "The language model's answer was unusable, so the query was read by rule."
-        return ruled.model_copy(update={"notes": [note, *ruled.notes]})
+            note = "The answer of the language model was invalid, so the query was read by rule."
+        return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
-    def _settled(self, read: ParsedIntent, ruled: ParsedIntent) -> ParsedIntent:
-        """The model's reading within bounds; what the person wrote in figures and quotes is kept as they wrote it."""
+    def _combine_readings(self, read: ParsedIntent, by_rule: ParsedIntent) -> ParsedIntent:
+        """Return the model's reading within limits, with the numbers and quotes of the query as the rules read them."""
         limits, notes = correct_limits(read.constraints, self._clock.now().date())
         stated = limits.model_dump(include={"year_from", "year_to", "language"})
-        if "max_results" in ruled.constraints.model_fields_set:
-            stated["max_results"] = ruled.constraints.max_results
+        if "max_results" in by_rule.constraints.model_fields_set:
+            stated["max_results"] = by_rule.constraints.max_results
         if limits.year_from is not None or limits.year_to is not None:
             notes.append(f"Limited to papers {describe_years(limits.year_from, limits.year_to)}.")
         return ParsedIntent(
-            topic=normalise_text(read.topic)[:_MAX_CHARACTERS] or ruled.topic,
-            concepts=_clean(read.concepts)[:MAX_CONCEPTS] or ruled.concepts,
+            topic=normalise_text(read.topic)[:_MAX_CHARACTERS] or by_rule.topic,
+            concepts=_clean_texts(read.concepts)[:MAX_CONCEPTS] or by_rule.concepts,
             intent_type=read.intent_type,
             constraints=SearchConstraints(**stated),
-            phrases=_clean([*ruled.phrases, *read.phrases]),
-            authors=_clean(read.authors),
-            venues=_clean(read.venues),
-            excluded=_clean(read.excluded),
-            preferences=_clean(read.preferences) or ruled.preferences,
+            phrases=_clean_texts([*by_rule.phrases, *read.phrases]),
+            authors=_clean_texts(read.authors),
+            venues=_clean_texts(read.venues),
+            excluded=_clean_texts(read.excluded),
+            preferences=_clean_texts(read.preferences) or by_rule.preferences,
             notes=["The query was read by a language model.", *notes],
         )
 
@@ -85,11 +85,11 @@ class IntentParser:
 _SCHEMA = make_answer_schema(ParsedIntent)
 
 
-def _as_data(query: str) -> str:
-    whole = json.dumps({"query": query}, ensure_ascii=False)
-    return whole.encode("utf-8", "replace").decode()
+def _write_prompt(query: str) -> str:
+    text = json.dumps({"query": query}, ensure_ascii=False)
+    return text.encode("utf-8", "replace").decode()
 
 
-def _clean(texts: list[str]) -> list[str]:
+def _clean_texts(texts: list[str]) -> list[str]:
     cleaned = (normalise_text(text)[:_MAX_CHARACTERS] for text in texts)
     return list(dict.fromkeys(text for text in cleaned if parse_phrase(text)))

@@ -1,4 +1,4 @@
-"""Turns an intent and what earlier rounds taught into a strategy: with a language model if there is one, or by rule."""
+"""The skill that builds the strategy of a round: with a language model if one is configured, otherwise by rule."""
 
 import asyncio
 import json
@@ -41,9 +41,9 @@ _MAX_TITLE_CHARACTERS = 200
 
 
 class QueryBuilder:
-    """Builds the strategy of each round. Raises UnknownDomain for a domain that does not exist.
+    """Builds the strategy of each round. Raises UnknownDomain for an unknown domain.
 
-    `available_sources` are the only ones a strategy names; left out, the domain's own list stands in for them.
+    A strategy names only `available_sources`; their default is the list of the domain.
     """
 
     def __init__(
@@ -56,29 +56,31 @@ class QueryBuilder:
         self._llm = llm
         self._domain = get_domain(domain)
         self._vocabulary = Vocabulary(self._domain.synonyms)
-        self._sources = _by_priority(available_sources, self._domain.priority_sources)
+        self._sources = _sort_by_priority(available_sources, self._domain.priority_sources)
         self._clock = clock or SystemClock()
 
     async def build(self, input: QueryBuilderInput) -> SearchStrategy:  # noqa: A002 - the name users know
-        """The next strategy; `notes` say what was changed and why. Never raises: a model that fails is replaced."""
-        ruled = await asyncio.to_thread(plan_strategy, input, self._vocabulary, self._sources, self._clock.now().date())
+        """Return the next strategy; `notes` say what changed and why. Never raises: rules replace a failing model."""
+        by_rule = await asyncio.to_thread(
+            plan_strategy, input, self._vocabulary, self._sources, self._clock.now().date()
+        )
         if self._llm is None or read_identifiers(input.intent.topic):
-            return ruled
+            return by_rule
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
         try:
-            answer = await self._llm.complete_json(system, self._message(input), _SCHEMA)
-            proposed = self._settled(SearchStrategy.model_validate(answer), ruled, input.previous_strategies)
+            answer = await self._llm.complete_json(system, self._write_prompt(input), _SCHEMA)
+            proposed = self._limit_strategy(SearchStrategy.model_validate(answer), by_rule, input.previous_strategies)
         except LLMError as exc:
             note = f"The language model failed ({exc.code}), so the queries were built by rule."
         except ValidationError:
-            note = "The language model's answer was unusable, so the queries were built by rule."
+            note = "The answer of the language model was invalid, so the queries were built by rule."
         else:
             if proposed.queries:
                 return proposed
             note = "The language model proposed no new query, so the queries were built by rule."
-        return ruled.model_copy(update={"notes": [note, *ruled.notes]})
+        return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
-    def _message(self, given: QueryBuilderInput) -> str:
+    def _write_prompt(self, given: QueryBuilderInput) -> str:
         texts = [*given.earlier_texts, *(given.user_feedback.texts if given.user_feedback else ())]
         last = given.previous_strategies[-1] if given.previous_strategies else None
         return json.dumps(
@@ -91,16 +93,16 @@ class QueryBuilder:
                 "last_strategy": last and last.model_dump(mode="json", exclude={"notes", "origins"}),
                 "set_by_person": [origin.part for origin in last.origins if origin.by_person] if last else [],
                 "feedback": "\n".join(texts),
-                "relevant_titles": _titles(given.relevant_titles),
-                "irrelevant_titles": _titles(given.irrelevant_titles),
+                "relevant_titles": _clip_titles(given.relevant_titles),
+                "irrelevant_titles": _clip_titles(given.irrelevant_titles),
             },
             ensure_ascii=False,
         )
 
-    def _settled(
-        self, proposed: SearchStrategy, ruled: SearchStrategy, previous: Sequence[SearchStrategy]
+    def _limit_strategy(
+        self, proposed: SearchStrategy, by_rule: SearchStrategy, previous: Sequence[SearchStrategy]
     ) -> SearchStrategy:
-        """The model's strategy within bounds: readable new queries, sources there are, sane limits."""
+        """Return the model's strategy with only new, readable queries, available sources and valid limits."""
         tried = {normalise_query(query.boolean_query) for strategy in previous for query in strategy.queries}
         queries: dict[str, SearchQuery] = {}
         for query in proposed.queries:
@@ -111,34 +113,34 @@ class QueryBuilder:
                 queries.setdefault(boolean, query.model_copy(update={"boolean_query": boolean}))
         filters, notes = correct_limits(proposed.filters, self._clock.now().date())
         stated = {name: value for name, value in filters if value is not None and name != "max_results"}
-        limits, _ = correct_limits(ruled.filters.model_copy(update=stated), self._clock.now().date())
+        limits, _ = correct_limits(by_rule.filters.model_copy(update=stated), self._clock.now().date())
         return SearchStrategy(
             queries=list(queries.values())[:_MAX_QUERIES],
             sources=[name for name in self._sources if name in proposed.sources] or list(self._sources),
             filters=limits,
             notes=["The queries were written by a language model.", *notes],
-            origins=_origins(list(queries.values())[:_MAX_QUERIES], ruled),
+            origins=_list_origins(list(queries.values())[:_MAX_QUERIES], by_rule),
         )
 
 
-def _origins(queries: Sequence[SearchQuery], ruled: SearchStrategy) -> list[PartOrigin]:
-    """Return the origins of the model's queries, and of the limits that the feedback asks for as the rules read it."""
+def _list_origins(queries: Sequence[SearchQuery], by_rule: SearchStrategy) -> list[PartOrigin]:
+    """Return the origins of the model's queries, and of the limits that the rules read from the feedback."""
     reason = "written by a language model"
     return [
         *(
             PartOrigin(part=f"queries[{index}]", value=query.boolean_query, inherited=False, reason=reason)
             for index, query in enumerate(queries)
         ),
-        *(origin for origin in ruled.origins if origin.by_person),
+        *(origin for origin in by_rule.origins if origin.by_person),
     ]
 
 
-def _by_priority(available: list[str] | None, priority: Sequence[str]) -> list[str]:
+def _sort_by_priority(available: list[str] | None, priority: Sequence[str]) -> list[str]:
     names = list(dict.fromkeys(priority if available is None else available))
     return sorted(names, key=lambda name: priority.index(name) if name in priority else len(priority))
 
 
-def _titles(titles: Sequence[str]) -> list[str]:
+def _clip_titles(titles: Sequence[str]) -> list[str]:
     return [normalise_text(title)[:_MAX_TITLE_CHARACTERS] for title in titles[:_MAX_TITLES]]
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from pydantic import ValidationError
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, lookup_query
+from paper_search.lookups import Identifier, make_lookup_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.sources.interfaces import Page, Request, Response
 from uraniborg.kernel.errors import UraniborgError
@@ -64,7 +64,7 @@ class InstalledDefinition:
 
     def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
         """Return a search for the identifiers as words; other works in the answer are dropped afterwards."""
-        return self.build_requests(lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
+        return self.build_requests(make_lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
 
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
         answer: object = json.loads(response.body)

@@ -1,1 +1,1 @@
-"""Reviewing a search at a terminal: pages, keys, and the marks of a review that is not finished."""
+"""The review of a search at a terminal: pages, keys, and the marks of an unfinished review."""

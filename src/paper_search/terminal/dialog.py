@@ -1,4 +1,4 @@
-"""The questions of a review, asked with single keys: approve a strategy, mark papers, finish or search again."""
+"""The dialogs of a review with single keys: approve a strategy, mark papers, finish or search again."""
 
 from collections.abc import Callable
 
@@ -23,11 +23,11 @@ _QUIT = ("q", "\x03", "\x04", "")
 
 
 def ask_about_strategy(checkpoint: Checkpoint, screen: Screen, refused_edit: str | None = None) -> Decision | None:
-    """Return the decision about a strategy; None when the person leaves. An edit starts from the one refused before."""
+    """Return the decision about a strategy; None if the person quits. An edit starts from a refused one, if given."""
     assert isinstance(checkpoint.payload, StrategyPayload)
     strategy = checkpoint.payload.strategy
     screen.write(f"\nRound {checkpoint.round + 1}: search like this?\n")
-    screen.write(pages.strategy_page(checkpoint.payload.intent, strategy, screen.width))
+    screen.write(pages.format_strategy(checkpoint.payload.intent, strategy, screen.width))
     while True:
         screen.write(f"\n{pages.STRATEGY_KEYS}")
         key = screen.read_key().lower()
@@ -51,20 +51,20 @@ def ask_about_strategy(checkpoint: Checkpoint, screen: Screen, refused_edit: str
 
 
 class PaperReview:
-    """Mark the papers of one checkpoint, one at a time. `save` is called after each mark."""
+    """The dialog that marks the papers of one checkpoint, one at a time. `save` is called after each mark."""
 
     def __init__(self, checkpoint: Checkpoint, marks: Marks, screen: Screen, save: Callable[[Marks], None]) -> None:
         assert isinstance(checkpoint.payload, ResultPayload)
         self._papers = checkpoint.payload.collection.papers
         exclusions = checkpoint.payload.collection.metadata.exclusions
-        self._excluded = [gone for gone in exclusions if gone.reason is not ExclusionReason.MERGED]
+        self._excluded = [exclusion for exclusion in exclusions if exclusion.reason is not ExclusionReason.MERGED]
         self._round = checkpoint.round
         self._marks = marks
         self._screen = screen
         self._save = save
 
     def ask(self, reviewer: str | None) -> Decision | None:
-        """Return the decision about the papers, with all marks; None when the person leaves."""
+        """Return the decision about the papers, with all marks; None if the person quits."""
         self._screen.write(f"\nRound {self._round + 1}: {pages.count_marks(self._papers, self._marks.decisions)}")
         if not self._papers:
             self._screen.write("No papers to review.")
@@ -72,27 +72,27 @@ class PaperReview:
         while True:
             key = self._screen.read_key()
             if key.lower() == "a":
-                return self._decide(DecisionAction.APPROVE, reviewer)
+                return self._build_decision(DecisionAction.APPROVE, reviewer)
             if key.lower() == "r":
                 if (words := self._screen.read_line("What is missing or wrong")) is not None:
-                    return self._decide(DecisionAction.REJECT, reviewer, words)
+                    return self._build_decision(DecisionAction.REJECT, reviewer, words)
                 self._show_paper()
                 continue
             if key.lower() in _QUIT:
                 return None
-            self._handle(key)
+            self._handle_key(key)
 
-    def _handle(self, key: str) -> None:
+    def _handle_key(self, key: str) -> None:
         if key.lower() in _MARKS and self._papers:
-            self._mark(self._paper, key)
+            self._mark_paper(self._paper, key)
         elif key in _NEXT:
-            self._move(1)
+            self._move_by(1)
         elif key in _BACK:
-            self._move(-1)
+            self._move_by(-1)
         elif key.lower() == "x":
-            self._take_back()
+            self._include_excluded()
         elif key.lower() == "l":
-            self._screen.write("\n" + pages.list_page(self._papers, self._marks.decisions, self._screen.width))
+            self._screen.write("\n" + pages.format_list(self._papers, self._marks.decisions, self._screen.width))
         else:
             self._screen.write(pages.PAPER_HELP)
 
@@ -100,7 +100,7 @@ class PaperReview:
     def _paper(self) -> Paper:
         return self._papers[self._marks.position]
 
-    def _mark(self, paper: Paper, key: str) -> None:
+    def _mark_paper(self, paper: Paper, key: str) -> None:
         status = _MARKS[key.lower()]
         with_reason = key == "e" or (key.isupper() and status is not ReviewStatus.UNDECIDED)
         reason = self._screen.read_line(f"Why {status.value}? (Enter for no reason)") if with_reason else ""
@@ -108,18 +108,18 @@ class PaperReview:
             self._show_paper()
             return
         self._marks.decisions[paper.id] = PaperDecision(status=status, reason=reason or None)
-        self._move(1)
+        self._move_by(1)
 
-    def _take_back(self) -> None:
+    def _include_excluded(self) -> None:
         """List the papers that are not in the result, and include the one that the person names."""
-        self._screen.write("\n" + pages.exclusion_page(self._excluded, self._marks.decisions, self._screen.width))
+        self._screen.write("\n" + pages.format_exclusions(self._excluded, self._marks.decisions, self._screen.width))
         number = self._screen.read_line("Number of a paper to include (Enter for none)") if self._excluded else None
         if number and number.isdigit() and 1 <= int(number) <= len(self._excluded):
             self._marks.decisions[self._excluded[int(number) - 1].paper_id] = PaperDecision(status=ReviewStatus.INCLUDE)
             self._save(self._marks)
         self._show_paper()
 
-    def _move(self, step: int) -> None:
+    def _move_by(self, step: int) -> None:
         last = len(self._papers) - 1
         position = self._marks.position + step
         self._marks.position = min(max(position, 0), max(last, 0))
@@ -136,10 +136,10 @@ class PaperReview:
             paper = self._papers[position]
             decision = self._marks.decisions.get(paper.id)
             number = f"{position + 1}/{len(self._papers)}"
-            self._screen.write("\n" + pages.paper_page(paper, decision, number, self._screen.width))
+            self._screen.write("\n" + pages.format_paper(paper, decision, number, self._screen.width))
         self._screen.write(f"\n{pages.PAPER_KEYS}")
 
-    def _decide(self, action: DecisionAction, reviewer: str | None, feedback: str = "") -> Decision:
+    def _build_decision(self, action: DecisionAction, reviewer: str | None, feedback: str = "") -> Decision:
         decisions = {name: mark.model_dump(exclude_none=True) for name, mark in self._marks.decisions.items()}
         data = {"decisions": decisions, "reviewer": reviewer if decisions else None, "free_text_feedback": feedback}
         return Decision(action=action, revised_data={name: value for name, value in data.items() if value} or None)

@@ -1,4 +1,4 @@
-"""The marks of an unfinished review, stored after each key so that a review can be left and resumed."""
+"""The marks of an unfinished review, stored after each key so that the review can be resumed."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from uraniborg.kernel.settings import own_folder
 
 
 class Marks(BaseModel):
-    """The decisions about papers that were not sent yet, and the paper that was displayed last."""
+    """The decisions about papers that are not sent yet, and the position of the paper displayed last."""
 
     checkpoint_id: str
     decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
@@ -27,12 +27,12 @@ class MarkStore:
         self._folder = folder or own_folder("data", "paper_search", REVIEWS)
 
     def load(self, session_id: str, checkpoint_id: str) -> Marks:
-        """Return the marks stored for the session; none when there are none or the file is damaged.
+        """Return the stored marks of the session; no marks if there is no file or it is damaged.
 
-        Marks of an earlier checkpoint still hold: its papers are in the session.
+        Marks of an earlier checkpoint are still valid: its papers are in the session.
         """
         try:
-            marks = Marks.model_validate_json(self._path(session_id).read_bytes())
+            marks = Marks.model_validate_json(self._get_path(session_id).read_bytes())
         except (OSError, ValidationError):
             return Marks(checkpoint_id=checkpoint_id)
         if marks.checkpoint_id == checkpoint_id:
@@ -40,11 +40,13 @@ class MarkStore:
         return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions, reviewer=marks.reviewer)
 
     def save(self, session_id: str, marks: Marks) -> None:
+        """Store the marks of the session."""
         make_private_folder(self._folder)
-        write_atomic(self._path(session_id), marks.model_dump_json())
+        write_atomic(self._get_path(session_id), marks.model_dump_json())
 
     def delete(self, session_id: str) -> None:
-        self._path(session_id).unlink(missing_ok=True)
+        """Delete the marks of the session, if there are any."""
+        self._get_path(session_id).unlink(missing_ok=True)
 
-    def _path(self, session_id: str) -> Path:
+    def _get_path(self, session_id: str) -> Path:
         return self._folder / f"{session_id}.json"

@@ -1,4 +1,4 @@
-"""What a review displays: a strategy, one paper, a list of papers. Plain text that fits the terminal's width."""
+"""The pages of a review as plain text of the terminal's width: a strategy, a paper, a list of papers."""
 
 import textwrap
 from collections import Counter
@@ -22,9 +22,9 @@ PAPER_HELP = """\
 i  include          I  include, with a reason
 m  maybe            M  maybe, with a reason
 e  exclude; you may give a reason
-u  undecided: take the mark back
+u  undecided: remove the mark
 n  next paper (also space)      b  back      l  list all papers
-x  list the excluded papers and take one back
+x  list the excluded papers and include one again
 a  approve: finish with all papers that are not excluded
 r  re-search: send the marks and say what is missing; another round follows
 q  quit: marks are stored; `paper-search sessions resume` continues here"""
@@ -37,25 +37,27 @@ _SIGNS: Mapping[ReviewStatus, str] = {
 }
 
 
-def strategy_page(intent: ParsedIntent, strategy: SearchStrategy, width: int) -> str:
-    """Return the strategy: queries, sources, limits, and how they came about."""
+def format_strategy(intent: ParsedIntent, strategy: SearchStrategy, width: int) -> str:
+    """Return the strategy: queries, sources, limits, and their origins."""
     limits = strategy.filters.model_dump(mode="json", exclude_none=True)
-    lines = [_field("question", intent.topic, width)]
-    lines += [_field(f"query {number}", query.boolean_query, width) for number, query in enumerate(strategy.queries, 1)]
-    lines.append(_field("sources", ", ".join(strategy.sources) or "all", width))
-    lines.append(_field("limits", ", ".join(f"{name} {value}" for name, value in limits.items()), width))
+    lines = [_format_field("question", intent.topic, width)]
+    lines += [
+        _format_field(f"query {number}", query.boolean_query, width) for number, query in enumerate(strategy.queries, 1)
+    ]
+    lines.append(_format_field("sources", ", ".join(strategy.sources) or "all", width))
+    lines.append(_format_field("limits", ", ".join(f"{name} {value}" for name, value in limits.items()), width))
     if strategy.origins:
         lines.append(
-            _field("inherited", "; ".join(o.value for o in strategy.origins if o.inherited) or "nothing", width)
+            _format_field("inherited", "; ".join(o.value for o in strategy.origins if o.inherited) or "nothing", width)
         )
         new = [f"{origin.value} ({origin.reason})" for origin in strategy.origins if not origin.inherited]
-        lines.append(_field("new", "; ".join(new) or "nothing", width))
+        lines.append(_format_field("new", "; ".join(new) or "nothing", width))
     notes = dict.fromkeys([*intent.notes, *strategy.notes])
-    lines += [_field("note", note, width) for note in notes]
+    lines += [_format_field("note", note, width) for note in notes]
     return "\n".join(lines)
 
 
-def paper_page(paper: Paper, decision: PaperDecision | None, position: str, width: int) -> str:
+def format_paper(paper: Paper, decision: PaperDecision | None, position: str, width: int) -> str:
     """Return one paper with its abstract, relevance and mark."""
     names = [author.name for author in paper.authors]
     authors = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
@@ -65,7 +67,7 @@ def paper_page(paper: Paper, decision: PaperDecision | None, position: str, widt
     abstract = clip_text(" ".join((paper.abstract or "No abstract.").split()), _ABSTRACT_CHARACTERS)
     blocks = [
         f"{position}  {describe_mark(paper, decision)} ".ljust(width, "─"),
-        textwrap.fill(_title(paper), width),
+        textwrap.fill(_mark_title(paper), width),
         textwrap.fill(note, width) if (note := describe_notices(paper.notices)) else "",
         textwrap.fill(about, width) if about else "",
         textwrap.fill(facts, width),
@@ -75,49 +77,51 @@ def paper_page(paper: Paper, decision: PaperDecision | None, position: str, widt
     return "\n".join(block for block in blocks if block)
 
 
-def list_page(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], width: int) -> str:
+def format_list(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], width: int) -> str:
     """Return one line for each paper: number, mark, year and title."""
     lines = [
-        clip_text(f"{number:>4} {_SIGNS[status_of(paper, decisions)]} {paper.year or '----'} {_title(paper)}", width)
+        clip_text(
+            f"{number:>4} {_SIGNS[get_status(paper, decisions)]} {paper.year or '----'} {_mark_title(paper)}", width
+        )
         for number, paper in enumerate(papers, 1)
     ]
     return "\n".join([*lines, textwrap.fill(count_marks(papers, decisions), width)])
 
 
-def _title(paper: Paper) -> str:
+def _mark_title(paper: Paper) -> str:
     return mark_title(paper.title, paper.retraction and paper.retraction.status)
 
 
-def exclusion_page(exclusions: Sequence[Exclusion], decisions: Mapping[str, PaperDecision], width: int) -> str:
+def format_exclusions(exclusions: Sequence[Exclusion], decisions: Mapping[str, PaperDecision], width: int) -> str:
     """Return one line for each paper that is not in the result: number, mark, reason and title."""
     if not exclusions:
         return "No paper is excluded."
     lines = [
-        f"{number:>4} {_SIGNS[decisions[gone.paper_id].status] if gone.paper_id in decisions else ' '} "
-        f"{gone.reason.value.replace('_', ' ')}: {gone.title}"
-        for number, gone in enumerate(exclusions, 1)
+        f"{number:>4} {_SIGNS[decisions[exclusion.paper_id].status] if exclusion.paper_id in decisions else ' '} "
+        f"{exclusion.reason.value.replace('_', ' ')}: {exclusion.title}"
+        for number, exclusion in enumerate(exclusions, 1)
     ]
     return "\n".join(clip_text(line, width) for line in lines)
 
 
 def count_marks(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:
-    """Return how many papers have which status."""
-    counts = Counter(status_of(paper, decisions) for paper in papers)
+    """Return the number of papers with each status."""
+    counts = Counter(get_status(paper, decisions) for paper in papers)
     return ", ".join(f"{counts[status]} {status.value}" for status in ReviewStatus)
 
 
-def status_of(paper: Paper, decisions: Mapping[str, PaperDecision]) -> ReviewStatus:
-    """Return the status of this sitting, or else the one that the session stores."""
+def get_status(paper: Paper, decisions: Mapping[str, PaperDecision]) -> ReviewStatus:
+    """Return the status of the unsent mark, or else the status in the session."""
     return decisions[paper.id].status if paper.id in decisions else paper.status
 
 
 def describe_mark(paper: Paper, decision: PaperDecision | None) -> str:
-    """Return the mark of this sitting, or else what was decided before and by whom."""
+    """Return the unsent mark, or else the earlier decisions with their reviewers."""
     if decision is not None:
         return decision.status.value + (f": {decision.reason}" if decision.reason else "")
     given = [f"{d.status.value} ({d.reviewer}{f': {d.reason}' if d.reason else ''})" for d in paper.decisions]
     return ", ".join(given) or ReviewStatus.UNDECIDED.value
 
 
-def _field(name: str, value: str, width: int) -> str:
+def _format_field(name: str, value: str, width: int) -> str:
     return textwrap.fill(" ".join(value.split()), width, initial_indent=f"{name:<10} ", subsequent_indent=" " * 11)

@@ -1,4 +1,4 @@
-"""A whole review at a terminal: from checkpoint to checkpoint until the session is complete or the person leaves."""
+"""The review of a session at a terminal, from checkpoint to checkpoint, until it is complete or the person quits."""
 
 import asyncio
 from typing import Final
@@ -16,11 +16,11 @@ from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayloa
 from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"
-_LOOK_S: Final = 0.2
+_POLL_S: Final = 0.2
 
 
 class TerminalReview:
-    """Ask a person about every checkpoint of a session that `manager` knows."""
+    """Asks a person about every checkpoint of a session."""
 
     def __init__(
         self, manager: SessionManager, screen: Screen, reviewer: str | None = None, marks: MarkStore | None = None
@@ -31,18 +31,18 @@ class TerminalReview:
         self._marks = marks or MarkStore()
         self._last = ""
         self._refused_edit: str | None = None
-        """The person's text of an edit that was refused, to be corrected."""
+        """The text of an edit that was refused, to be corrected."""
 
-    async def open(self, query: str, config: AppConfig) -> str:
-        """Open a session and return its id. Raises as `SessionManager.start`."""
-        session_id = (await self._manager.start(query, config, on_progress=self.report))["session_id"]
-        self._screen.write(f"Session {session_id[:8]}. Leave with q; nothing is lost.")
+    async def open_session(self, query: str, config: AppConfig) -> str:
+        """Open a session and return its id. Raise the errors of `SessionManager.start`."""
+        session_id = (await self._manager.start(query, config, on_progress=self.show_progress))["session_id"]
+        self._screen.write(f"Session {session_id[:8]}. Quit with q; nothing is lost.")
         return session_id
 
-    async def run(self, session_id: str) -> bool:
-        """Return True when the session is complete, False when the person left it waiting.
+    async def review_session(self, session_id: str) -> bool:
+        """Ask until the session is complete, and return True; or False if the person quits before.
 
-        Raises SessionNotFound, SessionFailed or SessionInterrupted.
+        Raise SessionNotFound, SessionFailed or SessionInterrupted.
         """
         while True:
             state = await self._manager.get_state(session_id)
@@ -52,16 +52,16 @@ class TerminalReview:
                 return True
             checkpoint = await self._manager.get_checkpoint(session_id)
             if checkpoint is None:
-                await asyncio.sleep(_LOOK_S)
+                await asyncio.sleep(_POLL_S)
                 continue
             decision = await asyncio.to_thread(self._ask, session_id, checkpoint)
             if decision is None:
                 self._screen.write(f"\nThe session waits. Continue: paper-search sessions resume {session_id[:8]}")
                 return False
-            await self._decide(session_id, checkpoint, decision)
+            await self._send_decision(session_id, checkpoint, decision)
 
-    async def report(self, session: WorkflowSession) -> None:
-        """Display what the search does now, once."""
+    async def show_progress(self, session: WorkflowSession) -> None:
+        """Display the present activity of the search, once."""
         state = session.get_state()
         now = describe_progress(state)
         if now != self._last and state.phase != WAITING:
@@ -72,19 +72,19 @@ class TerminalReview:
         self._screen.discard_typed()
         if isinstance(checkpoint.payload, StrategyPayload):
             return ask_about_strategy(checkpoint, self._screen, self._refused_edit)
-        if trouble := describe_source_problems(checkpoint.payload.collection):
-            self._screen.write(f"\n{trouble}")
+        if problems := describe_source_problems(checkpoint.payload.collection):
+            self._screen.write(f"\n{problems}")
         marks = self._marks.load(session_id, checkpoint.checkpoint_id)
         marks.reviewer = self._reviewer or marks.reviewer
         if marks.decisions:
-            self._screen.write(f"\n{len(marks.decisions)} marks of this review were stored and are still here.")
+            self._screen.write(f"\n{plural(len(marks.decisions), 'mark')} of this review restored.")
         review = PaperReview(checkpoint, marks, self._screen, lambda given: self._marks.save(session_id, given))
         return review.ask(marks.reviewer)
 
-    async def _decide(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
+    async def _send_decision(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
         try:
             reply = await self._manager.decide(
-                session_id, decision, checkpoint_id=checkpoint.checkpoint_id, door=DOOR, on_progress=self.report
+                session_id, decision, checkpoint_id=checkpoint.checkpoint_id, door=DOOR, on_progress=self.show_progress
             )
         except InvalidDecision as refusal:
             self._screen.write(f"\n{refusal.message} {refusal.hint}")

@@ -1,4 +1,4 @@
-"""The terminal that a review talks to: text on stderr, single keys and lines from stdin."""
+"""The terminal of a review: text on stderr, single keys and lines from stdin."""
 
 import os
 import select
@@ -23,14 +23,16 @@ from uraniborg.kernel.logging import printable
 
 _ESCAPE: Final = b"\x1b"
 _INTERRUPT: Final = "\x03"
-_LONGEST_LINE: Final = 4_096
+_MAX_LINE_BYTES: Final = 4_096
 
 
 class Screen(Protocol):
-    """What a review needs of a terminal. Every method may block."""
+    """The interface of a terminal. Every method may block."""
 
     @property
-    def width(self) -> int: ...
+    def width(self) -> int:
+        """The number of columns."""
+        ...
 
     def write(self, text: str) -> None: ...
 
@@ -44,11 +46,11 @@ class Screen(Protocol):
 
 
 class TerminalScreen:
-    """The user's terminal. stdout stays free for results."""
+    """The user's terminal. It leaves stdout to results."""
 
     @staticmethod
     def require() -> "TerminalScreen":
-        """Return the screen. Raises InvalidInput when stdin or stderr is not a terminal."""
+        """Return the screen. Raise InvalidInput if stdin or stderr is not a terminal."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise InvalidInput(
                 "A review needs a terminal: stdin and stderr must not be redirected.",
@@ -68,7 +70,7 @@ class TerminalScreen:
         sys.stderr.flush()
 
     def discard_typed(self) -> None:
-        """Forget keys that were typed before a question was displayed."""
+        """Discard keys that were typed before a question was displayed."""
         if termios is not None:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
@@ -76,27 +78,27 @@ class TerminalScreen:
         """Return one key. Ctrl-C is a key here, so that the review can end with the command that resumes it."""
         if termios is None:
             return typer.getchar()
-        with _unsignalled(whole_lines=False) as stdin:
+        with _disable_signals(whole_lines=False) as stdin:
             typed = os.read(stdin, 1)
-            while typed and (_is_unfinished(typed) or (select.select([stdin], [], [], 0)[0] and typed[:1] == _ESCAPE)):
+            while typed and (_is_incomplete(typed) or (select.select([stdin], [], [], 0)[0] and typed[:1] == _ESCAPE)):
                 typed += os.read(stdin, 1)
         return typed.decode("utf-8", "replace")
 
     def read_line(self, prompt: str) -> str | None:
-        """Return one line without its end; None when the person presses Ctrl-C or Ctrl-D instead."""
+        """Return one line without its end; None if the person presses Ctrl-C or Ctrl-D."""
         if termios is None:
             return typer.prompt(prompt, default="", show_default=False, err=True)
         sys.stderr.write(f"{printable(prompt)}: ")
         sys.stderr.flush()
-        with _unsignalled(whole_lines=True) as stdin:
-            line = os.read(stdin, _LONGEST_LINE).decode("utf-8", "replace")
+        with _disable_signals(whole_lines=True) as stdin:
+            line = os.read(stdin, _MAX_LINE_BYTES).decode("utf-8", "replace")
         if not line or line.endswith(_INTERRUPT):
             sys.stderr.write("\n")
             return None
         return line.strip()
 
     def edit(self, text: str) -> str:
-        """Return the text as the user's editor leaves it. Raises InvalidInput when the editor fails."""
+        """Open the text in the user's editor and return the edited text. Raise InvalidInput if the editor fails."""
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         with tempfile.TemporaryDirectory(prefix="paper-search-") as folder:
             path = Path(folder) / "strategy.json"
@@ -105,12 +107,14 @@ class TerminalScreen:
                 subprocess.run([*shlex.split(editor), str(path)], check=True)  # noqa: S603 - the user's own editor
                 return path.read_text(encoding="utf-8")
             except (OSError, ValueError, subprocess.CalledProcessError):
-                raise InvalidInput(f"The editor '{editor}' failed.", hint="Set EDITOR to an editor you have.") from None
+                raise InvalidInput(
+                    f"The editor '{editor}' failed.", hint="Set EDITOR to an installed editor."
+                ) from None
 
 
 @contextmanager
-def _unsignalled(*, whole_lines: bool) -> Generator[int]:
-    """Give the descriptor of stdin, with Ctrl-C as a character. What was typed before is not lost."""
+def _disable_signals(*, whole_lines: bool) -> Generator[int]:
+    """Yield the descriptor of stdin, with Ctrl-C as a character. Keys typed before are not lost."""
     assert termios is not None
     stdin = sys.stdin.fileno()
     before = termios.tcgetattr(stdin)
@@ -127,7 +131,7 @@ def _unsignalled(*, whole_lines: bool) -> Generator[int]:
         termios.tcsetattr(stdin, termios.TCSANOW, before)
 
 
-def _is_unfinished(typed: bytes) -> bool:
-    """Return True while more bytes of one UTF-8 character must follow."""
+def _is_incomplete(typed: bytes) -> bool:
+    """Return True if more bytes of the UTF-8 character must follow."""
     lead = typed[0]
     return lead >= 0xC0 and len(typed) < (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from paper_search.limits import checked_query
+from paper_search.limits import check_query
 from paper_search.models import MAX_RESULTS_CAP, PaperCollection
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.journal import Journal, NoJournal
@@ -102,7 +102,7 @@ class SearchWorkflow:
         handler does not fit its checkpoint. Failures of sources and models are reported in the result, never raised.
         """
         run = SearchRun(
-            query=checked_query(user_input),
+            query=check_query(user_input),
             run_id=run_id or str(uuid4()),
             skills=self._skills,
             options=self._options,

@@ -28,9 +28,9 @@ def service(workflow: str | None = None) -> Service:
     Raises InvalidConfig, and Unavailable for a home that can be none.
     """
     from pflow.cli.sources import check_home, names_a_file
-    from pflow.config import load
+    from pflow.config import load_settings
 
-    found = Service(load())
+    found = Service(load_settings())
     if workflow is None or not names_a_file(workflow):
         check_home(found.home)
     return found

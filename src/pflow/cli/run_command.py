@@ -35,9 +35,9 @@ def _answered(arguments: Sequence[str]) -> int:
 def _refused(error: UraniborgError, asked: RunArguments) -> int:
     """Nothing ran."""
     if asked.json:
-        from pflow.replies import refused
+        from pflow.replies import build_refusal
 
-        print_json(redact(_as_given(refused(error, asked.workflow), asked.workflow)))
+        print_json(redact(_as_given(build_refusal(error, asked.workflow), asked.workflow)))
     else:
         from pflow.cli.run_results import tell_error
 
@@ -103,10 +103,10 @@ def _planned(asked: RunArguments) -> int:
 def _prepared(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
     from pflow.cli.input_values import inputs_of
     from pflow.cli.sources import check_home, names_a_file, source_of
-    from pflow.config import load
+    from pflow.config import load_settings
     from pflow.service import Service
 
-    settings = load()
+    settings = load_settings()
     service = Service(replace(settings, cluster=asked.cluster) if asked.cluster else settings)
     if not names_a_file(asked.workflow):
         check_home(service.home)

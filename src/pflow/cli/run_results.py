@@ -20,7 +20,7 @@ from pflow.cli.printing import (
     write,
 )
 from pflow.cli.sources import as_given, names_a_file
-from pflow.config import load
+from pflow.config import load_settings
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
 from pflow.service import Service
@@ -62,7 +62,7 @@ def tell_error(error: UraniborgError, given: str) -> None:
         from pflow.cli.diagnostics import diagnostics_of, summary, tell_diagnostics, text_of
 
         diagnostics = diagnostics_of(error)
-        tell_diagnostics(Page(sys.stderr), diagnostics, text_of(Service(load()), given))
+        tell_diagnostics(Page(sys.stderr), diagnostics, text_of(Service(load_settings()), given))
         say("error", RED, f"'{given}' is not valid: {summary(diagnostics)}. Nothing was run.")
         return
     label, style = ("waiting", YELLOW) if isinstance(error, ApprovalRequired) else ("error", RED)

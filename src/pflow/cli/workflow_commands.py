@@ -168,6 +168,6 @@ def guide(json: Json = False) -> None:
     import sys
 
     from pflow.cli.printing import write
-    from pflow.guide import guide_text
+    from pflow.guide import read_guide
 
-    print_json({"guide": guide_text()}) if json else write(sys.stdout, guide_text())
+    print_json({"guide": read_guide()}) if json else write(sys.stdout, read_guide())

@@ -233,7 +233,7 @@ def run_remotely(parcel: Parcel) -> dict[str, Any]:
     """Run a node on a worker, and return its outcome or its error as plain values: versions may differ."""
     try:
         interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - the sender may run any code here
-        context = Context(**fields, mask=Secrets(secrets).masked)
+        context = Context(**fields, mask=Secrets(secrets).mask)
         function = Registry(context.home).function(interface)
         is_async = iscoroutinefunction(function)
         given = (

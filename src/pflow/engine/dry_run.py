@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pflow.engine.batches import BatchRun
-from pflow.engine.inputs import prepare_inputs, secret_inputs
+from pflow.engine.inputs import find_secret_inputs, prepare_inputs
 from pflow.engine.output import NodeStatus
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
 from pflow.engine.step_runner import LoadWorkflow
@@ -46,10 +46,10 @@ def plan_run(
     values = prepare_inputs(workflow, inputs)
     dry_run = DryRun(earlier, interfaces, load_workflow)
     dry_run.lookup.node_ids = set(workflow.nodes)
-    secrets = Secrets(secret_inputs(workflow, values))
+    secrets = Secrets(find_secret_inputs(workflow, values))
     state = RunState(interfaces, dry_run, dry_run, secrets, replace(context, run_id=_RUN_ID), warnings=[])
     asyncio.run(WorkflowWalker(workflow, values, state).walk())
-    return secrets.masked(list(dry_run.list_reports()))
+    return secrets.mask(list(dry_run.list_reports()))
 
 
 class DryRun:

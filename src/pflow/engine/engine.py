@@ -13,7 +13,7 @@ from typing import Any, Final
 from pflow.engine.batches import BatchRun
 from pflow.engine.cancellation import Cancellation, register_run, unregister_run
 from pflow.engine.executors import PATIENCE_S, Executor, LocalExecutor
-from pflow.engine.inputs import prepare_inputs, secret_inputs, warn_of_unused_inputs
+from pflow.engine.inputs import find_secret_inputs, prepare_inputs, warn_of_unused_inputs
 from pflow.engine.output import NodeStatus, NullOutput, Output, elapsed_ms
 from pflow.engine.results import Progress, RunResult, collect_outputs
 from pflow.engine.resume.recorder import RunRecorder
@@ -153,7 +153,7 @@ class _RunListener:
         if step is not None:
             note = step.not_reused_reason
         else:
-            note = self._secrets.masked(error.message) if error else "interrupted"
+            note = self._secrets.mask(error.message) if error else "interrupted"
         self._output.node_finished(key, status, duration_ms, note)
 
     def node_skipped(self, key: str, node: Node) -> None:
@@ -208,10 +208,10 @@ class _Run:
 
     async def _run_workflow(self) -> dict[str, Any]:
         """Return the outputs of the workflow. Raise a member of the error family."""
-        self.secrets.add(secret_inputs(self.workflow, self._inputs))
+        self.secrets.add(find_secret_inputs(self.workflow, self._inputs))
         await yield_to_loop()  # a run that was cancelled before it began ends here
         values = prepare_inputs(self.workflow, self._inputs)
-        self.secrets.add(secret_inputs(self.workflow, values))
+        self.secrets.add(find_secret_inputs(self.workflow, values))
         self.warnings += warn_of_unused_inputs(self.workflow, self._inputs)
         self._recorder = self._begin_recording()
         executor = self.engine.make_executor(self.engine.registry)
@@ -287,12 +287,12 @@ class _Run:
             spool=spool_folder(self.engine.home, self.run_id),
             lineage=self._recorder.lineage if self._recorder else self.run_id,
             pass_env=self.engine.pass_env,
-            mask=self.secrets.masked,
+            mask=self.secrets.mask,
             keeper=executor.keeper,
         )
 
     def _pass_on_message(self, node: str, text: str) -> None:
-        self.engine.output.node_said(node, self.secrets.masked(text))
+        self.engine.output.node_said(node, self.secrets.mask(text))
 
     def _end_run(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Log how the run ended, then store or clear its results, and return the result.
@@ -320,12 +320,12 @@ class _Run:
             resumed_from = self._recorder.earlier.run or self._recorder.earlier.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
         self.warnings += mask_spool(spool_folder(self.engine.home, self.run_id), self.secrets)
-        body = self.secrets.masked(error.body()["error"]) if error else None
+        body = self.secrets.mask(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)
         if error is not None and self.secrets.values:
-            progress.actions = {node: self.secrets.masked(action) for node, action in progress.actions.items()}
-        shown = self.secrets.masked(outputs, guess=False)  # outputs that only look like secrets stay as they are
+            progress.actions = {node: self.secrets.mask(action) for node, action in progress.actions.items()}
+        shown = self.secrets.mask(outputs, guess=False)  # outputs that only look like secrets stay as they are
         if shown != outputs:
             self.warnings.append(f"Secrets in the outputs are shown as {MASK}.")
         return RunResult(
@@ -337,7 +337,7 @@ class _Run:
             progress=progress,
             error=error,
             error_body=body,
-            warnings=self.secrets.masked(self.warnings),
+            warnings=self.secrets.mask(self.warnings),
             hashes=self._state.hashes if self._state else {},
             uncertain=uncertain,
             resumed_from=resumed_from,

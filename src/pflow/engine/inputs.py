@@ -68,7 +68,7 @@ def warn_of_unused_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[
     return warnings
 
 
-def secret_inputs(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
+def find_secret_inputs(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
     """Return the values of inputs that are secrets, by declaration or by name."""
     return [
         value

@@ -43,7 +43,7 @@ class RunLogWriter:
             return
         try:
             self._log.begin_run(
-                self._run_id, self._workflow, self._source, _format_now(), secrets.masked(inputs), resumed_from
+                self._run_id, self._workflow, self._source, _format_now(), secrets.mask(inputs), resumed_from
             )
             self._began = True
         except UraniborgError as exc:
@@ -62,8 +62,8 @@ class RunLogWriter:
         if self._log is None:
             return
         self._count += 1
-        body = self._secrets.masked(error.body()["error"]) if error else None
-        note = self._secrets.masked(step.not_reused_reason) if step and step.not_reused_reason else None
+        body = self._secrets.mask(error.body()["error"]) if error else None
+        note = self._secrets.mask(step.not_reused_reason) if step and step.not_reused_reason else None
         action = step.action if step else "error"
         began = iso(datetime.now(UTC) - timedelta(milliseconds=duration_ms))
         self._rows.append(NodeRow(self._count, key, node.type, status, action, began, duration_ms, body, note))

@@ -34,7 +34,7 @@ def mask_spool(spool: Path, secrets: Secrets) -> list[str]:
         return warnings
     for path in spool.iterdir():
         try:
-            secrets.scrub(path)
+            secrets.mask_file(path)
         except OSError as exc:
             path.unlink(missing_ok=True)
             warnings.append(f"A file of long output was removed: its secrets could not be masked ({exc.strerror}).")

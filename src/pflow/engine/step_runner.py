@@ -160,7 +160,7 @@ def _record_result(
     action, interface, call = outcome.action, job.call.interface, job.call
     # Secrets in bytes cannot be found in the text that they become, so the original outputs are searched as well.
     if has_secret := state.secrets.are_in([outputs, outcome.outputs, action]):
-        action = state.secrets.masked(action)
+        action = state.secrets.mask(action)
     removed = resolve_paths(interface.takes, call.params, call.context) if interface.takes else ()
     recorder.record_result(
         Result(

@@ -20,7 +20,7 @@ from pflow.errors import NodeFailed, PflowError, describe_exception
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Retry, Workflow
 from pflow.node import Context
-from pflow.redaction import Secrets, secret_params
+from pflow.redaction import Secrets, find_secret_params
 from pflow.registry.interface import Interface
 from pflow.templates.scope import Scope
 from pflow.templates.syntax import Reference
@@ -185,8 +185,8 @@ async def run_step(
 def prepare_job(state: RunState, node: Node, scope: Scope, key: str, retry: Retry | None, effects: str) -> Job:
     """Return the step with resolved parameters and its fingerprint. Raise TemplateUnresolved or NodeFailed."""
     interface = state.interfaces[node.type]
-    params = resolve_params(node, interface, scope, state.secrets.masked)
-    if secrets := secret_params(params):
+    params = resolve_params(node, interface, scope, state.secrets.mask)
+    if secrets := find_secret_params(params):
         state.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
     context = state.build_context(key, timeout)

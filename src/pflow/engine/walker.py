@@ -12,7 +12,7 @@ from types import coroutine
 from typing import Any, Final
 
 from pflow.engine.batches import BatchRun
-from pflow.engine.inputs import prepare_inputs, secret_inputs
+from pflow.engine.inputs import find_secret_inputs, prepare_inputs
 from pflow.engine.json_values import as_json, from_json
 from pflow.engine.output import NodeStatus, elapsed_ms
 from pflow.engine.params import resolve_nested_params
@@ -219,10 +219,10 @@ class WorkflowWalker:
         return self._schedule.end_node(node.id, ERROR_ACTION)
 
     def _record_outputs(self, node: str, outputs: dict[str, Any] | None) -> None:
-        if outputs is not None:
-            self.values[node] = outputs
         if outputs is None or node in self._schedule.deciders:
             self.unknown.add(node)
+        else:
+            self.values[node] = outputs
 
     def _record_effects(self, node: str, before: str | None, effect_run_id: str | None) -> None:
         if before is None or effect_run_id is None or node in self._schedule.deciders:
@@ -242,7 +242,10 @@ class WorkflowWalker:
 
     def _join_effects_before(self, node: str) -> str | None:
         entering = self._graph.entering[node]
-        before = join_effects(self._effects_after.get(edge.source, NO_EFFECTS) for edge in entering)
+        if len(entering) == 1:  # most nodes; to join a single digest takes longer
+            before = self._effects_after.get(entering[0].source, NO_EFFECTS)
+        else:
+            before = join_effects(self._effects_after.get(edge.source, NO_EFFECTS) for edge in entering)
         return self._effects_at_start if before == NO_EFFECTS else before
 
     def _reads_effects(self, node: Node) -> bool:
@@ -312,7 +315,7 @@ class WorkflowWalker:
             if workflow is None:
                 return self._build_unknown_result(node)
             values = prepare_inputs(workflow, params.get("inputs") or params.get("param_mapping") or {})
-            self._state.secrets.add(secret_inputs(workflow, values))
+            self._state.secrets.add(find_secret_inputs(workflow, values))
         except PflowError as exc:
             raise _relate_to_outer(exc, node, key, exc.ids.get("node")) from None
         inner = WorkflowWalker(workflow, values, self._state, prefix=f"{key}/", effects=effects)

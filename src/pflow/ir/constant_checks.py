@@ -9,7 +9,7 @@ from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.model import Node
 from pflow.ir.param_checks import shown
 from pflow.ir.template_uses import is_template
-from pflow.python_code import NO_RESULT, never_assigns, syntax_error_of
+from pflow.python_code import NO_RESULT, find_syntax_error, never_assigns
 from pflow.registry.interface import Interface
 from pflow.templates.syntax import templates_in
 
@@ -51,7 +51,7 @@ class Constants:
             return None
         self._code_left -= len(code)
         code = code.replace("$${", "${")
-        wrong = syntax_error_of(code)
+        wrong = find_syntax_error(code)
         if wrong is None:
             # Code that only chooses an edge has its answer in `action`.
             is_without = never_assigns(code, "result", "action")

@@ -54,7 +54,7 @@ def shown(key: str, value: Any) -> Any:
         return "…"
     from pflow.redaction import Secrets
 
-    return Secrets().masked({key: value})[key]
+    return Secrets().mask({key: value})[key]
 
 
 def _may_be(value: Any, param: Param) -> bool:

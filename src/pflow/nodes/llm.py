@@ -1,4 +1,4 @@
-"""The llm node: one question to a language model, over the chat completions interface that most servers share."""
+"""The llm node: one prompt to a language model."""
 
 import asyncio
 import mimetypes

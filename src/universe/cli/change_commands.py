@@ -37,7 +37,6 @@ def send(
     `universe commands` lists the commands with their fields.
 
     Examples:
-
     - `universe send t1 '{"type": "tick", "dt": 30}'`
     - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
     """
@@ -64,7 +63,6 @@ def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
     """Undo the last change. Repeat it to undo earlier changes.
 
     Examples:
-
     - `universe undo t1`
     """
     from universe.service.universes import UniverseService
@@ -88,7 +86,6 @@ def restore(
     """Restore the state of a version. The history keeps all changes.
 
     Examples:
-
     - `universe restore t1 --version 1`
     """
     from universe.service.universes import UniverseService

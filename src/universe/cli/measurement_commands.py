@@ -51,7 +51,6 @@ def transits(
     """Compute transit times and their deviation from a constant period (TTV). All bodies attract each other.
 
     Examples:
-
     - `universe transits t1 --body e --days 60`
     - `universe transits t1 --days 120 --plot ttv.png --csv ttv.csv`
     - `universe transits sol --body earth --observer 0,0 --days 400`
@@ -88,7 +87,6 @@ def rv(
     """Compute the radial velocity of a star, positive away from us, and the semi-amplitude of each planet.
 
     Examples:
-
     - `universe rv t1 --days 20 --plot rv.png`
     - `universe rv sol --observer 0,0 --days 4333 --kepler`
     """

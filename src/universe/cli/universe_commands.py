@@ -43,7 +43,6 @@ def serve(
     """Serve all universes: REST, event streams, and MCP at /mcp.
 
     Examples:
-
     - `universe serve`
     - `universe serve --port 8080 --db sqlite:///universes.db`
     - `universe serve --host 0.0.0.0 --token "$TOKEN"`
@@ -84,7 +83,6 @@ def new(
     """Create a universe: empty, from a real system, or generated from a seed.
 
     Examples:
-
     - `universe new --from trappist-1 --id t1`
     - `universe new --from solar-system --at 2026-11-15 --id sol`
     - `universe new --from seed:classic:42`
@@ -92,7 +90,7 @@ def new(
     from universe.initial_states import get_default_name, load_initial_state
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.systems.time_scales import caution_about
+    from universe.systems.time_scales import describe_inexact_conversion
     from universe.terminal.universe_reports import print_created
 
     if at is not None and origin is None:
@@ -101,7 +99,7 @@ def new(
         )
     moment = parse_date(at)
     state = None if origin is None else load_initial_state(origin, at=moment)
-    if isinstance(moment, datetime) and (caution := caution_about(moment)):
+    if isinstance(moment, datetime) and (caution := describe_inexact_conversion(moment)):
         sys.stderr.write(f"Caution: {caution}\n")
 
     async def create(service: UniverseService) -> dict[str, Any]:
@@ -123,7 +121,6 @@ def import_universe(
     """Create a universe from a file.
 
     Examples:
-
     - `universe import saved.json --id copy`
     """
     from universe.service.replies import describe_record
@@ -152,7 +149,6 @@ def branch(
     """Create a universe with the state of another one, now or at a version.
 
     Examples:
-
     - `universe branch t1 --version 1 --name "What if"`
     """
     from universe.service.replies import describe_record
@@ -178,7 +174,6 @@ def delete(
     """Delete a universe and its whole log. This cannot be undone.
 
     Examples:
-
     - `universe delete t1 --yes`
     """
     from universe.service.universes import UniverseService

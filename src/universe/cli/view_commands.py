@@ -29,7 +29,6 @@ def list_universes(
     """List universes, newest first.
 
     Examples:
-
     - `universe list --limit 5`
     """
     from universe.service.replies import describe_record
@@ -57,7 +56,6 @@ def show(
     """Show a universe as a tree, with units and the authors of changed values; with --json its whole state.
 
     Examples:
-
     - `universe show t1 --depth 2`
     - `universe show t1 --physics`
     - `universe show t1 --version 1`
@@ -92,7 +90,6 @@ def history(
     """List the changes of a universe with their authors and reasons.
 
     Examples:
-
     - `universe history t1`
     - `universe history t1 --after 10 --limit 20`
     """
@@ -123,7 +120,6 @@ def plot(
     """Draw the orbits, seen from above.
 
     Examples:
-
     - `universe plot t1 -o orbits.png`
     - `universe plot sol -o orbits.svg --scale log --t 365`
     """
@@ -150,7 +146,6 @@ def export(
     """Write the state of a universe as JSON, sorted by id; equal states give equal bytes.
 
     Examples:
-
     - `universe export t1 -o saved.json`
     """
     import orjson
@@ -192,7 +187,6 @@ def cite(
     """Print the bibliography of a universe as BibTeX, or the origin of the values of a body.
 
     Examples:
-
     - `universe cite t1`
     - `universe cite t1 --body e`
     - `universe cite t1 --body e --field mass`
@@ -261,7 +255,6 @@ def verify(
     """Replay logs from the first entry and compare with snapshots, marks and servers. Exit with 4 if they differ.
 
     Examples:
-
     - `universe verify`
     - `universe verify t1 --url http://127.0.0.1:3001`
     """
@@ -288,7 +281,6 @@ def commands(
     """List the commands that change a universe, with their fields.
 
     Examples:
-
     - `universe commands`
     - `universe commands star-crud`
     """

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from universe.domain.entities import Entity
 from universe.domain.state import get_derived_element
-from universe.orbits.grouping import orbited_masses
+from universe.orbits.grouping import compute_orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert
 
 Bodies = Mapping[str, Entity]
@@ -129,12 +129,12 @@ def derive_orbits(
         _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in touched
     ):
         return {}
-    masses = orbited_masses(before)
+    masses = compute_orbited_masses(before)
     bodies = dict(after.items())
     found: dict[str, Derived] = {}
     for _ in range(_ROUNDS):  # a new size may move an orbit inside or outside of others
         earlier, found = found, {}
-        masses_now = orbited_masses(bodies)
+        masses_now = compute_orbited_masses(bodies)
         for key, body in candidates.items():
             ratio = _compute_ratio(masses.get(key), masses_now.get(key))
             if (derived := _derive_element(before[key], body, ratio)) is not None:

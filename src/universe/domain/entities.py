@@ -168,7 +168,7 @@ class StarOptions(TypedDict):
 
 
 class Star(StarOptions):
-    """Any body: star, planet, moon, comet, black hole, …"""
+    """A body of any kind: star, planet, moon, asteroid, comet, Lagrange point or black hole."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 

@@ -116,8 +116,7 @@ def _find_unknown_fields(
 
 
 def find_map_problems(holder: Mapping[str, Any], *above: str) -> list[ValueProblem]:
-    """Return the problems of the entities in the maps of `holder`, which is at the path `above`; not many more
-    than `MAX_PROBLEMS`."""
+    """Return the first problems of the entities in the maps of `holder`, which is at the path `above`."""
     problems: list[ValueProblem] = []
     for name, kind in ENTITY_MAPS.items():
         entities = holder.get(name)

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Final
 
-from universe.generate.prng import Prng
+from universe.generate.random_numbers import Prng
 from universe.generate.system import Entity, System
 
 _ROCKS: Final = {"low": 300, "medium": 600, "high": 900, "ultra": 1200}
@@ -15,24 +15,24 @@ _THICKNESS: Final = {"mainBelt": 0.5, "heavyDebris": 1.0}
 
 
 def add_belts(system: System) -> None:
-    """At most as many as allowed, each place with the same chance; denser means more belts with more in them."""
+    """Add belts in random gaps, up to the allowed number. A higher density gives more belts with more bodies."""
     config = system.config
     if not config.enable_asteroid_belts or config.belt_style_preset == "none" or not system.planets:
         return
     rng = system.rng.fork("belts")
-    places = _places(system)
+    places = _find_belt_gaps(system)
     taken: list[tuple[str, float, float]] = []
     while places and len(taken) < config.max_belts_per_system:
         place = places.pop(rng.integer(0, len(places) - 1))
         if rng.chance(0.2 + 0.6 * config.belt_density):
             taken.append(place)
     for number, (label, inner, outer) in enumerate(sorted(taken, key=lambda place: place[1]), start=1):
-        system.fields.append(_main_belt(system, rng, number, label, inner, outer))
-        system.reaches([outer])
+        system.fields.append(_make_belt(system, rng, number, label, inner, outer))
+        system.extend_to([outer])
 
 
-def _places(system: System) -> list[tuple[str, float, float]]:
-    """Every place for a belt: its label, where it begins and where it ends."""
+def _find_belt_gaps(system: System) -> list[tuple[str, float, float]]:
+    """Return each gap for a belt: its label, inner and outer distance."""
     config, places = system.config, list[tuple[str, float, float]]()
     orbits = [planet.orbit for planet in system.planets]
     if config.belt_placement_mode != "outerSystem":
@@ -48,11 +48,11 @@ def _places(system: System) -> list[tuple[str, float, float]]:
     return places
 
 
-def _main_belt(system: System, rng: Prng, number: int, label: str, inner: float, outer: float) -> Entity:
+def _make_belt(system: System, rng: Prng, number: int, label: str, inner: float, outer: float) -> Entity:
     config = system.config
     debris = config.belt_style_preset == "heavyDebris"
     return {
-        **_field(system, rng, f"{system.key}-f{number}", inner, outer),
+        **_make_small_body_field(system, rng, f"{system.key}-f{number}", inner, outer),
         "thickness": _THICKNESS[config.belt_style_preset] * (0.6 + 0.8 * config.belt_density),
         "particleCount": round(_ROCKS[config.small_body_detail] * (1 + config.belt_density)),
         "baseColor": "#8a7662",
@@ -74,7 +74,7 @@ def add_kuiper_belt(system: System) -> None:
     spread = 0.5 + 2.5 * config.kuiper_belt_inclination
     system.fields.append(
         {
-            **_field(system, rng, f"{system.key}-k1", begin, end),
+            **_make_small_body_field(system, rng, f"{system.key}-k1", begin, end),
             "thickness": spread,
             "particleCount": round(_ICES[config.small_body_detail] * (1 + config.kuiper_belt_density)),
             "baseColor": "#a7c1d6",
@@ -87,10 +87,10 @@ def add_kuiper_belt(system: System) -> None:
             "name": f"{system.name} Kuiper Belt",
         }
     )
-    system.reaches([end])
+    system.extend_to([end])
 
 
-def _field(system: System, rng: Prng, key: str, inner: float, outer: float) -> Entity:
+def _make_small_body_field(system: System, rng: Prng, key: str, inner: float, outer: float) -> Entity:
     return {
         "id": key,
         "systemId": system.key,

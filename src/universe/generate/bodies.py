@@ -3,12 +3,12 @@
 from typing import Final
 
 from universe.generate import names
-from universe.generate.black_holes import black_hole_properties, drawn_black_hole_mass, is_black_hole
-from universe.generate.colors import MOONS, PLANETS, near, star_color
+from universe.generate.black_holes import draw_black_hole_mass, draw_black_hole_properties, draw_is_black_hole
+from universe.generate.colors import MOONS, PLANETS, compute_star_color, draw_similar_color
 from universe.generate.grammar import Node
-from universe.generate.orbits import Orbit, distances, orbits_at, rooms, scale_of
-from universe.generate.prng import Prng
-from universe.generate.system import Body, Planet, System, drawn_mass, natural_radius, new_body
+from universe.generate.orbits import Orbit, choose_scale, compute_free_distances, draw_distances, draw_orbits
+from universe.generate.random_numbers import Prng
+from universe.generate.system import Body, Planet, System, compute_radius, draw_mass, make_body
 
 _AT_REST: Final = {
     "orbitalDistance": 0.0,
@@ -28,36 +28,38 @@ _MOONS_REACH: Final = 0.40
 
 def add_stars_and_planets(system: System, topology: Node) -> None:
     rng = system.rng.fork("stardata")
-    companions = _add_stars(system, rng, len(topology.of("star")))
-    scale = scale_of(system.config)
-    widest = max(map(_edge, companions), default=0.0)
+    companions = _add_stars(system, rng, len(topology.find_children("star")))
+    scale = choose_scale(system.config)
+    widest = max(map(_compute_star_edge, companions), default=0.0)
     # Room for the centre, its companions, and all that may turn between them.
     start = max(scale.base, 3 * (system.edge + widest) if companions else 2 * system.edge)
     surface = system.edge
     if companions:
         surface = _place_companions(system, rng, companions, start) + widest
-    nodes = topology.of("planet")
-    at = distances(rng, len(nodes), start * scale.growth ** len(companions), scale.growth)
-    orbits = orbits_at(rng, system.config, at, surface)
-    for index, (node, orbit, room) in enumerate(zip(nodes, orbits, rooms(orbits, surface), strict=True)):
+    nodes = topology.find_children("planet")
+    at = draw_distances(rng, len(nodes), start * scale.growth ** len(companions), scale.growth)
+    orbits = draw_orbits(rng, system.config, at, surface)
+    for index, (node, orbit, room) in enumerate(
+        zip(nodes, orbits, compute_free_distances(orbits, surface), strict=True)
+    ):
         system.planets.append(_add_planet(system, rng, index, node, orbit, room))
-    system.reaches([system.edge, surface, *(orbit.far for orbit in orbits)])
+    system.extend_to([system.edge, surface, *(orbit.far for orbit in orbits)])
 
 
 def _add_stars(system: System, rng: Prng, count: int) -> list[Body]:
-    """The heaviest in the centre; the others are returned, still without an orbit."""
-    masses = sorted((drawn_mass(rng, 100) for _ in range(count)), reverse=True)
+    """Add the heaviest star in the centre. Return the others, which do not have an orbit yet."""
+    masses = sorted((draw_mass(rng, 100) for _ in range(count)), reverse=True)
     holes = system.rng.fork("black-holes")
-    centre = system.add(_star(system, holes, system.key, system.name, masses[0], None, hole=True))
-    system.edge = _edge(centre)
+    centre = system.add(_make_star(system, holes, system.key, system.name, masses[0], None, hole=True))
+    system.edge = _compute_star_edge(centre)
     centre.update(_AT_REST)
     several = system.config.black_hole_allow_multiple_per_system
     return [
-        _star(
+        _make_star(
             system,
             holes,
             f"{system.key}-b{n + 1}",
-            names.companion_name(system.name, n),
+            names.make_companion_name(system.name, n),
             mass,
             system.key,
             hole=several,
@@ -66,25 +68,25 @@ def _add_stars(system: System, rng: Prng, count: int) -> list[Body]:
     ]
 
 
-def _star(system: System, rng: Prng, key: str, name: str, mass: float, parent: str | None, *, hole: bool) -> Body:
-    if not (hole and is_black_hole(rng, system.config)):
-        radius, color = natural_radius(mass), star_color(mass)
-        return new_body(key, name, "star", mass=mass, radius=radius, color=color, parent=parent)
-    mass = drawn_black_hole_mass(rng, system.config)
-    properties = black_hole_properties(rng, system.config, mass)
+def _make_star(system: System, rng: Prng, key: str, name: str, mass: float, parent: str | None, *, hole: bool) -> Body:
+    if not (hole and draw_is_black_hole(rng, system.config)):
+        radius, color = compute_radius(mass), compute_star_color(mass)
+        return make_body(key, name, "star", mass=mass, radius=radius, color=color, parent=parent)
+    mass = draw_black_hole_mass(rng, system.config)
+    properties = draw_black_hole_properties(rng, system.config, mass)
     radius = properties["shadowRadius"]
-    return new_body(
+    return make_body(
         key, name, "blackHole", mass=mass, radius=radius, color="#000000", parent=parent, blackHole=properties
     )
 
 
-def _edge(star: Body) -> float:
+def _compute_star_edge(star: Body) -> float:
     return star["blackHole"]["accretionOuterRadius"] if "blackHole" in star else star["radius"]
 
 
 def _place_companions(system: System, rng: Prng, companions: list[Body], start: float) -> float:
-    """All on one orbit, evenly apart, so that they stay apart; how far out that orbit comes."""
-    (orbit,) = orbits_at(rng, system.config, [start], system.edge)
+    """Place all companions evenly on one orbit. Return the largest distance of that orbit."""
+    (orbit,) = draw_orbits(rng, system.config, [start], system.edge)
     for index, star in enumerate(companions):
         phase = (orbit.elements["orbitalPhase"] + 360 * index / len(companions)) % 360
         system.add({**star, **orbit.elements, "orbitalPhase": phase})
@@ -92,41 +94,41 @@ def _place_companions(system: System, rng: Prng, companions: list[Body], start: 
 
 
 def _add_planet(system: System, rng: Prng, index: int, node: Node, orbit: Orbit, room: float) -> Planet:
-    moons = node.of("moon")
-    mass = drawn_mass(rng, 10, system.centre["mass"])
-    radius = min(natural_radius(mass), (_WIDEST_WITH_MOONS if moons else _WIDEST) * room)
-    key, name = f"{system.key}-p{index + 1}", names.planet_name(system.name, index)
-    color = near(rng, rng.choice(PLANETS))
-    body = new_body(key, name, "planet", mass=mass, radius=radius, color=color, parent=system.key, **orbit.elements)
+    moons = node.find_children("moon")
+    mass = draw_mass(rng, 10, system.centre["mass"])
+    radius = min(compute_radius(mass), (_WIDEST_WITH_MOONS if moons else _WIDEST) * room)
+    key, name = f"{system.key}-p{index + 1}", names.make_planet_name(system.name, index)
+    color = draw_similar_color(rng, rng.choice(PLANETS))
+    body = make_body(key, name, "planet", mass=mass, radius=radius, color=color, parent=system.key, **orbit.elements)
     planet = Planet(system.add(body), orbit)
     planet.moons = _add_moons(system, rng, body, moons, room)
-    innermost, outermost = _moons_between(body, room)
+    innermost, outermost = _moon_count_range(body, room)
     planet.ring_limit = innermost if moons else outermost
     return planet
 
 
 def _add_moons(system: System, rng: Prng, host: Body, nodes: list[Node], room: float) -> list[Body]:
-    """Between the host's surface and the end of its room, however many there are."""
+    """Add moons between the host's surface and the limit `room`."""
     if not nodes:
         return []
     of_moon = host["bodyType"] == "moon"
-    inner, outer = _moons_between(host, room)
-    growth = min(scale_of(system.config).growth, (outer / inner) ** (1 / (len(nodes) + 1)))
-    orbits = orbits_at(rng, system.config, distances(rng, len(nodes), inner * growth, growth), inner)
+    inner, outer = _moon_count_range(host, room)
+    growth = min(choose_scale(system.config).growth, (outer / inner) ** (1 / (len(nodes) + 1)))
+    orbits = draw_orbits(rng, system.config, draw_distances(rng, len(nodes), inner * growth, growth), inner)
     moons: list[Body] = []
-    for index, (node, orbit, own) in enumerate(zip(nodes, orbits, rooms(orbits, inner), strict=True)):
-        below = node.of("submoon")
-        mass = drawn_mass(rng, 0.1 if of_moon else 1.0, host["mass"])
-        radius = min(natural_radius(mass), (_WIDEST_WITH_MOONS if below else _WIDEST) * own)
-        name = (names.submoon_name if of_moon else names.moon_name)(host["name"], index)
+    for index, (node, orbit, own) in enumerate(zip(nodes, orbits, compute_free_distances(orbits, inner), strict=True)):
+        below = node.find_children("submoon")
+        mass = draw_mass(rng, 0.1 if of_moon else 1.0, host["mass"])
+        radius = min(compute_radius(mass), (_WIDEST_WITH_MOONS if below else _WIDEST) * own)
+        name = (names.make_submoon_name if of_moon else names.make_moon_name)(host["name"], index)
         key = f"{host['id']}-{'n' if of_moon else 'm'}{index + 1}"
         color = rng.choice(MOONS)
-        moon = new_body(key, name, "moon", mass=mass, radius=radius, color=color, parent=host["id"], **orbit.elements)
+        moon = make_body(key, name, "moon", mass=mass, radius=radius, color=color, parent=host["id"], **orbit.elements)
         moons.append(system.add(moon))
         _add_moons(system, rng, moon, below, own)
     return moons
 
 
-def _moons_between(host: Body, room: float) -> tuple[float, float]:
+def _moon_count_range(host: Body, room: float) -> tuple[float, float]:
     outer = _MOONS_REACH * room
     return max(1.4 * host["radius"], min(4 * host["radius"], outer / 2)), outer

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from universe.generate.prng import Prng
+from universe.generate.random_numbers import Prng
 
 PLANETS: Final = ("#b08d57", "#4f86c6", "#c1602f", "#d9b382", "#8fb7cf", "#7d8471")
 MOONS: Final = ("#c9c9c9", "#a9a5a0", "#d8d2c4", "#9fb0bd")
@@ -17,26 +17,26 @@ DUST: Final = (("#d9a441", "#ffd36e"), ("#b98a3a", "#ffa94d"), ("#e0bb8c", "#ffd
 _STARS: Final = ((600, "#aabfff"), (200, "#cad7ff"), (100, "#f8f7ff"), (50, "#fff4ea"))
 
 
-def star_color(mass: float) -> str:
+def compute_star_color(mass: float) -> str:
     return next((color for above, color in _STARS if mass > above), "#ffd2a1")
 
 
-def near(rng: Prng, color: str, spread: int = 16) -> str:
-    """Much the same colour."""
-    return _hex(channel + rng.integer(-spread, spread) for channel in _channels(color))
+def draw_similar_color(rng: Prng, color: str, spread: int = 16) -> str:
+    """Return a random colour near `color`."""
+    return _format_channels(channel + rng.integer(-spread, spread) for channel in _parse_channels(color))
 
 
-def dimmed(color: str, light: float) -> str:
-    return _hex(round(channel * light) for channel in _channels(color))
+def dim_color(color: str, light: float) -> str:
+    return _format_channels(round(channel * light) for channel in _parse_channels(color))
 
 
-def any_color(rng: Prng) -> str:
-    return _hex(rng.integer(64, 255) for _ in range(3))
+def draw_color(rng: Prng) -> str:
+    return _format_channels(rng.integer(64, 255) for _ in range(3))
 
 
-def _channels(color: str) -> tuple[int, int, int]:
+def _parse_channels(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
 
 
-def _hex(channels: Iterable[int]) -> str:
+def _format_channels(channels: Iterable[int]) -> str:
     return "#" + "".join(f"{min(max(channel, 0), 255):02x}" for channel in channels)

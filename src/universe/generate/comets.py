@@ -5,9 +5,9 @@ from typing import Final
 
 from universe.generate.colors import COMETS, TAILS
 from universe.generate.config import GenerationConfig
-from universe.generate.orbits import scale_of
-from universe.generate.prng import Prng
-from universe.generate.system import Body, System, drawn_mass, natural_radius, new_body
+from universe.generate.orbits import choose_scale
+from universe.generate.random_numbers import Prng
+from universe.generate.system import Body, System, compute_radius, draw_mass, make_body
 
 _ECCENTRICITY: Final = {"rareLong": (0.7, 0.99), "mixed": (0.6, 0.95), "manyShort": (0.5, 0.9)}
 _REACH: Final = {"rareLong": (2.0, 3.5), "mixed": (1.5, 3.0), "manyShort": (1.2, 2.5)}
@@ -16,51 +16,51 @@ _SHORT: Final = {"rareLong": 0.1, "mixed": 0.4, "manyShort": 0.7}
 _TILT: Final = 45.0
 
 
-def comets_between(config: GenerationConfig) -> tuple[int, int]:
-    """How many a system with planets has, at least and at most."""
+def comet_count_range(config: GenerationConfig) -> tuple[int, int]:
+    """Return the least and greatest number of comets in a system with planets."""
     if not config.enable_comets or config.comet_frequency == 0:
         return 0, 0
     return math.floor(1 + config.comet_frequency), math.floor(2 + 4 * config.comet_frequency)
 
 
 def add_comets(system: System) -> None:
-    fewest, most = comets_between(system.config)
+    fewest, most = comet_count_range(system.config)
     if most == 0 or not system.planets:
         return
     rng = system.rng.fork("comets")
     for number in range(1, rng.integer(fewest, most) + 1):
-        comet = system.add(_comet(system, rng, number))
-        system.reaches([comet["comet"]["aphelionDistance"]])
+        comet = system.add(_make_comet(system, rng, number))
+        system.extend_to([comet["comet"]["aphelionDistance"]])
 
 
-def _comet(system: System, rng: Prng, number: int) -> Body:
+def _make_comet(system: System, rng: Prng, number: int) -> Body:
     style = system.config.comet_orbit_style
     short = rng.chance(_SHORT[style])
     axis = system.planets[-1].orbit.far * rng.uniform(*_REACH[style]) * (0.5 if short else 1.0)
     axis = max(axis, 4 * system.edge)
     # Round the star, not through it.
     eccentricity = min(rng.uniform(*_ECCENTRICITY[style]), 1 - 1.2 * system.edge / axis)
-    mass = drawn_mass(rng, 0.005)
-    return new_body(
+    mass = draw_mass(rng, 0.005)
+    return make_body(
         f"{system.key}-c{number}",
         f"Comet {system.name} {number}",
         "comet",
         mass=mass,
-        radius=natural_radius(mass),
+        radius=compute_radius(mass),
         color=rng.choice(COMETS),
         parent=system.key,
         comet={
             "isPeriodic": short,
             "perihelionDistance": axis * (1 - eccentricity),
             "aphelionDistance": axis * (1 + eccentricity),
-            **_tail(rng, system.config.comet_activity),
+            **_make_tail(rng, system.config.comet_activity),
             "seed": rng.integer(0, 2**31 - 1),
         },
-        **_course(rng, axis, eccentricity, scale_of(system.config).speed / math.sqrt(axis)),
+        **_make_comet_orbit(rng, axis, eccentricity, choose_scale(system.config).speed / math.sqrt(axis)),
     )
 
 
-def _tail(rng: Prng, activity: float) -> Body:
+def _make_tail(rng: Prng, activity: float) -> Body:
     length = rng.uniform(2, 6) * (0.7 + activity)
     return {
         "hasTail": rng.chance(0.9 + 0.1 * activity),
@@ -72,8 +72,8 @@ def _tail(rng: Prng, activity: float) -> Body:
     }
 
 
-def _course(rng: Prng, axis: float, eccentricity: float, speed: float) -> Body:
-    """The true orbit, and beside it the simple one in the same plane with the same period."""
+def _make_comet_orbit(rng: Prng, axis: float, eccentricity: float, speed: float) -> Body:
+    """Return the Kepler orbit, and the simple orbit in the same plane with the same period."""
     phase, tilt = rng.uniform(0, 360), rng.uniform(0, _TILT)
     node, periapsis = rng.uniform(0, 360), rng.uniform(0, 360)
     return {

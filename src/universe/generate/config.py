@@ -2,14 +2,75 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, Final, Literal, Self, cast
+from typing import Annotated, Any, Final, Literal, Self, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from universe.generate.grammar import TOPOLOGIES, Topology
-from universe.generate.styles import STYLES, Style, style_settings
 from uraniborg.kernel.errors import InvalidInput, invalid
+
+Style = Literal["sparse", "solarLike", "crowded", "superDenseExperimental"]
+STYLES: Final[tuple[Style, ...]] = get_args(Style)
+
+_TABLE: Final[dict[str, tuple[Any, Any, Any, Any]]] = {
+    "maxSystems": (3, 5, 15, 50),
+    "maxStarsPerSystem": (1, 2, 3, 3),
+    "enableNarySystems": (False, True, True, True),
+    "planetDensity": (0.2, 0.5, 0.7, 0.8),
+    "moonDensity": (0.2, 0.4, 0.6, 0.7),
+    "orbitEccentricityStyle": ("circular", "circular", "mixed", "eccentric"),
+    "orbitInclinationMax": (5, 10, 25, 45),
+    "orbitOffsetEnabled": (False, False, False, True),
+    "enableGroups": (False, False, False, True),
+    "targetGalaxyCount": (3, 3, 3, 8),
+    "groupStructureMode": ("flat", "flat", "flat", "deepHierarchy"),
+    "smallBodyDetail": ("low", "medium", "high", "ultra"),
+    "enableAsteroidBelts": (False, True, True, True),
+    "beltDensity": (0.0, 0.4, 0.6, 0.7),
+    "maxBeltsPerSystem": (0, 1, 2, 3),
+    "beltPlacementMode": ("betweenPlanets", "betweenPlanets", "both", "both"),
+    "beltStylePreset": ("none", "mainBelt", "mainBelt", "heavyDebris"),
+    "enableKuiperBelt": (False, True, True, True),
+    "kuiperBeltDensity": (0.0, 0.3, 0.5, 0.7),
+    "kuiperBeltDistanceStyle": ("classical", "classical", "wide", "wide"),
+    "kuiperBeltInclination": (0.2, 0.3, 0.5, 0.7),
+    "enablePlanetaryRings": (False, True, True, True),
+    "ringFrequency": (0.0, 0.3, 0.6, 0.9),
+    "ringProminence": (0.3, 0.5, 0.7, 0.9),
+    "ringStylePreset": ("none", "solarLike", "dramatic", "dramatic"),
+    "enableComets": (False, True, True, True),
+    "cometFrequency": (0.0, 0.3, 0.5, 0.8),
+    "cometOrbitStyle": ("rareLong", "rareLong", "mixed", "manyShort"),
+    "cometActivity": (0.3, 0.5, 0.7, 0.9),
+    "enableLagrangePoints": (False, True, True, True),
+    "lagrangeMarkerMode": ("none", "all", "all", "all"),
+    "lagrangePairScope": ("starPlanet", "starPlanet", "starPlanet", "both"),
+    "trojanFrequency": (0.0, 0.3, 0.6, 0.8),
+    "trojanRichness": (0.3, 0.5, 0.7, 0.9),
+    "enableProtoplanetaryDisks": (False, False, True, True),
+    "protoplanetaryDiskPresence": (0.0, 0.0, 0.2, 0.5),
+    "protoplanetaryDiskDensity": (0.3, 0.5, 0.6, 0.8),
+    "protoplanetaryDiskProminence": (0.3, 0.5, 0.7, 0.9),
+    "enableNebulae": (False, True, True, True),
+    "nebulaDensity": (0.0, 0.2, 0.2, 0.2),
+    "enableRoguePlanets": (False, True, True, True),
+    "roguePlanetFrequency": (0.0, 0.2, 0.5, 0.8),
+    "roguePlanetOrbitStyle": ("slowDrifters", "slowDrifters", "mixed", "fastIntruders"),
+    "rogueTrajectoryMode": ("linearOnly", "mixed", "mixed", "curved"),
+    "rogueCurvatureMin": (0.0, 0.0, 0.0, 0.3),
+    "rogueCurvatureMax": (0.0, 0.3, 0.6, 1.0),
+    "blackHoleRarityStyle": ("ultraRare", "rare", "rare", "common"),
+    "blackHoleMassProfile": ("stellarOnly", "stellarOnly", "mixed", "supermassiveCentres"),
+    "blackHoleAccretionStyle": ("subtle", "normal", "normal", "quasar"),
+    "blackHoleAllowMultiplePerSystem": (False, False, False, True),
+}
+
+
+def read_style_settings(style: Style) -> dict[str, Any]:
+    column = STYLES.index(style)
+    return {name: row[column] for name, row in _TABLE.items()}
+
 
 MOST_SYSTEMS: Final = 10_000
 MOST_BODIES: Final = 200_000
@@ -20,7 +81,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class GenerationConfig(BaseModel):
-    """All settings, by the camelCase names of JSON. A `stylePreset` fills in what is not given."""
+    """All settings, by the camelCase names of JSON. A `stylePreset` gives the defaults."""
 
     model_config = ConfigDict(
         strict=True,
@@ -122,7 +183,7 @@ class GenerationConfig(BaseModel):
             return given
         settings = dict(cast("Mapping[str, Any]", given))
         style = settings.get("stylePreset")
-        return {**style_settings(style), **settings} if style in STYLES else settings
+        return {**read_style_settings(style), **settings} if style in STYLES else settings
 
     @model_validator(mode="after")
     def _check_curvature(self) -> Self:
@@ -135,7 +196,7 @@ _SETTINGS: Final = tuple(to_camel(name) for name in GenerationConfig.model_field
 
 
 def load_config(settings: Mapping[str, Any]) -> GenerationConfig:
-    """The config that `settings` describe. Raises InvalidInput, which names what is wrong and what is allowed."""
+    """Return the config for `settings`. Raise InvalidInput with the problem and the allowed values."""
     unknown = next((name for name in settings if name not in _SETTINGS), None)
     if unknown is not None:
         near = get_close_matches(str(unknown)[:80], _SETTINGS, n=1)
@@ -151,8 +212,8 @@ def load_config(settings: Mapping[str, Any]) -> GenerationConfig:
         raise invalid(exc, what="generation config") from None
 
 
-def config_for(preset: str, seed: int | str, **overrides: Any) -> GenerationConfig:
-    """The config of a topology or style preset, with what `overrides` set otherwise. Raises InvalidInput."""
+def make_preset_config(preset: str, seed: int | str, **overrides: Any) -> GenerationConfig:
+    """Return the config of a topology or style preset, changed by `overrides`. Raise InvalidInput."""
     if preset in TOPOLOGIES:
         chosen: dict[str, Any] = {"topologyPreset": preset}
     elif preset in STYLES:

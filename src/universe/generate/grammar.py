@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
-from universe.generate.prng import Prng
+from universe.generate.random_numbers import Prng
 
 Topology = Literal["classic", "compact", "multiStarHeavy", "moonRich", "sparseOutpost", "deepHierarchy"]
 TOPOLOGIES: Final[tuple[Topology, ...]] = get_args(Topology)
@@ -31,7 +31,7 @@ def geometric(p: float, low: int = 0, high: int = MOST) -> Count:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """One way to rewrite a symbol: how often each of these follows."""
+    """One expansion of a symbol: the symbols that follow, with their counts."""
 
     parts: Sequence[tuple[Symbol, Count]]
     weight: float = 1.0
@@ -44,7 +44,7 @@ Rules = Mapping[Symbol, Sequence[Alternative]]
 class Grammar:
     rules: Rules
     depth: int
-    """How many rewritings deep the last symbol stands that is still rewritten."""
+    """The depth of the last symbol that is still expanded."""
 
 
 @dataclass(slots=True)
@@ -52,15 +52,15 @@ class Node:
     symbol: Symbol
     children: list["Node"] = field(default_factory=list["Node"])
 
-    def of(self, symbol: Symbol) -> list["Node"]:
-        """The children with this symbol, also those below the plural that gathers them."""
+    def find_children(self, symbol: Symbol) -> list["Node"]:
+        """Return the children with this symbol, including those below its plural."""
         plural = f"{symbol}s"
         gathered = [child for node in self.children if node.symbol == plural for child in node.children]
         return [child for child in (*self.children, *gathered) if child.symbol == symbol]
 
 
-def expand(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], None]) -> Node:
-    """A system, rewritten symbol by symbol; of its bodies below the stars only so many levels are kept.
+def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], None]) -> Node:
+    """Return a system, expanded symbol by symbol, with at most `levels` levels of bodies below the stars.
 
     `spend` is told of the bodies before they are made, and may refuse them.
     """
@@ -74,7 +74,7 @@ def expand(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], N
         made: list[Node] = []
         # What is not kept is drawn all the same: fewer levels leave the rest of the system as it was.
         kept = level < 2 * levels
-        for symbol, count in _drawn(alternatives, rng).parts:
+        for symbol, count in _draw_alternative(alternatives, rng).parts:
             times = count(rng)
             if kept and symbol in _BODIES:
                 spend(times)
@@ -85,50 +85,63 @@ def expand(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], N
     return root
 
 
-def _drawn(alternatives: Sequence[Alternative], rng: Prng) -> Alternative:
+def _draw_alternative(alternatives: Sequence[Alternative], rng: Prng) -> Alternative:
     if len(alternatives) == 1:
         return alternatives[0]
     return alternatives[rng.weighted([alternative.weight for alternative in alternatives])]
 
 
-def grammar_of(topology: Topology, *, stars: Sequence[float], planet_p: float, moon_p: float) -> Grammar:
-    """The rules of a topology. The weights of one, two and three stars and both chances to end concern `classic`."""
+def make_grammar(topology: Topology, *, stars: Sequence[float], planet_p: float, moon_p: float) -> Grammar:
+    """Return the rules of a topology.
+
+    `stars` (weights of one, two and three stars) and both probabilities are for `classic`.
+    """
     one = (1.0, 0.0, 0.0)
     match topology:
         case "classic":
-            return _grammar(stars, geometric(planet_p), _moons(geometric(moon_p)))
+            return _combine_rules(stars, geometric(planet_p), _make_moon_rules(geometric(moon_p)))
         case "compact":
-            return _grammar(one, uniform(1, 2), _moons(geometric(0.08, 5, 18)))
+            return _combine_rules(one, uniform(1, 2), _make_moon_rules(geometric(0.08, 5, 18)))
         case "multiStarHeavy":
             some = Alternative([("moons", fixed(1))], 0.7), Alternative([], 0.3)
-            return _grammar(
-                (0.05, 0.55, 0.40), uniform(1, 4), {"planet": some, **_gathered("moons", "moon", uniform(1, 3))}
+            return _combine_rules(
+                (0.05, 0.55, 0.40),
+                uniform(1, 4),
+                {"planet": some, **_make_plural_rules("moons", "moon", uniform(1, 3))},
             )
         case "moonRich":
-            return _grammar(one, uniform(3, 6), _moons(geometric(0.05, 4, 25)))
+            return _combine_rules(one, uniform(3, 6), _make_moon_rules(geometric(0.05, 4, 25)))
         case "sparseOutpost":
             seldom = Alternative([], 0.75), Alternative([("moons", fixed(1))], 0.25)
             moons = Alternative([("moon", fixed(1))], 0.85), Alternative([("moon", fixed(2))], 0.15)
-            return _grammar(one, _one_of(0.15, 0.60, 0.25), {"planet": seldom, "moons": moons}, depth=3)
+            return _combine_rules(
+                one, _count_zero_or_one(0.15, 0.60, 0.25), {"planet": seldom, "moons": moons}, depth=3
+            )
         case "deepHierarchy":
             half = Alternative([], 0.5), Alternative([("submoons", fixed(1))], 0.5)
-            nested: Rules = {**_moons(uniform(2, 6)), "moon": half, **_gathered("submoons", "submoon", uniform(1, 4))}
-            return _grammar(one, uniform(2, 5), nested, depth=6)
+            nested: Rules = {
+                **_make_moon_rules(uniform(2, 6)),
+                "moon": half,
+                **_make_plural_rules("submoons", "submoon", uniform(1, 4)),
+            }
+            return _combine_rules(one, uniform(2, 5), nested, depth=6)
 
 
-def _grammar(stars: Sequence[float], planets: Count, below: Rules, *, depth: int = 4) -> Grammar:
+def _combine_rules(stars: Sequence[float], planets: Count, below: Rules, *, depth: int = 4) -> Grammar:
     system = Alternative([("stars", fixed(1)), ("planets", fixed(1))])
     several = [Alternative([("star", fixed(n))], weight) for n, weight in enumerate(stars, start=1)]
-    return Grammar({"system": [system], "stars": several, **_gathered("planets", "planet", planets), **below}, depth)
+    return Grammar(
+        {"system": [system], "stars": several, **_make_plural_rules("planets", "planet", planets), **below}, depth
+    )
 
 
-def _moons(count: Count) -> Rules:
-    return {"planet": [Alternative([("moons", fixed(1))])], **_gathered("moons", "moon", count)}
+def _make_moon_rules(count: Count) -> Rules:
+    return {"planet": [Alternative([("moons", fixed(1))])], **_make_plural_rules("moons", "moon", count)}
 
 
-def _gathered(plural: Symbol, symbol: Symbol, count: Count) -> Rules:
+def _make_plural_rules(plural: Symbol, symbol: Symbol, count: Count) -> Rules:
     return {plural: [Alternative([(symbol, count)])]}
 
 
-def _one_of(*weights: float) -> Count:
+def _count_zero_or_one(*weights: float) -> Count:
     return lambda rng: rng.weighted(weights)

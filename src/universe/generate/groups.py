@@ -6,20 +6,20 @@ from typing import Final
 
 from universe.generate.colors import GROUPS
 from universe.generate.config import GenerationConfig
-from universe.generate.names import group_name
-from universe.generate.prng import Prng
-from universe.generate.system import Entity
+from universe.generate.names import make_group_name
+from universe.generate.random_numbers import Prng
+from universe.generate.system import Entity, Position, System
 
 _NESTED: Final = {"flat": 0.0, "galaxyCluster": 0.2, "deepHierarchy": 0.5}
 _SPREAD: Final = 50.0
 
 
 def make_groups(config: GenerationConfig, rng: Prng, tag: str, systems: Sequence[str]) -> list[Entity]:
-    """No more groups than systems: each has at least one, and each system is in exactly one."""
+    """Return groups with at least one system each. Each system is in exactly one group."""
     if not config.enable_groups:
         return []
-    count = min(rng.integer(*_between(config)), len(systems))
-    groups = [_group(rng, tag, number) for number in range(count)]
+    count = min(rng.integer(*_group_count_range(config)), len(systems))
+    groups = [_make_group(rng, tag, number) for number in range(count)]
     for number, key in enumerate(systems):
         home = groups[number] if number < count else rng.choice(groups)
         home["children"].append({"id": key, "type": "system"})
@@ -32,7 +32,7 @@ def make_groups(config: GenerationConfig, rng: Prng, tag: str, systems: Sequence
     return groups
 
 
-def _between(config: GenerationConfig) -> tuple[int, int]:
+def _group_count_range(config: GenerationConfig) -> tuple[int, int]:
     wanted = config.target_galaxy_count
     match config.group_structure_mode:
         case "flat":
@@ -43,12 +43,30 @@ def _between(config: GenerationConfig) -> tuple[int, int]:
             return max(1, math.floor(0.5 * wanted)), math.ceil(1.5 * wanted)
 
 
-def _group(rng: Prng, tag: str, number: int) -> Entity:
+def _make_group(rng: Prng, tag: str, number: int) -> Entity:
     return {
         "id": f"{tag}-g{number + 1}",
-        "name": group_name(number),
+        "name": make_group_name(number),
         "children": [],
         "parentGroupId": None,
         "color": rng.choice(GROUPS),
         "position": {axis: rng.normal(0, _SPREAD) for axis in "xyz"},
     }
+
+
+_GOLDEN_ANGLE: Final = 180 * (3 - math.sqrt(5))
+_APART: Final = 2.2
+"""In the largest system's radius; with 2 the two largest could touch."""
+
+
+def place_systems(systems: Sequence[System]) -> list[Position]:
+    """Set the position of each system's centre, the first in the middle, so that systems do not overlap."""
+    spacing = _APART * max(system.extent for system in systems)
+    places: list[Position] = []
+    for number, system in enumerate(systems):
+        away, phase = spacing * math.sqrt(number), _GOLDEN_ANGLE * number % 360
+        # An orbit without speed is a place.
+        system.centre.update(orbitalDistance=away, semiMajorAxis=away, orbitalPhase=phase)
+        turn = math.radians(phase)
+        places.append({"x": away * math.cos(turn), "y": 0.0, "z": away * math.sin(turn)})
+    return places

@@ -3,10 +3,10 @@
 import math
 from typing import Final
 
-from universe.generate.colors import ROCKS, near
+from universe.generate.colors import ROCKS, draw_similar_color
 from universe.generate.config import GenerationConfig
-from universe.generate.prng import Prng
-from universe.generate.system import Body, System, drawn_mass, natural_radius, new_body
+from universe.generate.random_numbers import Prng
+from universe.generate.system import Body, System, compute_radius, draw_mass, make_body
 
 _STABLE: Final = (4, 5)
 _ALL: Final = (1, 2, 3, 4, 5)
@@ -14,44 +14,44 @@ _LENGTHS: Final = ("orbitalDistance", "semiMajorAxis", "orbitOffsetX", "orbitOff
 _SAME: Final = ("orbitalSpeed", "orbitRotX", "orbitRotY", "orbitRotZ")
 
 
-def points_of(config: GenerationConfig) -> tuple[int, ...]:
-    """Which points of each pair are marked."""
+def choose_lagrange_points(config: GenerationConfig) -> tuple[int, ...]:
+    """Return the numbers of the points that are marked for each pair."""
     if not config.enable_lagrange_points or config.lagrange_marker_mode == "none":
         return ()
     return _ALL if config.lagrange_marker_mode == "all" else _STABLE
 
 
-def trojans_between(config: GenerationConfig) -> tuple[int, int]:
-    """How many each stable point has, at least and at most."""
+def trojan_count_range(config: GenerationConfig) -> tuple[int, int]:
+    """Return the least and greatest number of Trojans at each stable point."""
     frequency = config.trojan_frequency
     return (math.floor(2 * frequency), math.floor(2 + 4 * frequency)) if frequency > 0.05 else (0, 0)
 
 
 def add_lagrange_points(system: System) -> None:
-    points = points_of(system.config)
+    points = choose_lagrange_points(system.config)
     if not points:
         return
     rng = system.rng.fork("lagrange")
     scope = system.config.lagrange_pair_scope
     for planet in system.planets:
         if scope != "planetMoon":
-            _mark(system, rng, points, system.centre, planet.body, "starPlanet")
+            _add_markers(system, rng, points, system.centre, planet.body, "starPlanet")
         if scope != "starPlanet":
             for moon in planet.moons:
-                _mark(system, rng, points, planet.body, moon, "planetMoon")
+                _add_markers(system, rng, points, planet.body, moon, "planetMoon")
 
 
-def _mark(system: System, rng: Prng, points: tuple[int, ...], primary: Body, secondary: Body, pair: str) -> None:
+def _add_markers(system: System, rng: Prng, points: tuple[int, ...], primary: Body, secondary: Body, pair: str) -> None:
     for point in points:
-        marker = system.add(_marker(primary, secondary, point, pair))
+        marker = system.add(_make_marker(primary, secondary, point, pair))
         if point in _STABLE:
             _add_trojans(system, rng, marker, secondary)
 
 
-def _marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
+def _make_marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
     stable = point in _STABLE
     name = f"{secondary['name']} L{point}"
-    return new_body(
+    return make_body(
         f"{secondary['id']}-l{point}",
         name,
         "lagrangePoint",
@@ -67,19 +67,19 @@ def _marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
             "pairType": pair,
             "label": name,
         },
-        **_beside(secondary, *_place(primary["mass"], secondary["mass"], point)),
+        **_make_shared_orbit(secondary, *_compute_point_offset(primary["mass"], secondary["mass"], point)),
     )
 
 
-def _place(primary: float, secondary: float, point: int) -> tuple[float, float]:
-    """How many times as far out as the secondary, and how many degrees ahead of it."""
+def _compute_point_offset(primary: float, secondary: float, point: int) -> tuple[float, float]:
+    """Return the distance in units of the secondary's, and the degrees ahead of it."""
     share = secondary / (primary + secondary)
     hill = math.cbrt(share / 3)
     return {1: (1 - hill, 0), 2: (1 + hill, 0), 3: (1 + 5 * share / 12, 180), 4: (1, 60), 5: (1, -60)}[point]
 
 
-def _beside(secondary: Body, times: float, ahead: float) -> Body:
-    """The secondary's orbit made larger or smaller, with the same period: both stay in line for ever."""
+def _make_shared_orbit(secondary: Body, times: float, ahead: float) -> Body:
+    """Return the secondary's orbit, scaled, with the same period, so that both stay in line."""
     return {
         **{name: secondary[name] * times for name in _LENGTHS if name in secondary},
         "orbitalPhase": (secondary["orbitalPhase"] + ahead) % 360,
@@ -89,24 +89,24 @@ def _beside(secondary: Body, times: float, ahead: float) -> Body:
 
 
 def _add_trojans(system: System, rng: Prng, marker: Body, secondary: Body) -> None:
-    fewest, most = trojans_between(system.config)
+    fewest, most = trojan_count_range(system.config)
     if most == 0:
         return
     count = fewest + min(most - fewest, math.floor((most - fewest + 1) * rng.leaning(system.config.trojan_richness)))
     spread = min(0.1, 0.01 * secondary["orbitalDistance"])
     for number in range(1, count + 1):
-        mass = drawn_mass(rng, 0.01, secondary["mass"])
+        mass = draw_mass(rng, 0.01, secondary["mass"])
         times = 1 + rng.uniform(-spread, spread) / secondary["orbitalDistance"]
         system.add(
-            new_body(
+            make_body(
                 f"{marker['id']}-t{number}",
                 f"{marker['name']} Trojan {number}",
                 "asteroid",
                 mass=mass,
-                radius=min(natural_radius(mass), secondary["radius"] / 4),
-                color=near(rng, rng.choice(ROCKS)),
+                radius=min(compute_radius(mass), secondary["radius"] / 4),
+                color=draw_similar_color(rng, rng.choice(ROCKS)),
                 parent=marker["parentId"],
                 lagrangeHostId=marker["id"],
-                **_beside(marker, times, rng.uniform(-5, 5)),
+                **_make_shared_orbit(marker, times, rng.uniform(-5, 5)),
             )
         )

@@ -29,8 +29,8 @@ _ROGUES: Final = ("Nomad", "Wanderer", "Vagrant", "Drifter", "Exile")
 _ROMAN: Final = (("x", 10), ("ix", 9), ("v", 5), ("iv", 4), ("i", 1))
 
 
-def star_name(number: int, turn: int) -> str:
-    """The name of system `number` from 0; `turn` says where the lists begin. None is given twice."""
+def make_star_name(number: int, turn: int) -> str:
+    """Return the name of system `number`, counted from 0. `turn` rotates the lists. Each name is unique."""
     # 24 letters and 23 constellations have no common divisor: every pair comes once before the first comes again.
     at = number + turn
     again = number // (len(_LETTERS) * len(_CONSTELLATIONS))
@@ -38,36 +38,36 @@ def star_name(number: int, turn: int) -> str:
     return f"{name} {again + 1}" if again else name
 
 
-def companion_name(star: str, number: int) -> str:
+def make_companion_name(star: str, number: int) -> str:
     return f"{star} {chr(ord('B') + number)}"
 
 
-def planet_name(star: str, number: int) -> str:
-    """b, c, … as astronomers letter them."""
-    return f"{star} {_letters(number + 1)}"
+def make_planet_name(star: str, number: int) -> str:
+    """Return the star's name with b, c, … as astronomers name planets."""
+    return f"{star} {_format_letters(number + 1)}"
 
 
-def moon_name(planet: str, number: int) -> str:
-    return f"{planet} {roman(number + 1)}"
+def make_moon_name(planet: str, number: int) -> str:
+    return f"{planet} {format_roman(number + 1)}"
 
 
-def submoon_name(moon: str, number: int) -> str:
+def make_submoon_name(moon: str, number: int) -> str:
     return f"{moon}.{number + 1}"
 
 
-def nebula_name(number: int) -> str:
-    return _numbered(_NEBULAE, number, "{} Nebula")
+def make_nebula_name(number: int) -> str:
+    return _number_repeated_name(_NEBULAE, number, "{} Nebula")
 
 
-def rogue_name(number: int) -> str:
-    return _numbered(_ROGUES, number, "{}")
+def make_rogue_name(number: int) -> str:
+    return _number_repeated_name(_ROGUES, number, "{}")
 
 
-def group_name(number: int) -> str:
-    return f"Cluster {_letters(number).upper()}"
+def make_group_name(number: int) -> str:
+    return f"Cluster {_format_letters(number).upper()}"
 
 
-def roman(number: int) -> str:
+def format_roman(number: int) -> str:
     text = ""
     for numeral, value in _ROMAN:
         text += numeral.upper() * (number // value)
@@ -75,8 +75,8 @@ def roman(number: int) -> str:
     return text
 
 
-def _letters(number: int) -> str:
-    """a to z, then aa, ab, …"""
+def _format_letters(number: int) -> str:
+    """Return a to z, then aa, ab, …"""
     text = ""
     while number >= 0:
         number, rest = divmod(number, 26)
@@ -85,7 +85,7 @@ def _letters(number: int) -> str:
     return text
 
 
-def _numbered(names: tuple[str, ...], number: int, form: str) -> str:
+def _number_repeated_name(names: tuple[str, ...], number: int, form: str) -> str:
     again, at = divmod(number, len(names))
     name = form.format(names[at])
     return f"{name} {again + 1}" if again else name

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from universe.generate.config import GenerationConfig
-from universe.generate.prng import Prng
+from universe.generate.random_numbers import Prng
 
 _ECCENTRICITY: Final = {"mixed": (0.0, 0.3), "eccentric": (0.1, 0.7)}
 _JITTER: Final = 0.1
@@ -28,7 +28,7 @@ _SCALES: Final = {
 }
 
 
-def scale_of(config: GenerationConfig) -> Scale:
+def choose_scale(config: GenerationConfig) -> Scale:
     return _SCALES[config.scale_mode]
 
 
@@ -41,31 +41,31 @@ class Orbit:
     """The nearest and the farthest it comes to the centre."""
 
 
-def distances(rng: Prng, count: int, start: float, growth: float) -> list[float]:
-    """Each `growth` times the one before, give or take a little of the step between them."""
+def draw_distances(rng: Prng, count: int, start: float, growth: float) -> list[float]:
+    """Return distances, each about `growth` times the one before."""
     regular = [start * growth**index for index in range(count)]
     step = 1 - 1 / growth
     return [at + rng.uniform(-1, 1) * min(_JITTER, 0.05 * at * step) for at in regular]
 
 
-def orbits_at(rng: Prng, config: GenerationConfig, at: Sequence[float], surface: float) -> list[Orbit]:
-    """Orbits at rising distances that meet neither each other nor what fills the space up to `surface`."""
+def draw_orbits(rng: Prng, config: GenerationConfig, at: Sequence[float], surface: float) -> list[Orbit]:
+    """Return orbits at rising distances that stay clear of each other and of everything up to `surface`."""
     made: list[Orbit] = []
     below = surface
     for distance in at:
-        made.append(_orbit(rng, config, distance, below))
+        made.append(_draw_orbit(rng, config, distance, below))
         below = made[-1].far
     return made
 
 
-def _orbit(rng: Prng, config: GenerationConfig, distance: float, below: float) -> Orbit:
+def _draw_orbit(rng: Prng, config: GenerationConfig, distance: float, below: float) -> Orbit:
     step = distance - below
     elements: dict[str, Any] = {
         "orbitalDistance": distance,
-        "orbitalSpeed": scale_of(config).speed / math.sqrt(distance),
+        "orbitalSpeed": choose_scale(config).speed / math.sqrt(distance),
         "orbitalPhase": rng.uniform(0, 360),
         "semiMajorAxis": distance,
-        **_plane(rng, config.orbit_inclination_max),
+        **_draw_plane(rng, config.orbit_inclination_max),
     }
     near, shift = distance, 0.0
     if config.orbit_eccentricity_style != "circular":
@@ -80,8 +80,8 @@ def _orbit(rng: Prng, config: GenerationConfig, distance: float, below: float) -
     return Orbit(elements, near - shift, distance + shift)
 
 
-def _plane(rng: Prng, tilt: float) -> dict[str, float]:
-    """Y is up: X and Z share the tilt, and turning about Y changes where it points."""
+def _draw_plane(rng: Prng, tilt: float) -> dict[str, float]:
+    """Return rotations of a tilted plane. Y is up: X and Z share the tilt, and the turn about Y sets its direction."""
     half = tilt / 2
     return {
         "orbitRotX": rng.uniform(-half, half),
@@ -90,8 +90,8 @@ def _plane(rng: Prng, tilt: float) -> dict[str, float]:
     }
 
 
-def rooms(orbits: Sequence[Orbit], surface: float) -> list[float]:
-    """How far each orbit stays from its neighbours, and the innermost from the surface."""
+def compute_free_distances(orbits: Sequence[Orbit], surface: float) -> list[float]:
+    """Return the distance of each orbit to its neighbours, and of the innermost to the surface."""
     gaps = [
         orbit.near - below for orbit, below in zip(orbits, [surface, *(orbit.far for orbit in orbits)], strict=False)
     ]

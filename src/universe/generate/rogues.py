@@ -3,12 +3,20 @@
 from collections.abc import Sequence
 from typing import Final
 
-from universe.generate.colors import PLANETS, dimmed, near
+from universe.generate.colors import PLANETS, dim_color, draw_similar_color
 from universe.generate.config import GenerationConfig
-from universe.generate.directions import away_from, direction
-from universe.generate.names import rogue_name
-from universe.generate.prng import Prng
-from universe.generate.system import Body, Entity, Position, drawn_mass, natural_radius, new_body
+from universe.generate.names import make_rogue_name
+from universe.generate.random_numbers import Prng
+from universe.generate.system import (
+    Body,
+    Entity,
+    Position,
+    compute_radius,
+    draw_direction,
+    draw_mass,
+    draw_position_at_distance,
+    make_body,
+)
 
 _COUNTS: Final = ((0.4, (0, 1)), (0.7, (1, 2)), (0.9, (2, 3)))
 _MANY: Final = (3, 5)
@@ -17,8 +25,8 @@ _AWAY: Final = (100, 300)
 _CURVED: Final = {"linearOnly": 0.0, "mixed": 0.5, "curved": 1.0}
 
 
-def rogues_between(config: GenerationConfig) -> tuple[int, int]:
-    """How many a universe has, at least and at most."""
+def rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
+    """Return the least and greatest number of rogue planets in a universe."""
     frequency = config.rogue_planet_frequency
     if not config.enable_rogue_planets or frequency == 0:
         return 0, 0
@@ -26,31 +34,32 @@ def rogues_between(config: GenerationConfig) -> tuple[int, int]:
 
 
 def make_rogues(config: GenerationConfig, rng: Prng, tag: str, places: Sequence[Position]) -> list[Body]:
-    count = rng.integer(*rogues_between(config))
+    count = rng.integer(*rogue_count_range(config))
     return [
-        _rogue(config, rng, f"{tag}-r{number + 1}", rogue_name(number), rng.choice(places)) for number in range(count)
+        _make_rogue(config, rng, f"{tag}-r{number + 1}", make_rogue_name(number), rng.choice(places))
+        for number in range(count)
     ]
 
 
-def _rogue(config: GenerationConfig, rng: Prng, key: str, name: str, place: Position) -> Body:
-    mass = drawn_mass(rng, 10)
-    color = dimmed(near(rng, rng.choice(PLANETS)), 0.4 + 0.6 * config.rogue_planet_visibility)
+def _make_rogue(config: GenerationConfig, rng: Prng, key: str, name: str, place: Position) -> Body:
+    mass = draw_mass(rng, 10)
+    color = dim_color(draw_similar_color(rng, rng.choice(PLANETS)), 0.4 + 0.6 * config.rogue_planet_visibility)
     speed = rng.uniform(*_SPEED[config.rogue_planet_orbit_style])
-    return new_body(
+    return make_body(
         key,
         name,
         "planet",
         mass=mass,
-        radius=natural_radius(mass),
+        radius=compute_radius(mass),
         color=color,
         parent=None,
         isRoguePlanet=True,
         roguePlanet={
             "seed": rng.integer(0, 2**31 - 1),
-            "initialPosition": away_from(rng, place, rng.uniform(*_AWAY)),
-            "velocity": {axis: speed * part for axis, part in direction(rng).items()},
+            "initialPosition": draw_position_at_distance(rng, place, rng.uniform(*_AWAY)),
+            "velocity": {axis: speed * part for axis, part in draw_direction(rng).items()},
             "colorOverride": color,
-            **_path(config, rng),
+            **_draw_curved_path(config, rng),
             "showTrajectory": config.rogue_trajectory_show,
             "trajectoryPastWindow": 100 * config.rogue_trajectory_preview_length,
             "trajectoryFutureWindow": 100 * config.rogue_trajectory_preview_length,
@@ -61,8 +70,8 @@ def _rogue(config: GenerationConfig, rng: Prng, key: str, name: str, place: Posi
     )
 
 
-def _path(config: GenerationConfig, rng: Prng) -> Entity:
-    """Nothing for a straight line."""
+def _draw_curved_path(config: GenerationConfig, rng: Prng) -> Entity:
+    """Return the fields of a curved path, or none for a straight line."""
     curvature = rng.uniform(config.rogue_curvature_min, config.rogue_curvature_max)
     if not rng.chance(_CURVED[config.rogue_trajectory_mode]) or curvature == 0:
         return {}

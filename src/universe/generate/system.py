@@ -1,12 +1,13 @@
 """A system under construction: its bodies, and what the later steps want to know of them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from universe.generate.config import GenerationConfig
 from universe.generate.orbits import Orbit
-from universe.generate.prng import Prng
+from universe.generate.random_numbers import Prng
 
 Body = dict[str, Any]
 Entity = dict[str, Any]
@@ -20,7 +21,7 @@ class Planet:
     orbit: Orbit
     moons: list[Body] = field(default_factory=list[Body])
     ring_limit: float = 0.0
-    """How far from its centre a ring may reach."""
+    """The greatest distance of a ring from the centre of the planet."""
 
 
 @dataclass(slots=True)
@@ -29,15 +30,15 @@ class System:
     rng: Prng
     """Never advanced: every step forks it by a name of its own."""
     key: str
-    """What the ids of everything in it begin with; the id of its centre."""
+    """The id of the central body, and the prefix of all other ids."""
     name: str
     bodies: dict[str, Body] = field(default_factory=dict[str, Body])
     planets: list[Planet] = field(default_factory=list[Planet])
     """From the inside out."""
     edge: float = 0.0
-    """How far from the centre its body, and what glows around it, reach."""
+    """The distance from the centre that the central body and its glow reach."""
     extent: float = 0.0
-    """How far from the centre the last thing is."""
+    """The distance of the outermost object from the centre."""
     fields: list[Entity] = field(default_factory=list[Entity])
     disks: list[Entity] = field(default_factory=list[Entity])
 
@@ -51,12 +52,12 @@ class System:
             self.bodies[body["parentId"]]["children"].append(body["id"])
         return body
 
-    def reaches(self, distances: Sequence[float]) -> None:
-        """The system is at least as large as these."""
+    def extend_to(self, distances: Sequence[float]) -> None:
+        """Extend the system's size to these distances."""
         self.extent = max(self.extent, *distances)
 
 
-def new_body(
+def make_body(
     key: str, name: str, kind: str, *, mass: float, radius: float, color: str, parent: str | None, **more: Any
 ) -> Body:
     return {
@@ -72,13 +73,24 @@ def new_body(
     }
 
 
-def drawn_mass(rng: Prng, unit: float, host: float | None = None) -> float:
-    """Log-normal around 4.5 units. What would outweigh half of its host falls short of that instead."""
+def draw_mass(rng: Prng, unit: float, host: float | None = None) -> float:
+    """Draw a log-normal mass around 4.5 units, limited to less than half of the host's mass."""
     mass = unit * rng.log_normal(1.5, 0.8)
     if host is None or mass <= host / 2:
         return mass
     return (host / 2) ** 2 / mass
 
 
-def natural_radius(mass: float) -> float:
+def compute_radius(mass: float) -> float:
     return 0.15 * mass**0.4
+
+
+def draw_direction(rng: Prng) -> Position:
+    """Return a vector of length 1 in a random direction."""
+    y, turn = rng.uniform(-1, 1), rng.uniform(0, 2 * math.pi)
+    level = math.sqrt(1 - y * y)
+    return {"x": level * math.cos(turn), "y": y, "z": level * math.sin(turn)}
+
+
+def draw_position_at_distance(rng: Prng, place: Position, distance: float) -> Position:
+    return {axis: place[axis] + distance * part for axis, part in draw_direction(rng).items()}

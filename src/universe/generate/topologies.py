@@ -1,33 +1,33 @@
-"""Which bodies every system of a universe has, decided and counted before the first of them is made."""
+"""The bodies of every system of a universe, chosen and counted before the first of them is made."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from universe.generate.comets import comets_between
+from universe.generate.comets import comet_count_range
 from universe.generate.config import MOST_BODIES, GenerationConfig
-from universe.generate.grammar import Node, expand, grammar_of
-from universe.generate.lagrange import points_of, trojans_between
-from universe.generate.prng import Prng
-from universe.generate.rogues import rogues_between
+from universe.generate.grammar import Node, expand_grammar, make_grammar
+from universe.generate.lagrange import choose_lagrange_points, trojan_count_range
+from universe.generate.random_numbers import Prng
+from universe.generate.rogues import rogue_count_range
 from uraniborg.kernel.errors import InvalidInput
 
 _STARS: Final = {1: (1.0, 0.0, 0.0), 2: (0.6, 0.4, 0.0), 3: (0.65, 0.25, 0.10)}
 
 
-def topologies_of(config: GenerationConfig, streams: Sequence[Prng]) -> list[Node]:
-    """One for each stream. Raises InvalidInput where there could be more than MOST_BODIES bodies."""
-    grammar = grammar_of(
+def draw_topologies(config: GenerationConfig, streams: Sequence[Prng]) -> list[Node]:
+    """Return one topology for each stream. Raise InvalidInput if there could be more than MOST_BODIES bodies."""
+    grammar = make_grammar(
         config.topology_preset,
         stars=_STARS[config.max_stars_per_system if config.enable_nary_systems else 1],
         planet_p=0.8 - 0.6 * config.planet_density,
         moon_p=0.8 - 0.6 * config.moon_density,
     )
     budget = _Budget()
-    budget.spend(rogues_between(config)[1])
+    budget.spend(rogue_count_range(config)[1])
     made: list[Node] = []
     for stream in streams:
-        made.append(expand(grammar, stream.fork("lsystem"), levels=config.max_depth, spend=budget.spend))
-        budget.spend(_most_around(config, made[-1]))
+        made.append(expand_grammar(grammar, stream.fork("lsystem"), levels=config.max_depth, spend=budget.spend))
+        budget.spend(_count_possible_extras(config, made[-1]))
     return made
 
 
@@ -46,12 +46,12 @@ class _Budget:
             )
 
 
-def _most_around(config: GenerationConfig, topology: Node) -> int:
-    """How many comets, Lagrange points and Trojans can join the bodies of a topology."""
-    planets = topology.of("planet")
-    points, scope = points_of(config), config.lagrange_pair_scope
+def _count_possible_extras(config: GenerationConfig, topology: Node) -> int:
+    """Return how many comets, Lagrange points and Trojans can join the bodies of a topology."""
+    planets = topology.find_children("planet")
+    points, scope = choose_lagrange_points(config), config.lagrange_pair_scope
     pairs = len(planets) if scope != "planetMoon" else 0
     if points and scope != "starPlanet":
-        pairs += sum(len(planet.of("moon")) for planet in planets)
-    each = len(points) + 2 * trojans_between(config)[1] if points else 0
-    return pairs * each + (comets_between(config)[1] if planets else 0)
+        pairs += sum(len(planet.find_children("moon")) for planet in planets)
+    each = len(points) + 2 * trojan_count_range(config)[1] if points else 0
+    return pairs * each + (comet_count_range(config)[1] if planets else 0)

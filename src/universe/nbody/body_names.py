@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from universe.domain.suggestions import find_bodies_by_name, list_lowercase_names
-from universe.plotting.texts import drawable
+from universe.plotting.labels import clean_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _LONGEST: Final = 60
@@ -47,7 +47,7 @@ def short_names(names: Sequence[str], longest: int = 14) -> list[str]:
 
     "TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c" become "TRAPPIST-1", "b", "c".
     """
-    clean = [drawable(name, _LONGEST) or "?" for name in names]
+    clean = [clean_text(name, _LONGEST) or "?" for name in names]
     if not clean:
         return []
     prefix = clean[0] + " "

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from universe.nbody.body_names import short_names
-from universe.plotting import Drawing, Panel, Series, chart
-from universe.plotting.colours import ramp
+from universe.plotting import Drawing, Panel, Series, draw_chart
+from universe.plotting.colours import make_colour_ramp
 
 
 def transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
@@ -33,9 +33,9 @@ def transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
             lines=(0.0,),
             height=110,
         )
-        for name, planet, colour in zip(names, planets, ramp(len(planets)), strict=True)
+        for name, planet, colour in zip(names, planets, make_colour_ramp(len(planets)), strict=True)
     ]
-    return chart(
+    return draw_chart(
         panels, title=title, subtitle="Transit timing variations", x_label=_label(reply), footer=_footer(reply)
     )
 
@@ -51,7 +51,7 @@ def velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
         lines=(0.0,) if reply["least"] < 0 < reply["greatest"] else (),
         height=360,
     )
-    return chart(
+    return draw_chart(
         [panel], title=title, subtitle=f"Velocity of {reply['starName']}", x_label=_label(reply), footer=_footer(reply)
     )
 

@@ -16,10 +16,10 @@ from universe.nbody.selection import family_of, orbit_of
 from universe.nbody.starts import REFERENCE_AXES, Start
 from universe.nbody.twins import shift_start
 from universe.orbits.anomaly import Floats, solve_kepler
-from universe.orbits.blocks import AXIS, KeplerOrbit, elements
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.kepler import Elements
-from universe.orbits.units import orbital_distance
+from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
+from universe.orbits.units import compute_semi_major_axis
 from uraniborg.kernel.errors import InvalidInput
 
 Notify = Callable[[float], None]
@@ -91,7 +91,7 @@ def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator
     orbits = [_orbit(stars, family, index) for index in moving]
     unit = np.eye(len(family.ids))
     weights = about_barycentre(start.masses, place(family, unit)[: len(start.ids)])[:, moving]
-    motion = elements(orbits)
+    motion = make_elements(orbits)
     # The closer an orbit is to a parabola, the faster is its periapsis.
     lengths = (orbit.period * max(1 - orbit.eccentricity, 1e-3) ** 1.5 for orbit in orbits if orbit.eccentricity < 1)
     length = min(lengths, default=days) / _PIECES_PER_PERIOD
@@ -114,7 +114,7 @@ def _orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
     orbit = orbit_of(stars, family.ids[index], mass)
     if orbit.derived != AXIS or orbit.eccentricity >= 1:
         return orbit
-    axis = orbital_distance(orbit.osculating_period or orbit.period, mass)
+    axis = compute_semi_major_axis(orbit.osculating_period or orbit.period, mass)
     return replace(orbit, semi_major_axis=axis, periapsis_distance=axis * (1 - orbit.eccentricity))
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from universe.nbody.answers import Motion, angle_series
 from universe.nbody.answers.motion import Samples
 from universe.nbody.body_names import short_names
-from universe.nbody.conjunctions import passages
 from universe.nbody.starts import Start
 from universe.nbody.summary import angle_text
 from universe.nbody.tables import span_text
+from universe.nbody.transit_times import passages
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import YEAR_IN_DAYS
-from universe.plotting import Drawing, Panel, Series, chart, stack
-from universe.plotting.colours import ramp
+from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel
+from universe.plotting.colours import make_colour_ramp
 
 KINDS: Final = ("elements", "angles", "distances")
 _MOST_BODIES: Final = 24
@@ -55,7 +55,7 @@ def picture(
         panels += _distances(start, samples, motion, short, unit)
     worst = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
     trust = f"error at most {worst:.1g} degrees" if reply["trustworthy"] else "NOT TRUSTWORTHY"
-    return chart(
+    return draw_chart(
         panels,
         title=title,
         subtitle=f"{span_text(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
@@ -67,7 +67,7 @@ def picture(
 def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
     bodies = [body for family in motion.families() for body in family if np.isfinite(motion.axes[:, body]).any()]
     bodies = bodies[:_MOST_BODIES]
-    colours = ramp(len(bodies))
+    colours = make_colour_ramp(len(bodies))
     names = [short[motion.ids[body]] for body in bodies]
 
     def series(values: Floats) -> list[Series]:
@@ -79,7 +79,7 @@ def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterat
         changes = 100 * (closed / _mean(closed) - 1)
     is_noise = np.nanmax(np.abs(changes), axis=0, initial=0.0) < _NOISE
     changes = np.where(is_noise & np.isfinite(changes), 0.0, changes)
-    yield stack("semi-major axis, change from the mean", series(changes), unit=" %")
+    yield make_stacked_panel("semi-major axis, change from the mean", series(changes), unit=" %")
     height = max(220.0, 17.0 * len(bodies))
     yield Panel("eccentricity", series(motion.eccentricities), height=height)
     yield Panel("inclination to the reference plane, degrees", series(motion.inclinations), height=height)

@@ -14,13 +14,13 @@ import numpy as np
 from universe.domain.units import find_epoch
 from universe.nbody.elements import elements_during
 from universe.nbody.hosts import TILT, remarks, star_named, unknown_elements
+from universe.nbody.line_of_sight import Sight, inclinations, sight_of
 from universe.nbody.motions import Motion, Notify, kepler_pass, main_pass, observed, require_days, twin_pass
 from universe.nbody.placing import family_masses
-from universe.nbody.sight import Sight, inclinations, sight_of
 from universe.nbody.starts import Start, start_of
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies
-from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, orbital_period
+from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, compute_period
 from uraniborg.kernel.errors import InvalidInput
 
 METRES_PER_SECOND: Final = AU_IN_METRES / DAY_IN_SECONDS
@@ -100,7 +100,7 @@ def semi_amplitudes(stars: Bodies, start: Start, star: int, sight: Sight) -> dic
     for index, parent in enumerate(start.parents):
         if parent != star or not elements.eccentricity[index] < 1:
             continue
-        period = orbital_period(float(elements.semi_major_axis[index]), float(start.orbited_mass[index]))
+        period = compute_period(float(elements.semi_major_axis[index]), float(start.orbited_mass[index]))
         mass = float(masses[index])
         tilt = None if TILT in unknown_elements(stars[start.ids[index]]) else float(tilts[index])
         e = float(elements.eccentricity[index])

@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.nbody.accuracy import Accuracy
-from universe.nbody.drifts import Drifts
+from universe.nbody.accuracy import Accuracy, Drifts
 from universe.nbody.gravity import Gravity
 from universe.nbody.limits import time_is_up
 from universe.nbody.segments import Segment

@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 
 from universe.nbody import limits
+from universe.nbody.accuracy import Drift
 from universe.nbody.collisions import STOP, Collision
 from universe.nbody.divergence import Divergence
-from universe.nbody.drifts import Drift
 from universe.nbody.encounters import Closest, Encounter
 from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.nbody.gravity import Gravity

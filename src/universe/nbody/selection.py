@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from universe.orbits.blocks import ASTRONOMICAL, KeplerOrbit, kepler_orbit
-from universe.orbits.grouping import Bodies, Grouping, group
-from universe.orbits.numbers import number
+from universe.orbits.grouping import Bodies, Grouping, group_bodies
+from universe.orbits.kepler_blocks import ASTRONOMICAL, KeplerOrbit, read_kepler_orbit
+from universe.orbits.numbers import read_number
 from universe.orbits.units import convert
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -73,7 +73,7 @@ def family_of(stars: Bodies, chosen: Sequence[str]) -> Grouping:
         mass_of(stars, body_id)
         if body_id != centre:
             orbit_of(stars, body_id)
-    return group(stars, members)
+    return group_bodies(stars, members)
 
 
 def attached(stars: Bodies, chosen: Sequence[str]) -> Bodies:
@@ -93,7 +93,7 @@ def orbit_of(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOr
     """
     if stars[body_id].get("kepler") is None:
         raise lacking(body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent")
-    orbit = kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
+    orbit = read_kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
     if orbit.units != ASTRONOMICAL:
         raise lacking(body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees")
     return orbit
@@ -102,7 +102,7 @@ def orbit_of(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOr
 def mass_of(stars: Bodies, body_id: str) -> float:
     """Return the mass of a body in solar masses. Raise InvalidInput if it is absent or below 0."""
     try:
-        mass = number(stars[body_id], "mass")
+        mass = read_number(stars[body_id], "mass")
     except InvalidInput:
         mass = None
     if mass is None or mass < 0:
@@ -114,7 +114,11 @@ def radius_of(body: Mapping[str, Any]) -> float:
     """Return the physical radius of a body in AU, not-a-number if unknown; `radius` is only the size it is drawn at."""
     physical = body.get("physical")
     try:
-        km = number(cast("Mapping[str, Any]", physical), "radiusKm", math.nan) if isinstance(physical, Mapping) else 0.0
+        km = (
+            read_number(cast("Mapping[str, Any]", physical), "radiusKm", math.nan)
+            if isinstance(physical, Mapping)
+            else 0.0
+        )
     except InvalidInput:
         return math.nan
     return convert(km, "km", "au") if km > 0 else math.nan

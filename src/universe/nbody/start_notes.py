@@ -7,7 +7,7 @@ from universe.nbody.selection import mass_of, orbit_of
 from universe.nbody.tables import span_text
 from universe.nbody.vectors import VectorSet
 from universe.orbits.grouping import Bodies, Grouping
-from universe.orbits.units import orbital_period
+from universe.orbits.units import compute_period
 
 _LISTED: Final = 6
 _DISAGREEMENT: Final = 0.01
@@ -120,7 +120,7 @@ def _disagreements(stars: Bodies, family: Grouping, by_elements: Sequence[str]) 
         orbit, mass = orbit_of(stars, body_id), family.orbited_masses[family.ids.index(body_id)]
         if fields.get("period") is None or fields.get("derived") is not None or orbit.eccentricity >= 1:
             continue
-        by_law = orbital_period(orbit.semi_major_axis, mass)
+        by_law = compute_period(orbit.semi_major_axis, mass)
         if abs(by_law / orbit.period - 1) > _DISAGREEMENT:
             notes.append(
                 f"The period of {_names(stars, [body_id])}, {orbit.period:.6g} days, does not fit its semi-major axis "

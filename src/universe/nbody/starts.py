@@ -7,7 +7,6 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.nbody.histories import TooLong, advance
 from universe.nbody.placing import about_barycentre, place, relative_matrix
 from universe.nbody.selection import attached, choose, family_of, orbit_of, radius_of
 from universe.nbody.start_notes import (
@@ -18,12 +17,12 @@ from universe.nbody.start_notes import (
     notes_about,
     notes_on_moons,
 )
-from universe.nbody.vectors import absorb_moons, impose, merge_states, states_at, vectors_of
+from universe.nbody.vectors import TooLong, absorb_moons, advance, impose, merge_states, states_at, vectors_of
 from universe.orbits.anomaly import Floats
-from universe.orbits.blocks import AXIS, KeplerOrbit, elements
-from universe.orbits.grouping import Bodies, Grouping, group
-from universe.orbits.numbers import require_time
-from universe.orbits.units import orbital_distance, orbital_period
+from universe.orbits.grouping import Bodies, Grouping, group_bodies
+from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
+from universe.orbits.numbers import check_time
+from universe.orbits.units import compute_period, compute_semi_major_axis
 
 REFERENCE_AXES: Final = [0, 2, 1]
 """The scene's axes (x, z, y) in the order of the reference frame."""
@@ -63,12 +62,12 @@ def start_of(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Star
     Raise NotFound for an id that does not exist, and InvalidInput naming the body that lacks something.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
-    require_time(time)
+    check_time(time)
     chosen = choose(stars, ids)
     lone, (stars, moons) = stars, absorb_moons(stars, chosen)
     family = family_of(stars, chosen)
     positions, velocities, notes = _states(lone, chosen, family, moons, time)
-    run = family if len(family.ids) == len(chosen) else group(attached(stars, chosen), chosen)
+    run = family if len(family.ids) == len(chosen) else group_bodies(attached(stars, chosen), chosen)
     masses = np.array(run.masses)
     return Start(
         run.ids,
@@ -126,7 +125,7 @@ def orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
     """Return positions and velocities of all orbits at a time, by Kepler motion; shape (2, n, 3), roots 0."""
     states = np.zeros((2, len(family.ids), 3))
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
-    motion = elements([_orbit_at(stars, family, index, time) for index in moving])
+    motion = make_elements([_orbit_at(stars, family, index, time) for index in moving])
     states[0, moving] = motion.positions(time)[:, REFERENCE_AXES]
     states[1, moving] = motion.velocities(time)[:, REFERENCE_AXES]
     return states
@@ -138,18 +137,18 @@ def _orbit_at(stars: Bodies, family: Grouping, index: int, time: float) -> Keple
     orbit = orbit_of(stars, family.ids[index], mass)
     if orbit.eccentricity >= 1:
         scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
-        return replace(orbit, period=orbital_period(scale, mass))
+        return replace(orbit, period=compute_period(scale, mass))
     # The drawn period leads to the time, be it the epoch's or a mean over years; the orbit there has its own.
     mean = (orbit.mean_anomaly + 360 * math.fmod((time - orbit.epoch) / orbit.period, 1.0)) % 360
     if orbit.osculating_period is None and orbit.derived != AXIS:
         axis = orbit.semi_major_axis
     else:
-        axis = orbital_distance(orbit.osculating_period or orbit.period, mass)
+        axis = compute_semi_major_axis(orbit.osculating_period or orbit.period, mass)
     return replace(
         orbit,
         semi_major_axis=axis,
         periapsis_distance=axis * (1 - orbit.eccentricity),
-        period=orbital_period(axis, mass),
+        period=compute_period(axis, mass),
         mean_anomaly=mean,
         epoch=time,
     )

@@ -12,8 +12,8 @@ from typing import Final, cast
 
 import numpy as np
 
+from universe.nbody.line_of_sight import Sight
 from universe.nbody.motions import Motion
-from universe.nbody.sight import Sight
 from universe.orbits.anomaly import Floats
 
 _PLACES: Final = np.linspace(0, 1, 9)

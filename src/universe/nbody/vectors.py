@@ -3,18 +3,18 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.nbody.histories import advance
+from universe.nbody.integration import integrate
 from universe.nbody.placing import relative_matrix
 from universe.nbody.selection import mass_of
 from universe.orbits.anomaly import Floats
-from universe.orbits.blocks import kepler_orbit
-from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange, orbit_size
-from universe.orbits.numbers import number
-from universe.systems.vectors import digest_of
+from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange_bodies, orbit_sort_key
+from universe.orbits.kepler_blocks import read_kepler_orbit
+from universe.orbits.numbers import read_number
+from universe.systems.vectors import digest_elements
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -42,7 +42,7 @@ def vectors_of(stars: Bodies) -> VectorSet | None:
 
 def states_at(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple[Floats, Floats]]:
     """Return position and velocity of the bodies at a time, by integration. Raise TooLong."""
-    periods = [kepler_orbit(stars, body_id).period for body_id in vectors.ids if stars[body_id].get("kepler")]
+    periods = [read_kepler_orbit(stars, body_id).period for body_id in vectors.ids if stars[body_id].get("kepler")]
     heaviest = int(vectors.masses.argmax())
     positions, velocities = advance(
         vectors.masses,
@@ -113,15 +113,15 @@ def impose(
         parent = family.parents[index]
         if index not in held and (parent in beside or (parent not in held and parent != ROOT and masses[parent] == 0)):
             masses[index] = 0.0
-    sizes = [orbit_size(stars[body_id]) for body_id in family.ids]
-    placing = arrange(family.ids, family.parents, masses, sizes)
+    sizes = [orbit_sort_key(stars[body_id]) for body_id in family.ids]
+    placing = arrange_bodies(family.ids, family.parents, masses, sizes)
     own = [
         placing.subsystem_masses[index]
         - sum(placing.subsystem_masses[child] for child in placing.children[index] if child in held)
         for index in held
     ]
     places = {index: place for place, index in enumerate(held)}
-    merged = arrange(
+    merged = arrange_bodies(
         tuple(family.ids[index] for index in held),
         [places.get(family.parents[index], ROOT) for index in held],
         own,
@@ -140,10 +140,10 @@ def _vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[fl
         return None
     fields = cast("Mapping[str, Any]", block)
     try:
-        if fields.get("elements") != digest_of(body.get("kepler")):
+        if fields.get("elements") != digest_elements(body.get("kepler")):
             return None
-        mass = number(fields, "mass", number(body, "mass", 0.0))
-        return number(fields, "epoch", 0.0), mass, _triple(fields, "position"), _triple(fields, "velocity")
+        mass = read_number(fields, "mass", read_number(body, "mass", 0.0))
+        return read_number(fields, "epoch", 0.0), mass, _triple(fields, "position"), _triple(fields, "velocity")
     except (InvalidInput, TypeError, ValueError, OverflowError):  # an element that is not a number has no digest
         return None
 
@@ -151,7 +151,33 @@ def _vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[fl
 def _triple(fields: Mapping[str, Any], name: str) -> list[float]:
     found = fields.get(name)
     values = dict(zip("xyz", cast("list[Any]", found) if isinstance(found, list) else (), strict=False))
-    listed = [number(values, axis) for axis in "xyz"]
+    listed = [read_number(values, axis) for axis in "xyz"]
     if None in listed:
         raise InvalidInput(f"'{name}' lacks a number.", hint="Give three numbers.", argument=name, allowed="3 numbers")
     return cast("list[float]", listed)
+
+
+MOST_WORK: Final = 500_000
+"""Inner orbits times bodies squared (at least 8 of them): about half a minute of one processor."""
+_MOST_STEPS: Final = 200_000
+
+
+class TooLong(Exception):
+    """The way to the time is too long to be integrated."""
+
+
+def advance(
+    masses: Floats, positions: Floats, velocities: Floats, days: float, *, shortest: float, central: int | None = None
+) -> tuple[Floats, Floats]:
+    """Return positions and velocities after `days`, whose quickest orbit takes `shortest` days. Raise TooLong."""
+    if days == 0:
+        return positions, velocities
+    if abs(days) / shortest * max(masses.size, 8) ** 2 > MOST_WORK:
+        raise TooLong
+    segments = integrate(masses, positions, velocities, days, central=central)
+    last = next(segments)
+    for steps, segment in enumerate(segments):
+        if steps > _MOST_STEPS:
+            raise TooLong
+        last = segment
+    return last.last_positions.T, last.last_velocities.T

@@ -26,7 +26,7 @@ _CUBE_ROOT_BIAS: Final = np.int64(0x2A9F_7625_3119_D328)
 
 
 def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
-    """The eccentric anomaly E, in radians, of E - e sin E = M. M and e broadcast; whole turns of M are kept.
+    """Return the eccentric anomaly E, in radians, of E - e sin E = M. M and e broadcast; E has the whole turns of M.
 
     Raises InvalidInput for anything that is not finite, and unless 0 <= e < 1.
     """
@@ -39,18 +39,18 @@ def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
             allowed="finite numbers (radians)",
         )
     shape = np.broadcast_shapes(anomaly.shape, np.shape(eccentricity))
-    eccentric = np.broadcast_to(require_elliptic(eccentricity), shape).ravel()
+    eccentric = np.broadcast_to(check_elliptic(eccentricity), shape).ravel()
     full = np.broadcast_to(anomaly, shape).ravel()
     solved = np.empty_like(full)
     for start in range(0, full.size, BLOCK):
         part = slice(start, start + BLOCK)
         turns = np.rint(full[part] / _TURN) * _TURN
-        solved[part] = eccentric_anomaly(full[part] - turns, eccentric[part])[0] + turns
+        solved[part] = compute_eccentric_anomaly(full[part] - turns, eccentric[part])[0] + turns
     return solved.reshape(shape)
 
 
-def require_elliptic(eccentricity: ArrayLike) -> Floats:
-    """The eccentricities as an array. Raises InvalidInput unless all of them are of ellipses."""
+def check_elliptic(eccentricity: ArrayLike) -> Floats:
+    """Return the eccentricities as an array. Raise InvalidInput unless all are those of ellipses."""
     eccentric = np.asarray(eccentricity, dtype=np.float64)
     outside = ~((eccentric >= 0) & (eccentric < 1))
     if outside.any():
@@ -63,9 +63,12 @@ def require_elliptic(eccentricity: ArrayLike) -> Floats:
     return eccentric
 
 
-def eccentric_anomaly(mean: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
-    """E, sin E and cos E for mean anomalies within half a turn of 0. The caller minds the range and the block size."""
-    start = _starting_value(mean, e)
+def compute_eccentric_anomaly(mean: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return E, sin E and cos E for mean anomalies within half a turn of 0.
+
+    The caller checks the range and the block size.
+    """
+    start = _guess_anomaly(mean, e)
     sin, cos = np.sin(start), np.cos(start)
     half_second, sixth_third = 0.5 * (e * sin), e * cos
     slope = 1 - sixth_third
@@ -83,7 +86,7 @@ def eccentric_anomaly(mean: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
     )
 
 
-def _starting_value(mean: Floats, e: Floats) -> Floats:
+def _guess_anomaly(mean: Floats, e: Floats) -> Floats:
     circular = 1 - e
     alpha = _ALPHA + _ALPHA_SLOPE * (math.pi - np.abs(mean)) / (1 + e)
     d = 3 * circular + alpha * e
@@ -92,13 +95,16 @@ def _starting_value(mean: Floats, e: Floats) -> Floats:
     q = 2 * alpha * circular - square
     r = (3 * alpha * (d - circular) + square) * mean
     q_square = q * q
-    w = _rough_cube_root(np.abs(r) + np.sqrt(q_square * q + r * r))
+    w = _estimate_cube_root(np.abs(r) + np.sqrt(q_square * q + r * r))
     w *= w
     return (2 * r * w / ((w + q) * w + q_square) + mean) / d
 
 
-def _rough_cube_root(values: Floats) -> Floats:
-    """To 3e-5, for positive normal numbers: a third of the exponent as a guess, then one step of Halley's method."""
+def _estimate_cube_root(values: Floats) -> Floats:
+    """Return cube roots to 3e-5 for positive normal numbers.
+
+    A third of the exponent, then one step of Halley's method.
+    """
     guess = (values.view(np.int64) // 3 + _CUBE_ROOT_BIAS).view(np.float64)
     cube = guess * guess * guess
     return guess * ((cube + 2 * values) / (2 * cube + values))

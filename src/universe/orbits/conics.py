@@ -30,8 +30,8 @@ class Conics:
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def states(self, elapsed: Floats) -> tuple[Floats, Floats]:
         """Return positions and velocities, each (n, 3), at these times after the periapsis."""
-        s = universal_anomaly(self._q, self._e, self._root_mu * elapsed)
-        c0, c1, c2, _ = stumpff(s * s * (1 - self._e) / self._q)
+        s = solve_universal_anomaly(self._q, self._e, self._root_mu * elapsed)
+        c0, c1, c2, _ = compute_stumpff(s * s * (1 - self._e) / self._q)
         distance = self._q + self._e * s * s * c2
         rate = self._root_mu / distance
         return (
@@ -42,23 +42,23 @@ class Conics:
     def arc(self, index: int, segments: int, reach: float) -> Floats:
         """Return one orbit as (segments + 1, 3) points, through the periapsis, out to `reach` periapsis distances."""
         q, e = self._q[index : index + 1], self._e[index : index + 1]
-        end = _anomaly_at_distance(float(q[0]), float(e[0]), reach)
+        end = _solve_anomaly_at_distance(float(q[0]), float(e[0]), reach)
         s = np.linspace(-end, end, segments + 1)
-        _, c1, c2, _ = stumpff(s * s * (1 - e) / q)
+        _, c1, c2, _ = compute_stumpff(s * s * (1 - e) / q)
         along, aside = q - s * s * c2, s * c1
         return np.outer(along, self._to_periapsis[:, index]) + np.outer(aside, self._to_side[:, index])
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def universal_anomaly(q: Floats, e: Floats, scaled_time: Floats) -> Floats:
+def solve_universal_anomaly(q: Floats, e: Floats, scaled_time: Floats) -> Floats:
     """Return s of q s + e s^3 c3(s^2 (1 - e)/q) = scaled_time, for times within half a period of the periapsis."""
     time, alpha = np.abs(scaled_time), (1 - e) / q
-    s = _upper_bound(q, e, time, alpha)
+    s = _bound_anomaly(q, e, time, alpha)
     active = np.flatnonzero(np.isfinite(s))
     for _ in range(_MOST_STEPS):
         at = s[active]
         square = at * at
-        _, _, c2, c3 = stumpff(alpha[active] * square)
+        _, _, c2, c3 = compute_stumpff(alpha[active] * square)
         excess = q[active] * at + e[active] * square * at * c3 - time[active]
         step = excess / (q[active] + e[active] * square * c2)
         s[active] = at - step
@@ -68,7 +68,7 @@ def universal_anomaly(q: Floats, e: Floats, scaled_time: Floats) -> Floats:
     return np.copysign(s, scaled_time)
 
 
-def stumpff(z: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def compute_stumpff(z: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return c0 to c3 of z: cos, sin and what follows of sqrt(z), continued through 0 to cosh and sinh of sqrt(-z)."""
     root = np.sqrt(np.abs(z))
     near = np.abs(z) < _SERIES_BELOW
@@ -80,12 +80,12 @@ def stumpff(z: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     c1 = np.where(near, 0.0, np.where(turning, np.sin(bound), np.sinh(stretch)) / safe)
     half = np.where(turning, np.sin(bound / 2), np.sinh(stretch / 2)) / (safe / 2)
     c2, c3 = half * half / 2, (1 - c1) / np.where(near, 1.0, z)
-    c3_near, c2_near = _series(np.where(near, z, 0.0), 3), _series(np.where(near, z, 0.0), 2)
+    c3_near, c2_near = _sum_stumpff_series(np.where(near, z, 0.0), 3), _sum_stumpff_series(np.where(near, z, 0.0), 2)
     c2, c3 = np.where(near, c2_near, c2), np.where(near, c3_near, c3)
     return c0, np.where(near, 1 - z * c3, c1), c2, c3
 
 
-def _series(z: Floats, order: int) -> Floats:
+def _sum_stumpff_series(z: Floats, order: int) -> Floats:
     """Return the sum of (-z)^k / (2k + order)!, by Horner's rule."""
     total = np.zeros_like(z)
     for k in reversed(range(_TERMS)):
@@ -93,7 +93,7 @@ def _series(z: Floats, order: int) -> Floats:
     return total
 
 
-def _upper_bound(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
+def _bound_anomaly(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
     """Return a value of s that is not below the root."""
     # c3 is least at the apoapsis of an ellipse (1/pi^2) and at the periapsis of an open orbit (1/6); with its least
     # value for all of the orbit the equation is a cubic whose root is the bound.
@@ -107,7 +107,7 @@ def _upper_bound(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
     return np.where(alpha > 0, np.fmin(cubic, apoapsis), np.where(alpha < 0, np.fmin(cubic, hyperbolic), cubic))
 
 
-def _anomaly_at_distance(q: float, e: float, reach: float) -> float:
+def _solve_anomaly_at_distance(q: float, e: float, reach: float) -> float:
     """Return s where the distance is `reach` periapsis distances."""
     alpha, target = (1 - e) / q, (reach - 1) / e
     # distance = q + e s^2 c2, and s^2 c2 = 2 sinh^2(sqrt(-alpha) s / 2) / -alpha

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from universe.orbits.anomaly import Floats
-from universe.orbits.fields import table
+from universe.orbits.number_tables import read_number_table
 
 _DEGREE: Final = math.pi / 180
 _TURN: Final = 2 * math.pi
@@ -25,7 +25,7 @@ class Ellipses:
     """n ellipses: their semi-major axes, shapes (n rows of SHAPE), centres (n, 3), and degrees per second and at 0."""
 
     def __init__(self, axes: Floats, shapes: Floats, centres: Floats, speeds: Floats, phases: Floats) -> None:
-        first, second = _plane(shapes[:, 1:] * _DEGREE)
+        first, second = _compute_plane_vectors(shapes[:, 1:] * _DEGREE)
         self._second = second * (axes * np.sqrt(1 - shapes[:, 0] ** 2))
         self._first = first * axes
         self._centres = centres.T.copy()
@@ -33,37 +33,37 @@ class Ellipses:
         self._phases = phases * _DEGREE
 
     def positions(self, t: float) -> Floats:
-        """Where the bodies are at time `t`, as an (n, 3) array."""
+        """Return the positions at time `t` as an (n, 3) array."""
         angle = t * self._speeds * _DEGREE + self._phases
         return (self._first * np.cos(angle) + self._second * np.sin(angle) + self._centres).T
 
     def path(self, index: int, segments: int) -> Floats:
-        """One whole ellipse as (segments + 1, 3) points."""
+        """Return one ellipse as (segments + 1, 3) points."""
         around = np.linspace(0, _TURN, segments + 1)
         flat = np.outer(np.cos(around), self._first[:, index]) + np.outer(np.sin(around), self._second[:, index])
         return flat + self._centres[:, index]
 
 
-def ellipses_of(bodies: Sequence[Mapping[str, Any]]) -> tuple[Ellipses, dict[int, str]]:
-    """The ellipses of bodies by the compatible rule, and why some of them (by their place) are none."""
-    found, faults = table(bodies, _FIELDS)
+def read_ellipses(bodies: Sequence[Mapping[str, Any]]) -> tuple[Ellipses, dict[int, str]]:
+    """Return the ellipses of bodies by the compatible rule, and for bodies without one the reason, by index."""
+    found, faults = read_number_table(bodies, _FIELDS)
     eccentricity, axes, distances = found[:, 0], found[:, 9], found[:, 10]
     axes = np.where(np.isnan(axes), distances, axes)
     # An orbital distance of exactly 0 is no orbit at all: axis, tilt and offset do not count.
     no_orbit = distances == 0
     found[no_orbit] = axes[no_orbit] = 0.0
     too_large = np.flatnonzero(np.abs(eccentricity) > 1).tolist()
-    faults |= {place: too_eccentric(eccentricity[place]) for place in too_large}
+    faults |= {place: describe_open_ellipse(eccentricity[place]) for place in too_large}
     given, axes = np.nan_to_num(found, nan=0.0), np.nan_to_num(axes, nan=0.0)
     return Ellipses(axes, given[:, :4], given[:, 4:7], given[:, 7], given[:, 8]), faults
 
 
-def too_eccentric(eccentricity: float) -> str:
+def describe_open_ellipse(eccentricity: float) -> str:
     return f"Its eccentricity is {eccentricity}, and no ellipse has one above 1."
 
 
-def _plane(turns: Floats) -> tuple[Floats, Floats]:
-    """What the unit vectors of x and of z become when turned about Z, then Y, then X; each of shape (3, n)."""
+def _compute_plane_vectors(turns: Floats) -> tuple[Floats, Floats]:
+    """Return the unit vectors of x and z, rotated about Z, then Y, then X; each of shape (3, n)."""
     (cos_x, cos_y, cos_z), (sin_x, sin_y, sin_z) = np.cos(turns).T, np.sin(turns).T
     first = (cos_z * cos_y, sin_z * cos_x + cos_z * sin_y * sin_x, sin_z * sin_x - cos_z * sin_y * cos_x)
     second = (sin_y, -cos_y * sin_x, cos_y * cos_x)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.orbits.numbers import number
+from universe.orbits.numbers import read_number
 from uraniborg.kernel.errors import InvalidInput
 
 Bodies = Mapping[str, Mapping[str, Any]]
@@ -62,27 +62,27 @@ class Grouping:
         return list(zip(own, centres, strict=True))
 
 
-def group(stars: Bodies, ids: Iterable[str]) -> Grouping:
+def group_bodies(stars: Bodies, ids: Iterable[str]) -> Grouping:
     """Return the hierarchy of the bodies `ids`. A body whose parent is not among them orbits nothing.
 
     A ring of parents is cut at the first of its bodies, which then orbits nothing.
     """
     chosen = tuple(ids)
     index_of = {body_id: index for index, body_id in enumerate(chosen)}
-    parents = tuple(index_of.get(_parent(stars[body_id]), ROOT) for body_id in chosen)
-    return arrange(
+    parents = tuple(index_of.get(_read_parent(stars[body_id]), ROOT) for body_id in chosen)
+    return arrange_bodies(
         chosen,
         parents,
-        [_mass(stars[body_id]) for body_id in chosen],
-        [orbit_size(stars[body_id]) for body_id in chosen],
+        [_read_mass(stars[body_id]) for body_id in chosen],
+        [orbit_sort_key(stars[body_id]) for body_id in chosen],
     )
 
 
-def arrange(
+def arrange_bodies(
     ids: tuple[str, ...], parents: Sequence[int], masses: Sequence[float], sizes: Sequence[tuple[float, float]]
 ) -> Grouping:
     """Return the hierarchy of bodies from the indices of their parents, their masses and the sizes of their orbits."""
-    parents = _without_rings(parents)
+    parents = _cut_cycles(parents)
     children: list[list[int]] = [[] for _ in ids]
     for index in sorted(range(len(ids)), key=lambda index: sizes[index]):
         if parents[index] != ROOT:
@@ -105,46 +105,46 @@ def arrange(
     )
 
 
-def orbited_mass(stars: Bodies, body_id: str) -> float:
+def compute_orbited_mass(stars: Bodies, body_id: str) -> float:
     """Return the mass in Kepler's third law of this body's orbit, in solar masses; 0 for a body without a parent.
 
     Bodies with a `kepler` block count: the parent, its children further in, and all bodies below these.
     """
-    parent = _parent(stars[body_id])
+    parent = _read_parent(stars[body_id])
     if parent not in stars:
         return 0.0
-    family = _family(stars, parent)
-    return group(stars, family).orbited_masses[family.index(body_id)] if body_id in family else 0.0
+    family = _list_descendants(stars, parent)
+    return group_bodies(stars, family).orbited_masses[family.index(body_id)] if body_id in family else 0.0
 
 
-def orbited_bodies(stars: Bodies, body_id: str) -> list[str]:
+def list_orbited_bodies(stars: Bodies, body_id: str) -> list[str]:
     """Return the bodies whose masses make up `orbited_mass`; none for a body without a parent or an orbit."""
-    parent = _parent(stars[body_id])
-    family = _family(stars, parent) if parent in stars else []
+    parent = _read_parent(stars[body_id])
+    family = _list_descendants(stars, parent) if parent in stars else []
     if body_id not in family:
         return []
-    own, centre = group(stars, family).weights()[family.index(body_id)]
+    own, centre = group_bodies(stars, family).weights()[family.index(body_id)]
     return [family[index] for index in {**centre, **own}]
 
 
-def orbited_masses(stars: Bodies) -> dict[str, float]:
+def compute_orbited_masses(stars: Bodies) -> dict[str, float]:
     """Return `orbited_mass` of every body that has a `kepler` block or no parent, at the cost of one sort."""
-    ids = [body_id for body_id, body in stars.items() if body.get("kepler") or _parent(body) not in stars]
-    grouping = group(stars, ids)
+    ids = [body_id for body_id, body in stars.items() if body.get("kepler") or _read_parent(body) not in stars]
+    grouping = group_bodies(stars, ids)
     return dict(zip(grouping.ids, grouping.orbited_masses, strict=True))
 
 
-def orbit_size(body: Mapping[str, Any]) -> tuple[float, float]:
+def orbit_sort_key(body: Mapping[str, Any]) -> tuple[float, float]:
     """Return a key that sorts orbits outwards: by semi-major axis, then open orbits by periapsis distance."""
     block = body.get("kepler")
     fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()
-    eccentricity, axis, nearest = (_number(fields, name) for name in ("eccentricity", "semiMajorAxis", "q"))
+    eccentricity, axis, nearest = (_read_number(fields, name) for name in ("eccentricity", "semiMajorAxis", "q"))
     if eccentricity >= 1:
         return math.inf, nearest or axis * (1 - eccentricity)
     return axis or nearest / (1 - eccentricity), 0.0
 
 
-def _without_rings(parents: Sequence[int]) -> list[int]:
+def _cut_cycles(parents: Sequence[int]) -> list[int]:
     """Return the parents with every ring cut at the first of its bodies."""
     cut = list(parents)
     ends_at_root = [parent == ROOT for parent in parents]
@@ -161,11 +161,11 @@ def _without_rings(parents: Sequence[int]) -> list[int]:
     return cut
 
 
-def _family(stars: Bodies, root: str) -> list[str]:
+def _list_descendants(stars: Bodies, root: str) -> list[str]:
     """Return a body and all bodies with true orbits below it."""
     below: dict[str, list[str]] = {}
     for body_id, body in stars.items():
-        if body.get("kepler") and (parent := _parent(body)):
+        if body.get("kepler") and (parent := _read_parent(body)):
             below.setdefault(parent, []).append(body_id)
     family = {root: None}
     for parent in (listed := [root]):
@@ -175,17 +175,17 @@ def _family(stars: Bodies, root: str) -> list[str]:
     return list(family)
 
 
-def _parent(body: Mapping[str, Any]) -> str:
+def _read_parent(body: Mapping[str, Any]) -> str:
     parent = body.get("parentId")
     return parent if isinstance(parent, str) else ""
 
 
-def _mass(body: Mapping[str, Any]) -> float:
-    return max(_number(body, "mass"), 0.0)
+def _read_mass(body: Mapping[str, Any]) -> float:
+    return max(_read_number(body, "mass"), 0.0)
 
 
-def _number(fields: Mapping[str, Any], name: str) -> float:
+def _read_number(fields: Mapping[str, Any], name: str) -> float:
     try:
-        return number(fields, name, 0.0)
+        return read_number(fields, name, 0.0)
     except InvalidInput:
         return 0.0

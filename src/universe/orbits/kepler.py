@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from universe.orbits.anomaly import BLOCK, Floats, eccentric_anomaly, solve_kepler
+from universe.orbits.anomaly import BLOCK, Floats, compute_eccentric_anomaly, solve_kepler
 from universe.orbits.conics import Conics
-from universe.orbits.numbers import require_time
+from universe.orbits.numbers import check_time
 from uraniborg.kernel.errors import InvalidInput
 
 __all__ = ["Elements", "solve_kepler"]
@@ -47,17 +47,17 @@ class Elements:
         epoch: ArrayLike = 0.0,
         periapsis_distance: ArrayLike = math.nan,
     ) -> None:
-        axis, e, nearest = _sizes(semi_major_axis, eccentricity, periapsis_distance)
+        axis, e, nearest = _complete_sizes(semi_major_axis, eccentricity, periapsis_distance)
         axis, e, nearest, days, tilt, node, periapsis, mean, since = np.broadcast_arrays(
             axis,
             e,
             nearest,
-            _finite("period", period, positive=True),
-            np.radians(_finite("inclination", inclination)),
-            np.radians(_finite("longitude_of_ascending_node", longitude_of_ascending_node)),
-            np.radians(_finite("argument_of_periapsis", argument_of_periapsis)),
-            _finite("mean_anomaly", mean_anomaly),
-            _finite("epoch", epoch),
+            _check_finite("period", period, positive=True),
+            np.radians(_check_finite("inclination", inclination)),
+            np.radians(_check_finite("longitude_of_ascending_node", longitude_of_ascending_node)),
+            np.radians(_check_finite("argument_of_periapsis", argument_of_periapsis)),
+            _check_finite("mean_anomaly", mean_anomaly),
+            _check_finite("epoch", epoch),
         )
         places = np.flatnonzero(np.ravel(e) > _SLENDER)
         # What follows is of ellipses: the orbits at `places` are followed as open ones, whatever stands for them here.
@@ -69,7 +69,7 @@ class Elements:
         # One epoch for all is the common case and spares reading an array of them at every step.
         same = since.size > 0 and bool((since == since.flat[0]).all())
         self.epoch: float | Floats = float(since.flat[0]) if same else np.ravel(since).copy()
-        to_periapsis, to_side = _plane(np.ravel(tilt), np.ravel(node), np.ravel(periapsis))
+        to_periapsis, to_side = _compute_plane_vectors(np.ravel(tilt), np.ravel(node), np.ravel(periapsis))
         self.to_periapsis: Floats = to_periapsis * axis
         """Shape (3, n): from the centre to the periapsis."""
         self.to_side: Floats = to_side * (axis * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
@@ -90,11 +90,11 @@ class Elements:
 
     @np.errstate(over="ignore", invalid="ignore")
     def positions(self, t: float, out: Floats | None = None) -> Floats:
-        """Where the bodies are at time `t`, as an (n, 3) array; written into `out` where one is given.
+        """Return the positions at time `t` as an (n, 3) array, written into `out` if it is given.
 
         What is beyond all numbers, such as the turns of a tiny period in an age, is not-a-number.
         """
-        require_time(t)
+        check_time(t)
         found = self._room(out)
         for part in self._parts():
             sin, cos = self._anomaly(t, part)
@@ -107,8 +107,8 @@ class Elements:
 
     @np.errstate(over="ignore", invalid="ignore")
     def velocities(self, t: float, out: Floats | None = None) -> Floats:
-        """How fast they move at time `t`, in length per unit of time, as an (n, 3) array."""
-        require_time(t)
+        """Return the velocities at time `t`, in length per unit of time, as an (n, 3) array."""
+        check_time(t)
         found = self._room(out)
         for part in self._parts():
             sin, cos = self._anomaly(t, part)
@@ -137,12 +137,15 @@ class Elements:
         return [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
 
     def _anomaly(self, t: float, part: slice) -> tuple[Floats, Floats]:
-        """Sine and cosine of the eccentric anomaly. Time is counted in turns, so whole periods drop out exactly."""
+        """Return sine and cosine of the eccentric anomaly.
+
+        Time is counted in turns, so whole periods drop out exactly.
+        """
         elapsed = t - (self.epoch[part] if isinstance(self.epoch, np.ndarray) else self.epoch)
         turns = self.turns_per_time[part] * elapsed + self.turns_at_epoch[part]
         turns -= np.rint(turns)
         turns *= _TURN
-        _, sin, cos = eccentric_anomaly(turns, self.eccentricity[part])
+        _, sin, cos = compute_eccentric_anomaly(turns, self.eccentricity[part])
         return sin, cos
 
     def _room(self, out: Floats | None) -> Floats:
@@ -199,11 +202,11 @@ class _Slender:
         return self._conics.arc(place, segments, _REACH)
 
 
-def _sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tuple[Floats, Floats, Floats]:
+def _complete_sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """Return semi-major axes, eccentricities and periapsis distances that agree with each other."""
-    e = _finite("eccentricity", eccentricity)
+    e = _check_finite("eccentricity", eccentricity)
     if (e < 0).any():
-        raise _outside("eccentricity", e[e < 0].flat[0], "numbers of at least 0")
+        raise _describe_out_of_range("eccentricity", e[e < 0].flat[0], "numbers of at least 0")
     given = np.asarray(nearest, dtype=np.float64)
     a = np.asarray(axis, dtype=np.float64)
     parabolic = e == 1
@@ -212,16 +215,18 @@ def _sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tupl
         bad = np.broadcast_arrays(a, e, q)
         wrong = ~(np.isfinite(bad[2]) & (bad[2] > 0))
         if (bad[1][wrong] == 1).any():
-            raise _outside("periapsis_distance", math.nan, "positive finite numbers where the eccentricity is 1")
-        raise _outside(
+            raise _describe_out_of_range(
+                "periapsis_distance", math.nan, "positive finite numbers where the eccentricity is 1"
+            )
+        raise _describe_out_of_range(
             "semi_major_axis", bad[0][wrong].flat[0], "finite numbers, above 0 for ellipses and below 0 for hyperbolas"
         )
     derived = q / np.where(parabolic, 1.0, 1 - e)
     return np.where(parabolic, math.inf, np.where(np.isfinite(a), a, derived)), e, q
 
 
-def _plane(tilt: Floats, node: Floats, periapsis: Floats) -> tuple[Floats, Floats]:
-    """Unit vectors of each orbit's plane, to the periapsis and a quarter turn on, each of shape (3, n)."""
+def _compute_plane_vectors(tilt: Floats, node: Floats, periapsis: Floats) -> tuple[Floats, Floats]:
+    """Return unit vectors of each orbit's plane, to the periapsis and 90 degrees ahead, each of shape (3, n)."""
     cos_tilt, sin_tilt = np.cos(tilt), np.sin(tilt)
     cos_node, sin_node = np.cos(node), np.sin(node)
     cos_peri, sin_peri = np.cos(periapsis), np.sin(periapsis)
@@ -238,15 +243,17 @@ def _plane(tilt: Floats, node: Floats, periapsis: Floats) -> tuple[Floats, Float
     return np.array(first), np.array(second)
 
 
-def _finite(argument: str, values: ArrayLike, *, positive: bool = False) -> Floats:
+def _check_finite(argument: str, values: ArrayLike, *, positive: bool = False) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     allowed = np.isfinite(array) & (array > 0) if positive else np.isfinite(array)
     if not allowed.all():
-        raise _outside(argument, array[~allowed].flat[0], "positive finite numbers" if positive else "finite numbers")
+        raise _describe_out_of_range(
+            argument, array[~allowed].flat[0], "positive finite numbers" if positive else "finite numbers"
+        )
     return array
 
 
-def _outside(argument: str, value: float, kind: str) -> InvalidInput:
+def _describe_out_of_range(argument: str, value: float, kind: str) -> InvalidInput:
     return InvalidInput(
         f"{argument} holds {value}, but must hold {kind}.",
         hint="Leave out bodies whose elements are unknown.",

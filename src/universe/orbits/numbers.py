@@ -8,22 +8,22 @@ from uraniborg.kernel.errors import InvalidInput
 
 
 @overload
-def number(fields: Mapping[str, Any], name: str) -> float | None: ...
+def read_number(fields: Mapping[str, Any], name: str) -> float | None: ...
 @overload
-def number(fields: Mapping[str, Any], name: str, default: float) -> float: ...
-def number(fields: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
+def read_number(fields: Mapping[str, Any], name: str, default: float) -> float: ...
+def read_number(fields: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
     """Return the number called `name`, or `default` where it is absent or null. Raise InvalidInput naming the field."""
     value = fields.get(name)
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _not_a_number(name)
+        raise _describe_not_a_number(name)
     try:
         found = float(value)
     except OverflowError:
-        raise _not_a_number(name) from None
+        raise _describe_not_a_number(name) from None
     if not math.isfinite(found):
-        raise _not_a_number(name)
+        raise _describe_not_a_number(name)
     return found
 
 
@@ -32,7 +32,7 @@ def finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def require_time(t: float) -> None:
+def check_time(t: float) -> None:
     """Raise InvalidInput unless `t` is a finite number."""
     if not math.isfinite(t):
         raise InvalidInput(
@@ -40,7 +40,7 @@ def require_time(t: float) -> None:
         )
 
 
-def _not_a_number(name: str) -> InvalidInput:
+def _describe_not_a_number(name: str) -> InvalidInput:
     return InvalidInput(
         f"'{name}' is not a finite number.", hint="Set it to a number, or to null.", argument=name, allowed="a number"
     )

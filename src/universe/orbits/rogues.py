@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from universe.orbits.anomaly import Floats
-from universe.orbits.compatible import (
+from universe.orbits.compatible_orbits import (
     is_curved,
-    rogue_centre,
-    rogue_ellipse,
-    rogue_start,
-    rogue_velocity,
-    rogue_windows,
+    read_rogue_centre,
+    read_rogue_ellipse,
+    read_rogue_start,
+    read_rogue_velocity,
+    read_rogue_windows,
 )
-from universe.orbits.ellipses import SHAPE, Ellipses, too_eccentric
-from universe.orbits.numbers import number
+from universe.orbits.ellipses import SHAPE, Ellipses, describe_open_ellipse
+from universe.orbits.numbers import read_number
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -29,11 +29,11 @@ class Lines:
         self._windows = windows
 
     def positions(self, t: float) -> Floats:
-        """Where the bodies are at time `t`, as an (n, 3) array."""
+        """Return the positions at time `t` as an (n, 3) array."""
         return self._starts + self._velocities * t
 
     def path(self, index: int, segments: int) -> Floats:
-        """The first part of one line, as long as the preview of its path, as (segments + 1, 3) points."""
+        """Return the previewed part of one line as (segments + 1, 3) points."""
         times = np.linspace(0.0, float(self._windows[index]), segments + 1)
         return self._starts[index] + np.outer(times, self._velocities[index])
 
@@ -50,17 +50,17 @@ class Rogues:
     """By place, why a planet has no path."""
 
 
-def rogues_of(metas: Sequence[Mapping[str, Any]]) -> Rogues:
-    """Reads the `roguePlanet` objects of bodies."""
+def read_rogues(metas: Sequence[Mapping[str, Any]]) -> Rogues:
+    """Read the `roguePlanet` objects of bodies."""
     lines: dict[int, list[float]] = {}
     ellipses: dict[int, list[float]] = {}
     faults: dict[int, str] = {}
     for place, meta in enumerate(metas):
         try:
             if is_curved(meta):
-                ellipses[place] = _ellipse(meta)
+                ellipses[place] = _read_ellipse_row(meta)
             else:
-                lines[place] = [*rogue_start(meta), *rogue_velocity(meta), sum(rogue_windows(meta))]
+                lines[place] = [*read_rogue_start(meta), *read_rogue_velocity(meta), sum(read_rogue_windows(meta))]
         except InvalidInput as exc:
             faults[place] = exc.message
     straight = np.array(list(lines.values()), dtype=np.float64).reshape(-1, 7)
@@ -74,11 +74,11 @@ def rogues_of(metas: Sequence[Mapping[str, Any]]) -> Rogues:
     )
 
 
-def _ellipse(meta: Mapping[str, Any]) -> list[float]:
-    axis, period = rogue_ellipse(meta)
-    shape = [number(meta, name, 0.0) for name in SHAPE]
+def _read_ellipse_row(meta: Mapping[str, Any]) -> list[float]:
+    axis, period = read_rogue_ellipse(meta)
+    shape = [read_number(meta, name, 0.0) for name in SHAPE]
     if abs(shape[0]) > 1:
-        raise InvalidInput(too_eccentric(shape[0]), hint="Give one from 0 to 1.", argument="eccentricity")
+        raise InvalidInput(describe_open_ellipse(shape[0]), hint="Give one from 0 to 1.", argument="eccentricity")
     if period == 0:
         raise InvalidInput("Its path takes no time at all.", hint="Set pathPeriod above 0.", argument="pathPeriod")
-    return [axis, *shape, *rogue_centre(meta), 360 / period]
+    return [axis, *shape, *read_rogue_centre(meta), 360 / period]

@@ -55,7 +55,10 @@ _UNITS: Final[dict[str, dict[str, float]]] = {
 
 
 def convert(value: float, unit: str, to: str) -> float:
-    """`value` of one unit, in another of the same quantity. Raises InvalidInput for units that do not go together."""
+    """Convert `value` to another unit of the same quantity.
+
+    Raise InvalidInput if the units measure different quantities.
+    """
     for units in _UNITS.values():
         if unit in units and to in units:
             return value * (units[unit] / units[to])
@@ -67,23 +70,23 @@ def convert(value: float, unit: str, to: str) -> float:
     )
 
 
-def orbital_period(semi_major_axis: float, total_mass: float) -> float:
-    """Days that two bodies of this mass together take to go around each other, by Kepler's third law."""
-    axis = _positive("semi_major_axis", semi_major_axis)
-    return 2 * math.pi * axis * math.sqrt(axis / _attraction(total_mass))
+def compute_period(semi_major_axis: float, total_mass: float) -> float:
+    """Return the period in days of two bodies with this total mass, by Kepler's third law."""
+    axis = _check_positive("semi_major_axis", semi_major_axis)
+    return 2 * math.pi * axis * math.sqrt(axis / _compute_gm(total_mass))
 
 
-def orbital_distance(period: float, total_mass: float) -> float:
-    """The semi-major axis in AU of an orbit of this many days, by Kepler's third law."""
-    radian = _positive("period", period) / (2 * math.pi)
-    return math.cbrt(_attraction(total_mass) * radian * radian)
+def compute_semi_major_axis(period: float, total_mass: float) -> float:
+    """Return the semi-major axis in AU of an orbit with this period in days, by Kepler's third law."""
+    radian = _check_positive("period", period) / (2 * math.pi)
+    return math.cbrt(_compute_gm(total_mass) * radian * radian)
 
 
-def _attraction(total_mass: float) -> float:
-    return G * _positive("total_mass", total_mass)
+def _compute_gm(total_mass: float) -> float:
+    return G * _check_positive("total_mass", total_mass)
 
 
-def _positive(argument: str, value: float) -> float:
+def _check_positive(argument: str, value: float) -> float:
     if not (math.isfinite(value) and value > 0):
         raise InvalidInput(
             f"{argument} is {value}, but must be a positive finite number.",

@@ -7,9 +7,9 @@ from typing import Any, Final, cast
 
 from universe.domain.units import is_astronomical
 from universe.nbody.hosts import is_star
-from universe.orbits.blocks import KeplerOrbit, kepler_orbit
-from universe.orbits.grouping import Bodies, orbited_mass
-from universe.orbits.numbers import number
+from universe.orbits.grouping import Bodies, compute_orbited_mass
+from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
+from universe.orbits.numbers import read_number
 from universe.orbits.units import convert
 from universe.physics import formulas
 from universe.physics.habitable_zone import HOTTEST, HabitableZone, habitable_zone
@@ -87,7 +87,7 @@ def _body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dict[str, 
         ):
             quantities[name] = _quantity(compute(mass, radius_km), unit, formula, None)
     if orbit is not None and orbit.eccentricity < 1 and mass:
-        inner = orbited_mass(stars, body_id) - mass
+        inner = compute_orbited_mass(stars, body_id) - mass
         if inner > 0:
             value = formulas.hill_radius(orbit.semi_major_axis, orbit.eccentricity, mass, inner)
             quantities["hillRadius"] = _quantity(value, "AU", "a (1 - e) (m / 3M)^(1/3)", _HAMILTON)
@@ -184,7 +184,7 @@ def _path_to_star(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tu
 def _orbit(stars: Bodies, body_id: str) -> KeplerOrbit | None:
     if not _block(stars[body_id], "kepler"):
         return None
-    orbit = kepler_orbit(stars, body_id)
+    orbit = read_kepler_orbit(stars, body_id)
     return orbit if orbit.units == "astronomical" else None
 
 
@@ -203,7 +203,7 @@ def _physical(body: Mapping[str, Any], name: str) -> float | None:
 
 def _number(fields: Mapping[str, Any], name: str) -> float | None:
     try:
-        value = number(fields, name)
+        value = read_number(fields, name)
     except InvalidInput:
         return None
     return value if value is not None and 0 <= value < math.inf else None

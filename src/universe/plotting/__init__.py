@@ -1,9 +1,18 @@
 """Pictures: a universe seen from above, and charts of values over time."""
 
-from universe.plotting.charts import Panel, Series, chart, stack
-from universe.plotting.drawing import Drawing
-from universe.plotting.png import to_png
-from universe.plotting.snapshot import plot
-from universe.plotting.svg import to_svg
+from universe.plotting.charts import Panel, Series, draw_chart, make_stacked_panel
+from universe.plotting.marks import Drawing
+from universe.plotting.png import write_png
+from universe.plotting.svg import write_svg
+from universe.plotting.top_view import draw_universe
 
-__all__ = ["Drawing", "Panel", "Series", "chart", "plot", "stack", "to_png", "to_svg"]
+__all__ = [
+    "Drawing",
+    "Panel",
+    "Series",
+    "draw_chart",
+    "draw_universe",
+    "make_stacked_panel",
+    "write_png",
+    "write_svg",
+]

@@ -1,14 +1,16 @@
 """The area of a chart's panel: from values to pixels, and the marks of its axes."""
 
+import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from universe.plotting.colours import DIM, GREY, PALE, RULER
-from universe.plotting.drawing import Label, Mark, Polyline
+from universe.plotting.marks import Label, Mark, Polyline
 from universe.plotting.scale import Floats
-from universe.plotting.ticks import round_ticks, tick_texts
 
 _SIZE = 12.0
 
@@ -47,7 +49,7 @@ class Area:
         return tuple(zip(across.tolist(), down.tolist(), strict=True))
 
 
-def area_marks(
+def draw_axes(
     area: Area,
     title: str,
     note: str,
@@ -59,15 +61,15 @@ def area_marks(
 ) -> Iterator[Mark]:
     """Yield grid lines, tick labels and titles. Without `x_label` the vertical lines have no texts."""
     if y_ticks is None:
-        ticks = round_ticks(area.y_low, area.y_high, 6, angles=is_angle)
-        texts = tick_texts(ticks)
+        ticks = choose_ticks(area.y_low, area.y_high, 6, angles=is_angle)
+        texts = format_ticks(ticks)
         y_ticks = [(tick, text + "°" if is_angle else text) for tick, text in zip(ticks, texts, strict=True)]
     for tick, text in y_ticks:
         y = area.page_y(tick)
         yield Polyline(((area.left, y), (area.right, y)), RULER, 1.0, 0.75)
         yield Label(area.left - 12, y + 0.35 * _SIZE, text, _SIZE, DIM, "end")
-    ticks = round_ticks(area.x_low, area.x_high, 9)
-    for tick, text in zip(ticks, tick_texts(ticks), strict=True):
+    ticks = choose_ticks(area.x_low, area.x_high, 9)
+    for tick, text in zip(ticks, format_ticks(ticks), strict=True):
         x = area.page_x(tick)
         yield Polyline(((x, area.bottom), (x, area.bottom + 5)), RULER, 1.0)
         if x_label is not None:
@@ -82,3 +84,43 @@ def area_marks(
         yield Label(area.right, area.top - 14, note, _SIZE, DIM, "end")
     if x_label:
         yield Label((area.left + area.right) / 2, area.bottom + 44, x_label, _SIZE, DIM, "middle")
+
+
+_ROUND: Final = (1.0, 2.0, 5.0, 10.0)
+_ANGLES: Final = (1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 45.0, 60.0, 90.0, 180.0, 360.0)
+_LARGEST_PLAIN: Final = 1e7
+_SMALLEST_PLAIN: Final = 1e-6
+
+
+def choose_ticks(low: float, high: float, most: int = 6, *, angles: bool = False) -> list[float]:
+    """Return at most `most` round values within [low, high], evenly apart; in degrees 15, 30, 45, … apart."""
+    span = high - low
+    if not (math.isfinite(span) and span > 0):
+        return [low] if math.isfinite(low) else []
+    step = _choose_step(span / max(1, most), angles=angles)
+    while math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1 > most:
+        step = _choose_step(step * 1.01, angles=angles)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [number * step for number in range(first, last + 1)]
+
+
+def _choose_step(least: float, *, angles: bool) -> float:
+    if angles and 1 <= least <= _ANGLES[-1]:
+        least = 90.0 if 45 < least < 90 else least  # quarters of a turn
+        return next(step for step in _ANGLES if step >= least * (1 - 1e-9))
+    size = 10.0 ** math.floor(math.log10(least))
+    return next((factor * size for factor in _ROUND if factor * size >= least * (1 - 1e-9)), 10 * size)
+
+
+def format_ticks(ticks: Sequence[float]) -> list[str]:
+    """Return the texts of ticks, all with as many decimals as their distance needs."""
+    if not ticks:
+        return []
+    largest = max(abs(tick) for tick in ticks)
+    step = min((abs(b - a) for a, b in itertools.pairwise(ticks)), default=largest)
+    if largest >= _LARGEST_PLAIN or 0 < step < _SMALLEST_PLAIN:
+        digits = max(1, math.ceil(math.log10(largest / step)) + 1) if step > 0 else 6
+        return ["0" if tick == 0 else f"{tick:.{digits}g}" for tick in ticks]
+    decimals = max(0, math.ceil(-math.log10(step) - 1e-9)) if step > 0 else 0
+    decimals += step > 0 and not math.isclose(step, round(step, decimals), rel_tol=1e-6)
+    return [f"{0.0 if tick == 0 else tick:,.{decimals}f}" for tick in ticks]

@@ -8,36 +8,35 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.plotting.colours import DIM, PALE, RULER
-from universe.plotting.drawing import Circle, Label, Mark, Polyline
-from universe.plotting.labels import Page
-from universe.plotting.sight import Frame, Sight
-from universe.plotting.texts import drawable, text_width
+from universe.plotting.labels import Page, clean_text, estimate_text_width
+from universe.plotting.marks import Circle, Label, Mark, Polyline
+from universe.plotting.visible_bodies import Frame, Sight
 
 _J2000: Final = 2451545.0
 _FARTHEST_DAY: Final = 1e9
 _RING_ANGLES: Final = (-45, -20, -70, 135, 110, 160, 45, 20, 70, -135, -110, -160)
 
 
-def unit_of(bodies: Iterable[Mapping[str, Any]]) -> str:
-    """What lengths are in: AU as soon as one body's true orbit is."""
-    return "AU" if any(_block(body, "kepler").get("units") == "astronomical" for body in bodies) else "units"
+def choose_length_unit(bodies: Iterable[Mapping[str, Any]]) -> str:
+    """Return the unit of lengths: AU if a body has an orbit in AU."""
+    return "AU" if any(_read_block(body, "kepler").get("units") == "astronomical" for body in bodies) else "units"
 
 
-def heading(title: str, when: str, frame: Frame, width: int) -> Iterator[Label]:
+def draw_heading(title: str, when: str, frame: Frame, width: int) -> Iterator[Label]:
     unit = frame.unit
     size = 26 * unit
-    shown = drawable(title, 120)
-    while shown and text_width(shown, size) > width - 80 * unit:
-        shown = drawable(shown, max(2, len(shown) - 4))
+    shown = clean_text(title, 120)
+    while shown and estimate_text_width(shown, size) > width - 80 * unit:
+        shown = clean_text(shown, max(2, len(shown) - 4))
     if shown:
         yield Label(40 * unit, 58 * unit, shown, size, PALE)
     yield Label(40 * unit, 84 * unit, when, 14 * unit, DIM)
 
 
-def time_text(bodies: Iterable[Mapping[str, Any]], t: float, unit: str) -> str:
-    """The time of the simulation, and the date where all bodies count from the same instant."""
+def format_time(bodies: Iterable[Mapping[str, Any]], t: float, unit: str) -> str:
+    """Return the simulation time, and the date if all bodies have the same epoch."""
     seconds = f"t = {t:,.10g} {'days' if unit == 'AU' else 's'}"
-    epochs = {_epoch(body) for body in bodies}
+    epochs = {_read_epoch(body) for body in bodies}
     epoch = epochs.pop() if len(epochs) == 1 else None
     if epoch is None or unit != "AU":
         return seconds
@@ -48,25 +47,25 @@ def time_text(bodies: Iterable[Mapping[str, Any]], t: float, unit: str) -> str:
     return f"{instant:%Y-%m-%d %H:%M} TDB  ·  {seconds}"
 
 
-def _epoch(body: Mapping[str, Any]) -> float | None:
-    epoch = _block(body, "physical").get("epochJulianDate")
+def _read_epoch(body: Mapping[str, Any]) -> float | None:
+    epoch = _read_block(body, "physical").get("epochJulianDate")
     return float(epoch) if isinstance(epoch, (int, float)) and abs(epoch) < _FARTHEST_DAY else None
 
 
-def _block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _read_block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     block = body.get(name)
     return cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}
 
 
-def rings(sight: Sight, frame: Frame) -> Iterator[Circle]:
-    for radius in _ring_radii(sight):
+def draw_rings(sight: Sight, frame: Frame) -> Iterator[Circle]:
+    for radius in _choose_ring_radii(sight):
         yield Circle(frame.x, frame.y, radius, stroke=RULER, width=frame.unit, dash=2.5 * frame.unit)
 
 
-def ring_labels(sight: Sight, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
-    """What each ring measures, written across it wherever nothing else is."""
+def draw_ring_labels(sight: Sight, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
+    """Yield the radius of each ring as a label at a free position of the ring."""
     size = 11 * frame.unit
-    for distance, radius in zip(sight.scale.rings(), _ring_radii(sight), strict=True):
+    for distance, radius in zip(sight.scale.rings(), _choose_ring_radii(sight), strict=True):
         text = f"{distance:,.6g} {unit}"
         choices = (
             Label(
@@ -79,18 +78,18 @@ def ring_labels(sight: Sight, frame: Frame, unit: str, page: Page) -> Iterator[L
             )
             for angle in _RING_ANGLES
         )
-        if label := page.put_first_free(choices):
+        if label := page.place_first_free_label(choices):
             yield label
 
 
-def footing(sight: Sight, frame: Frame, unit: str, width: int, height: int) -> Iterator[Mark]:
-    """The scale on the left, the count on the right."""
+def draw_footer(sight: Sight, frame: Frame, unit: str, width: int, height: int) -> Iterator[Mark]:
+    """Yield the scale on the left and the number of bodies on the right."""
     size, bottom = 12 * frame.unit, height - 30 * frame.unit
     left = 40 * frame.unit
     if sight.scale.is_log:
         yield Label(left, bottom, "distance from the centre: logarithmic", size, DIM)
     else:
-        length, pixels = sight.scale.rings()[0], _ring_radii(sight)[0]
+        length, pixels = sight.scale.rings()[0], _choose_ring_radii(sight)[0]
         tick = 4 * frame.unit
         bar = ((left, bottom - tick), (left, bottom), (left + pixels, bottom), (left + pixels, bottom - tick))
         yield Polyline(bar, DIM, 1.2 * frame.unit)
@@ -102,5 +101,5 @@ def footing(sight: Sight, frame: Frame, unit: str, width: int, height: int) -> I
     yield Label(width - left, bottom, said, size, DIM, "end")
 
 
-def _ring_radii(sight: Sight) -> list[float]:
+def _choose_ring_radii(sight: Sight) -> list[float]:
     return sight.scale.page_distance(np.array(sight.scale.rings())).tolist()

@@ -13,12 +13,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.plotting.axes import Area, area_marks
-from universe.plotting.colours import BACKGROUND, DIM, PALE, ramp
-from universe.plotting.curves import pieces, spread, thin
-from universe.plotting.drawing import Dots, Drawing, Label, Mark, Polyline
+from universe.plotting.axes import Area, draw_axes
+from universe.plotting.colours import BACKGROUND, DIM, PALE, make_colour_ramp
+from universe.plotting.labels import clean_text, estimate_text_width
+from universe.plotting.marks import Dots, Drawing, Label, Mark, Polyline
 from universe.plotting.scale import Floats
-from universe.plotting.texts import drawable, text_width
 
 _LEFT: Final = 104.0
 _TOP: Final = 150.0
@@ -66,7 +65,9 @@ class Panel:
     height: float = 220.0
 
 
-def stack(title: str, series: Sequence[Series], *, unit: str = "", note: str = "", lane: float = 44.0) -> Panel:
+def make_stacked_panel(
+    title: str, series: Sequence[Series], *, unit: str = "", note: str = "", lane: float = 44.0
+) -> Panel:
     """Return a panel with a lane for each series about 0, one above the other, the first at the bottom.
 
     Each lane is as high as its largest value, which its tick names: for curves that would cover each other.
@@ -83,38 +84,39 @@ def stack(title: str, series: Sequence[Series], *, unit: str = "", note: str = "
     return Panel(title, lanes, note, y_range=(-0.6, max(1, len(lanes)) - 0.4), y_ticks=ticks, height=height)
 
 
-def chart(
+def draw_chart(
     panels: Sequence[Panel], *, title: str, subtitle: str = "", x_label: str, footer: str = "", width: int = 1200
 ) -> Drawing:
     """Return the drawing of panels one above the other, as high as they need."""
-    right = _right_margin(panels)
-    shared = _x_range([panel for panel in panels if panel.x_label is None])
+    right = _measure_right_margin(panels)
+    shared = _find_x_range([panel for panel in panels if panel.x_label is None])
     marks: list[Mark] = []
     top = _TOP if panels else 0.0
     for number, panel in enumerate(panels):
-        x_low, x_high = shared if panel.x_label is None else _x_range([panel])
-        y_low, y_high = panel.y_range or _range([np.asarray(one.y, dtype=np.float64) for one in panel.series])
+        x_low, x_high = shared if panel.x_label is None else _find_x_range([panel])
+        y_low, y_high = panel.y_range or _find_range([np.asarray(one.y, dtype=np.float64) for one in panel.series])
         area = Area(_LEFT, top, width - right, top + panel.height, x_low, x_high, y_low, y_high)
         has_x = panel.x_label is not None or not any(one.x_label is None for one in panels[number + 1 :])
-        marks += area_marks(
-            area, drawable(panel.title, 120), drawable(panel.note, 120), panel.x_label or x_label if has_x else None,
+        marks += draw_axes(
+            area, clean_text(panel.title, 120), clean_text(panel.note, 120),
+            panel.x_label or x_label if has_x else None,
             is_angle=panel.is_angle, y_ticks=panel.y_ticks, lines=panel.lines,
         )  # fmt: skip
-        marks += _content(panel, area)
+        marks += _draw_series(panel, area)
         top = area.bottom + _GAP + (26 if has_x and number + 1 < len(panels) else 0)
     height = round((top - _GAP if panels else _TOP) + _BOTTOM)
     if not panels:
         marks.append(Label(width / 2, _TOP, "Nothing to draw.", 15, DIM, "middle"))
-    head = [Label(40, 58, _fitting(title, 26, width - 80), 26, PALE)]
+    head = [Label(40, 58, _shorten_to_width(title, 26, width - 80), 26, PALE)]
     if subtitle:
-        head.append(Label(40, 84, _fitting(subtitle, 14, width - 80), 14, DIM))
+        head.append(Label(40, 84, _shorten_to_width(subtitle, 14, width - 80), 14, DIM))
     if footer:
-        head.append(Label(40, height - 24, _fitting(footer, 12, width - 80), 12, DIM))
-    return Drawing(width, height, BACKGROUND, drawable(title, 120) or "Chart", (*marks, *head))
+        head.append(Label(40, height - 24, _shorten_to_width(footer, 12, width - 80), 12, DIM))
+    return Drawing(width, height, BACKGROUND, clean_text(title, 120) or "Chart", (*marks, *head))
 
 
-def _content(panel: Panel, area: Area) -> Iterator[Mark]:
-    colours = ramp(len(panel.series))
+def _draw_series(panel: Panel, area: Area) -> Iterator[Mark]:
+    colours = make_colour_ramp(len(panel.series))
     ends: list[tuple[float, str, str]] = []
     """The height at the right edge, the name and the colour of each series."""
     for series, ramped in zip(panel.series, colours, strict=True):
@@ -127,34 +129,34 @@ def _content(panel: Panel, area: Area) -> Iterator[Mark]:
             some = np.flatnonzero(seen)[:: max(1, -(-int(seen.sum()) // _MOST_DOTS))]
             yield Dots(area.points(x[some], y[some]), series.width, colour)
         else:
-            for part_x, part_y in pieces(x, np.where(seen, y, np.nan)):
-                yield Polyline(area.points(*thin(part_x, part_y, round(area.width / 1.5))), colour, series.width)
+            for part_x, part_y in split_at_gaps(x, np.where(seen, y, np.nan)):
+                yield Polyline(area.points(*thin_points(part_x, part_y, round(area.width / 1.5))), colour, series.width)
         tail = y[seen][-max(1, int(seen.sum()) // 20) :] if series.is_points else y[seen][-1:]
-        ends.append((area.page_y(float(np.median(tail))), drawable(series.name, _LONGEST_NAME), colour))
+        ends.append((area.page_y(float(np.median(tail))), clean_text(series.name, _LONGEST_NAME), colour))
     if len(ends) <= _MOST_NAMES:
-        yield from _names(ends, area)
+        yield from _draw_names(ends, area)
 
 
-def _names(ends: Sequence[tuple[float, str, str]], area: Area) -> Iterator[Mark]:
+def _draw_names(ends: Sequence[tuple[float, str, str]], area: Area) -> Iterator[Mark]:
     """Yield the names beside the ends of their series, apart from each other, with lines that lead to them."""
     gap = min(_NAME_SIZE * 1.35, (area.bottom - area.top) / max(1, len(ends) - 1) if len(ends) > 1 else 99)
     size = min(_NAME_SIZE, gap / 1.05)
-    heights = spread([end for end, _, _ in ends], gap, area.top, area.bottom)
+    heights = spread_positions([end for end, _, _ in ends], gap, area.top, area.bottom)
     for (end, name, colour), height in zip(ends, heights, strict=True):
         yield Polyline(((area.right + 4, end), (area.right + 20, height)), colour, 1.0, 0.7)
         yield Label(area.right + 25, height + 0.35 * size, name, size, colour)
 
 
-def _right_margin(panels: Sequence[Panel]) -> float:
-    names = [drawable(one.name, _LONGEST_NAME) for panel in panels for one in panel.series[:_MOST_NAMES]]
-    return 60 + max((text_width(name, _NAME_SIZE) for name in names), default=0.0)
+def _measure_right_margin(panels: Sequence[Panel]) -> float:
+    names = [clean_text(one.name, _LONGEST_NAME) for panel in panels for one in panel.series[:_MOST_NAMES]]
+    return 60 + max((estimate_text_width(name, _NAME_SIZE) for name in names), default=0.0)
 
 
-def _x_range(panels: Sequence[Panel]) -> tuple[float, float]:
-    return _range([np.asarray(one.x, dtype=np.float64) for panel in panels for one in panel.series], margin=0.0)
+def _find_x_range(panels: Sequence[Panel]) -> tuple[float, float]:
+    return _find_range([np.asarray(one.x, dtype=np.float64) for panel in panels for one in panel.series], margin=0.0)
 
 
-def _range(values: Sequence[Floats], margin: float = 0.06) -> tuple[float, float]:
+def _find_range(values: Sequence[Floats], margin: float = 0.06) -> tuple[float, float]:
     """Return the lowest and highest finite value, a little apart even if there is only one."""
     finite = [one[np.isfinite(one)] for one in values]
     finite = [one for one in finite if one.size]
@@ -167,8 +169,61 @@ def _range(values: Sequence[Floats], margin: float = 0.06) -> tuple[float, float
     return low - margin * (high - low), high + margin * (high - low)
 
 
-def _fitting(text: str, size: float, width: float) -> str:
-    shown = drawable(text, 200)
-    while shown and text_width(shown, size) > width:
-        shown = drawable(shown, max(2, len(shown) - 4))
+def _shorten_to_width(text: str, size: float, width: float) -> str:
+    shown = clean_text(text, 200)
+    while shown and estimate_text_width(shown, size) > width:
+        shown = clean_text(shown, max(2, len(shown) - 4))
     return shown
+
+
+_PER_COLUMN: Final = 4
+
+
+def split_at_gaps(x: Floats, y: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the parts of a curve between values that are not finite."""
+    finite = np.isfinite(x) & np.isfinite(y)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], finite.astype(np.int8), [0]])))
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        yield x[first:last], y[first:last]
+
+
+def thin_points(x: Floats, y: Floats, columns: int) -> tuple[Floats, Floats]:
+    """Return the first, lowest, highest and last point in each column of the page: the picture stays the same."""
+    if x.size <= _PER_COLUMN * columns:
+        return x, y
+    low, high = float(x.min()), float(x.max())
+    column = np.floor((x - low) / ((high - low) or 1.0) * columns).astype(np.int64)
+    starts = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
+    chosen: list[int] = []
+    for first, last in zip(starts, [*starts[1:], x.size], strict=True):
+        part = y[first:last]
+        chosen += sorted({int(first), int(first + part.argmin()), int(first + part.argmax()), int(last) - 1})
+    return x[chosen], y[chosen]
+
+
+def spread_positions(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Return positions at least `gap` apart within [low, high], in the order of and near the wanted positions.
+
+    Where there is not enough room, the gaps are smaller and equal.
+    """
+    count = len(wanted)
+    if count and (count - 1) * gap > high - low:
+        gap = (high - low) / max(1, count - 1)
+    order = sorted(range(count), key=lambda index: wanted[index])
+    groups: list[tuple[float, int]] = []
+    """The middle and the number of texts that touch each other."""
+    for index in order:
+        middle, size = wanted[index], 1
+        half = (size - 1) / 2 * gap
+        middle = min(max(middle, low + half), high - half)
+        while groups and groups[-1][0] + (groups[-1][1] - 1) / 2 * gap + gap > middle - (size - 1) / 2 * gap:
+            before, others = groups.pop()
+            middle, size = (before * others + middle * size) / (others + size), others + size
+            half = (size - 1) / 2 * gap
+            middle = min(max(middle, low + half), high - half)
+        groups.append((middle, size))
+    placed = [middle + (number - (size - 1) / 2) * gap for middle, size in groups for number in range(size)]
+    found = [0.0] * count
+    for index, position in zip(order, placed, strict=True):
+        found[index] = position
+    return found

@@ -16,33 +16,33 @@ _HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _DARKEST: Final = 70
 
 
-def body_colour(given: Any) -> str:
-    """The colour of a body; grey where it gives none that can be read, and lighter where it would not be seen."""
+def choose_body_colour(given: Any) -> str:
+    """Return the colour of a body: grey if it has no valid colour, lighter if it would be too dark."""
     if not isinstance(given, str) or not _HEX.fullmatch(given):
         return GREY
     digits = given[1:].lower()
     colour = "#" + (digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
-    red, green, blue = _parts(colour)
+    red, green, blue = _parse_colour(colour)
     brightness = 0.299 * red + 0.587 * green + 0.114 * blue
-    return colour if brightness >= _DARKEST else mixed(colour, "#ffffff", 0.35)
+    return colour if brightness >= _DARKEST else mix_colours(colour, "#ffffff", 0.35)
 
 
-def ramp(count: int) -> list[str]:
+def make_colour_ramp(count: int) -> list[str]:
     """Return this many colours from warm to cold that are easy to tell apart."""
     if count <= 1:
         return [_RAMP[4]][:count]
     found: list[str] = []
     for number in range(count):
         place, share = divmod(number * (len(_RAMP) - 1), count - 1)
-        found.append(mixed(_RAMP[place], _RAMP[min(place + 1, len(_RAMP) - 1)], share / (count - 1)))
+        found.append(mix_colours(_RAMP[place], _RAMP[min(place + 1, len(_RAMP) - 1)], share / (count - 1)))
     return found
 
 
-def mixed(one: str, other: str, share: float) -> str:
-    """`one` with this share of `other` in it."""
-    parts = zip(_parts(one), _parts(other), strict=True)
+def mix_colours(one: str, other: str, share: float) -> str:
+    """Return `one` mixed with this share of `other`."""
+    parts = zip(_parse_colour(one), _parse_colour(other), strict=True)
     return "#" + "".join(f"{round(mine + (theirs - mine) * share):02x}" for mine, theirs in parts)
 
 
-def _parts(colour: str) -> tuple[int, int, int]:
+def _parse_colour(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)

@@ -5,8 +5,8 @@ import math
 from functools import lru_cache
 from typing import Any, Final
 
-from universe.plotting.colours import mixed
-from universe.plotting.drawing import Circle, Dots, Drawing, Label, Polyline
+from universe.plotting.colours import mix_colours
+from universe.plotting.marks import Circle, Dots, Drawing, Label, Polyline
 
 _MOST_PIXELS: Final = 16_000_000
 """Of the large picture; a large page is drawn less enlarged."""
@@ -15,8 +15,8 @@ _DRAWABLE: Final = frozenset("·…‘’“”°±")
 _ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
-def to_png(drawing: Drawing) -> bytes:
-    """The drawing as the bytes of a PNG file."""
+def write_png(drawing: Drawing) -> bytes:
+    """Return the drawing as the bytes of a PNG file."""
     from PIL import Image, ImageDraw
 
     times = next(n for n in (3, 2, 1) if n == 1 or drawing.width * drawing.height * n * n <= _MOST_PIXELS)
@@ -26,14 +26,17 @@ def to_png(drawing: Drawing) -> bytes:
         match mark:
             case Circle():
                 if mark.dash:
-                    _dashes(
-                        pen, mark, mixed(drawing.background, mark.stroke or drawing.background, mark.opacity), times
+                    _draw_dashes(
+                        pen,
+                        mark,
+                        mix_colours(drawing.background, mark.stroke or drawing.background, mark.opacity),
+                        times,
                     )
                 else:
-                    _circle(pen, mark, times)
+                    _draw_circle(pen, mark, times)
             case Polyline():
                 # Half-transparent strokes would show where their pieces overlap.
-                colour = mixed(drawing.background, mark.stroke, mark.opacity)
+                colour = mix_colours(drawing.background, mark.stroke, mark.opacity)
                 points = [(x * times, y * times) for x, y in mark.points]
                 pen.line(points, fill=colour, width=max(1, round(mark.width * times)), joint="curve")
             case Dots():
@@ -42,7 +45,9 @@ def to_png(drawing: Drawing) -> bytes:
                     place = (x * times - radius, y * times - radius, x * times + radius, y * times + radius)
                     pen.ellipse(place, fill=mark.fill)
             case Label():
-                font = _font(mark.size * times, is_plain=all(char.isascii() or char in _DRAWABLE for char in mark.text))
+                font = _load_font(
+                    mark.size * times, is_plain=all(char.isascii() or char in _DRAWABLE for char in mark.text)
+                )
                 place = (mark.x * times, mark.y * times)
                 pen.text(
                     place,
@@ -60,7 +65,7 @@ def to_png(drawing: Drawing) -> bytes:
     return out.getvalue()
 
 
-def _circle(pen: Any, mark: Circle, times: int) -> None:
+def _draw_circle(pen: Any, mark: Circle, times: int) -> None:
     x, y, radius = mark.x * times, mark.y * times, mark.radius * times
     opacity = round(255 * mark.opacity)
     pen.ellipse(
@@ -71,7 +76,7 @@ def _circle(pen: Any, mark: Circle, times: int) -> None:
     )
 
 
-def _dashes(pen: Any, mark: Circle, colour: str, times: int) -> None:
+def _draw_dashes(pen: Any, mark: Circle, colour: str, times: int) -> None:
     count = max(8, round(math.tau * mark.radius / (3 * mark.dash)))
     for number in range(count):
         ends = (math.tau * (number + part) / count for part in (0, 1 / 3))
@@ -83,7 +88,7 @@ def _dashes(pen: Any, mark: Circle, colour: str, times: int) -> None:
 
 
 @lru_cache(maxsize=32)
-def _font(size: float, *, is_plain: bool) -> Any:
+def _load_font(size: float, *, is_plain: bool) -> Any:
     """Return the font that Pillow brings, or for letters that it lacks one that most machines have."""
     from PIL import ImageFont
 

@@ -20,7 +20,7 @@ _WIDE: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class RadialScale:
-    """How far from the middle of the page a distance from the centre is drawn; directions stay what they are."""
+    """A scale from distances in the universe to distances on the page. Directions are unchanged."""
 
     is_log: bool
     inner: float
@@ -30,28 +30,31 @@ class RadialScale:
     page_radius: float
 
     def page_distance(self, distance: Floats) -> Floats:
-        """In pixels. The logarithm is of one plus the distance, so that the centre stays in the middle."""
+        """Return the distance in pixels.
+
+        The logarithm is of one plus the distance, so that the centre stays in the middle.
+        """
         if self.is_log:
             return self.page_radius * np.log1p(distance / self.inner) / math.log1p(self.outer / self.inner)
         return self.page_radius * (distance / self.outer)
 
     def on_page(self, flat: Floats) -> Floats:
-        """Offsets in pixels, right and down, of points that are given as (n, 2) offsets right and up."""
+        """Return offsets in pixels, right and down, of points given as (n, 2) offsets right and up."""
         distance = np.hypot(flat[:, 0], flat[:, 1])
         stretch = np.divide(self.page_distance(distance), distance, out=np.zeros_like(distance), where=distance > 0)
         return flat * stretch[:, None] * [1.0, -1.0]
 
     def rings(self) -> list[float]:
-        """Round distances to show the scale by, from the inside out."""
+        """Return round distances for the rings of the scale, from the inside out."""
         if self.is_log:
-            found = [value for value in _decades(self.inner, self.outer) if value <= self.outer]
+            found = [value for value in _list_decades(self.inner, self.outer) if value <= self.outer]
             return found if len(found) <= 7 else found[:: math.ceil(len(found) / 7)]
-        step = _round_step(self.outer / 3.2)
+        step = _choose_round_step(self.outer / 3.2)
         return [step * times for times in range(1, int(self.outer / step * (1 + 1e-9)) + 1)]
 
 
 def choose_scale(distances: Floats, farthest: float, page_radius: float, wish: Any = "auto") -> RadialScale:
-    """The scale for bodies at these distances from the centre, with nothing farther than `farthest` to be shown.
+    """Return the scale for bodies at these distances from the centre, up to `farthest`.
 
     Raises InvalidInput for a wish that is none of `SCALES`.
     """
@@ -70,8 +73,8 @@ def choose_scale(distances: Floats, farthest: float, page_radius: float, wish: A
     return RadialScale(is_log, max(nearest * 0.8, outer * 1e-9), outer, page_radius)
 
 
-def _decades(inner: float, outer: float) -> Iterator[float]:
-    """Powers of ten from the inside out; where there are few of them, threes between them."""
+def _list_decades(inner: float, outer: float) -> Iterator[float]:
+    """Yield powers of ten from the inside out, with threes between them if there are few."""
     first = math.floor(math.log10(inner))
     last = math.ceil(math.log10(outer))
     steps = (1, 3) if last - first <= 3 else (1,)
@@ -81,6 +84,6 @@ def _decades(inner: float, outer: float) -> Iterator[float]:
                 yield value
 
 
-def _round_step(about: float) -> float:
+def _choose_round_step(about: float) -> float:
     power = 10.0 ** math.floor(math.log10(about))
     return next(step * power for step in (10, 5, 2, 1) if step * power <= about * (1 + 1e-9))

@@ -1,8 +1,7 @@
-"""Texts of papers from shelves, found under the entry point `universe.texts`.
+"""Texts of papers from shelves, read by the entry points of the group `universe.texts`.
 
-Each entry point loads to a function `text_of(identifiers, shelf)`: identifiers such as `{"doi": …, "arxiv": …}` and
-the folder of a shelf (None for the default shelf) in, the text of the paper or None out. Nothing that such a function
-does wrong leaves this module.
+Each entry point is a function `text_of(identifiers, shelf)`. It takes identifiers such as `{"doi": …, "arxiv": …}` and
+the folder of a shelf (None for the default shelf), and returns the text of the paper or None. Its errors are logged.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,9 +18,9 @@ _log = get_logger(__name__)
 
 
 def make_text_reader(shelf: Path | str | None = None) -> TextOf:
-    """Return a function from a source to the text of its paper on `shelf`, or on the default shelf.
+    """Return a function that returns the text of the paper of a source on `shelf`, or on the default shelf.
 
-    A paper, text or shelf that does not exist gives None. Each paper is read once.
+    The function returns None for a missing paper, text or shelf. It reads each paper once.
     """
     readers = [(entry.name, entry.load) for entry in sorted(entry_points(group=GROUP), key=lambda one: one.name)]
     texts: dict[tuple[tuple[str, str], ...], str | None] = {}
@@ -42,6 +41,6 @@ def _read_text(name: str, load: Callable[[], Any], identifiers: dict[str, str], 
     try:
         text: object = load()(identifiers, None if shelf is None else str(shelf))
     except Exception as error:
-        _log.warning("the texts of a shelf cannot be read", reader=name, problem=type(error).__name__)
+        _log.warning("the text of a paper cannot be read", reader=name, problem=type(error).__name__)
         return None
     return text if isinstance(text, str) and text else None

@@ -1,11 +1,11 @@
-"""The values that a value was computed from, and how: the rules of `universe.domain.derivation` in words."""
+"""The inputs of computed values, and the rules of `universe.domain.derivation` in words."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from universe.domain.derivation import get_field_value
 from universe.domain.state import get_derived_element
-from universe.orbits.grouping import orbited_bodies
+from universe.orbits.grouping import list_orbited_bodies
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
@@ -25,11 +25,11 @@ _RULES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
         for axis in "XYZ"
     },
 }
-"""For each field that is computed: the fields it follows from, and how."""
+"""The inputs and the rule of each computed field."""
 
 
 class ValueInputs(NamedTuple):
-    """How a value is computed, from which fields of its body, and from the masses of which bodies."""
+    """The rule of a computed value, the fields of its body and the bodies whose masses it uses."""
 
     rule: str
     fields: tuple[str, ...]
@@ -37,14 +37,14 @@ class ValueInputs(NamedTuple):
 
 
 def find_inputs(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) -> ValueInputs | None:
-    """Return what a field of a body is computed from; None for a field that is not computed."""
+    """Return the inputs of a computed field of a body; None for a field that is not computed."""
     body = stars[key]
     if field == f"kepler.{get_derived_element(body)}":
         basis = "kepler.semiMajorAxis"
         if field == basis:
             periods = ("kepler.osculatingPeriod", "kepler.period")
             basis = next((one for one in periods if get_field_value(body, one) is not None), periods[1])
-        return ValueInputs("by Kepler's third law", (basis,), tuple(orbited_bodies(stars, key)))
+        return ValueInputs("by Kepler's third law", (basis,), tuple(list_orbited_bodies(stars, key)))
     fields, rule = _RULES.get(field, ((), ""))
     present = tuple(one for one in fields if get_field_value(body, one) is not None)
     return ValueInputs(rule, present) if present else None

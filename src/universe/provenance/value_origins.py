@@ -1,4 +1,4 @@
-"""Where a number comes from: the value, its publication and location, the conversion, and the command that set it."""
+"""The origin of a value: its publication and location, the conversion, its inputs, and the command that set it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
@@ -14,15 +14,15 @@ from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.replica import Replica, read_pages
-from universe.systems.statements import Shipped
+from universe.systems.stated_values import Shipped
 
 _FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url", "computed")
 _UNCITED: Final = ("id", "children", "sources", "setBy")
 _CONVERTED: Final = ("mass", "radius", "physical.radiusKm", "kepler.semiMajorAxis")
-"""Fields that shipped data may state in other units."""
-_SHOWN: Final = 100
-_LISTED: Final = 10
-_MOST_BASES: Final = 5
+"""Fields that shipped data may give in other units."""
+_MAX_CHARS: Final = 100
+_MAX_LISTED: Final = 10
+_MAX_DEPTH: Final = 5
 
 
 async def trace_value(
@@ -36,21 +36,21 @@ async def trace_value(
 ) -> dict[str, Any]:
     """Return the chain behind one value of a body: its unit, status, sources, inputs and the command that set it.
 
-    `body` is an id or a name. Raises UniverseNotFound, VersionNotFound, StarNotFound or MalformedRequest.
+    `body` is an id or a name. Raise UniverseNotFound, VersionNotFound, StarNotFound or MalformedRequest.
     """
-    seen = await service.view(universe_id, version)
-    stars = seen.replica.mirror.to_plain()["stars"]
+    view = await service.view(universe_id, version)
+    stars = view.replica.mirror.to_plain()["stars"]
     key = find_body(stars, body)
     check_field(stars[key], field)
-    chain = await _trace_field(service, universe_id, stars, key, field, seen.version, text_of)
-    head = {"universe": universe_id, "version": seen.version, "body": key, "name": stars[key]["name"]}
+    chain = await _trace_field(service, universe_id, stars, key, field, view.version, text_of)
+    head = {"universe": universe_id, "version": view.version, "body": key, "name": stars[key]["name"]}
     return {**head, **chain}
 
 
 def list_value_statuses(
     stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None
 ) -> dict[str, Any]:
-    """Return each value of a body with its unit, status, mark and the ids of its sources. Raises as `find_body`."""
+    """Return each value of a body with its unit, status, mark and source ids. Raise as `find_body`."""
     key = find_body(stars, body)
     briefs = {field: _summarize_field(stars, key, field, text_of) for field in list_fields(stars[key])}
     fields = {field: brief for field, brief in briefs.items() if brief["status"] != "without source"}
@@ -65,7 +65,7 @@ async def _trace_field(
     field: str,
     version: int,
     text_of: TextOf | None,
-    depth: int = _MOST_BASES,
+    depth: int = _MAX_DEPTH,
 ) -> dict[str, Any]:
     status = get_value_status(stars[key], field, text_of)
     unit = get_unit(field, astronomical=is_astronomical(stars.values()))
@@ -113,28 +113,28 @@ def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
     named = find_bodies_by_name(wanted, stars)
     if len(named) > 1:
         raise MalformedRequest(
-            f"{len(named):,} bodies are called '{wanted[:_SHOWN]}'.",
-            hint=f"Give an id: {', '.join(named[:_LISTED])}.",
+            f"{len(named):,} bodies are called '{wanted[:_MAX_CHARS]}'.",
+            hint=f"Give an id: {', '.join(named[:_MAX_LISTED])}.",
             argument="body",
-            allowed=named[:_LISTED],
+            allowed=named[:_MAX_LISTED],
         )
     if named:
         return named[0]
     near = find_nearest_entities(wanted, stars)
-    known = list(stars)[:_LISTED]
-    hint = did_you_mean(near) or (f"There are {', '.join(known)}." if known else "The universe has no bodies.")
-    raise StarNotFound(f"There is no body '{wanted[:_SHOWN]}'.", hint=hint.strip(), nearest=near, known=known)
+    known = list(stars)[:_MAX_LISTED]
+    hint = did_you_mean(near) or (f"The bodies are {', '.join(known)}." if known else "The universe has no bodies.")
+    raise StarNotFound(f"There is no body '{wanted[:_MAX_CHARS]}'.", hint=hint.strip(), nearest=near, known=known)
 
 
 def check_field(body: Mapping[str, Any], field: str) -> None:
-    """Raise MalformedRequest for a field that the body does not have, with the nearest names."""
+    """Raise MalformedRequest, with the nearest names, if the body does not have a field."""
     if field and get_field_value(body, field) is not None:
         return
     known = list(list_fields(body))
     inside = [name for name in known if name.rpartition(".")[2].casefold() == field.casefold()]
     near = inside or find_nearest(field, known)
     raise MalformedRequest(
-        f"The body has no field '{field[:_SHOWN]}'.",
+        f"The body does not have the field '{field[:_MAX_CHARS]}'.",
         hint=did_you_mean(near) or f"It has {', '.join(known[:20])}.",
         argument="field",
         nearest=near,
@@ -143,13 +143,13 @@ def check_field(body: Mapping[str, Any], field: str) -> None:
 
 
 def list_fields(body: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the fields of a body that have values, those inside blocks with the name of the block."""
+    """Yield the fields of a body that have values; fields inside blocks as `block.field`."""
     for name, value in body.items():
         if name in _UNCITED or value is None:
             continue
         if isinstance(value, Mapping):
             inner = cast("Mapping[str, Any]", value)
-            yield from (f"{name}.{one}" for one, within in inner.items() if within is not None)
+            yield from (f"{name}.{one}" for one, item in inner.items() if item is not None)
         else:
             yield name
 
@@ -174,7 +174,7 @@ def _describe_source(support: Support, field: str, status: ValueStatus, unit: st
 
 
 def _describe_conversion(support: Support, value: Any, unit: str) -> str | None:
-    """Return the number of the paper with its unit, and the value it became; None where it is not known."""
+    """Return the conversion from the number in the paper to the value; None if it is not known."""
     claim = support.claim
     if claim is None or not claim.as_written or not claim.unit:
         return None
@@ -184,7 +184,7 @@ def _describe_conversion(support: Support, value: Any, unit: str) -> str | None:
 
 
 def _describe_shipped_conversion(shipped: Shipped, field: str, unit: str) -> str | None:
-    """Return the numbers that the data state, and the value they became; None for a value computed from others."""
+    """Return the conversion from the numbers in the shipped data to the value; None for a computed value."""
     if not shipped.stated or any(one.get("computed") for one in shipped.sources):
         return None
     stated = ", ".join(shipped.stated)
@@ -202,7 +202,7 @@ def _describe_shipped_conversion(shipped: Shipped, field: str, unit: str) -> str
 async def _find_command(
     service: UniverseService, universe_id: str, key: str, field: str, version: int, record: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
-    """Return the log entry that set a value: from the record of it in the body, or else from the log."""
+    """Return a summary of the log entry that set a value, from the record in the body or from the log."""
     if record is not None:
         facts = {name: record[name] for name in ("version", "universe", "reason", "imported") if name in record}
         facts["author"] = record.get("by")
@@ -230,7 +230,7 @@ async def _find_entry(service: UniverseService, universe_id: str, key: str, fiel
 
 
 def _resolve_restore(entry: Entry, setters: list[tuple[int, Entry | None]]) -> Entry | None:
-    """Return the entry itself, or the one that had set the value in the version that it went back to."""
+    """Return the entry, or for a restore the entry that had set the value in the restored version."""
     import orjson
 
     if entry.kind == "restore":

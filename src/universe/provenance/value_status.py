@@ -1,6 +1,6 @@
-"""Where a value of a body stands: cited, supported by its location, an unverified claim, or set by somebody.
+"""The status of a value of a body: cited, supported by its location, an unverified claim, computed or set.
 
-Computed when it is asked for, and never stored.
+The status is computed on request and never stored.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from universe.claims import SUPPORTED, ClaimStatus, TextOf, status_of
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
 from universe.domain.derivation import get_field_value
 from universe.domain.entities import Entity
-from universe.systems.statements import Shipped, find_shipped
+from universe.systems.stated_values import Shipped, find_shipped
 
 Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
 _SHOWN: Final = 100
@@ -34,11 +34,11 @@ class ValueStatus:
     supports: list[Support] = field(default_factory=list[Support])
     record: Entity | None = None
     shipped: Shipped | None = None
-    """The shipped value that a cited value is."""
+    """The shipped value that equals a cited value."""
 
     @property
     def mark(self) -> str:
-        """The mark beside the value; nothing for a value that is cited, supported, or never was."""
+        """The note beside the value; empty for a value that is cited, supported or without source."""
         if self.status == "unverified claim":
             return f"unverified claim, {describe_set_by(self.record)}" if self.record else "unverified claim"
         if self.status in ("set", "computed") and self.record:
@@ -47,7 +47,7 @@ class ValueStatus:
 
 
 def get_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None = None) -> ValueStatus:
-    """Return the status of a field of a body; `text_of` lends the texts of a shelf. Does not raise."""
+    """Return the status of a field of a body; `text_of` returns the texts of a shelf. Never raise."""
     value = get_field_value(body, field)
     record = _find_for_field(get_set_by_records(body), field)
     found = [
@@ -70,7 +70,7 @@ def get_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None
 
 
 def describe_set_by(record: Mapping[str, Any]) -> str:
-    """Return who set, cited or stripped a value, and in which version."""
+    """Return who set, cited or withdrew a value, and in which version, such as `set by Ada in version 3`."""
     by = record.get("by") or "somebody"
     version = f" in version {record['version']:g}" if isinstance(record.get("version"), (int, float)) else ""
     where = f" of universe {record['universe']}" if version and record.get("universe") else ""
@@ -105,7 +105,7 @@ def _format_value(value: Any) -> str:
 
 
 def _find_for_field(named: Mapping[str, Any], field: str) -> Any:
-    """Return what is named for a field, or for the block that it is in."""
+    """Return the item for a field, or for the innermost block around it; None if there is none."""
     parts = field.split(".")
     for count in range(len(parts), 0, -1):
         if (found := named.get(".".join(parts[:count]))) is not None:

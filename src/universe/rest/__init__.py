@@ -1,4 +1,4 @@
-"""Universes over REST."""
+"""The REST API of universes."""
 
 from fastapi import Depends, FastAPI
 
@@ -16,11 +16,11 @@ from uraniborg.kernel.version import version
 
 
 def make_rest_app(service: UniverseService, streams: EventStreams, positions: Positions, *, body_limit: int) -> FastAPI:
-    """An ASGI app whose addresses begin at the root."""
+    """Return the REST app with all routes."""
     app = FastAPI(
         title="Universe",
         version=version(),
-        description="Universes changed by commands alone, kept in a log that loses nothing, and streamed live.",
+        description="Universes that change only by commands, with a durable log and live event streams.",
         docs_url=None,
         redoc_url=None,
         dependencies=[Depends(check_parameters)],

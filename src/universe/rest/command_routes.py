@@ -1,4 +1,4 @@
-"""Commands, and going back and forth in what they did."""
+"""REST routes for commands, the history, undo, restore and branches."""
 
 from typing import Annotated, Any, Final
 
@@ -29,6 +29,8 @@ PAGE: Final = 100
 
 
 def add_command_routes(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
+    """Add the route that sends commands."""
+
     @app.post(
         "/universes/{universe_id}/commands",
         summary="Send a command",
@@ -38,26 +40,28 @@ def add_command_routes(app: FastAPI, service: UniverseService, body: BodyReader)
     async def send(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         given: Annotated[Any, Depends(body)],
-        wanted: Annotated[ReplyContent, Query(alias="return", description="How much to answer with.")] = "state",
+        content: Annotated[ReplyContent, Query(alias="return", description="The content of the reply.")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
         key: Key = None,
         author: Author = None,
     ) -> Response:
-        """One command, or a list of which all or none take effect. 422 if the universe does not allow it."""
+        """Send one command, or a list of which all or none take effect. 422 if the universe does not allow it."""
         version = read_expected_version(expected, if_match)
         result = await service.send(universe_id, given, expected_version=version, key=key, author=read_author(author))
-        return await make_result_response(result, wanted)
+        return await make_result_response(result, content)
 
 
 def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader, body_if_any: BodyReader) -> None:
-    @app.get("/universes/{universe_id}/history", summary="What happened")
+    """Add the routes of the history, undo, restore and branch."""
+
+    @app.get("/universes/{universe_id}/history", summary="List the history")
     async def history(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         after: Annotated[int, Query(ge=0, le=LARGEST_VERSION)] = 0,
         limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
     ) -> Response:
-        """The entries of the log after a version, in order."""
+        """List the entries of the log after a version, in order."""
         entries = await service.history(universe_id, after=after, limit=limit)
         following = entries[-1].version if len(entries) == limit else None
         return make_json_response(
@@ -71,7 +75,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
     )
     async def undo(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
-        wanted: Annotated[ReplyContent, Query(alias="return")] = "state",
+        content: Annotated[ReplyContent, Query(alias="return")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
         author: Author = None,
@@ -79,29 +83,29 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         """And, called again, the one before it. Restoring a later version takes it back."""
         version = read_expected_version(expected, if_match)
         result = await service.undo(universe_id, expected_version=version, author=read_author(author))
-        return await make_result_response(result, wanted)
+        return await make_result_response(result, content)
 
     @app.post(
         "/universes/{universe_id}/restore",
-        summary="Go back to a version",
+        summary="Restore a version",
         openapi_extra=make_request_body(AT_VERSION),
         responses={200: RESULT, 409: {"model": ErrorBody}},
     )
     async def restore(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         given: Annotated[Any, Depends(body)],
-        wanted: Annotated[ReplyContent, Query(alias="return")] = "state",
+        content: Annotated[ReplyContent, Query(alias="return")] = "state",
         expected: Expected = None,
         if_match: IfMatch = None,
         author: Author = None,
     ) -> Response:
-        """Or forward again. It is a new change: nothing of the history is lost."""
+        """Restore an earlier or later version as a new change. The history keeps all changes."""
         version = read_version(check_object(given, ("version",)), required=True)
         assert version is not None
         result = await service.restore(
             universe_id, version, expected_version=read_expected_version(expected, if_match), author=read_author(author)
         )
-        return await make_result_response(result, wanted)
+        return await make_result_response(result, content)
 
     @app.post(
         "/universes/{universe_id}/branch",
@@ -113,10 +117,10 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
     async def branch(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id, given: Annotated[Any, Depends(body_if_any)], author: Author = None
     ) -> Response:
-        """A new universe that begins as this one is, or was at a version."""
-        asked = check_object({} if given is None else given, ("version", "name"))
+        """Create a universe with the state of this one, now or at a version."""
+        fields = check_object({} if given is None else given, ("version", "name"))
         record = await service.branch(
-            universe_id, version=read_version(asked), name=asked.get("name"), author=read_author(author)
+            universe_id, version=read_version(fields), name=fields.get("name"), author=read_author(author)
         )
-        seen = await service.view(record.id)
-        return await make_created_response(record, seen)
+        view = await service.view(record.id)
+        return await make_created_response(record, view)

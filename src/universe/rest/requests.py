@@ -1,4 +1,4 @@
-"""What a request says, checked by hand where a model would say less well what is wrong."""
+"""Reading and checking of REST requests: bodies, versions, authors, cursors and parameters."""
 
 import json
 from contextlib import suppress
@@ -14,19 +14,19 @@ from universe.service.validation import check_author
 from uraniborg.kernel.http_access import BodyTooLarge
 
 REST_CLIENT: Final = "REST client"
-"""The author of changes by a client that does not name one."""
+"""The author of changes by clients that do not name one."""
 
 
 class BodyReader:
-    """Reads the JSON of a request, up to a limit."""
+    """A reader of JSON request bodies up to a size limit."""
 
     def __init__(self, limit: int, *, or_nothing: bool = False) -> None:
-        """With `or_nothing` there need not be a body: it is None then."""
+        """Set the limit in bytes. With `or_nothing` a request without a body gives None."""
         self._limit = limit
         self._or_nothing = or_nothing
 
     async def __call__(self, request: Request) -> Any:
-        """Raise BodyTooLarge or MalformedRequest."""
+        """Return the JSON body of a request. Raise BodyTooLarge, MalformedRequest or BadNumber."""
         length = request.headers.get("content-length", "0")
         if length.isdigit() and int(length[:20]) > self._limit:
             raise BodyTooLarge(self._limit)
@@ -46,38 +46,39 @@ class BodyReader:
             _check_numbers(body)
             raise MalformedRequest(
                 "The body is not JSON.",
-                hint="Send JSON in UTF-8, without half characters.",
+                hint="Send JSON in UTF-8, without halves of surrogate pairs.",
                 line=exc.lineno,
                 column=exc.colno,
             ) from None
 
 
 def _check_numbers(body: bytes) -> None:
-    """Raise BadNumber if `body` is JSON except for a number that JSON or this server does not have."""
+    """Raise BadNumber if `body` is JSON except for a number that JSON or this server does not support."""
     found: list[BadNumber] = []
 
-    def note_name(written: str) -> None:
+    def report_constant(written: str) -> None:
         found.append(BadNumber(written, "is not a number that JSON has"))
 
-    def note_large(written: str) -> None:
+    def report_large_number(written: str) -> None:
         if isinf(float(written)):
             found.append(BadNumber(written, "is too large for a number"))
 
     with suppress(ValueError, RecursionError):
-        json.loads(body, parse_constant=note_name, parse_float=note_large, parse_int=note_large)
+        json.loads(body, parse_constant=report_constant, parse_float=report_large_number, parse_int=report_large_number)
         if found:
             raise found[0]
 
 
 def check_object(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
+    """Return a body that is an object with no other fields than the allowed ones. Raise MalformedRequest."""
     if not isinstance(given, dict):
         raise MalformedRequest(
-            "The body must be a JSON object.", hint=f"With any of {', '.join(allowed)}.", allowed=list(allowed)
+            "The body must be a JSON object.", hint=f"Its fields can be {', '.join(allowed)}.", allowed=list(allowed)
         )
     if unknown := sorted(str(name)[:80] for name in given if name not in allowed):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
         raise MalformedRequest(
-            f"The body has no field '{unknown[0]}'.",
-            hint=f"Use {', '.join(allowed)}.",
+            f"'{unknown[0]}' is not a field of this body.",
+            hint=f"Its fields can be {', '.join(allowed)}.",
             argument=unknown[0],
             allowed=list(allowed),
         )
@@ -85,13 +86,14 @@ def check_object(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
 
 
 def read_version(asked: dict[str, Any], *, required: bool = False) -> int | None:
+    """Return the version in a body, or None. Raise MalformedRequest."""
     version = asked.get("version")
     if version is None and not required:
         return None
     if type(version) is not int or not 0 <= version <= LARGEST_VERSION:
         raise MalformedRequest(
             "version must be a whole number, 0 or more.",
-            hint="The history lists the versions there are.",
+            hint="The history lists the versions.",
             argument="version",
             allowed="0 or more",
         )
@@ -99,20 +101,23 @@ def read_version(asked: dict[str, Any], *, required: bool = False) -> int | None
 
 
 def read_expected_version(expected: int | None, if_match: str | None) -> int | None:
+    """Return the expected version of the parameter or the If-Match header. Raise MalformedRequest."""
     if if_match is None or if_match.strip() == "*":
         return expected
     tag = if_match.strip().removeprefix("W/").strip('"').partition("-")[0]
     if not tag.isascii() or not tag.isdigit() or len(tag) > 16:
         raise MalformedRequest(
-            "If-Match is no version.", hint='Send the ETag of an answer, such as "17".', argument="If-Match"
+            "If-Match must be an ETag of this server.",
+            hint='Send the ETag of a response, such as "17".',
+            argument="If-Match",
         )
     return int(tag)
 
 
 def read_author(header: str | None) -> str:
-    """Return the author that a request names, and that it came by REST: no name passes for another kind of client.
+    """Return the author that a header names, followed by `(REST)`. Raise MalformedRequest.
 
-    Servers read headers as Latin-1; names are sent as UTF-8. Raises MalformedRequest.
+    Servers decode headers as Latin-1; clients send names as UTF-8.
     """
     if header is None:
         return REST_CLIENT
@@ -124,32 +129,34 @@ def read_author(header: str | None) -> str:
 
 
 def read_since_version(since: int | None, last: str | None) -> int | None:
+    """Return the version to start a stream after: Last-Event-ID, or `since`. Raise MalformedRequest."""
     if last is None or not last.strip():
-        return since  # who reconnects repeats the address, and tells in the header how far it has got
+        return since  # a reconnecting client repeats `since` and sends its progress in the header
     if not last.isascii() or not last.isdigit() or len(last) > 16:
         raise MalformedRequest(
-            "Last-Event-ID is no version.", hint="Send the id of an event, or since=N.", argument="Last-Event-ID"
+            "Last-Event-ID must be a version.", hint="Send the id of an event, or since=N.", argument="Last-Event-ID"
         )
     return int(last)
 
 
 def parse_cursor(cursor: str | None) -> tuple[str, str] | None:
+    """Return the creation time and the id in a cursor; None for None. Raise MalformedRequest."""
     if cursor is None:
         return None
     made_at, tilde, universe_id = cursor.partition("~")
     if not tilde:
-        raise MalformedRequest("This is no cursor.", hint="Use `next` of the page before.", argument="cursor")
+        raise MalformedRequest("cursor is malformed.", hint="Use `next` of the previous page.", argument="cursor")
     return made_at, universe_id
 
 
 async def check_parameters(request: Request) -> None:
-    """Raises MalformedRequest for a parameter that the address has not: a guard misspelt is no guard."""
+    """Raise MalformedRequest for an unknown parameter, so that a misspelled condition is not ignored."""
     known = [str(field.alias) for field in request.scope["route"].dependant.query_params]
     for name in request.query_params:
         if name not in known:
             raise MalformedRequest(
-                f"There is no parameter '{name[:80]}' here.",
-                hint=f"Use {', '.join(known)}." if known else "This address takes none.",
+                f"'{name[:80]}' is not a parameter of this address.",
+                hint=f"Use {', '.join(known)}." if known else "This address has no parameters.",
                 argument=name[:80],
                 allowed=known,
             )

@@ -1,4 +1,4 @@
-"""How answers are written."""
+"""Responses of the REST API: results, records and ETags."""
 
 from typing import Any
 from urllib.parse import quote
@@ -14,22 +14,23 @@ from universe.service.universes import UniverseView
 from universe.store.port import Record
 
 
-async def make_result_response(result: ChangeResult, wanted: ReplyContent) -> Response:
-    """What a change did, as much of it as is wanted."""
-    return Response(await write_result(result, wanted), 200, {"ETag": make_etag(result.version)}, media_type=JSON)
+async def make_result_response(result: ChangeResult, content: ReplyContent) -> Response:
+    """Return the response to a change: the state, the changes or the events."""
+    return Response(await write_result(result, content), 200, {"ETag": make_etag(result.version)}, media_type=JSON)
 
 
 def make_json_response(value: Any) -> Response:
+    """Return a response with a JSON body."""
     return Response(orjson.dumps(value), media_type=JSON)
 
 
-async def make_created_response(record: Record, seen: UniverseView) -> Response:
-    """A universe that was just made."""
+async def make_created_response(record: Record, view: UniverseView) -> Response:
+    """Return the response to the creation of a universe."""
     location = f"/universes/{quote(record.id, safe='')}"
-    headers = {"Location": location, "ETag": make_etag(seen.version, record.name)}
-    return Response(await write_record(record, seen.replica), 201, headers, JSON)
+    headers = {"Location": location, "ETag": make_etag(view.version, record.name)}
+    return Response(await write_record(record, view.replica), 201, headers, JSON)
 
 
 def make_etag(version: int, name: str | None = None) -> str:
-    """The version and, where the name is answered too, a mark of it: a new name is no new version."""
+    """Return the ETag of a version; with a name also for the name, because renaming does not change the version."""
     return f'"{version}"' if name is None else f'"{version}-{crc32(name.encode()):x}"'

@@ -1,4 +1,4 @@
-"""What goes over REST, as OpenAPI tells it."""
+"""The types and JSON schemas of the REST API for OpenAPI."""
 
 from typing import Annotated, Any, Final
 
@@ -13,25 +13,36 @@ JSON: Final = "application/json"
 FLOATS: Final = "application/octet-stream"
 
 Id = Annotated[str, Path(max_length=1_000, description="The id of a universe.")]
-Version = Annotated[int | None, Query(ge=0, le=LARGEST_VERSION, description="As it was at this version.")]
+Version = Annotated[
+    int | None, Query(ge=0, le=LARGEST_VERSION, description="Use the universe as it was at this version.")
+]
 Expected = Annotated[
     int | None,
-    Query(alias="expectedVersion", ge=0, le=LARGEST_VERSION, description="Refuse (409) unless it is at this version."),
+    Query(
+        alias="expectedVersion",
+        ge=0,
+        le=LARGEST_VERSION,
+        description="Refuse the request (409) unless the universe is at this version.",
+    ),
 ]
 Key = Annotated[
     str | None,
-    Header(alias="Idempotency-Key", max_length=KEY_CHARS, description="A request repeated with its key is done once."),
+    Header(
+        alias="Idempotency-Key",
+        max_length=KEY_CHARS,
+        description="A request sent again with its key takes effect once.",
+    ),
 ]
 Author = Annotated[
     str | None,
     Header(
         alias="Uraniborg-Author",
         max_length=200,
-        description="Who makes the change, as the history and `universe cite` show it with `(REST)`; not verified. "
-        "`REST client` if left out. UTF-8.",
+        description="The author of the change, in UTF-8. The history and `universe cite` show it with `(REST)`. It is "
+        "not verified. Default: `REST client`.",
     ),
 ]
-IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the version expected.")]
+IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the expected version.")]
 
 
 class Facts(BaseModel):
@@ -45,21 +56,27 @@ class Facts(BaseModel):
 
 
 class Health(BaseModel):
+    """The health of the server."""
+
     ok: bool
     uptime: int
     listeners: int
 
 
 class FactsList(BaseModel):
+    """A page of universes; `next` is the cursor of the next page."""
+
     universes: list[Facts]
     next: str | None
 
 
 def make_reference(name: str) -> dict[str, Any]:
+    """Return a reference to a schema of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def make_request_body(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI description of a required JSON body."""
     return {"requestBody": {"required": True, "content": {JSON: {"schema": schema}}}}
 
 
@@ -68,13 +85,13 @@ def _make_object_schema(**properties: Any) -> dict[str, Any]:
 
 
 _NAME: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"\S"}
-_AT: Final = {"type": "integer", "minimum": 0, "maximum": LARGEST_VERSION}
+_VERSION: Final = {"type": "integer", "minimum": 0, "maximum": LARGEST_VERSION}
 NEW: Final = _make_object_schema(
     name=_NAME, state=make_reference("State"), id={"type": "string"}, **{"from": {"type": "string"}}
 ) | {"required": ["name"]}
 REPLACED: Final = _make_object_schema(name=_NAME, state=make_reference("State"))
-AT_VERSION: Final = _make_object_schema(version=_AT) | {"required": ["version"]}
-BRANCHED: Final = _make_object_schema(version=_AT, name=_NAME)
+AT_VERSION: Final = _make_object_schema(version=_VERSION) | {"required": ["version"]}
+BRANCHED: Final = _make_object_schema(version=_VERSION, name=_NAME)
 COMMANDS: Final = {
     "anyOf": [
         make_reference("Command"),
@@ -85,12 +102,12 @@ RECORD: Final[dict[str, Any]] = {
     "description": "The universe",
     "content": {JSON: {"schema": make_reference("Universe")}},
 }
-RESULT: Final[dict[str, Any]] = {"description": "What it did", "content": {JSON: {"schema": make_reference("Result")}}}
+RESULT: Final[dict[str, Any]] = {"description": "The result", "content": {JSON: {"schema": make_reference("Result")}}}
 _EVENTS: Final = {"type": "array", "items": {"type": "object", "required": ["type"]}}
 
 
 def add_schemas(app: FastAPI) -> None:
-    """The domain's schemas, which no route takes as a model: commands are checked by the domain itself."""
+    """Add the schemas of commands and states to the OpenAPI document."""
     plain = app.openapi
 
     def openapi() -> dict[str, Any]:

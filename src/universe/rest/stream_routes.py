@@ -1,4 +1,4 @@
-"""What is going on: the event stream, and where everything is."""
+"""REST routes for the health of the server, event streams and positions."""
 
 from time import monotonic
 from typing import Annotated, Any, Literal
@@ -24,33 +24,32 @@ from universe.service.universes import UniverseService
 
 
 def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStreams, positions: Positions) -> None:
+    """Add the routes of health, events and positions."""
     started = monotonic()
 
-    @app.get("/health", summary="Is it well", response_model=Health)
+    @app.get("/health", summary="Check the health", response_model=Health)
     async def health() -> Response:  # pyright: ignore[reportUnusedFunction]
-        """Asks the database, too: 503 if it does not answer."""
+        """Check the server and its database: 503 if the database does not answer."""
         await service.ping()
         return make_json_response({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.count})
 
     @app.get(
         "/universes/{universe_id}/events",
-        summary="Listen",
+        summary="Stream events",
         responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
     )
     async def events(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
-        since: Annotated[
-            int | None, Query(ge=0, le=LARGEST_VERSION, description="Begin with what came after this version.")
-        ] = None,
-        last: Annotated[str | None, Header(alias="Last-Event-ID", description="As `since`; browsers send it.")] = None,
+        since: Annotated[int | None, Query(ge=0, le=LARGEST_VERSION, description="Start after this version.")] = None,
+        last: Annotated[str | None, Header(alias="Last-Event-ID", description="As `since`, from browsers.")] = None,
     ) -> Response:
-        """Every command with its events as it happens, as server-sent events: `id` is the version."""
+        """Stream every command with its events as server-sent events; `id` is the version."""
         record = await service.record(universe_id)
         after = read_since_version(since, last)
         if after is not None and after > record.version:
             raise VersionNotFound(
                 f"Universe {universe_id} has no version {after} yet.",
-                hint=f"It is at version {record.version}; leave since out to begin with what comes next.",
+                hint=f"It is at version {record.version}; leave since out to start with the next change.",
                 universeId=universe_id,
                 allowed=f"from 0 to {record.version}",
             )
@@ -58,13 +57,14 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
 
     @app.get(
         "/universes/{universe_id}/positions",
-        summary="Where everything is",
+        summary="Compute positions",
+        operation_id="where_universes__universe_id__positions_get",
         responses={200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}}},
     )
-    async def where(  # pyright: ignore[reportUnusedFunction]
+    async def read_positions(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         t: Annotated[
-            float | None, Query(allow_inf_nan=False, description="The time; the present one if left out.")
+            float | None, Query(allow_inf_nan=False, description="The time. Default: the time of the universe.")
         ] = None,
         format: Annotated[  # noqa: A002 - the usual name
             Literal["json", "float32"] | None, Query(description="float32: three little-endian numbers for each body.")
@@ -72,19 +72,19 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
         version: Version = None,
         accept: Annotated[str | None, Header()] = None,
     ) -> Response:
-        """The positions of all bodies, in the order of `stars` in the state."""
-        seen = await service.view(universe_id, version)
-        time = seen.replica.state.time if t is None else t
-        ids, array = await positions.at(universe_id, seen.replica, time)
-        headers = {"ETag": make_etag(seen.version)}
+        """Return the positions of all bodies, in the order of `stars` in the state."""
+        view = await service.view(universe_id, version)
+        time = view.replica.state.time if t is None else t
+        ids, array = await positions.compute_at(universe_id, view.replica, time)
+        headers = {"ETag": make_etag(view.version)}
         if format == "float32" or (format is None and FLOATS in (accept or "")):
-            return Response(_as_float32(array), 200, headers, FLOATS)
-        said = {"version": seen.version, "time": time, "ids": ids, "positions": array}
-        return Response(orjson.dumps(said, option=orjson.OPT_SERIALIZE_NUMPY), 200, headers, JSON)
+            return Response(_encode_float32(array), 200, headers, FLOATS)
+        reply = {"version": view.version, "time": time, "ids": ids, "positions": array}
+        return Response(orjson.dumps(reply, option=orjson.OPT_SERIALIZE_NUMPY), 200, headers, JSON)
 
 
-def _as_float32(positions: Any) -> bytes:
-    """Return positions as little-endian numbers of 32 bits; those beyond their range are infinite."""
+def _encode_float32(positions: Any) -> bytes:
+    """Return positions as little-endian 32-bit floats; larger numbers become infinite."""
     import numpy as np  # loaded by the positions already
 
     with np.errstate(over="ignore"):

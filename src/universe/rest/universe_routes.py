@@ -1,4 +1,4 @@
-"""Making, reading, replacing and deleting universes."""
+"""REST routes that create, list, read, replace and delete universes."""
 
 from typing import Annotated, Any, Final
 
@@ -30,12 +30,14 @@ PAGE: Final = 100
 
 
 def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
-    @app.get("/universes", summary="What universes there are", response_model=FactsList)
+    """Add the routes of universes."""
+
+    @app.get("/universes", summary="List universes", response_model=FactsList)
     async def universes(  # pyright: ignore[reportUnusedFunction]
         limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
-        cursor: Annotated[str | None, Query(max_length=500, description="`next` of the page before.")] = None,
+        cursor: Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")] = None,
     ) -> Response:
-        """The newest first, without their states."""
+        """List universes without their states, newest first."""
         found = await service.records(limit=limit + 1, before=parse_cursor(cursor))
         page = found[:limit]
         following = f"{page[-1].created_at}~{page[-1].id}" if len(found) > limit else None
@@ -43,7 +45,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
 
     @app.post(
         "/universes",
-        summary="Make a universe",
+        summary="Create a universe",
         status_code=201,
         openapi_extra=make_request_body(NEW),
         responses={201: RECORD, 409: {"model": ErrorBody}},
@@ -51,31 +53,33 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
     async def create(  # pyright: ignore[reportUnusedFunction]
         given: Annotated[Any, Depends(body)], author: Author = None
     ) -> Response:
-        """Empty, with a state, or from a real system or a seed (`from`)."""
-        asked = check_object(given, ("name", "state", "from", "id"))
-        state = asked.get("state")
-        if "state" in asked and state is None:
+        """Create an empty universe, one with a state, or one from a real system or a seed (`from`)."""
+        fields = check_object(given, ("name", "state", "from", "id"))
+        state = fields.get("state")
+        if "state" in fields and state is None:
             raise MalformedRequest("state is null.", hint="Leave it out for an empty universe.", argument="state")
-        if asked.get("from") is not None:
+        if fields.get("from") is not None:
             if state is not None:
-                raise MalformedRequest("Give either state or from.", hint="One of the two.", argument="from")
-            state = await load_initial_state_async(asked["from"])
-        record = await service.create(asked.get("name"), state, universe_id=asked.get("id"), author=read_author(author))
-        seen = await service.view(record.id)
-        return await make_created_response(record, seen)
+                raise MalformedRequest("state and from cannot be combined.", hint="Give one of them.", argument="from")
+            state = await load_initial_state_async(fields["from"])
+        record = await service.create(
+            fields.get("name"), state, universe_id=fields.get("id"), author=read_author(author)
+        )
+        view = await service.view(record.id)
+        return await make_created_response(record, view)
 
-    @app.get("/universes/{universe_id}", summary="A universe", responses={200: RECORD, 304: {}})
+    @app.get("/universes/{universe_id}", summary="Read a universe", responses={200: RECORD, 304: {}})
     async def read(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
         version: Version = None,
         if_none_match: Annotated[str | None, Header(alias="If-None-Match")] = None,
     ) -> Response:
-        """With its state, as it is or as it was."""
-        seen = await service.view(universe_id, version)
-        headers = {"ETag": make_etag(seen.version, seen.record.name), "Cache-Control": "no-cache"}
+        """Read a universe with its state, now or at a version."""
+        view = await service.view(universe_id, version)
+        headers = {"ETag": make_etag(view.version, view.record.name), "Cache-Control": "no-cache"}
         if headers["ETag"] in (if_none_match or "") or (if_none_match or "").strip() == "*":
             return Response(status_code=304, headers=headers)
-        return Response(await write_record(seen.record, seen.replica), 200, headers, JSON)
+        return Response(await write_record(view.record, view.replica), 200, headers, JSON)
 
     @app.put(
         "/universes/{universe_id}",
@@ -90,19 +94,21 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         if_match: IfMatch = None,
         author: Author = None,
     ) -> Response:
-        """Both are optional. A state replaces the whole of the present one, its time too, and can be undone."""
-        asked = check_object(given, ("name", "state"))
-        for name in asked:
-            if asked[name] is None:
-                raise MalformedRequest(f"{name} is null.", hint="Leave out what is to stay.", argument=name)
+        """Replace the name, the state, or both. The whole state is replaced, with its time; this can be undone."""
+        fields = check_object(given, ("name", "state"))
+        for name in fields:
+            if fields[name] is None:
+                raise MalformedRequest(
+                    f"{name} is null.", hint="Leave out the fields that do not change.", argument=name
+                )
         version = read_expected_version(expected, if_match)
-        await service.replace(universe_id, **asked, expected_version=version, author=read_author(author))
-        seen = await service.view(universe_id)
-        headers = {"ETag": make_etag(seen.version, seen.record.name)}
-        return Response(await write_record(seen.record, seen.replica), 200, headers, JSON)
+        await service.replace(universe_id, **fields, expected_version=version, author=read_author(author))
+        view = await service.view(universe_id)
+        headers = {"ETag": make_etag(view.version, view.record.name)}
+        return Response(await write_record(view.record, view.replica), 200, headers, JSON)
 
     @app.delete("/universes/{universe_id}", summary="Delete a universe", status_code=204)
     async def delete(universe_id: Id) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """With its whole log. This cannot be undone."""
+        """Delete a universe and its whole log. This cannot be undone."""
         await service.delete(universe_id)
         return Response(status_code=204)

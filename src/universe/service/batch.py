@@ -47,7 +47,7 @@ class Batch:
         else:
             result = self._add_commands(request.change, request.author)
         if request.key is not None:
-            self.uses[request.key] = KeyUse(request.key, request.digest(), first, result.version)
+            self.uses[request.key] = KeyUse(request.key, request.compute_digest(), first, result.version)
             self._results[request.key] = result
         return result
 
@@ -78,7 +78,7 @@ class Batch:
             touched = merge_touched(touched, outcome.touched) if touched else outcome.touched
             kind = "continued" if index else "command"
             written = orjson.dumps(outcome.events)
-            entries.append(Entry.sealed(self._id, version, kind, orjson.dumps(command), written, self._at, author))
+            entries.append(Entry.make_sealed(self._id, version, kind, orjson.dumps(command), written, self._at, author))
         self._state, self._version = state, version
         self._steps.append(touched)
         self.entries += entries
@@ -91,16 +91,18 @@ class Batch:
             stars = {key: after.stars[key] for key in restore.plain.get("stars") or ()}
             restore = restore._replace(plain={**restore.plain, "stars": stars})
         self._state, self._version = after, self._version + 1
-        event = restore.event()
+        event = restore.make_event()
         written = orjson.dumps([event])
-        self.entries.append(Entry.sealed(self._id, self._version, "restore", restore.body(), written, self._at, author))
+        self.entries.append(
+            Entry.make_sealed(self._id, self._version, "restore", restore.write_body(), written, self._at, author)
+        )
         self._steps.append(restore)
         return ChangeResult(self._version, after, [event], _list_all_touched(before, after), self._replica, before)
 
 
 def check_same_request(use: KeyUse, request: ChangeRequest) -> None:
     """Raise KeyReused if the key was used for another request."""
-    if use.request != request.digest():
+    if use.request != request.compute_digest():
         raise KeyReused(
             "This idempotency key was used for another request.",
             hint="Use a new key for each new request.",

@@ -24,12 +24,12 @@ class Restore(NamedTuple):
     reason: RestoreReason
     to_version: int | None = None
 
-    def event(self) -> Event:
+    def make_event(self) -> Event:
         """Return the event of this change."""
         event: Event = {"type": "stateRestored", "reason": self.reason}
         return event if self.to_version is None else {**event, "toVersion": self.to_version}
 
-    def body(self) -> bytes:
+    def write_body(self) -> bytes:
         """Return the body of the log entry."""
         return orjson.dumps({"reason": self.reason, "toVersion": self.to_version, "state": self.plain})
 
@@ -60,10 +60,10 @@ class ChangeRequest(NamedTuple):
     expected_version: int | None = None
     key: str | None = None
 
-    def digest(self) -> bytes:
+    def compute_digest(self) -> bytes:
         """Return the digest of the request, to compare requests with the same idempotency key."""
         assert not isinstance(self.change, DeferredRestore)
-        content = self.change.body() if isinstance(self.change, Restore) else orjson.dumps(self.change)
+        content = self.change.write_body() if isinstance(self.change, Restore) else orjson.dumps(self.change)
         return hashlib.blake2b(content, digest_size=16).digest()
 
 

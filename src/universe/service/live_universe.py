@@ -211,7 +211,7 @@ class LiveUniverse:
             state = await asyncio.to_thread(orjson.dumps, plain)
             versions = await self._store.snapshot_versions(self.id)
             keep = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[-2:]
-            digest = Snapshot.digest_of(self.id, version, state)
+            digest = Snapshot.compute_digest(self.id, version, state)
             await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep, made_at=self.made_at)
         except UraniborgError as exc:
             _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)

@@ -10,7 +10,7 @@ from universe.store.replica import Replica
 if TYPE_CHECKING:
     import numpy as np
 
-    from universe.orbits.world import Orrery
+    from universe.orbits.orrery import Orrery
 
 _CACHED_UNIVERSES: Final = 8
 
@@ -21,7 +21,9 @@ class Positions:
     def __init__(self) -> None:
         self._prepared: OrderedDict[str, tuple[Entities, Orrery]] = OrderedDict()
 
-    async def at(self, universe_id: str, replica: Replica, time: float) -> "tuple[list[str], np.ndarray[Any, Any]]":
+    async def compute_at(
+        self, universe_id: str, replica: Replica, time: float
+    ) -> "tuple[list[str], np.ndarray[Any, Any]]":
         """Return the ids and a row of x, y and z for each; NaN for a body without a position."""
         stars = replica.state.stars
         known = self._prepared.get(universe_id)
@@ -35,6 +37,6 @@ class Positions:
 
 
 def _make_orrery(stars: dict[str, Any]) -> "Orrery":
-    from universe.orbits.world import Orrery
+    from universe.orbits.orrery import Orrery
 
     return Orrery(stars)

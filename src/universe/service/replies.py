@@ -19,7 +19,7 @@ from universe.errors import MalformedRequest, did_you_mean
 from universe.service.changes import ChangeResult
 from universe.store.port import Entry, Record
 from universe.store.replica import Replica
-from universe.systems.time_scales import utc_of
+from universe.systems.time_scales import convert_tdb_to_utc
 
 ReplyContent = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024
@@ -246,7 +246,7 @@ def describe_time(state: State) -> dict[str, Any]:
 
 def _format_date(julian_date: float) -> dict[str, Any]:
     try:
-        moment = utc_of(julian_date) + timedelta(seconds=30)
+        moment = convert_tdb_to_utc(julian_date) + timedelta(seconds=30)
     except OverflowError:
         return {"julianDate": julian_date}
     return {"date": moment.isoformat(timespec="minutes").replace("+00:00", "Z")}

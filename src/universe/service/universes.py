@@ -260,8 +260,10 @@ class UniverseService:
         entries: list[Entry] = []
         if any(plain.values()):
             restore = Restore(plain, reason)
-            events = orjson.dumps([restore.event()])
-            sealed = Entry.sealed(universe_id, 1, "restore", restore.body(), events, at, self._check_author(author))
+            events = orjson.dumps([restore.make_event()])
+            sealed = Entry.make_sealed(
+                universe_id, 1, "restore", restore.write_body(), events, at, self._check_author(author)
+            )
             entries = [sealed]
         record = Record(universe_id, check_name(name), len(entries), at, at)
         await self.store.create(record, entries)

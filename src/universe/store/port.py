@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     author: str | None = None
 
     @classmethod
-    def sealed(
+    def make_sealed(
         cls,
         universe_id: str,
         version: int,
@@ -54,9 +54,9 @@ class Entry(NamedTuple):
     ) -> "Entry":
         """Return an entry with its digest."""
         entry = cls(version, kind, body, events, at, author=author)
-        return entry._replace(digest=entry.digest_for(universe_id))
+        return entry._replace(digest=entry.compute_digest(universe_id))
 
-    def digest_for(self, universe_id: str) -> bytes:
+    def compute_digest(self, universe_id: str) -> bytes:
         """Return the digest of the entry's content."""
         head = f"{universe_id}\0{self.version}\0{self.kind}\0{self.at}\0{len(self.body)}\0".encode()
         parts = (head, self.body, self.events)
@@ -68,7 +68,7 @@ class Entry(NamedTuple):
 
     def is_intact(self, universe_id: str) -> bool:
         """Return True if the entry is as it was written."""
-        return self.digest == self.digest_for(universe_id)
+        return self.digest == self.compute_digest(universe_id)
 
 
 class Snapshot(NamedTuple):
@@ -79,13 +79,13 @@ class Snapshot(NamedTuple):
     digest: bytes
 
     @staticmethod
-    def digest_of(universe_id: str, version: int, state: bytes) -> bytes:
+    def compute_digest(universe_id: str, version: int, state: bytes) -> bytes:
         """Return the digest of a snapshot's content."""
         return hashlib.blake2b(b"%b\0%d\0%b" % (universe_id.encode(), version, state), digest_size=16).digest()
 
     def is_intact(self, universe_id: str) -> bool:
         """Return True if the snapshot is as it was written."""
-        return self.digest == self.digest_of(universe_id, self.version, self.state)
+        return self.digest == self.compute_digest(universe_id, self.version, self.state)
 
 
 class KeyUse(NamedTuple):

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from universe.orbits.grouping import orbited_masses
+from universe.orbits.grouping import compute_orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert
-from universe.systems.compatible import compatible_fields
-from universe.systems.elements import Facts, Moment, Orbit, orbit_at, sorting_period
-from universe.systems.frames import from_sky
-from universe.systems.vectors import state_vector
+from universe.systems.compatible_fields import compute_compatible_fields
+from universe.systems.elements import Facts, Moment, Orbit, compute_orbit, find_sorting_period
+from universe.systems.frames import rotation_from_sky
+from universe.systems.vectors import find_state_vector
 
 GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""
@@ -34,31 +34,31 @@ _VECTOR: Final = ("epoch", "position", "velocity", "mass")
 _DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
 
-def bodies_of(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
-    """The bodies of a system by id, as they are at an instant that becomes time 0."""
+def make_bodies(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
+    """Return the bodies of a system by id at the Julian date that becomes time 0."""
     facts_of = {facts["id"]: facts for facts in system["bodies"]}
-    masses = {body_id: _solar_masses(facts) for body_id, facts in facts_of.items()}
+    masses = {body_id: _read_mass(facts) for body_id, facts in facts_of.items()}
     plane = system.get("skyPlane", {"inclinationDeg": 0.0, "nodeDeg": 0.0})
-    sky = from_sky(plane["inclinationDeg"], plane["nodeDeg"])
-    orbited = _orbited_masses(facts_of, masses)
+    sky = rotation_from_sky(plane["inclinationDeg"], plane["nodeDeg"])
+    orbited = _compute_orbited_masses(facts_of, masses)
     bodies: dict[str, dict[str, Any]] = {}
     for body_id, facts in facts_of.items():
         orbit = None
         if facts["parent"]:
-            orbit = orbit_at(facts["orbit"], Moment(julian_date, sky, orbited[body_id]))
-        body = _body(facts, masses[body_id], orbit, system, julian_date)
+            orbit = compute_orbit(facts["orbit"], Moment(julian_date, sky, orbited[body_id]))
+        body = _make_body(facts, masses[body_id], orbit, system, julian_date)
         body["children"] = [other["id"] for other in facts_of.values() if other["parent"] == body_id]
         cites = facts["cites"]
-        if vector := state_vector(system, body, julian_date):
+        if vector := find_state_vector(system, body, julian_date):
             body["stateVector"] = vector
             cites = {**cites, system["stateVectors"]["source"]: [f"stateVector.{name}" for name in _VECTOR]}
-        body["sources"] = _sources(body, cites, system["sources"], has_computed_axis=_is_axis_computed(facts))
+        body["sources"] = _make_sources(body, cites, system["sources"], has_computed_axis=_is_axis_computed(facts))
         bodies[body_id] = body
     return bodies
 
 
-def _body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_date: float) -> dict[str, Any]:
-    radius_km = _radius_km(facts)
+def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_date: float) -> dict[str, Any]:
+    radius_km = _read_radius_km(facts)
     still = {"orbitalDistance": 0.0, "orbitalSpeed": 0.0, "orbitalPhase": 0.0}
     body: dict[str, Any] = {
         "id": facts["id"],
@@ -68,10 +68,10 @@ def _body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_
         "radius": convert(radius_km, "km", "au") * system["displayMagnification"],
         "color": facts["color"],
         "parentId": facts["parent"],
-        **(compatible_fields(orbit) if orbit else still),
+        **(compute_compatible_fields(orbit) if orbit else still),
     }
     if orbit:
-        body["kepler"] = _kepler(orbit, facts["orbit"])
+        body["kepler"] = _make_kepler_block(orbit, facts["orbit"])
     if kind := facts.get("asteroidSubType"):
         body["asteroidSubType"] = kind
     body["physical"] = {
@@ -80,23 +80,23 @@ def _body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, julian_
         "epochJulianDate": julian_date,
         "displayMagnification": system["displayMagnification"],
         "referencePlane": system["referencePlane"],
-        **_observer(system),
+        **_compute_observer_direction(system),
         **{name: facts[name] for name in _STATED if name in facts},
-        **(_remarks(orbit, facts["orbit"]) if orbit else {}),
+        **(_describe_elements(orbit, facts["orbit"]) if orbit else {}),
     }
     return body
 
 
-def _observer(system: Facts) -> dict[str, Any]:
+def _compute_observer_direction(system: Facts) -> dict[str, Any]:
     """Return the unit vector from the system towards us in the reference frame, where the sky is known."""
     if "skyPlane" not in system:
         return {}
     plane = system["skyPlane"]
-    pole = from_sky(plane["inclinationDeg"], plane["nodeDeg"])[:, 2] * _POLE_SIGNS[plane["poleIs"]]
+    pole = rotation_from_sky(plane["inclinationDeg"], plane["nodeDeg"])[:, 2] * _POLE_SIGNS[plane["poleIs"]]
     return {"towardsObserver": [round(float(part), 15) + 0.0 for part in pole]}
 
 
-def _remarks(orbit: Orbit, facts: Facts) -> dict[str, Any]:
+def _describe_elements(orbit: Orbit, facts: Facts) -> dict[str, Any]:
     """Return what there is to know about the elements: what is unknown, the source's omega, how good they are."""
     unknown = {
         "kepler.eccentricity": orbit.eccentricity is None,
@@ -111,7 +111,7 @@ def _remarks(orbit: Orbit, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _kepler(orbit: Orbit, facts: Facts) -> dict[str, Any]:
+def _make_kepler_block(orbit: Orbit, facts: Facts) -> dict[str, Any]:
     inclination, node = orbit.plane or (None, None)
     block: dict[str, Any] = {
         "units": "astronomical",
@@ -138,33 +138,35 @@ def _is_axis_computed(facts: Facts) -> bool:
     return "orbit" in facts and not any(name.startswith("semiMajorAxis") for name in facts["orbit"])
 
 
-def _sources(
+def _make_sources(
     body: Facts, cites: Mapping[str, list[str]], sources: Mapping[str, Facts], *, has_computed_axis: bool
 ) -> list[dict[str, Any]]:
     basis = None
     if has_computed_axis:
         basis = "kepler.osculatingPeriod" if "osculatingPeriod" in body["kepler"] else "kepler.period"
-    return [{"id": key, **sources[key], "fields": _covered(body, stated, basis)} for key, stated in cites.items()]
+    return [
+        {"id": key, **sources[key], "fields": _list_cited_fields(body, stated, basis)} for key, stated in cites.items()
+    ]
 
 
-def _covered(body: Facts, stated: Iterable[str], basis: str | None) -> list[str]:
+def _list_cited_fields(body: Facts, stated: Iterable[str], basis: str | None) -> list[str]:
     """Return the fields of the body that are stated, and those that follow from them; the axis from `basis`."""
     found: dict[str, None] = {}
     for name in stated:
         found.update(dict.fromkeys((name, *_FOLLOWS.get(name, ()))))
         if name == basis:
             found.update(dict.fromkeys(_DERIVED_AXIS))
-    return [name for name in found if _has(body, name)]
+    return [name for name in found if _has_field(body, name)]
 
 
-def _has(body: Facts, name: str) -> bool:
+def _has_field(body: Facts, name: str) -> bool:
     block, _, inner = name.partition(".")
     return inner in body.get(block, ()) if inner else block in body
 
 
-def _orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, float]) -> dict[str, float]:
-    sizes = {key: sorting_period(facts["orbit"]) ** (2 / 3) for key, facts in facts_of.items() if facts["parent"]}
-    return orbited_masses(
+def _compute_orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, float]) -> dict[str, float]:
+    sizes = {key: find_sorting_period(facts["orbit"]) ** (2 / 3) for key, facts in facts_of.items() if facts["parent"]}
+    return compute_orbited_masses(
         {
             key: {
                 "mass": masses[key],
@@ -176,13 +178,13 @@ def _orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, float]) 
     )
 
 
-def _solar_masses(facts: Facts) -> float:
+def _read_mass(facts: Facts) -> float:
     if "massGmKm3PerS2" in facts:
         return facts["massGmKm3PerS2"] / GM_SUN
     return facts["massSolar"] if "massSolar" in facts else convert(facts["massEarth"], "earth_mass", "solar_mass")
 
 
-def _radius_km(facts: Facts) -> float:
+def _read_radius_km(facts: Facts) -> float:
     if "radiusKm" in facts:
         return facts["radiusKm"]
     unit = "solar_radius" if "radiusSolar" in facts else "earth_radius"

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from universe.systems.dates import require_between
+from universe.systems.dates import check_date_range
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")
@@ -23,12 +23,12 @@ class SystemNotFound(NotFound):
         )
 
 
-def names() -> list[str]:
-    """The names that `load` takes."""
+def list_system_names() -> list[str]:
+    """Return the names that `load_system` takes."""
     return list(_NAMES)
 
 
-def load(name: str, *, at: date | datetime | float | None = None) -> dict[str, Any]:
+def load_system(name: str, *, at: date | datetime | float | None = None) -> dict[str, Any]:
     """Return the state of a universe that holds one real system: 9 keys, time 0, in AU, days and solar masses.
 
     Upper and lower case count as one in the name. Time 0 is J2000.0 for the Solar System, or the date `at` from 1800
@@ -42,10 +42,10 @@ def load(name: str, *, at: date | datetime | float | None = None) -> dict[str, A
         raise SystemNotFound(name)
     name = name.lower()
     system = read_system(name)
-    julian_date = _instant(name, system, at)
-    from universe.systems.bodies import bodies_of  # numpy, which listing the names needs not
+    julian_date = _choose_julian_date(name, system, at)
+    from universe.systems.bodies import make_bodies  # numpy, which listing the names needs not
 
-    bodies = bodies_of(system, julian_date)
+    bodies = make_bodies(system, julian_date)
     return {
         "stars": bodies,
         "rootIds": [body_id for body_id, body in bodies.items() if body["parentId"] is None],
@@ -65,7 +65,7 @@ def read_system(name: str) -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(text))
 
 
-def _instant(name: str, system: dict[str, Any], at: date | datetime | float | None) -> float:
+def _choose_julian_date(name: str, system: dict[str, Any], at: date | datetime | float | None) -> float:
     if at is None:
         return system["epochJd"]
     if "firstDay" not in system:
@@ -75,4 +75,4 @@ def _instant(name: str, system: dict[str, Any], at: date | datetime | float | No
             argument="at",
             allowed="none",
         )
-    return require_between(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))
+    return check_date_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))

@@ -14,7 +14,7 @@ _NOON_2000: Final = datetime(2000, 1, 1, 12, tzinfo=UTC)
 _DAY_S: Final = 86_400.0
 
 
-def julian_date(at: date | datetime) -> float:
+def compute_julian_date(at: date | datetime) -> float:
     """Return the Julian date of an instant, in its own time scale.
 
     A date alone is its midnight. An instant without a time zone is UTC.
@@ -25,26 +25,26 @@ def julian_date(at: date | datetime) -> float:
     return J2000 + (instant - _NOON_2000).total_seconds() / _DAY_S
 
 
-def moment_of(julian: float) -> datetime:
+def convert_julian_date(julian: float) -> datetime:
     """Return the date of a Julian date, in its own time scale. Raise OverflowError beyond the years 1 to 9999."""
     return _NOON_2000 + timedelta(days=julian - J2000)
 
 
-def require_between(at: date | datetime | float, first: date, last: date) -> float:
+def check_date_range(at: date | datetime | float, first: date, last: date) -> float:
     """Return the Julian date in TDB of a UTC date, or of a Julian date in TDB.
 
     Raise InvalidInput unless it lies from the first day to the last, both included.
     """
-    from universe.systems.time_scales import tdb_of
+    from universe.systems.time_scales import convert_utc_to_tdb
 
-    stated = julian_date(at) if isinstance(at, date) else at
-    if not julian_date(first) <= stated < julian_date(last) + 1:
+    stated = compute_julian_date(at) if isinstance(at, date) else at
+    if not compute_julian_date(first) <= stated < compute_julian_date(last) + 1:
         shown = at.isoformat() if isinstance(at, date) else f"Julian date {at}"
         raise InvalidInput(
             f"{shown} is outside the years that the elements were fitted to.",
             hint=f"Choose a date from {first} to {last}, or a Julian date "
-            f"from {julian_date(first)} to {julian_date(last) + 1}.",
+            f"from {compute_julian_date(first)} to {compute_julian_date(last) + 1}.",
             argument="at",
             allowed=f"{first} to {last}",
         )
-    return tdb_of(at) if isinstance(at, date) else at
+    return convert_utc_to_tdb(at) if isinstance(at, date) else at

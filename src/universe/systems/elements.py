@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from universe.orbits.units import convert, orbital_distance
+from universe.orbits.units import compute_semi_major_axis, convert
 from universe.systems.dates import CENTURY, J2000
-from universe.systems.frames import Rotation, from_equator, turned
+from universe.systems.frames import Rotation, rotate_angles, rotation_from_equator
 
 Facts = Mapping[str, Any]
 
@@ -39,14 +39,14 @@ class Orbit:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a statement is brought to: the instant, the frame the sky is turned into, and the mass orbited."""
+    """The target of a conversion: the date, the frame, and the orbited mass."""
 
     julian_date: float
     sky: Rotation
     orbited_mass: float
 
 
-def sorting_period(facts: Facts) -> float:
+def find_sorting_period(facts: Facts) -> float:
     """Return the period of an orbit in days, however it is stated: a key that sorts orbits outwards."""
     if "periodDays" in facts:
         return facts["periodDays"]
@@ -56,15 +56,15 @@ def sorting_period(facts: Facts) -> float:
     return 360 * days / abs(rate)
 
 
-def orbit_at(facts: Facts, moment: Moment) -> Orbit:
-    """The orbit that `facts` state, with the mean anomaly it has at the moment."""
+def compute_orbit(facts: Facts, moment: Moment) -> Orbit:
+    """Return the orbit that `facts` state, with its mean anomaly at the moment."""
     return _KINDS[facts["kind"]](facts, moment)
 
 
-def _secular(facts: Facts, moment: Moment) -> Orbit:
+def _read_secular_orbit(facts: Facts, moment: Moment) -> Orbit:
     centuries = (moment.julian_date - J2000) / CENTURY
     eccentricity, tilt, longitude, periapsis, node = (
-        _at(facts[name], centuries)
+        _extrapolate(facts[name], centuries)
         for name in (
             "eccentricity",
             "inclinationDeg",
@@ -76,7 +76,7 @@ def _secular(facts: Facts, moment: Moment) -> Orbit:
     if tilt < 0:  # the plane of the Earth's orbit has passed through the ecliptic of J2000
         tilt, node = -tilt, node + 180
     return Orbit(
-        _axis(facts, centuries),
+        _read_semi_major_axis(facts, centuries),
         eccentricity,
         # The periapsis stands still from here on, so the period is the longitude's and not the anomaly's.
         360 * CENTURY / facts["meanLongitudeDeg"][1],
@@ -86,7 +86,7 @@ def _secular(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _osculating(facts: Facts, moment: Moment) -> Orbit:
+def _read_osculating_orbit(facts: Facts, moment: Moment) -> Orbit:
     turns = (moment.julian_date - facts["epochJd"]) / facts["periodDays"]
     return Orbit(
         facts["semiMajorAxisAu"],
@@ -98,22 +98,22 @@ def _osculating(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _synchronous(facts: Facts, moment: Moment) -> Orbit:
+def _read_synchronous_orbit(facts: Facts, moment: Moment) -> Orbit:
     days = moment.julian_date - J2000
     centuries = days / CENTURY
-    pole_ra, pole_dec = _at(facts["poleRaDeg"], centuries), _at(facts["poleDecDeg"], centuries)
-    meridian = _at(facts["meridianDeg"], days)
+    pole_ra, pole_dec = _extrapolate(facts["poleRaDeg"], centuries), _extrapolate(facts["poleDecDeg"], centuries)
+    meridian = _extrapolate(facts["meridianDeg"], days)
     if wobble := facts.get("wobble"):
-        argument = math.radians(_at(wobble["argumentDeg"], centuries))
-        pole_ra += _series(wobble["poleRaSines"], math.sin, argument)
-        pole_dec += _series(wobble["poleDecCosines"], math.cos, argument)
-        meridian += _series(wobble["meridianSines"], math.sin, argument)
+        argument = math.radians(_extrapolate(wobble["argumentDeg"], centuries))
+        pole_ra += _sum_series(wobble["poleRaSines"], math.sin, argument)
+        pole_dec += _sum_series(wobble["poleDecCosines"], math.cos, argument)
+        meridian += _sum_series(wobble["meridianSines"], math.sin, argument)
     # The prime meridian looks at the planet, so the moon is on the other side; the period is of the meridian's rate.
     behind, rate = meridian + 180, facts["meridianDeg"][1]
     tilt, longitude = (0.0, behind) if rate > 0 else (180.0, -behind)
-    inclination, node, from_node = turned(from_equator(pole_ra, pole_dec), tilt, 0.0, 0.0)
+    inclination, node, from_node = rotate_angles(rotation_from_equator(pole_ra, pole_dec), tilt, 0.0, 0.0)
     return Orbit(
-        _axis(facts, 0.0),
+        _read_semi_major_axis(facts, 0.0),
         facts["eccentricity"],
         360 / abs(rate),
         (longitude + from_node) % 360,
@@ -122,11 +122,11 @@ def _synchronous(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _transit(facts: Facts, moment: Moment) -> Orbit:
+def _read_transit_orbit(facts: Facts, moment: Moment) -> Orbit:
     tilt, mean_period = facts["skyInclinationDeg"], facts["periodDays"]
     period = facts.get("osculatingPeriodDays", mean_period)
     along, across = facts.get("eCosOmega"), facts.get("eSinOmega")
-    inclination, node, from_node = turned(moment.sky, tilt, 0.0, 0.0)
+    inclination, node, from_node = rotate_angles(moment.sky, tilt, 0.0, 0.0)
     if along is None or across is None:
         eccentricity, periapsis, on_sky = facts.get("eccentricity"), None, -from_node
     else:
@@ -135,19 +135,19 @@ def _transit(facts: Facts, moment: Moment) -> Orbit:
         periapsis = (from_node + on_sky) % 360
     turns = (moment.julian_date - facts["transitJd"]) / period
     return Orbit(
-        orbital_distance(period, moment.orbited_mass),
+        compute_semi_major_axis(period, moment.orbited_mass),
         eccentricity,
         mean_period,
-        (_mean_anomaly(90 - on_sky, eccentricity or 0.0) + 360 * turns) % 360,
+        (_compute_mean_anomaly(90 - on_sky, eccentricity or 0.0) + 360 * turns) % 360,
         (inclination, node),
         periapsis,
         facts.get("osculatingPeriodDays"),
     )
 
 
-def _visual(facts: Facts, moment: Moment) -> Orbit:
+def _read_visual_orbit(facts: Facts, moment: Moment) -> Orbit:
     sky = facts["skyInclinationDeg"], facts["skyNodeDeg"], facts["argumentOfPeriapsisDeg"]
-    inclination, node, periapsis = turned(moment.sky, *sky)
+    inclination, node, periapsis = rotate_angles(moment.sky, *sky)
     return Orbit(
         facts.get("semiMajorAxisAu") or facts["semiMajorAxisArcsec"] / facts["parallaxArcsec"],
         facts["eccentricity"],
@@ -158,10 +158,10 @@ def _visual(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _conjunction(facts: Facts, moment: Moment) -> Orbit:
+def _read_conjunction_orbit(facts: Facts, moment: Moment) -> Orbit:
     turns = (moment.julian_date - facts["conjunctionJd"]) / facts["periodDays"]
     return Orbit(
-        orbital_distance(facts["periodDays"], moment.orbited_mass),
+        compute_semi_major_axis(facts["periodDays"], moment.orbited_mass),
         facts["eccentricity"],
         facts["periodDays"],
         (facts["earthLongitudeDeg"] + 360 * turns) % 360,
@@ -179,31 +179,31 @@ that of the star's own orbit.
 
 
 _KINDS: Final[dict[str, Callable[[Facts, Moment], Orbit]]] = {
-    "secular": _secular,
-    "osculating": _osculating,
-    "synchronous": _synchronous,
-    "transit": _transit,
-    "visual": _visual,
-    "conjunction": _conjunction,
+    "secular": _read_secular_orbit,
+    "osculating": _read_osculating_orbit,
+    "synchronous": _read_synchronous_orbit,
+    "transit": _read_transit_orbit,
+    "visual": _read_visual_orbit,
+    "conjunction": _read_conjunction_orbit,
 }
 
 
-def _at(value_and_rate: Sequence[float], elapsed: float) -> float:
+def _extrapolate(value_and_rate: Sequence[float], elapsed: float) -> float:
     return value_and_rate[0] + value_and_rate[1] * elapsed
 
 
-def _series(amplitudes: Sequence[float], wave: Callable[[float], float], argument: float) -> float:
+def _sum_series(amplitudes: Sequence[float], wave: Callable[[float], float], argument: float) -> float:
     return sum(amplitude * wave(times * argument) for times, amplitude in enumerate(amplitudes, start=1))
 
 
-def _axis(facts: Facts, centuries: float) -> float:
-    """The semi-major axis in AU, stated in AU or km, alone or with its rate."""
+def _read_semi_major_axis(facts: Facts, centuries: float) -> float:
+    """Return the semi-major axis in AU, stated in AU or km, alone or with its rate."""
     unit = "au" if "semiMajorAxisAu" in facts else "km"
     stated = facts["semiMajorAxisAu" if unit == "au" else "semiMajorAxisKm"]
-    return convert(stated if isinstance(stated, (int, float)) else _at(stated, centuries), unit, "au")
+    return convert(stated if isinstance(stated, (int, float)) else _extrapolate(stated, centuries), unit, "au")
 
 
-def _mean_anomaly(true_anomaly: float, eccentricity: float) -> float:
+def _compute_mean_anomaly(true_anomaly: float, eccentricity: float) -> float:
     half = math.radians(true_anomaly) / 2
     side, along = math.sqrt(1 - eccentricity) * math.sin(half), math.sqrt(1 + eccentricity) * math.cos(half)
     eccentric = 2 * math.atan2(side, along)

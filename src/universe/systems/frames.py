@@ -18,14 +18,17 @@ _OBLIQUITY: Final = 84381.448 / 3600
 """Of the ecliptic of J2000 to the equator, in degrees (IAU 1976), as the elements of the planets take it."""
 
 
-def directions(inclination: float, node: float, periapsis: float) -> tuple[Vector, Vector]:
-    """Unit vectors of an orbit from its angles in degrees: to the periapsis, and a quarter turn on."""
-    orbit = _about_z(node) @ _about_x(inclination) @ _about_z(periapsis)
+def compute_plane_vectors(inclination: float, node: float, periapsis: float) -> tuple[Vector, Vector]:
+    """Return unit vectors of an orbit from its angles in degrees: to the periapsis, and 90 degrees ahead."""
+    orbit = _rotation_about_z(node) @ _rotation_about_x(inclination) @ _rotation_about_z(periapsis)
     return orbit[:, 0], orbit[:, 1]
 
 
-def angles(to_periapsis: Vector, to_side: Vector) -> tuple[float, float, float]:
-    """Inclination, longitude of the node and argument of the periapsis in degrees; the node of a flat orbit is 0."""
+def compute_angles(to_periapsis: Vector, to_side: Vector) -> tuple[float, float, float]:
+    """Return inclination, longitude of the node and argument of the periapsis in degrees.
+
+    The node of a flat orbit is 0.
+    """
     x, y, z = np.cross(to_periapsis, to_side)
     sine = math.hypot(x, y)
     node = math.atan2(x, -y) if sine > 1e-12 else 0.0
@@ -34,27 +37,27 @@ def angles(to_periapsis: Vector, to_side: Vector) -> tuple[float, float, float]:
     return math.degrees(math.atan2(sine, z)), math.degrees(node) % 360, math.degrees(periapsis) % 360
 
 
-def turned(frame: Rotation, inclination: float, node: float, periapsis: float) -> tuple[float, float, float]:
-    """The angles in the new frame of an orbit whose angles in the old one are given."""
-    to_periapsis, to_side = directions(inclination, node, periapsis)
-    return angles(frame @ to_periapsis, frame @ to_side)
+def rotate_angles(frame: Rotation, inclination: float, node: float, periapsis: float) -> tuple[float, float, float]:
+    """Return the angles of an orbit in the new frame from its angles in the old frame."""
+    to_periapsis, to_side = compute_plane_vectors(inclination, node, periapsis)
+    return compute_angles(frame @ to_periapsis, frame @ to_side)
 
 
-def from_sky(inclination: float, node: float) -> Rotation:
-    """From the plane of the sky to the plane that has this inclination and node on it."""
-    return _about_x(-inclination) @ _about_z(-node)
+def rotation_from_sky(inclination: float, node: float) -> Rotation:
+    """Return the rotation from the plane of the sky to the plane with this inclination and node."""
+    return _rotation_about_x(-inclination) @ _rotation_about_z(-node)
 
 
-def from_equator(pole_ra: float, pole_dec: float) -> Rotation:
-    """From the equator of a body, counted from its node on the Earth's, to the ecliptic of J2000."""
-    return _about_x(-_OBLIQUITY) @ _about_z(pole_ra + 90) @ _about_x(90 - pole_dec)
+def rotation_from_equator(pole_ra: float, pole_dec: float) -> Rotation:
+    """Return the rotation from a body's equator, counted from its node on the Earth's, to the ecliptic of J2000."""
+    return _rotation_about_x(-_OBLIQUITY) @ _rotation_about_z(pole_ra + 90) @ _rotation_about_x(90 - pole_dec)
 
 
-def _about_x(degrees: float) -> Rotation:
+def _rotation_about_x(degrees: float) -> Rotation:
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
 
 
-def _about_z(degrees: float) -> Rotation:
+def _rotation_about_z(degrees: float) -> Rotation:
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])

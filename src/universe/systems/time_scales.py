@@ -8,7 +8,7 @@ from bisect import bisect_right
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
-from universe.systems.dates import julian_date, moment_of
+from universe.systems.dates import compute_julian_date, convert_julian_date
 
 _TT_LESS_TAI: Final = 32.184
 _LEAP_SECONDS: Final = (
@@ -27,23 +27,23 @@ _DAYS: Final = [datetime.combine(date.fromisoformat(day), time(), UTC) for day, 
 _OFFSETS: Final = [seconds + _TT_LESS_TAI for _, seconds in _LEAP_SECONDS]
 
 
-def tdb_of(at: date | datetime) -> float:
+def convert_utc_to_tdb(at: date | datetime) -> float:
     """Return the Julian date in TDB of a UTC date. Before 1972, when there are no leap seconds, both count as one."""
-    return julian_date(at) + _offset(_instant(at)) / 86_400
+    return compute_julian_date(at) + _compute_tdb_offset(_normalise_utc(at)) / 86_400
 
 
-def utc_of(tdb: float) -> datetime:
+def convert_tdb_to_utc(tdb: float) -> datetime:
     """Return the UTC date of a Julian date in TDB. Raise OverflowError beyond the years 1 to 9999."""
-    even = moment_of(tdb)
-    seconds = _offset(even)
+    even = convert_julian_date(tdb)
+    seconds = _compute_tdb_offset(even)
     # Near a leap second the even time is already past it when UTC is not.
     earlier = even - timedelta(seconds=seconds) if even.year > 1 else even
-    return even - timedelta(seconds=_offset(earlier))
+    return even - timedelta(seconds=_compute_tdb_offset(earlier))
 
 
-def caution_about(at: date | datetime) -> str | None:
+def describe_inexact_conversion(at: date | datetime) -> str | None:
     """Return why the conversion of a UTC date to TDB is not exact, or None if it is."""
-    day = _instant(at).date()
+    day = _normalise_utc(at).date()
     if day < _DAYS[0].date():
         return f"UTC has leap seconds since 1972 only: {day} counts as TDB, which then differed by up to 42 seconds."
     if day > _KNOWN_UNTIL:
@@ -54,12 +54,12 @@ def caution_about(at: date | datetime) -> str | None:
     return None
 
 
-def _offset(instant: datetime) -> float:
+def _compute_tdb_offset(instant: datetime) -> float:
     """Return TDB - UTC in seconds."""
     place = bisect_right(_DAYS, instant)
     return _OFFSETS[place - 1] if place else 0.0
 
 
-def _instant(at: date | datetime) -> datetime:
+def _normalise_utc(at: date | datetime) -> datetime:
     instant = at if isinstance(at, datetime) else datetime.combine(at, time())
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)

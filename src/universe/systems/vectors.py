@@ -16,7 +16,7 @@ _BASIS: Final = (
 )
 
 
-def state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date: float) -> dict[str, Any] | None:
+def find_state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date: float) -> dict[str, Any] | None:
     """Return the state vector of a body of a system whose time 0 is this Julian date, or None if it has none."""
     shipped = system.get("stateVectors")
     if shipped is None or body["id"] not in shipped["vectors"]:
@@ -28,11 +28,11 @@ def state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date
         "velocity": velocity,
         "mass": pull / G,
         "frame": shipped["frame"],
-        "elements": digest_of(body.get("kepler")),
+        "elements": digest_elements(body.get("kepler")),
     }
 
 
-def digest_of(block: Any) -> str:
+def digest_elements(block: Any) -> str:
     """Return a digest of the elements of a `kepler` block that fix an orbit.
 
     A state vector holds while it matches: who changes an element wants that orbit, and not the vector's. The one of

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from importlib import import_module
 from typing import Any, Final
 
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
@@ -69,7 +70,7 @@ class ChatError(Exception):
         self.failure = failure
         self.message = message
         self.server_text = server_text
-        """What the server wrote about a refused request. It may contain keys: redact it before it is shown."""
+        """The server's text about a refused request. It may contain keys: redact it before it is displayed."""
         self.status = status
         self.answer = answer
         """The incomplete or empty answer, if there is one."""
@@ -148,7 +149,7 @@ def _default_provider(environment: Mapping[str, str]) -> str:
 def import_client_library(model: str) -> None:
     """Import the client library, which takes a while. Raise MissingExtra if it is not installed."""
     try:
-        import openai  # noqa: F401 (imported for the calls that follow)
+        import_module("openai")
     except ModuleNotFoundError as exc:
         if exc.name != "openai":
             raise
@@ -156,7 +157,7 @@ def import_client_library(model: str) -> None:
 
 
 class ChatClient:
-    """Asks one model. An answer takes at most `timeout_s` in all, retries included.
+    """A client of one model. An answer takes at most `timeout_s` in all, retries included.
 
     The client keeps no connection open between calls, so it needs no closing and works in any event loop. With
     `drop_refused_options` a request is repeated without the options that the server refuses by name.
@@ -213,9 +214,8 @@ class ChatClient:
             text, finish_reason, usage = None, None, None
         counts = [getattr(usage, name, None) or 0 for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
         model = getattr(completion, "model", None) or self.endpoint.model
-        has_text = isinstance(text, str) and bool(text.strip())
-        answer = Answer(text if has_text else "", model, *counts)
-        if not has_text:
+        answer = Answer(text if isinstance(text, str) and text.strip() else "", model, *counts)
+        if not answer.text:
             message = f"The model '{self.endpoint.model}' gave no answer."
             raise ChatError(Failure.NO_ANSWER, message, answer=answer)
         if finish_reason == "length":

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from paper_library.text.bibtex import with_fields, with_key, without_paper_id, without_places
-from paper_library.text.citations import make_bibtex
+from paper_library.text.bibtex import add_fields, remove_file_fields, remove_paper_id, replace_key
+from paper_library.text.citations import write_bibtex_of_metadata
 
 METADATA: dict[str, Any] = {
     "paper_id": "0" * 32,
@@ -30,7 +30,7 @@ def test_an_entry_made_of_metadata_reads_back() -> None:
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "made.bib"
-        path.write_text(make_bibtex(METADATA), encoding="utf-8")
+        path.write_text(write_bibtex_of_metadata(METADATA), encoding="utf-8")
         reader = find_reader(path)
         assert reader is not None
         (entry,) = reader(path, "made.bib")
@@ -59,7 +59,7 @@ def test_an_entry_made_of_metadata_reads_back() -> None:
 )
 def test_places_on_the_owners_machine_are_left_out_and_the_rest_is_as_it_was(field: str) -> None:
     entry = f"@article{{k,\n  title = {{A {{file}} of papers}},\n  {field},\n  year = 1843\n}}"
-    left = without_places(entry)
+    left = remove_file_fields(entry)
     assert "ada" not in left
     assert left == "@article{k,\n  title = {A {file} of papers},\n  year = 1843\n}"
 
@@ -76,11 +76,11 @@ def test_places_on_the_owners_machine_are_left_out_and_the_rest_is_as_it_was(fie
     ],
 )
 def test_a_key_is_replaced_and_the_rest_is_as_it_was(entry: str, renamed: str) -> None:
-    assert with_key(entry, "new") == renamed
+    assert replace_key(entry, "new") == renamed
 
 
 def test_an_id_that_was_added_is_taken_out_again() -> None:
     entry = "@article{k,\n  title = {A star},\n  year = 1843\n}"
-    named = with_fields(entry, {"paperid": "0" * 32})
+    named = add_fields(entry, {"paperid": "0" * 32})
     assert named == f"@article{{k,\n  paperid = {{{'0' * 32}}},\n  title = {{A star}},\n  year = 1843\n}}"
-    assert without_paper_id(named) == entry
+    assert remove_paper_id(named) == entry

@@ -2,11 +2,11 @@
 
 import pytest
 
-from paper_search.dedup.names import Agreement, Name, agreement, match_names, people
+from paper_search.dedup.names import Agreement, Name, compare_authors, match_names, read_people
 
 
 def names(*authors: str) -> list[Name]:
-    return [name for _, _, name in people(authors)]
+    return [name for _, _, name in read_people(authors)]
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_initials_run_together_are_taken_apart() -> None:
 
 @pytest.mark.parametrize("spelling", ["Jürgen Müller", "Jürgen Mueller", "Jurgen Muller", "J&uuml;rgen M&#252;ller"])
 def test_accents_digraphs_and_entities_fold_to_one_family_name(spelling: str) -> None:
-    assert agreement(names(spelling), names("J. Müller")) is Agreement.STRONG
+    assert compare_authors(names(spelling), names("J. Müller")) is Agreement.STRONG
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_et_al_and_collaborations_are_nobody(nobody: str) -> None:
 
 
 def test_a_collaboration_counts_when_groups_are_asked_for() -> None:
-    assert [piece for _, piece, _ in people(["A. Ng", "ATLAS Collaboration", "et al."], groups=True)] == [
+    assert [piece for _, piece, _ in read_people(["A. Ng", "ATLAS Collaboration", "et al."], groups=True)] == [
         "A. Ng",
         "ATLAS Collaboration",
     ]
@@ -61,26 +61,26 @@ def test_chinese_names_are_whole_with_or_without_a_space() -> None:
 
 
 def test_family_and_given_name_the_wrong_way_round_still_agree() -> None:
-    assert agreement(names("Wang Lei", "Chen Min"), names("Lei Wang", "Min Chen")) is Agreement.STRONG
+    assert compare_authors(names("Wang Lei", "Chen Min"), names("Lei Wang", "Min Chen")) is Agreement.STRONG
 
 
 def test_one_of_two_family_names_may_be_left_out() -> None:
-    assert agreement(names("Rafael Campos Prieto"), names("Rafael Campos")) is Agreement.STRONG
+    assert compare_authors(names("Rafael Campos Prieto"), names("Rafael Campos")) is Agreement.STRONG
 
 
 def test_different_people_of_one_family_disagree() -> None:
-    assert agreement(names("Lei Wang"), names("Min Wang")) is Agreement.DIFFERENT
-    assert agreement(names("L. Wang", "B. Chen"), names("M. Wang", "B. Chen")) is Agreement.PARTIAL
+    assert compare_authors(names("Lei Wang"), names("Min Wang")) is Agreement.DIFFERENT
+    assert compare_authors(names("L. Wang", "B. Chen"), names("M. Wang", "B. Chen")) is Agreement.PARTIAL
 
 
 def test_a_lone_name_stands_for_the_first_author_only() -> None:
     eight = names(*(f"{letter}. Author{letter}" for letter in "ABCDEFGH"))
-    assert agreement(names("A. AuthorA"), eight) is Agreement.STRONG
-    assert agreement(names("E. AuthorE"), eight) is Agreement.PARTIAL
+    assert compare_authors(names("A. AuthorA"), eight) is Agreement.STRONG
+    assert compare_authors(names("E. AuthorE"), eight) is Agreement.PARTIAL
 
 
 def test_an_empty_list_agrees_with_nothing_and_contradicts_nothing() -> None:
-    assert agreement([], names("Lei Wang")) is Agreement.UNKNOWN
+    assert compare_authors([], names("Lei Wang")) is Agreement.UNKNOWN
 
 
 def test_namesakes_are_matched_to_the_one_with_the_same_given_name() -> None:
@@ -91,4 +91,4 @@ def test_namesakes_are_matched_to_the_one_with_the_same_given_name() -> None:
 def test_three_hundred_authors_agree_with_their_initials() -> None:
     full = names(*(f"Given{number} Family{'abcdefghij'[number % 10] * (number // 10 + 1)}" for number in range(300)))
     short = [Name(name.family, ("g",)) for name in full]
-    assert agreement(full, short) is Agreement.STRONG
+    assert compare_authors(full, short) is Agreement.STRONG

@@ -231,7 +231,7 @@ def reject(data: Any = None, note: str | None = None) -> Decision:
     return Decision(action=DecisionAction.REJECT, revised_data=data, note=note)
 
 
-def decisions_kept(house: House, session_id: str) -> list[str]:
+def list_stored_decisions(house: House, session_id: str) -> list[str]:
     return [step for step in house.store().list_steps(session_id) if step.startswith("decision-")]
 
 

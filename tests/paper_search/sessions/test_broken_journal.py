@@ -167,7 +167,7 @@ def finish(server: Server, session_id: str) -> str:
     return server.call("export_results", session_id=session_id, format="json").text
 
 
-def everything_said_of(server: Server, session_id: str) -> Generator[Answer]:
+def collect_replies(server: Server, session_id: str) -> Generator[Answer]:
     """The answers of every tool that takes a session."""
     yield server.call("get_session", session_id=session_id)
     yield server.call("decide", session_id=session_id, action="approve")
@@ -198,7 +198,7 @@ def test_a_damaged_journal_is_named_and_harms_no_other_session(pool: Pool, tmp_p
     session_id, waiting, journal = pool.take()
     copy = Copy(journal, tmp_path / "copy")
     damage(journal)
-    for answer in everything_said_of(pool.server, session_id):
+    for answer in collect_replies(pool.server, session_id):
         answer.is_clear(UNUSABLE, session_id).leaks_nothing(pool.home)
     pool.is_unharmed()
 
@@ -394,7 +394,7 @@ def held_by_another_process(path: Path, against: str = "writers") -> Generator[C
 
 
 @pytest.mark.parametrize("which", ["journal", "inbox"])
-def test_a_file_that_another_process_holds_for_long_is_named_and_the_session_goes_on_after(
+def test_a_file_that_another_process_holds_for_long_is_named_and_the_session_continues_after(
     home: Path, which: str
 ) -> None:
     with serving(home, env=IMPATIENT) as server:
@@ -467,7 +467,7 @@ READ_ONLY: dict[str, Callable[[Path, str], Path]] = {
 
 
 @pytest.mark.parametrize("place", READ_ONLY.values(), ids=READ_ONLY.keys())
-def test_what_may_only_be_read_is_named_and_the_session_goes_on_once_it_may_be_written(
+def test_a_read_only_file_is_named_and_the_session_continues_once_it_can_be_written(
     home: Path, at_rest: list[dict[str, Any]], place: Callable[[Path, str], Path]
 ) -> None:
     env = bound_by_permissions()
@@ -475,7 +475,7 @@ def test_what_may_only_be_read_is_named_and_the_session_goes_on_once_it_may_be_w
     forbid_writing(place(home, session_id))
     try:
         with serving(home, env=env) as server:
-            for answer in everything_said_of(server, session_id):
+            for answer in collect_replies(server, session_id):
                 answer.is_clear(UNUSABLE).leaks_nothing(home)
             server.was_never_surprised()
             allow_writing(home / "data")
@@ -501,7 +501,7 @@ def test_no_decision_is_lost_when_writing_is_forbidden_while_the_session_waits(
             first = approve(server, session_id, 0)
             if first.is_error:
                 first.is_clear(UNUSABLE).leaks_nothing(home)
-            for answer in everything_said_of(server, session_id):
+            for answer in collect_replies(server, session_id):
                 if answer.is_error:
                     answer.is_clear((*UNUSABLE, "session_not_complete", "no_papers_yet", "no_pending_checkpoint"))
             server.was_never_surprised()

@@ -23,9 +23,9 @@ from tests.paper_search.sessions.helpers import (
     Gated,
     House,
     completed,
-    decisions_kept,
     ended,
     eventually,
+    list_stored_decisions,
     opened,
     reject,
     waiting,
@@ -165,7 +165,7 @@ async def test_a_decision_cancelled_at_any_moment_is_taken_whole_or_not_at_all(h
         taken = outcome.get("already_decided", {}).get("action", "approve")
         assert outcome["checkpoint_kind"] == (STRATEGY if taken == "reject" else REVIEW)
         assert outcome["iteration"] == 1
-    assert decisions_kept(house, session_id) == ["decision-0"]
+    assert list_stored_decisions(house, session_id) == ["decision-0"]
 
 
 async def test_a_manager_can_be_closed_from_another_event_loop(house: House) -> None:

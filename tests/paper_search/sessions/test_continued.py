@@ -20,9 +20,9 @@ from tests.paper_search.sessions.helpers import (
     House,
     at_review,
     completed,
-    decisions_kept,
     edit,
     eventually,
+    list_stored_decisions,
     opened,
     reject,
     settled,
@@ -55,7 +55,7 @@ async def test_a_new_manager_continues_every_session_where_it_was_and_makes_noth
     assert house.engine.ran.count("intent") == 4
 
 
-async def test_a_session_killed_in_the_middle_of_its_search_goes_on_without_being_asked_again(gated: Gated) -> None:
+async def test_a_session_killed_during_its_search_continues_without_asking_again(gated: Gated) -> None:
     async with gated.house.open() as manager:
         reply = await opened(manager)
         session_id = reply["session_id"]
@@ -67,7 +67,7 @@ async def test_a_session_killed_in_the_middle_of_its_search_goes_on_without_bein
         repeated = await manager.decide(session_id, REJECT, checkpoint_id=reply["checkpoint_id"])
         assert repeated["already_decided"]["action"] == "approve"
         assert (repeated["checkpoint_kind"], repeated["iteration"], repeated["round"]) == (REVIEW, 1, 0)
-    assert decisions_kept(gated.house, session_id) == ["decision-0"]
+    assert list_stored_decisions(gated.house, session_id) == ["decision-0"]
     assert gated.house.engine.ran.count("intent") == 1
 
 
@@ -94,7 +94,7 @@ async def test_a_decision_written_when_nobody_ran_the_session_is_carried_out_onc
     source = house.engine.sources[0]
     assert isinstance(source, FakeSource)
     assert [[query.boolean_query for query in strategy.queries] for strategy in source.asked] == [["Europa"]]
-    assert decisions_kept(house, session_id) == ["decision-0"]
+    assert list_stored_decisions(house, session_id) == ["decision-0"]
 
 
 STEPS_OF_A_SESSION = 30
@@ -159,7 +159,7 @@ async def test_a_session_killed_after_any_step_comes_to_the_same_end_with_the_de
     assert house.engine.ran.count("intent") == ("intent" not in kept)
     assert house.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in kept)
     assert house.engine.asked == [2 - sum(step.endswith("/search") for step in kept)]
-    assert len(decisions_kept(house, session_id)) == 5
+    assert len(list_stored_decisions(house, session_id)) == 5
 
 
 @requirement("PS-PROP-9")

@@ -120,7 +120,7 @@ def approved_meanwhile(folder: Path, checkpoint_id: str) -> None:
 
 
 @requirement("PS-PROP-9")
-async def test_a_search_that_goes_on_in_another_server_still_counts_the_decisions_taken(tmp_path: Path) -> None:
+async def test_a_search_that_continues_in_another_server_still_counts_the_decisions_taken(tmp_path: Path) -> None:
     reply = await opened(tmp_path)
     approved_meanwhile(tmp_path, reply["checkpoint_id"])
     async with served(tmp_path) as manager:
@@ -159,7 +159,7 @@ async def test_a_server_that_dies_while_it_opens_a_session_leaves_nothing_to_be_
             await manager.get_state(session_id)
 
 
-async def test_a_checkpoint_that_was_kept_but_never_asked_counts_as_undecided(tmp_path: Path) -> None:
+async def test_a_checkpoint_that_was_stored_but_never_shown_counts_as_undecided(tmp_path: Path) -> None:
     reply = await opened(tmp_path)
     with closing(MemoryInbox()) as inbox:
         assert read_session_state(SessionFiles(tmp_path), inbox, reply["session_id"]).iteration == 0

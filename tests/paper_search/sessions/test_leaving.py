@@ -68,7 +68,7 @@ async def test_a_session_idle_for_thirty_minutes_leaves_memory_and_comes_back_wh
 
 
 @requirement("PS-E6")
-async def test_each_call_begins_the_thirty_minutes_anew(house: House, manager: SessionManager) -> None:
+async def test_each_call_restarts_the_thirty_minutes(house: House, manager: SessionManager) -> None:
     reply = await opened(manager)
     for _ in range(4):
         house.clock.advance(minutes=20)

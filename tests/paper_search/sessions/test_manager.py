@@ -42,10 +42,10 @@ from tests.paper_search.sessions.helpers import (
     House,
     at_review,
     completed,
-    decisions_kept,
     edit,
     ended,
     eventually,
+    list_stored_decisions,
     moons,
     opened,
     reject,
@@ -267,7 +267,7 @@ async def test_deciding_before_anything_is_asked_is_refused(house: House, manage
 
 
 @requirement("PS-REQ-14", "PS-E3")
-async def test_deciding_while_the_search_goes_on_is_refused(gated: Gated) -> None:
+async def test_deciding_while_the_search_works_is_refused(gated: Gated) -> None:
     gated.house.settings = SessionsConfig(reply_within_s=0.05)
     async with gated.house.open() as manager:
         session_id = (await opened(manager))["session_id"]
@@ -370,7 +370,7 @@ async def test_a_repeated_decision_reports_its_outcome_and_is_not_taken_again(
         assert repeated == at_second
         assert (said["checkpoint_id"], said["action"], said["door"]) == (first_id, "approve", "agent")
     assert house.engine.asked == [1]
-    assert decisions_kept(house, session_id) == ["decision-0"]
+    assert list_stored_decisions(house, session_id) == ["decision-0"]
 
 
 async def test_every_earlier_checkpoint_can_be_asked_about_for_ever(house: House, manager: SessionManager) -> None:
@@ -456,7 +456,7 @@ async def test_a_repeated_reply_is_no_longer_than_any_other(tmp_path: Path) -> N
 
 
 @requirement("PS-REQ-14", "PS-E8")
-async def test_of_two_decisions_at_once_one_is_taken_and_the_other_told_so(gated: Gated) -> None:
+async def test_of_two_decisions_at_once_one_is_applied_and_the_other_is_refused(gated: Gated) -> None:
     async with gated.house.open() as manager:
         reply = await opened(manager)
         session_id = reply["session_id"]
@@ -474,7 +474,7 @@ async def test_of_two_decisions_at_once_one_is_taken_and_the_other_told_so(gated
             reply = await ended(first)
         assert (reply["checkpoint_kind"], reply["iteration"], reply["round"]) == (REVIEW, 1, 0)
         assert (await manager.decide(session_id, APPROVE))["is_complete"], "the session stays usable"
-        assert decisions_kept(gated.house, session_id) == ["decision-0", "decision-1"]
+        assert list_stored_decisions(gated.house, session_id) == ["decision-0", "decision-1"]
 
 
 @requirement("PS-E8")
@@ -489,7 +489,7 @@ async def test_of_many_decisions_at_once_exactly_one_is_taken(house: House, mana
     assert all(isinstance(outcome, CheckpointBusy) for outcome in outcomes if not isinstance(outcome, dict))
     assert taken[0] == await manager.get_state(reply["session_id"])
     assert taken[0]["iteration"] == 1
-    assert decisions_kept(house, reply["session_id"]) == ["decision-0"]
+    assert list_stored_decisions(house, reply["session_id"]) == ["decision-0"]
 
 
 async def test_a_refused_decision_does_not_keep_the_next_one_out(manager: SessionManager) -> None:

@@ -28,10 +28,10 @@ from tests.paper_search.sessions.helpers import (
     Engine,
     Gated,
     House,
-    decisions_kept,
     edit,
     ended,
     eventually,
+    list_stored_decisions,
     opened,
     settled,
     waiting,
@@ -41,7 +41,7 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Entry, Inbox
 
 
-async def test_whoever_holds_the_lease_runs_the_session_and_the_other_may_look_and_decide(house: House) -> None:
+async def test_the_process_with_the_lease_runs_the_session_and_the_other_may_look_and_decide(house: House) -> None:
     elsewhere = Engine()
     async with house.open() as holder, house.open(build=elsewhere) as other:
         reply = await opened(holder)
@@ -64,7 +64,7 @@ async def test_whoever_holds_the_lease_runs_the_session_and_the_other_may_look_a
         assert inbox.get(f"{session_id}:0:{STRATEGY}").door == "console"
 
 
-async def test_one_who_waits_is_told_what_another_process_decided(gated: Gated) -> None:
+async def test_a_waiting_call_returns_the_decision_of_another_process(gated: Gated) -> None:
     async with gated.house.open() as holder, gated.house.open() as other:
         reply = await opened(holder)
         async with waiting(other.decide(reply["session_id"], APPROVE, door="console")) as deciding:
@@ -140,7 +140,9 @@ async def test_what_is_refused_here_is_refused_there_too_and_nothing_is_written(
 
 @requirement("PS-E8")
 @pytest.mark.parametrize("attempt", range(6))
-async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_told(house: House, attempt: int) -> None:
+async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_refused(
+    house: House, attempt: int
+) -> None:
     async with house.open() as holder, house.open() as other:
         reply = await opened(holder)
         session_id = reply["session_id"]
@@ -222,7 +224,7 @@ async def test_a_call_that_waits_for_another_process_takes_over_when_that_ends(g
             said = await ended(deciding)
         assert (said["checkpoint_kind"], said["iteration"]) == (REVIEW, 1)
     assert elsewhere.asked == [1]
-    assert decisions_kept(gated.house, reply["session_id"]) == ["decision-0"]
+    assert list_stored_decisions(gated.house, reply["session_id"]) == ["decision-0"]
 
 
 async def test_a_session_deleted_by_another_process_cannot_be_decided_here(house: House) -> None:

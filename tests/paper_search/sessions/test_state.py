@@ -46,7 +46,7 @@ def keys_of(config: AppConfig) -> list[str]:
     return [secret.get_secret_value() for secret in (config.llm.api_key, *(s.api_key for s in config.sources.values()))]
 
 
-def test_how_a_session_was_asked_for_is_kept_without_any_key(tmp_path: Path) -> None:
+def test_the_request_of_a_session_is_stored_without_any_key(tmp_path: Path) -> None:
     config = with_keys().model_copy(update={"record_dir": tmp_path})
     kept = SessionRequest.from_config("icy moons", config, AT).model_dump_json()
     assert KEY not in kept

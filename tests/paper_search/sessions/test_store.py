@@ -35,7 +35,7 @@ def made(store: SessionStore) -> str:
     return session_id
 
 
-def test_steps_are_kept_in_order_and_read_back_as_they_were(store: SessionStore) -> None:
+def test_steps_are_stored_in_order_and_read_back_unchanged(store: SessionStore) -> None:
     session_id = made(store)
     values = {"intent": "ünï 漢字 \u2028 '\"", "round-0/search": "x" * 2_000_000, "decision-0": ""}
     for step, value in values.items():
@@ -45,7 +45,7 @@ def test_steps_are_kept_in_order_and_read_back_as_they_were(store: SessionStore)
     assert store.read(session_id, "never written") is None
 
 
-def test_a_step_that_was_kept_stays_as_it_is(store: SessionStore) -> None:
+def test_a_stored_step_is_not_overwritten(store: SessionStore) -> None:
     session_id = made(store)
     store.write(session_id, "decision-0", "first")
     store.write(session_id, "decision-0", "second")
@@ -131,7 +131,7 @@ def test_deleting_leaves_no_file_behind(files: SessionFiles, tmp_path: Path) -> 
     assert list((tmp_path / "sessions").iterdir()) == []
 
 
-def test_sessions_are_told_old_by_what_was_last_written_to_them(files: SessionFiles, tmp_path: Path) -> None:
+def test_the_age_of_a_session_is_the_time_since_its_last_write(files: SessionFiles, tmp_path: Path) -> None:
     old, young = made(files), made(files)
     now = datetime.now(UTC)
     long_ago = (now - timedelta(days=100)).timestamp()

@@ -25,8 +25,8 @@ from tests.paper_search.sessions.helpers import (
     REVIEW,
     House,
     at_review,
-    decisions_kept,
     eventually,
+    list_stored_decisions,
     opened,
 )
 from tests.requirements import requirement
@@ -69,7 +69,7 @@ async def test_a_decision_forced_into_the_inbox_that_does_not_fit_is_asked_for_a
         assert await manager.get_state(session_id) == reply
         assert (await manager.decide(session_id, APPROVE))["iteration"] == 1
         await manager.aclose()
-    assert decisions_kept(house, session_id) == ["decision-0"]
+    assert list_stored_decisions(house, session_id) == ["decision-0"]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ async def test_a_damaged_session_is_a_clear_error_and_the_others_go_on(house: Ho
 
 
 @pytest.mark.parametrize("note", ["x" * 5_000, "caf\udce9"], ids=ascii)
-async def test_a_decision_too_long_or_not_whole_is_refused_at_once_whoever_calls(
+async def test_a_decision_too_long_or_with_incomplete_characters_is_refused_at_once_for_every_caller(
     house: House, manager: SessionManager, note: str
 ) -> None:
     reply = await opened(manager)
@@ -203,7 +203,7 @@ async def test_a_decision_too_long_or_not_whole_is_refused_at_once_whoever_calls
 
 @requirement("PS-E7")
 @pytest.mark.parametrize("failure", [TimeoutError("too late"), ConnectionResetError(104, "Connection reset")])
-async def test_what_goes_wrong_in_a_stage_fails_the_session_also_when_the_system_said_so(
+async def test_an_error_in_a_stage_fails_the_session_also_if_it_is_an_error_of_the_system(
     house: House, manager: SessionManager, failure: Exception
 ) -> None:
     house.engine.failures["dedup"] = failure
@@ -213,7 +213,7 @@ async def test_what_goes_wrong_in_a_stage_fails_the_session_also_when_the_system
     assert (await manager.get_state(reply["session_id"]))["is_complete"]
 
 
-async def test_a_machine_that_is_out_of_room_interrupts_the_session_and_it_goes_on_later(
+async def test_a_machine_that_is_out_of_room_interrupts_the_session_and_it_continues_later(
     house: House, manager: SessionManager
 ) -> None:
     house.engine.failures["dedup"] = OSError(errno.EMFILE, "Too many open files")

@@ -122,7 +122,7 @@ def test_of_two_decides_at_once_in_one_process_one_is_taken(
 
 
 @requirement("PS-E8")
-def test_a_decide_in_another_process_while_one_is_carried_out_is_told_so(home: Path, shelf: Shelf) -> None:
+def test_a_decide_in_another_process_while_one_is_carried_out_is_refused(home: Path, shelf: Shelf) -> None:
     with two_servers(home, shelf) as (one, other):
         session_id = one.search(TOPIC)["session_id"]
         first = one.begin("decide", session_id=session_id, action="approve", note="first")
@@ -196,7 +196,7 @@ def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Pa
             taken: list[str] = []
             for name, answer in zip(("one", "other"), answers, strict=True):
                 if answer.is_error and answer.error["code"] == "no_pending_checkpoint":
-                    answer.is_clear("no_pending_checkpoint", "the session is at work", "get_session")  # it came later
+                    answer.is_clear("no_pending_checkpoint", "the session is working", "get_session")  # it came later
                 elif was_taken(answer):
                     taken.append(name)
             steps = steps_in(journal_of(home, session_id))
@@ -333,7 +333,9 @@ def test_a_decision_for_the_inbox_that_does_not_fit_is_asked_for_again(home: Pat
         assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
 
 
-def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_goes_on(home: Path, shelf: Shelf) -> None:
+def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_continues(
+    home: Path, shelf: Shelf
+) -> None:
     with serving(home, env=shelf.env) as server:
         session_id = server.search(TOPIC)["session_id"]
         waiting = server.begin("decide", session_id=session_id, action="approve", note="before I go")
@@ -352,7 +354,7 @@ def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_goe
         assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
 
 
-def test_a_client_that_stops_listening_while_it_waits_leaves_a_session_that_goes_on(home: Path, shelf: Shelf) -> None:
+def test_a_client_that_stops_listening_while_it_waits_leaves_a_session_that_continues(home: Path, shelf: Shelf) -> None:
     with serving(home, env=shelf.env) as server:
         session_id = server.search(TOPIC)["session_id"]
         server.begin("decide", session_id=session_id, action="approve")
@@ -451,7 +453,7 @@ def test_cancelling_what_is_not_there_changes_nothing(home: Path) -> None:
         assert server.close() == 0
 
 
-def test_a_process_that_takes_a_session_over_goes_on_where_the_killed_one_was(home: Path, shelf: Shelf) -> None:
+def test_a_process_that_takes_over_a_session_continues_where_the_killed_one_was(home: Path, shelf: Shelf) -> None:
     with two_servers(home, shelf) as (one, other):
         asked = one.search(TOPIC)
         session_id = asked["session_id"]

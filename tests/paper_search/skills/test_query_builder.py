@@ -381,7 +381,7 @@ async def test_a_typed_query_stays_whole_when_feedback_adds_to_it() -> None:
     assert booleans(strategy)[0] == "(alpha OR (beta AND NOT gamma)) AND snow"
 
 
-async def test_when_everything_was_tried_that_is_said() -> None:
+async def test_a_note_says_that_everything_was_tried() -> None:
     tried: list[SearchStrategy] = []
     for _ in range(12):
         tried.append(await build("graphene", previous_strategies=tried))
@@ -481,7 +481,7 @@ def proposal(*booleans: str, **fields: Any) -> dict[str, Any]:
     return {"queries": queries, "sources": SOURCES} | fields
 
 
-async def test_a_models_queries_are_put_in_order_and_kept() -> None:
+async def test_the_queries_of_a_model_are_normalised_and_used() -> None:
     model = Model(proposal('(("sea ice" AND albedo', "“sea ice”", "sea ice AND"))
     strategy = await builder(llm=model).build(QueryBuilderInput(intent=await read("sea ice")))
     assert booleans(strategy) == ['"sea ice" AND albedo', '"sea ice"', "sea AND ice"]
@@ -508,13 +508,13 @@ async def test_limits_the_model_forgets_stay_and_sources_it_invents_become_all()
     ("answer", "said"),
     [
         (LLMAuthError("no"), "llm_auth_failed"),
-        ({"queries": "ice"}, "unusable"),
-        ({}, "unusable"),
+        ({"queries": "ice"}, "was invalid"),
+        ({}, "was invalid"),
         (proposal(), "no new query"),
         ({"queries": [{"keywords": ["?"], "boolean_query": "()"}], "sources": []}, "no new query"),
     ],
 )
-async def test_a_model_that_fails_is_replaced_by_the_rules_and_that_is_said(answer: Any, said: str) -> None:
+async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, said: str) -> None:
     given_ = QueryBuilderInput(intent=await read(MOLECULES))
     strategy = await builder(llm=Model(answer)).build(given_)
     assert said in strategy.notes[0]

@@ -38,7 +38,7 @@ async def titles(papers: list[ScoredPaper], max_results: int = 100, min_relevanc
     return [paper.title for paper in collection.papers]
 
 
-async def test_papers_below_the_threshold_go_and_the_count_before_is_told() -> None:
+async def test_papers_below_the_threshold_are_removed_and_total_found_counts_them() -> None:
     papers = [scored("kept", 0.3), scored("gone", 0.299999), scored("best", 0.9)]
     collection = await ResultOrganizer(clock=FrozenClock(AT)).organize(papers, strategy(), "amber")
     assert [paper.title for paper in collection.papers] == ["best", "kept"]

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, carries, lookup_query, read_identifiers
+from paper_search.lookups import Identifier, find_carried_identifiers, make_lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
@@ -32,7 +32,7 @@ def fields(request: Request) -> dict[str, str]:
 
 
 async def fetched(source: str, text: str, answers: dict[str, Any]) -> SourceResult:
-    strategy = SearchStrategy(queries=[lookup_query(read_identifiers(text))], sources=[source])
+    strategy = SearchStrategy(queries=[make_lookup_query(read_identifiers(text))], sources=[source])
     return await HttpSource(DEFINITIONS[source], FakeTransport(answers)).search_reported(strategy)
 
 
@@ -101,7 +101,7 @@ async def test_a_work_that_a_source_does_not_have_is_not_a_failure() -> None:
 
 
 async def test_an_address_that_is_gone_is_still_a_failure_of_a_search() -> None:
-    strategy = SearchStrategy(queries=[lookup_query([])], sources=[])
+    strategy = SearchStrategy(queries=[make_lookup_query([])], sources=[])
     strategy.queries[0].boolean_query = "glaze"
     transport = FakeTransport({"https://api.semanticscholar.org": NOT_FOUND})
     result = await HttpSource(DEFINITIONS["semantic_scholar"], transport).search_reported(strategy)
@@ -141,4 +141,4 @@ def test_a_recorded_answer_holds_the_work_that_its_address_names(shared_data: Pa
     held = [Identifier(scheme, value) for paper in papers for scheme, value in paper.identifiers.items()]
     named = [identifier for identifier in held if identifier.value in url.casefold()]
     assert named
-    assert all(carries(paper, named) for paper in papers)
+    assert all(find_carried_identifiers(paper, named) for paper in papers)

@@ -158,21 +158,21 @@ def test_a_review_without_papers_can_be_approved_or_repeated() -> None:
 
 def test_a_paper_page_displays_what_earlier_reviewers_decided() -> None:
     earlier = ReviewDecision(status=ReviewStatus.EXCLUDE, reviewer="Grace", reason="off topic")
-    page = pages.paper_page(paper("Icy moons", decisions=[earlier]), None, "1/1", 80)
+    page = pages.format_paper(paper("Icy moons", decisions=[earlier]), None, "1/1", 80)
     assert "exclude (Grace: off topic)" in page
     mark = PaperDecision(status=ReviewStatus.MAYBE)
-    marked = pages.paper_page(paper("Icy moons", decisions=[earlier]), mark, "1/1", 80)
+    marked = pages.format_paper(paper("Icy moons", decisions=[earlier]), mark, "1/1", 80)
     assert marked.splitlines()[0].rstrip("─ ") == "1/1  maybe"
 
 
 @pytest.mark.parametrize("width", [40, 80, 100])
 def test_no_line_of_a_page_is_wider_than_the_terminal(width: int) -> None:
     long = paper("Tidal heating " * 30, abstract="Moons of giant planets. " * 200, relevance_reason="Tides. " * 40)
-    page = pages.paper_page(long, None, "1/1", width)
-    listed = pages.list_page([long], {}, width)
+    page = pages.format_paper(long, None, "1/1", width)
+    listed = pages.format_list([long], {}, width)
     payload = strategy_checkpoint().payload
     assert isinstance(payload, StrategyPayload)
-    lines = [page, listed, pages.strategy_page(payload.intent, payload.strategy, width)]
+    lines = [page, listed, pages.format_strategy(payload.intent, payload.strategy, width)]
     assert max(len(line) for text in lines for line in text.splitlines()) <= width
 
 

@@ -2,7 +2,7 @@
 
 from paper_search.models import Paper
 from paper_search.notices import EditorialNotice, NoticeStatus
-from paper_search.terminal.pages import list_page, paper_page
+from paper_search.terminal.pages import format_list, format_paper
 
 RETRACTION = EditorialNotice(status=NoticeStatus.RETRACTED, source="crossref", date="2010", notice_doi="10.1000/r")
 
@@ -10,9 +10,9 @@ RETRACTION = EditorialNotice(status=NoticeStatus.RETRACTED, source="crossref", d
 def test_a_retracted_paper_is_marked_on_its_page_and_in_the_list() -> None:
     retracted = Paper(id="p_1", title="Cells", source="crossref", notices=[RETRACTION])
     sound = Paper(id="p_2", title="Kilns", source="crossref")
-    page = paper_page(retracted, None, "1/2", 100).splitlines()
+    page = format_paper(retracted, None, "1/2", 100).splitlines()
     assert page[1:3] == ["RETRACTED: Cells", "Retracted 2010 (notice doi:10.1000/r, source crossref)"]
-    assert "etracted" not in paper_page(sound, None, "2/2", 100)
-    lines = list_page([retracted, sound], {}, 100).splitlines()
+    assert "etracted" not in format_paper(sound, None, "2/2", 100)
+    lines = format_list([retracted, sound], {}, 100).splitlines()
     assert lines[0].endswith("---- RETRACTED: Cells")
     assert lines[1].endswith("---- Kilns")

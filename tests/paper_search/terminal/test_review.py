@@ -27,7 +27,7 @@ def marks(tmp_path: Path) -> MarkStore:
 
 async def sit(manager: SessionManager, session_id: str, marks: MarkStore, screen: ScriptedScreen) -> bool:
     async with asyncio.timeout(20):
-        return await TerminalReview(manager, screen, "Ada", marks).run(session_id)
+        return await TerminalReview(manager, screen, "Ada", marks).review_session(session_id)
 
 
 async def test_a_person_alone_reviews_from_the_strategy_to_the_result(house: House, marks: MarkStore) -> None:
@@ -55,7 +55,7 @@ async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_mark
     async with house.open() as manager:
         screen = ScriptedScreen("ia")
         assert await sit(manager, session_id, marks, screen)
-        assert "1 marks of this review were stored" in screen.written
+        assert "1 mark of this review restored" in screen.written
         result = await manager.get_result(session_id)
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
 
@@ -129,7 +129,7 @@ async def test_marks_survive_a_decision_about_the_next_strategy(house: House, ma
         screen = ScriptedScreen("aa")
         assert await sit(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
-    assert "1 marks of this review were stored" in screen.written
+    assert "1 mark of this review restored" in screen.written
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
 
 
@@ -138,7 +138,7 @@ async def test_marks_stay_those_of_the_reviewer_who_made_them(house: House, mark
         session_id = (await opened(manager))["session_id"]
         assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
         async with asyncio.timeout(20):
-            assert await TerminalReview(manager, ScriptedScreen("a"), None, marks).run(session_id)
+            assert await TerminalReview(manager, ScriptedScreen("a"), None, marks).review_session(session_id)
         result = await manager.get_result(session_id)
     assert [decision.reviewer for paper in result.papers for decision in paper.decisions] == ["Ada"]
 

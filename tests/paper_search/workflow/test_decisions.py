@@ -225,7 +225,7 @@ def test_every_bare_action_is_accepted_at_review(action: DecisionAction) -> None
     check_decision(review_checkpoint("Io"), Decision(action=action))
 
 
-def test_a_bare_edit_of_a_strategy_is_refused_and_told_the_other_ways() -> None:
+def test_a_bare_edit_of_a_strategy_is_refused_with_the_alternatives() -> None:
     with pytest.raises(InvalidDecision) as caught:
         check_decision(strategy_checkpoint(), Decision(action=EDIT))
     assert "approve" in caught.value.hint

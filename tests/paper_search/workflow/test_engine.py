@@ -77,7 +77,7 @@ async def test_an_edited_strategy_is_the_one_searched() -> None:
     assert result.metadata.search_strategy.sources == ["beta"]
 
 
-async def test_a_rejected_strategy_is_built_anew_without_searching() -> None:
+async def test_a_rejected_strategy_is_rebuilt_without_searching() -> None:
     handler = ScriptedDecisions([REJECT, APPROVE, APPROVE])
     source = FakeSource("alpha", MOONS)
     await workflow(handler, [source]).run(QUERY)
@@ -127,7 +127,7 @@ async def test_a_search_whose_every_strategy_is_rejected_ends_empty_and_says_so(
     assert source.asked == []
 
 
-async def test_papers_marked_relevant_are_kept_even_if_no_source_finds_them_again() -> None:
+async def test_papers_marked_relevant_stay_even_if_no_source_finds_them_again() -> None:
     source = RoundsSource("alpha", [MOONS, MOONS[1:]])
     liked = MOONS[0].id
     handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[liked]), APPROVE, APPROVE])
@@ -136,7 +136,7 @@ async def test_papers_marked_relevant_are_kept_even_if_no_source_finds_them_agai
     assert len(result.papers) == 3
 
 
-async def test_a_kept_paper_found_again_by_another_source_is_not_listed_twice() -> None:
+async def test_an_accumulated_paper_found_again_by_another_source_is_not_listed_twice() -> None:
     again = raw(MOONS[0].title, source="beta", doi="https://doi.org/10.1000/MOONS.1")
     source = RoundsSource("alpha", [MOONS, [again, *MOONS[1:]]])
     handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[0].id]), APPROVE, APPROVE])
@@ -251,7 +251,7 @@ async def test_counts_in_and_out_of_each_stage_are_logged() -> None:
     assert counts == {"search": (5, 5), "dedup": (5, 4), "relevance": (4, 3)}
 
 
-async def test_stage_counts_of_all_rounds_are_kept() -> None:
+async def test_the_result_has_the_stage_counts_of_all_rounds() -> None:
     handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
     result = await workflow(handler).run(QUERY)
     stages = [(count.round, count.stage) for count in result.metadata.stage_counts]
@@ -268,7 +268,7 @@ async def test_stage_counts_of_all_rounds_are_kept() -> None:
     assert (counts[1, "dedup"], counts[1, "relevance"]) == ((3, 0), (0, 0))
 
 
-async def test_progress_is_told_phase_by_phase() -> None:
+async def test_progress_is_reported_phase_by_phase() -> None:
     told: list[str] = []
 
     def listen(phase: str, facts: dict[str, Any]) -> None:
@@ -289,7 +289,7 @@ async def test_progress_is_told_phase_by_phase() -> None:
     ]
 
 
-async def test_the_end_by_used_up_rounds_is_told_with_its_reason() -> None:
+async def test_the_end_by_used_up_rounds_is_reported_with_its_reason() -> None:
     told: list[tuple[str, dict[str, Any]]] = []
 
     def listen(phase: str, facts: dict[str, Any]) -> None:
@@ -372,7 +372,7 @@ async def test_a_run_killed_at_any_decision_continues_to_the_same_result() -> No
         assert [checkpoint.iteration for checkpoint in rest.seen] == list(range(cut, len(script)))
 
 
-async def test_a_bad_decision_is_not_kept_so_the_run_can_be_continued() -> None:
+async def test_an_invalid_decision_is_not_stored_so_the_run_can_be_continued() -> None:
     journal = MemoryJournal()
     with pytest.raises(InvalidDecision):
         await workflow(ScriptedDecisions([EDIT]), journal=journal).run(QUERY, run_id="r")
@@ -412,7 +412,7 @@ async def test_a_run_that_came_to_its_end_releases_what_it_held_and_says_so() ->
     assert released == [True]
 
 
-async def test_the_review_shows_what_was_kept_before() -> None:
+async def test_the_review_shows_the_papers_accumulated_before() -> None:
     handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[1].id]), APPROVE, APPROVE])
     await workflow(handler).run(QUERY)
     payload = handler.seen[3].payload
@@ -422,7 +422,7 @@ async def test_the_review_shows_what_was_kept_before() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "approve", {"action": "approve"}])
-async def test_a_handler_that_answers_with_something_else_is_told_what_to_return(answer: object) -> None:
+async def test_a_handler_that_returns_something_else_gets_an_error_that_names_the_type(answer: object) -> None:
     class Odd:
         async def handle(self, checkpoint: Checkpoint) -> object:
             return answer

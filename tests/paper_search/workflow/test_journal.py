@@ -48,7 +48,7 @@ async def test_a_step_that_failed_is_tried_again() -> None:
     assert (await journal.get_or_run("step", SearchConstraints, counter.make)).max_results == 1
 
 
-async def test_without_a_journal_everything_is_made_anew() -> None:
+async def test_without_a_journal_every_step_runs_again() -> None:
     journal, counter = NoJournal(), Counter()
     await journal.get_or_run("step", SearchConstraints, counter.make)
     await journal.get_or_run("step", SearchConstraints, counter.make)

@@ -85,7 +85,7 @@ def test_a_paper_once_admitted_stays_when_its_score_falls() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.5, None])
-def test_what_a_round_could_not_add_for_its_limit_is_told_from_what_is_not_relevant(threshold: float | None) -> None:
+def test_papers_over_the_limit_are_distinguished_from_irrelevant_papers(threshold: float | None) -> None:
     pool = Pool()
     add(pool, [raw("Io"), raw("Europa"), raw("Titan")], 0)
     score(pool, Io=0.9, Europa=0.9, Titan=0.1)

@@ -10,7 +10,7 @@ from tests.paper_search.workflow.samples import raw, strategy
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_a_new_state_has_made_no_round_and_kept_no_paper() -> None:
+def test_a_new_state_has_no_round_and_no_paper() -> None:
     state = WorkflowState()
     assert (state.current_iteration, state.decisions_taken, state.is_complete) == (0, 0, False)
     assert state.previous_strategies == []

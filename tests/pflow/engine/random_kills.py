@@ -21,8 +21,8 @@ from typing import Any, Final
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.engine.runlog import RunLog
 from tests.forking import SOON, Forked
-from tests.pflow.engine.flows import Home, chain, node
-from tests.pflow.engine.killing import start
+from tests.pflow.engine.counting_home import Home, chain, node
+from tests.pflow.engine.killed_runs import start_run
 
 SURFACES: Final = ("api", "cli", "mcp")
 EFFECTS: Final = ("a", "b", "n/x", "d[0]", "d[1]", "e")
@@ -149,7 +149,7 @@ def _run(home: Home, surface: str, sabotage: str, aim: int | None, delay_s: floa
     """Return the reply of a run, or None if it was killed: so long after so many effects had begun."""
     path = home.place / "lines"
     before = path.stat().st_size if path.exists() else 0
-    with ThreadPoolExecutor(1) as reader, start(home.place, surface, sabotage=sabotage) as running:
+    with ThreadPoolExecutor(1) as reader, start_run(home.place, surface, sabotage=sabotage) as running:
         last_line = reader.submit(_read_last_line, running)  # at once: a server ends when its reply was read
         if aim is not None:
             _kill_after(path, before, running, aim, delay_s)

@@ -8,7 +8,7 @@ import pytest
 from pflow.engine.batches import resolve_items
 from pflow.ir.model import Batch, Node
 from pflow.templates.resolution import Scope
-from tests.pflow.engine.flows import SOON_S, Home, chain, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, chain, node, until
 from tests.requirements import requirement
 
 MOST_ITEMS = 100_000
@@ -90,42 +90,42 @@ def test_more_items_than_anyone_needs_are_refused(home: Home) -> None:
 
 
 def test_no_more_items_run_at_once_than_allowed(home: Home) -> None:
-    home.tell(*(f"wait-b[{at}]" for at in range(5)))
+    home.order(*(f"wait-b[{at}]" for at in range(5)))
     running = home.process(batch(list(range(5)), parallel=True, max_concurrent=3))
     until(lambda: len(home.lines()) == 3)
-    home.untell("wait-b[1]")
+    home.clear_orders("wait-b[1]")
     until(lambda: home.runs() == dict.fromkeys(["b[0]", "b[1]", "b[2]", "b[3]"], 1))
-    home.untell()
+    home.clear_orders()
     assert running.reply()["outputs"]["b"]["count"] == 5
 
 
 def test_the_first_item_to_fail_ends_it_and_what_runs_ends(home: Home) -> None:
-    home.tell("fail-b[1]")
+    home.order("fail-b[1]")
     result = home.run(batch(list(range(5))))
     assert result.error_body is not None
-    assert result.error_body["message"].startswith("'b' failed at items[1], of 5: told to fail")
+    assert result.error_body["message"].startswith("'b' failed at items[1], of 5: ordered to fail")
     assert result.error_body["item"] == 1
     assert result.failed_node == "b"
     assert home.runs() == {"b[0]": 1, "b[1]": 1}
 
 
 def test_items_that_run_beside_one_that_fails_are_let_end_and_no_other_begins(home: Home) -> None:
-    home.tell("fail-b[1]", "wait-b[0]")
+    home.order("fail-b[1]", "wait-b[0]")
     ir = batch(list(range(5)), "effect", parallel=True, max_concurrent=2)
     running = home.process(ir)
     until(lambda: home.runs()["b[1]"])
-    home.untell("wait-b[0]")
+    home.clear_orders("wait-b[0]")
     assert not running.reply()["success"]
     assert home.runs("done") == {"b[0]": 1}
     assert home.runs() == {"b[0]": 1, "b[1]": 1}
 
 
-def test_with_continue_all_items_run_and_what_failed_is_told_in_its_place(home: Home) -> None:
-    home.tell("fail-b[1]", "fail-b[3]")
+def test_with_continue_all_items_run_and_what_failed_is_reported_in_its_place(home: Home) -> None:
+    home.order("fail-b[1]", "fail-b[3]")
     outputs = outputs_of(home, batch(list("vwxyz"), error_handling="continue"))
     assert (outputs["success_count"], outputs["error_count"]) == (3, 2)
     assert [one["item"] for one in outputs["results"]] == list("vwxyz")
-    assert outputs["results"][1] == {"item": "w", "error": "told to fail: fail-b[1]"}
+    assert outputs["results"][1] == {"item": "w", "error": "ordered to fail: fail-b[1]"}
     assert [(one["index"], one["item"], one["code"]) for one in outputs["errors"]] == [
         (1, "w", "node_failed"),
         (3, "y", "node_failed"),
@@ -133,14 +133,14 @@ def test_with_continue_all_items_run_and_what_failed_is_told_in_its_place(home: 
 
 
 def test_each_item_is_tried_again(home: Home) -> None:
-    home.tell("fail-b[0]", "fail-b[2]", text="2")
+    home.order("fail-b[0]", "fail-b[2]", text="2")
     outputs = outputs_of(home, batch([1, 2, 3], max_retries=3))
     assert outputs["error_count"] == 0
     assert home.runs() == {"b[0]": 3, "b[1]": 1, "b[2]": 3}
 
 
 def test_without_a_retry_of_the_batch_that_of_the_node_counts(home: Home) -> None:
-    home.tell("fail-b[0]", text="1")
+    home.order("fail-b[0]", text="1")
     ir = chain(node("b", retry={"attempts": 2}, batch={"items": [1]}))
     assert outputs_of(home, ir)["error_count"] == 0
 
@@ -154,12 +154,12 @@ def test_the_time_of_the_node_is_that_of_each_item(home: Home) -> None:
 
 @requirement("PF-E10")
 @pytest.mark.parametrize("parallel", [False, True])
-def test_items_that_finished_are_not_run_again_when_the_run_is_gone_on_with(home: Home, parallel: bool) -> None:
+def test_items_that_finished_are_not_run_again_when_the_run_is_resumed(home: Home, parallel: bool) -> None:
     ir = batch([10, 11, 12, 13], "effect", parallel=parallel, max_concurrent=1)
-    home.tell("fail-b[2]")
+    home.order("fail-b[2]")
     first = home.run(ir)
     assert first.failed_node == "b"
-    home.untell()
+    home.clear_orders()
     second = home.run(ir)
     assert second.success
     assert second.progress.reused == []
@@ -169,16 +169,16 @@ def test_items_that_finished_are_not_run_again_when_the_run_is_gone_on_with(home
 
 def test_a_batch_of_which_all_items_had_finished_is_reused(home: Home) -> None:
     ir = chain(node("b", "effect", value="${item}", batch={"items": [1, 2]}), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     second = home.run(ir)
     assert second.progress.reused == ["b"]
     assert home.runs("done")["b[1]"] == 1
 
 
 def test_an_item_whose_value_changed_runs_and_the_others_do_not(home: Home) -> None:
-    home.tell("fail-end")
+    home.order("fail-end")
 
     def ir(*items: int) -> dict[str, Any]:
         return chain(node("b", "effect", value="${item}", batch={"items": list(items)}), node("end"))
@@ -193,9 +193,9 @@ def test_items_that_moved_to_other_places_are_not_run_again(home: Home) -> None:
     def ir(*items: int) -> dict[str, Any]:
         return chain(node("b", "effect", value="${item}", batch={"items": list(items)}), node("end"))
 
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir(1, 2, 3))
-    home.untell()
+    home.clear_orders()
     second = home.run(ir(9, 3, 1))
     assert second.success
     assert home.runs("done") == {"b[0]": 2, "b[1]": 1, "b[2]": 1, "end": 1}
@@ -208,19 +208,19 @@ def test_equal_items_have_their_effect_once_each(home: Home) -> None:
     def ir(*items: int) -> dict[str, Any]:
         return chain(node("b", "effect", value="${item}", batch={"items": list(items)}), node("end"))
 
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir(7, 7))
     assert len(home.lines("done")) == 2
-    home.untell()
+    home.clear_orders()
     assert home.run(ir(7, 7, 7)).success
     assert len([line for line in home.lines("done") if line["node"] != "end"]) == 3
 
 
 def test_items_that_failed_with_continue_run_again_and_their_fellows_do_not(home: Home) -> None:
     ir = chain(node("b", "effect", value="${item}", batch={"items": [1, 2], "error_handling": "continue"}), node("end"))
-    home.tell("fail-b[0]", "fail-end")
+    home.order("fail-b[0]", "fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     second = home.run(ir)
     assert second.success
     assert home.runs() == {"b[0]": 2, "b[1]": 1, "end": 2}

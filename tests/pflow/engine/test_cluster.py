@@ -22,7 +22,7 @@ from pflow.engine.cluster import Parcel
 from pflow.engine.results import RunResult
 from pflow.errors import ClusterUnreachable
 from pflow.service import Service
-from tests.pflow.engine.flows import Home, chain, joined, node
+from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.pflow.mcp.agents import agent, executed
 
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed")
@@ -299,7 +299,7 @@ INNER = chain(
 
 def many_sided(*, last: dict[str, Any]) -> dict[str, Any]:
     """All that a workflow may have: a batch, an error edge, an effect, one on the loop, one within, and `last`."""
-    return joined(
+    return build_graph(
         [
             node("first", echo="${word}"),
             node("each", echo="${item} ${first.value}", batch={"items": ITEMS, "parallel": True}),
@@ -336,7 +336,7 @@ def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
     ir = many_sided(last=last)
     here, there = (made_home(tmp_path / name) for name in ("here", "there"))
     for one in (here, there):
-        one.tell("fail-some[2]", text="no reason")
+        one.order("fail-some[2]", text="no reason")
     ours, theirs = run(here, None, ir), run(there, cluster.address, ir)
     assert ours.success is (last is SUCCEEDS)
     assert steady(theirs.reply()) == steady(ours.reply())
@@ -350,14 +350,14 @@ def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
         assert (theirs.error_body or {})["code"] == "too_sour"
 
 
-def test_what_failed_on_a_cluster_is_gone_on_with_in_this_process_and_the_other_way_round(
+def test_what_failed_on_a_cluster_is_resumed_in_this_process_and_the_other_way_round(
     cluster: Cluster, home: Home
 ) -> None:
     ir = chain(node("a"), node("b", "effect", echo="${a.value}"), node("c", echo="${b.value}"))
-    home.tell("fail-c")
+    home.order("fail-c")
     for address in (cluster.address, None):
         assert run(home, address, ir).error_body
-    home.untell("fail-c")
+    home.clear_orders("fail-c")
     result = run(home, cluster.address, ir)
     assert result.success
     assert result.progress.reused == ["a", "b"]
@@ -366,7 +366,7 @@ def test_what_failed_on_a_cluster_is_gone_on_with_in_this_process_and_the_other_
 
 def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here(cluster: Cluster, home: Home) -> None:
     for item in (0, 1):
-        home.tell(f"wait-each[{item}]")
+        home.order(f"wait-each[{item}]")
     ir = chain(
         node("pure"),
         node("loop", "on-loop"),
@@ -378,7 +378,7 @@ def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: home.runs().keys() >= {"each[0]", "each[1]"}, "both items run at once")
-    home.untell()
+    home.clear_orders()
     assert running.result().success
     pids = {line["node"]: line["pid"] for line in home.lines()}
     away = {name for name, pid in pids.items() if pid in cluster.pids}
@@ -392,8 +392,8 @@ def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here
     ["failed", "subclass", "timed-out", "inputs", "other-part", "plain", "exit", "mute", "odd-ids", "odd-outputs"],
 )
 def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Cluster, home: Home, how: str) -> None:
-    ir = joined([node("a", "raises", how=how), node("b", "gives", what="nothing")], "a>b")
-    handled = joined(
+    ir = build_graph([node("a", "raises", how=how), node("b", "gives", what="nothing")], "a>b")
+    handled = build_graph(
         [node("a", "raises", how=how), node("b", "echo", message="${a}", effect="effectful")],
         "a>b:error",
         outputs=given(a="${b.echo}"),
@@ -409,7 +409,7 @@ def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Clust
 
 @pytest.mark.parametrize("what", ["nothing", "action", "list", "object", "bytes", "number"])
 def test_what_a_node_gives_arrives_as_if_it_had_been_given_here(cluster: Cluster, home: Home, what: str) -> None:
-    ir = joined(
+    ir = build_graph(
         [node("a", "gives", what=what, word="wörd"), node("b", "echo", message=1), node("c", "echo", message=2)],
         *("a>b", "a>c:left"),
         outputs=given(a='${a ?? "none"}'),
@@ -447,7 +447,7 @@ def test_a_node_that_ends_its_worker_each_time_fails_and_says_so(home: Home, tmp
 def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not_begun(
     cluster: Cluster, home: Home
 ) -> None:
-    home.tell("wait-each[0]", "wait-each[1]")
+    home.order("wait-each[0]", "wait-each[1]")
     ir = chain(
         node(
             "each", echo="${item}", timeout=1.0, batch={"items": ITEMS, "parallel": True, "error_handling": "continue"}
@@ -459,13 +459,13 @@ def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not
     result = running.result()
     assert result.success
     assert [one["code"] for one in result.outputs["errors"]] == ["node_timed_out"] * len(ITEMS)
-    home.untell()
+    home.clear_orders()
     assert run(home, cluster.address, chain(node("after"), node("and-after"))).success
     assert home.runs() == {"each[0]": 1, "each[1]": 1, "after": 1, "and-after": 1}
 
 
 def test_a_run_that_is_taken_back_drops_what_no_worker_has_begun(cluster: Cluster, home: Home) -> None:
-    home.tell("wait-each[0]", "wait-each[1]")
+    home.order("wait-each[0]", "wait-each[1]")
     ir = chain(node("first"), node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}))
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 3, "both workers are busy")
@@ -473,7 +473,7 @@ def test_a_run_that_is_taken_back_drops_what_no_worker_has_begun(cluster: Cluste
     result = running.result()
     assert (result.error_body or {})["code"] == "run_cancelled"
     assert result.is_resumable
-    home.untell()
+    home.clear_orders()
     # Both workers take it up after all that they were given before.
     assert run(home, cluster.address, chain(node("x", batch={"items": [1, 2], "parallel": True}))).success
     assert home.runs() == {"first": 1, "each[0]": 1, "each[1]": 1, "x[0]": 1, "x[1]": 1}
@@ -503,7 +503,7 @@ def free_port() -> int:
     "address",
     ["tcp://127.0.0.1:{}", "127.0.0.1:{}", "", " ", "nonsense://x:1", "tcp://127.0.0.1:99999", "tcp://[", "\0"],
 )
-def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
+def test_an_address_at_which_nobody_answers_is_reported_with_what_to_do(
     home: Home, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
@@ -521,11 +521,11 @@ def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
 @pytest.mark.parametrize(
     "ir",
     [
-        joined([node("a"), node("saver")], "a>saver:error"),
+        build_graph([node("a"), node("saver")], "a>saver:error"),
         chain(node("a", batch={"items": ITEMS, "error_handling": "continue"}), node("after")),
         chain(node("a", batch={"items": ITEMS, "error_handling": "continue", "parallel": True}), node("after")),
         chain(node("a", retry={"attempts": 3, "wait": 60})),
-        joined([node("a", "workflow", workflow_ir=chain(node("b"))), node("saver")], "a>saver:error"),
+        build_graph([node("a", "workflow", workflow_ir=chain(node("b"))), node("saver")], "a>saver:error"),
     ],
     ids=["an error edge", "a batch that goes on", "a parallel one", "a retry", "a workflow within"],
 )
@@ -590,7 +590,9 @@ async def test_the_server_of_an_agent_runs_nodes_on_the_cluster_that_it_is_set_t
     assert reply["outputs"]["pid"] in cluster.pids
 
 
-def test_a_scheduler_that_is_gone_in_the_middle_is_told_at_once_and_nothing_is_lost(home: Home, tmp_path: Path) -> None:
+def test_a_scheduler_that_is_gone_in_the_middle_is_reported_at_once_and_nothing_is_lost(
+    home: Home, tmp_path: Path
+) -> None:
     with private_cluster(tmp_path / "cluster", 1) as doomed:
         ir = chain(
             node("a"),
@@ -613,7 +615,7 @@ def test_a_scheduler_that_is_gone_in_the_middle_is_told_at_once_and_nothing_is_l
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time(cluster: Cluster, home: Home) -> None:
-    home.tell(*(f"wait-each[{item}]" for item in range(len(ITEMS))))
+    home.order(*(f"wait-each[{item}]" for item in range(len(ITEMS))))
     ir = chain(
         node("before", "effect"),
         node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}),
@@ -624,7 +626,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
     running.until(lambda: len(home.runs()) == 3, "both workers are busy")
     victim = next(line["pid"] for line in home.lines() if line["node"].startswith("each"))
     cluster.kill(victim)
-    home.untell()
+    home.clear_orders()
     result = running.result()
     assert result.success, result.error_body
     assert [one["echo"] for one in result.outputs["said"]] == ITEMS
@@ -643,13 +645,13 @@ def test_a_cluster_that_loses_all_its_workers_fails_the_run_in_time_and_nothing_
     monkeypatch.setattr(cluster_module, "_NO_WORKER_S", 0.5)
     monkeypatch.setattr(cluster_module, "_CHECK_INTERVAL_S", 0.05)
     cluster = shared.with_workers(max(1, len(shared.pids)))
-    home.tell("wait-c")
+    home.order("wait-c")
     ir = chain(node("a"), node("b", "effect"), node("c"), node("d", "effect"))
     running = Running(home, cluster.address, ir)
     running.until(lambda: "c" in home.runs(), "it is with a worker")
     cluster.kill(*cluster.pids)
     result = running.result()
-    home.untell()
+    home.clear_orders()
     error = result.error_body or {}
     assert (error["code"], error["node"]) == ("cluster_unreachable", "c")
     assert error["message"] == f"The Dask scheduler at {cluster.address} has had no worker for 0.5 seconds."

@@ -14,7 +14,7 @@ import pytest
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.errors import InvalidWorkflow
-from tests.pflow.engine.flows import SOON_S, Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Inbox
 
@@ -34,10 +34,10 @@ def error_of(result: RunResult) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", ["on-loop", "pure"])
 def test_a_run_that_takes_too_long_ends_at_a_checkpoint(home: Home, kind: str) -> None:
-    home.tell("wait-b")
+    home.order("wait-b")
     ir = chain(node("a", "effect"), node("b", kind, sleep=SOON_S * 3), timeout=0.3)
     result = home.run(ir)
-    home.untell()
+    home.clear_orders()
     assert error_of(result)["code"] == "run_timed_out"
     checkpoint = result.describe_checkpoint()
     assert checkpoint is not None
@@ -67,9 +67,9 @@ def test_missing_inputs_end_the_run_before_anything_runs_and_with_a_checkpoint(h
 
 def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: Home) -> None:
     ir = chain(node("a", "effect", value=1), node("end", value="${x}"), inputs={"x": {"type": "string"}})
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir, {"x": "1"})
-    home.untell()
+    home.clear_orders()
     assert not home.run(ir).success
     assert home.run(ir, {"x": "2"}).progress.reused == ["a"]
 
@@ -78,7 +78,9 @@ def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: H
 
 
 def test_the_part_that_a_node_needs_can_be_run_alone_and_the_whole_goes_on_from_it(home: Home) -> None:
-    ir = joined([node("a", "effect"), node("b", value="${a.value}"), node("c"), node("d")], "a>b", "a>c", "b>d", "c>d")
+    ir = build_graph(
+        [node("a", "effect"), node("b", value="${a.value}"), node("c"), node("d")], "a>b", "a>c", "b>d", "c>d"
+    )
     part = home.run(ir, only="b")
     assert part.success
     assert list(part.outputs) == ["b"]
@@ -95,9 +97,9 @@ def test_a_part_that_is_not_there_is_refused_with_what_was_probably_meant(home: 
     assert "'fetch'" in failure.value.hint
 
 
-def test_what_is_wrong_with_a_workflow_is_told_before_anything_runs(home: Home) -> None:
+def test_what_is_wrong_with_a_workflow_is_reported_before_anything_runs(home: Home) -> None:
     with pytest.raises(InvalidWorkflow):
-        home.run(joined([node("a", "effect"), node("b", value="${c.value}"), node("lost")], "a>b"))
+        home.run(build_graph([node("a", "effect"), node("b", value="${c.value}"), node("lost")], "a>b"))
     assert not home.lines()
     assert not home.checkpoints.exists()
 
@@ -171,7 +173,7 @@ def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Hom
     assert result.success
     (told,) = result.warnings
     assert told.startswith("This run cannot be resumed later: ")
-    home.tell("fail-e")
+    home.order("fail-e")
     failed = home.run(chain(node("a"), node("e", "effect")))
     checkpoint = failed.describe_checkpoint()
     assert checkpoint is not None
@@ -183,9 +185,9 @@ def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_t
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ir = chain(node("e", "effect"), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
 
     def no_room(*_: Any) -> NoReturn:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -200,9 +202,9 @@ def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_t
 
 def test_a_damaged_checkpoint_costs_a_run_and_is_said(home: Home) -> None:
     ir = chain(node("a"), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir)
-    home.untell()
+    home.clear_orders()
     (home.checkpoints / "flow.json").write_bytes(b'{"format": 1, "results": [')
     result = home.run(ir)
     assert result.success
@@ -230,12 +232,12 @@ def test_runs_of_one_workflow_at_the_same_time_are_isolated(home: Home) -> None:
     def run(number: int) -> None:
         results[number] = home.run(ir, {"n": number})
 
-    home.tell("wait-a")
+    home.order("wait-a")
     threads = [threading.Thread(target=run, args=(number,)) for number in range(6)]
     for thread in threads:
         thread.start()
     until(lambda: home.runs()["a"] == 6)
-    home.untell()
+    home.clear_orders()
     for thread in threads:
         thread.join(SOON_S)
     assert {number: result.outputs["n"] for number, result in results.items()} == {n: n for n in range(6)}
@@ -293,7 +295,7 @@ def test_a_decision_counts_for_the_run_it_was_made_for_and_no_other(home: Home, 
     assert home.runs("done")["send"] == 1
 
 
-def test_a_question_that_changed_is_asked_anew(home: Home, inbox: Inbox) -> None:
+def test_a_question_that_changed_is_asked_again(home: Home, inbox: Inbox) -> None:
     first = error_of(home.run(asking()))["approval_id"]
     inbox.decide(first, Decision(action="approve"), "test")
     changed = home.run(asking(details="something else"))
@@ -384,7 +386,7 @@ SECRET_INPUTS: dict[str, Any] = {
 def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
     home: Home, name: str, inputs: dict[str, Any]
 ) -> None:
-    ir = joined(
+    ir = build_graph(
         [
             node("a", "effect", echo=f"key: ${{{name}}}!"),
             node("b", echo={"deep": [f"${{{name}}}"], "url": f"https://x/?k=${{{name}}}"}),
@@ -396,14 +398,14 @@ def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
         *("a>b", "b>c", "c>d", "d>help:error", "help>end"),
         inputs=inputs,
     )
-    home.tell("fail-d", text=f"no entry with {SECRET}")
-    home.tell("fail-end", text=f"cannot: {SECRET}")
+    home.order("fail-d", text=f"no entry with {SECRET}")
+    home.order("fail-end", text=f"cannot: {SECRET}")
     first = home.run(ir, {name: SECRET})
     assert first.failed_node == "end"
     assert not is_told(first)
     assert "***" in error_of(first)["message"]
     assert traces(home) == []
-    home.untell("fail-end")
+    home.clear_orders("fail-end")
     second = home.run(ir, {name: SECRET})
     assert second.success
     assert not is_told(second)
@@ -413,9 +415,9 @@ def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
 @requirement("PF-N4")
 def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home: Home) -> None:
     ir = chain(node("a", echo="${api_key}"), node("b", "effect", value="${api_key}"), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(ir, {"api_key": SECRET})
-    home.untell()
+    home.clear_orders()
     second = home.run(ir, {"api_key": SECRET})
     assert second.progress.reused == ["b"]
     assert second.progress.not_reused["a"] == "its result contains a secret and was not stored"
@@ -423,25 +425,25 @@ def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home:
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
 
-def test_a_secret_in_bytes_that_a_node_gives_is_not_kept_either(home: Home) -> None:
+def test_a_secret_in_bytes_that_a_node_gives_is_not_stored_either(home: Home) -> None:
     home.add_nodes(
         "raw",
         [{"type": "raw", "description": "r", "run": "raw.py:act", "open_params": True}],
         "def act(params, context):\n    return {'raw': params['text'].encode()}\n",
     )
-    home.tell("fail-end")
+    home.order("fail-end")
     home.run(chain(node("a", "raw", text="${api_key}"), node("end")), {"api_key": SECRET})
     assert traces(home) == []
 
 
-def test_a_secret_in_the_action_that_a_node_answers_with_is_not_kept_either(home: Home) -> None:
-    home.tell("fail-end")
-    result = home.run(joined([node("a", action="${api_key}"), node("b")], "a>b:other"), {"api_key": SECRET})
+def test_a_secret_in_the_action_that_a_node_answers_with_is_not_stored_either(home: Home) -> None:
+    home.order("fail-end")
+    result = home.run(build_graph([node("a", action="${api_key}"), node("b")], "a>b:other"), {"api_key": SECRET})
     assert result.success
-    failing = joined([node("start"), node("a", action="${api_key}"), node("end")], "start>a", "start>end")
+    failing = build_graph([node("start"), node("a", action="${api_key}"), node("end")], "start>a", "start>end")
     assert home.run(failing, {"api_key": SECRET}).failed_node == "end"
     assert traces(home) == []
-    home.untell()
+    home.clear_orders()
     again = home.run(failing, {"api_key": SECRET}).reply()
     assert SECRET not in json.dumps(again)
     assert "a" not in again["reused_nodes"], "its outputs were not kept"
@@ -449,7 +451,7 @@ def test_a_secret_in_the_action_that_a_node_answers_with_is_not_kept_either(home
 
 def test_a_secret_that_is_a_number_is_a_secret(home: Home) -> None:
     ir = chain(node("a", echo="${pin_secret}"), node("end"))
-    home.tell("fail-end")
+    home.order("fail-end")
     result = home.run(ir, {"pin_secret": 98765432})
     assert "98765432" not in json.dumps(result.reply())
     assert not [path for path in home.path.rglob("*") if path.is_file() and b"98765432" in path.read_bytes()]
@@ -463,7 +465,7 @@ def test_a_secret_in_output_that_is_too_long_for_a_value_is_in_no_file(home: Hom
 
 def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("api_key", SECRET)
-    home.tell("fail-end")
+    home.order("fail-end")
     result = home.run(chain(node("a", echo="${api_key}"), node("end"), inputs={"api_key": {}}))
     assert result.failed_node == "end"
     assert traces(home) == []
@@ -478,16 +480,16 @@ def test_progress_tells_no_secret(home: Home) -> None:
         def node_finished(self, node_id: str, status: Any, duration_ms: float, note: str = "") -> None:
             said.append(f"{node_id} {status} {note}")
 
-    home.tell("fail-a", text=SECRET)
+    home.order("fail-a", text=SECRET)
     home.run(chain(node("a")), {"api_key": SECRET}, output=Listening())
-    assert said == ["a failed told to fail: ***"]
+    assert said == ["a failed ordered to fail: ***"]
 
 
 @requirement("PF-N4")
-def test_a_secret_of_a_workflow_within_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_of_a_nested_workflow_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("api_key", SECRET)
     inner = chain(node("x", echo="${api_key}"), inputs={"api_key": {}}, outputs={"said": {"source": "${x.echo}"}})
-    home.tell("fail-end")
+    home.order("fail-end")
     ir = chain(node("sub", "workflow", workflow_ir=inner), node("b", echo="${sub.said}"), node("end"))
     result = home.run(ir)
     assert result.failed_node == "end"
@@ -497,16 +499,18 @@ def test_a_secret_of_a_workflow_within_is_a_secret(home: Home, monkeypatch: pyte
 
 @requirement("PF-N4")
 def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_reply(home: Home) -> None:
-    home.tell("fail-a", text=f"denied: {SECRET}")
-    ir = joined([node("a", password=SECRET), node("help", echo="${a.error}"), node("end")], "a>help:error", "help>end")
-    home.tell("fail-end")
+    home.order("fail-a", text=f"denied: {SECRET}")
+    ir = build_graph(
+        [node("a", password=SECRET), node("help", echo="${a.error}"), node("end")], "a>help:error", "help>end"
+    )
+    home.order("fail-end")
     result = home.run(ir)
     assert not is_told(result)
     assert traces(home) == []
 
 
 def test_runs_without_checkpoints_leave_none(home: Home) -> None:
-    home.tell("fail-a")
+    home.order("fail-a")
     result = home.run_unlogged(chain(node("a")), keeps_results=False)
     assert not result.success
     assert not result.is_resumable

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.inputs import prepare_inputs, secret_inputs, warn_of_unused_inputs
+from pflow.engine.inputs import find_secret_inputs, prepare_inputs, warn_of_unused_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
 from pflow.ir.parser import read_workflow
@@ -64,7 +64,7 @@ def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated
     assert "twelve" not in str(body)
 
 
-def test_inputs_of_the_wrong_type_are_told_beside_those_that_are_missing() -> None:
+def test_inputs_of_the_wrong_type_are_reported_beside_those_that_are_missing() -> None:
     declared = workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
     with pytest.raises(TemplateUnresolved) as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
@@ -79,7 +79,7 @@ def test_inputs_of_the_wrong_type_are_told_beside_those_that_are_missing() -> No
     assert "twelve" not in str(body)
 
 
-def test_an_input_named_as_a_node_is_told_beside_those_of_the_wrong_type() -> None:
+def test_an_input_named_as_a_node_is_reported_beside_those_of_the_wrong_type() -> None:
     declared = workflow({"n": {"type": "integer"}}, message="${n}")
     with pytest.raises(InvalidInputs, match=r"inputs\.use is the name of a node") as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
@@ -96,10 +96,10 @@ def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_
 def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be() -> None:
     declared = workflow({"phrase": {"secret": True}, "api_key": {}, "token": {"secret": False}, "who": {}})
     values = {"phrase": 1, "api_key": 2, "token": 3, "who": 4, "password": 5, "author": 6}
-    assert secret_inputs(declared, values) == [1, 2, 5]
+    assert find_secret_inputs(declared, values) == [1, 2, 5]
 
 
-def test_an_input_that_nothing_uses_is_told_with_the_one_that_was_probably_meant() -> None:
+def test_an_input_that_nothing_uses_is_reported_with_the_one_that_was_probably_meant() -> None:
     declared = workflow({"repository": {}}, message="${repository} ${branch}")
     assert warn_of_unused_inputs(declared, {"repository": 1, "branch": 2}) == []
     (told,) = warn_of_unused_inputs(declared, {"repositry": 1})

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pflow.engine.runlog import RunLog
-from tests.pflow.engine.flows import Home, chain, node
-from tests.pflow.engine.killing import house, start
+from tests.pflow.engine.counting_home import Home, chain, node
+from tests.pflow.engine.killed_runs import inbox_environment, start_run
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Inbox
 
@@ -27,7 +27,7 @@ CANCELLING = """
 import asyncio, os, signal
 
 async def cancel(params, context):
-    if (context.home.parent / "told" / "cancel").exists():
+    if (context.home.parent / "orders" / "cancel").exists():
         os.kill(os.getpid(), signal.SIGINT)
         await asyncio.sleep(60)
     return {}
@@ -46,18 +46,18 @@ def killed_at_every_step(
         home = Home(tmp_path / str(moment))
         home.add_nodes("cancelling", [CANCEL], CANCELLING)
         home.draft("flow", ir)
-        monkeypatch.setenv("URANIBORG_HOME", house(home.place)["URANIBORG_HOME"])
+        monkeypatch.setenv("URANIBORG_HOME", inbox_environment(home.place)["URANIBORG_HOME"])
         if words := left.get("before"):
-            home.tell(*words)
+            home.order(*words)
             assert not home.run(ir).success
-            home.untell()
-        home.tell(*left.get("during", ()))
-        with start(home.place, surface, *arguments, moment=moment) as running:
+            home.clear_orders()
+        home.order(*left.get("during", ()))
+        with start_run(home.place, surface, *arguments, moment=moment) as running:
             while surface == "mcp" and (line := running.stdout.readline()):
                 if b'"id":7' in line:
                     running.stdin.close()
             was_killed = running.wait() == -signal.SIGKILL
-        home.untell()
+        home.clear_orders()
         if not was_killed:
             assert moment > 10, "a run ends in more steps"
             return
@@ -122,7 +122,7 @@ def test_a_success_that_resumed_from_a_failure_is_not_resumed_either(
 
 
 @requirement("PF-E10")
-def test_results_that_are_kept_on_purpose_are_resumed_from_after_a_success(
+def test_results_that_are_stored_on_purpose_are_resumed_from_after_a_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statuses: set[str] = set()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pflow.engine.killing import SABOTAGES
+from tests.pflow.engine.killed_runs import SABOTAGES
 from tests.pflow.engine.random_kills import Report, kill_at_random
 from tests.requirements import requirement
 

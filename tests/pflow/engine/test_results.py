@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.engine.flows import Home, chain, node
+from tests.pflow.engine.counting_home import Home, chain, node
 from tests.requirements import requirement
 
 KEYS = {"success", "outputs", "error", "checkpoint", "reused_nodes", "run_id", "duration_ms", "warnings"}
@@ -31,7 +31,7 @@ def test_a_run_that_failed_has_a_checkpoint_however_it_failed_and_all_of_it_is_j
     ir = chain(node("a"), node("b", value="${x}"), inputs={"n": {"type": "integer", "default": 1}})
     inputs: dict[str, Any] = {"x": 1}
     if how == "node":
-        home.tell("fail-b")
+        home.order("fail-b")
     elif how == "template":
         inputs = {}
     elif how == "input":
@@ -54,7 +54,7 @@ def test_a_run_that_failed_has_a_checkpoint_however_it_failed_and_all_of_it_is_j
 
 
 def test_a_resumed_run_tells_what_it_went_on_from(home: Home) -> None:
-    home.tell("fail-b")
+    home.order("fail-b")
     ir = chain(node("a"), node("b"))
     first = home.run(ir)
     second = home.run(ir).reply()
@@ -65,8 +65,8 @@ def test_a_resumed_run_tells_what_it_went_on_from(home: Home) -> None:
     assert second["checkpoint"]["completed_nodes"] == ["a"]
 
 
-def test_hashes_of_what_completed_are_told_and_are_the_same_for_the_same(home: Home) -> None:
-    home.tell("fail-b")
+def test_hashes_of_what_completed_are_reported_and_are_the_same_for_the_same(home: Home) -> None:
+    home.order("fail-b")
     ir = chain(node("a", v=1), node("b"))
     hashes = [home.run(one).reply()["checkpoint"]["node_hashes"] for one in (ir, ir, chain(node("a", v=2), node("b")))]
     assert hashes[0] == hashes[1] != hashes[2]

@@ -12,7 +12,7 @@ from universe.domain.command_parser import parse_command
 from universe.domain.provenance import Origin, track_replaced_state
 from universe.domain.reducer import apply, reduce
 from universe.domain.state import EMPTY, State, load_plain_state, parse_state
-from universe.orbits.grouping import orbited_mass
+from universe.orbits.grouping import compute_orbited_mass
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
 E = "trappist-1-e"
@@ -20,12 +20,12 @@ E = "trappist-1-e"
 
 @pytest.fixture(scope="module")
 def trappist() -> State:
-    return parse_state(systems.load("trappist-1"))
+    return parse_state(systems.load_system("trappist-1"))
 
 
 @pytest.fixture(scope="module")
 def solar_system() -> State:
-    return parse_state(systems.load("solar-system"))
+    return parse_state(systems.load_system("solar-system"))
 
 
 def sent(state: State, *commands: Json, by: str = "Tycho") -> State:
@@ -110,7 +110,7 @@ def test_another_mass_of_the_star_gives_its_planets_other_sizes_of_orbit(trappis
     after = updated(trappist, "trappist-1", mass=trappist.stars["trappist-1"]["mass"] * 2)
     for key in trappist.stars["trappist-1"]["children"]:
         old, new = trappist.stars[key], after.stars[key]
-        ratio = orbited_mass(after.stars, key) / orbited_mass(trappist.stars, key)
+        ratio = compute_orbited_mass(after.stars, key) / compute_orbited_mass(trappist.stars, key)
         assert new["kepler"]["semiMajorAxis"] == pytest.approx(old["kepler"]["semiMajorAxis"] * ratio ** (1 / 3))
         assert new["kepler"]["period"] == old["kepler"]["period"]
         assert "kepler.semiMajorAxis" not in cited(after, key)

@@ -15,7 +15,7 @@ from universe.domain.command_parser import parse_command
 from universe.domain.provenance import Origin, track_replaced_state
 from universe.domain.reducer import reduce
 from universe.domain.state import State, load_plain_state, parse_state
-from universe.orbits.grouping import orbited_mass
+from universe.orbits.grouping import compute_orbited_mass
 from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
 
 Json = dict[str, Any]
@@ -44,7 +44,7 @@ BASES: Final[dict[str, tuple[str, ...]]] = {
 
 @cache
 def system(name: str) -> State:
-    return parse_state(systems.load(name))
+    return parse_state(systems.load_system(name))
 
 
 def made_up() -> State:
@@ -126,7 +126,7 @@ class Support:
         self.value = deepcopy(value_of(body, field))
         self.parent = body["parentId"]
         self.basis = {name: value_of(body, name) for name in bases(state, key, field)}
-        self.mass = orbited_mass(state.stars, key) if is_third_law(body, field) else None
+        self.mass = compute_orbited_mass(state.stars, key) if is_third_law(body, field) else None
 
     def holds(self, state: State, key: str, field: str) -> bool:
         body = state.stars[key]
@@ -134,7 +134,7 @@ class Support:
             return False
         if field.startswith(ORBITAL) and self.parent != body["parentId"]:
             return False
-        if self.mass is not None and is_third_law(body, field) and self.mass != orbited_mass(state.stars, key):
+        if self.mass is not None and is_third_law(body, field) and self.mass != compute_orbited_mass(state.stars, key):
             return False
         is_still = (equal(value_of(body, name), was) for name, was in self.basis.items())
         return all(is_still) or (field not in ("physical.massKg", "physical.radiusKm") and not body.get("kepler"))

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from universe.generate.config import config_for, load_config
+from universe.generate.config import STYLES, load_config, make_preset_config
 from universe.generate.grammar import TOPOLOGIES
-from universe.generate.styles import STYLES
 from uraniborg.kernel.errors import InvalidInput
 
 MOST_SYSTEMS = 10_000
@@ -27,24 +26,24 @@ def test_a_seed_is_all_that_must_be_given() -> None:
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_a_topology_is_a_preset(topology: str) -> None:
-    assert config_for(topology, 1).topology_preset == topology
+    assert make_preset_config(topology, 1).topology_preset == topology
 
 
 @pytest.mark.parametrize(("style", "systems"), list(zip(STYLES, (3, 5, 15, 50), strict=True)))
 def test_a_style_is_a_preset(style: str, systems: int) -> None:
-    config = config_for(style, 1)
+    config = make_preset_config(style, 1)
     assert (config.style_preset, config.max_systems, config.topology_preset) == (style, systems, "classic")
 
 
 def test_denser_styles_ask_for_more() -> None:
-    rising = [config_for(style, 1) for style in STYLES]
+    rising = [make_preset_config(style, 1) for style in STYLES]
     assert [c.planet_density for c in rising] == sorted({c.planet_density for c in rising})
     assert [c.moon_density for c in rising] == sorted({c.moon_density for c in rising})
     assert [c.comet_frequency for c in rising] == sorted({c.comet_frequency for c in rising})
 
 
 def test_what_is_given_wins_over_the_style() -> None:
-    config = config_for("crowded", 1, maxSystems=2, topologyPreset="compact", planetDensity=1)
+    config = make_preset_config("crowded", 1, maxSystems=2, topologyPreset="compact", planetDensity=1)
     assert (config.max_systems, config.topology_preset, config.planet_density) == (2, "compact", 1)
     assert config.comet_frequency == 0.5
 
@@ -52,7 +51,7 @@ def test_what_is_given_wins_over_the_style() -> None:
 @pytest.mark.parametrize("preset", ["", "Classic", "solar-like", "__proto__", "x" * 10_000])
 def test_an_unknown_preset_is_refused_with_those_there_are(preset: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        config_for(preset, 1)
+        make_preset_config(preset, 1)
     assert caught.value.ids["allowed"] == [*TOPOLOGIES, *STYLES]
     assert all(name in caught.value.hint for name in (*TOPOLOGIES, *STYLES))
     assert len(caught.value.message) < 200
@@ -66,7 +65,7 @@ def test_a_setting_without_a_name_is_refused_with_those_there_are() -> None:
 
 def test_an_unknown_setting_is_refused_with_the_one_meant() -> None:
     with pytest.raises(InvalidInput) as caught:
-        config_for("classic", 1, maxSystem=3)
+        make_preset_config("classic", 1, maxSystem=3)
     assert "maxSystem" in caught.value.message
     assert "maxSystems" in caught.value.hint
     assert "planetDensity" in caught.value.ids["allowed"]
@@ -74,7 +73,7 @@ def test_an_unknown_setting_is_refused_with_the_one_meant() -> None:
 
 def test_settings_go_by_their_json_names_alone() -> None:
     with pytest.raises(InvalidInput):
-        config_for("classic", 1, max_systems=3)
+        make_preset_config("classic", 1, max_systems=3)
 
 
 @pytest.mark.parametrize(
@@ -102,21 +101,21 @@ def test_settings_go_by_their_json_names_alone() -> None:
 )
 def test_a_value_out_of_bounds_is_refused_with_its_name(name: str, value: Any) -> None:
     with pytest.raises(InvalidInput) as caught:
-        config_for("classic", 1, **{name: value})
+        make_preset_config("classic", 1, **{name: value})
     assert caught.value.ids["problems"][0]["path"].startswith(name)
 
 
 @pytest.mark.parametrize("seed", [None, True, 1.5, [], "x" * (SEED_CHARS + 1), "half of a character: \ud800"])
 def test_what_is_no_seed_is_refused(seed: Any) -> None:
     with pytest.raises(InvalidInput, match="seed"):
-        config_for("classic", seed)
+        make_preset_config("classic", seed)
 
 
 def test_curvature_bounds_the_wrong_way_round_are_refused() -> None:
     with pytest.raises(InvalidInput, match="rogueCurvatureMin"):
-        config_for("classic", 1, rogueCurvatureMin=0.8, rogueCurvatureMax=0.2)
+        make_preset_config("classic", 1, rogueCurvatureMin=0.8, rogueCurvatureMax=0.2)
 
 
 def test_the_largest_values_are_taken() -> None:
-    config = config_for("classic", "x" * SEED_CHARS, maxSystems=MOST_SYSTEMS)
+    config = make_preset_config("classic", "x" * SEED_CHARS, maxSystems=MOST_SYSTEMS)
     assert (config.max_systems, len(str(config.seed))) == (10_000, 1_000)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.generate.grammar import TOPOLOGIES, Node, Topology, expand, grammar_of
-from universe.generate.prng import Prng
+from universe.generate.grammar import TOPOLOGIES, Node, Topology, expand_grammar, make_grammar
+from universe.generate.random_numbers import Prng
 
 MOST = 32
 
@@ -20,20 +20,20 @@ def nothing_spent(_: int) -> None:
 
 
 def systems(topology: Topology, *, planet_p: float = 0.44, moon_p: float = 0.38, levels: int = 3) -> list[Node]:
-    grammar = grammar_of(topology, stars=(0.65, 0.25, 0.10), planet_p=planet_p, moon_p=moon_p)
-    return [expand(grammar, Prng(seed), levels=levels, spend=nothing_spent) for seed in range(SYSTEMS)]
+    grammar = make_grammar(topology, stars=(0.65, 0.25, 0.10), planet_p=planet_p, moon_p=moon_p)
+    return [expand_grammar(grammar, Prng(seed), levels=levels, spend=nothing_spent) for seed in range(SYSTEMS)]
 
 
 def stars(made: list[Node]) -> Counter[int]:
-    return Counter(len(system.of("star")) for system in made)
+    return Counter(len(system.find_children("star")) for system in made)
 
 
 def planets(made: list[Node]) -> list[Node]:
-    return [planet for system in made for planet in system.of("planet")]
+    return [planet for system in made for planet in system.find_children("planet")]
 
 
 def moons(made: list[Node]) -> list[Node]:
-    return [moon for planet in planets(made) for moon in planet.of("moon")]
+    return [moon for planet in planets(made) for moon in planet.find_children("moon")]
 
 
 def shares(counts: Counter[int]) -> dict[int, float]:
@@ -54,11 +54,11 @@ def test_classic_follows_the_chances_it_is_given() -> None:
 def test_compact_has_one_or_two_planets_with_many_moons() -> None:
     made = systems("compact")
     assert set(stars(made)) == {1}
-    assert shares(Counter(len(system.of("planet")) for system in made)) == {
+    assert shares(Counter(len(system.find_children("planet")) for system in made)) == {
         1: pytest.approx(0.5, abs=0.07),
         2: pytest.approx(0.5, abs=0.07),
     }
-    counts = Counter(len(planet.of("moon")) for planet in planets(made))
+    counts = Counter(len(planet.find_children("moon")) for planet in planets(made))
     assert (min(counts), max(counts)) == (5, 18)
 
 
@@ -69,8 +69,8 @@ def test_multi_star_heavy_is_mostly_two_and_three_stars() -> None:
         2: pytest.approx(0.55, abs=0.07),
         3: pytest.approx(0.40, abs=0.07),
     }
-    assert set(Counter(len(system.of("planet")) for system in made)) == {1, 2, 3, 4}
-    counts = shares(Counter(len(planet.of("moon")) for planet in planets(made)))
+    assert set(Counter(len(system.find_children("planet")) for system in made)) == {1, 2, 3, 4}
+    counts = shares(Counter(len(planet.find_children("moon")) for planet in planets(made)))
     assert set(counts) == {0, 1, 2, 3}
     assert counts[0] == pytest.approx(0.3, abs=0.05)
 
@@ -78,20 +78,20 @@ def test_multi_star_heavy_is_mostly_two_and_three_stars() -> None:
 def test_moon_rich_has_up_to_25_moons_for_each_of_its_planets() -> None:
     made = systems("moonRich")
     assert set(stars(made)) == {1}
-    assert set(Counter(len(system.of("planet")) for system in made)) == {3, 4, 5, 6}
-    counts = [len(planet.of("moon")) for planet in planets(made)]
+    assert set(Counter(len(system.find_children("planet")) for system in made)) == {3, 4, 5, 6}
+    counts = [len(planet.find_children("moon")) for planet in planets(made)]
     assert (min(counts), max(counts)) == (4, 25)
     assert 12 < fmean(counts) < 16
 
 
 def test_sparse_outpost_has_few_planets_and_fewer_moons() -> None:
     made = systems("sparseOutpost")
-    assert shares(Counter(len(system.of("planet")) for system in made)) == {
+    assert shares(Counter(len(system.find_children("planet")) for system in made)) == {
         0: pytest.approx(0.15, abs=0.05),
         1: pytest.approx(0.60, abs=0.07),
         2: pytest.approx(0.25, abs=0.06),
     }
-    assert shares(Counter(len(planet.of("moon")) for planet in planets(made))) == {
+    assert shares(Counter(len(planet.find_children("moon")) for planet in planets(made))) == {
         0: pytest.approx(0.75, abs=0.06),
         1: pytest.approx(0.25 * 0.85, abs=0.06),
         2: pytest.approx(0.25 * 0.15, abs=0.03),
@@ -100,43 +100,45 @@ def test_sparse_outpost_has_few_planets_and_fewer_moons() -> None:
 
 def test_deep_hierarchy_gives_half_of_the_moons_moons_of_their_own() -> None:
     made = systems("deepHierarchy")
-    assert set(Counter(len(system.of("planet")) for system in made)) == {2, 3, 4, 5}
-    assert set(Counter(len(planet.of("moon")) for planet in planets(made))) == {2, 3, 4, 5, 6}
-    counts = shares(Counter(len(moon.of("submoon")) for moon in moons(made)))
+    assert set(Counter(len(system.find_children("planet")) for system in made)) == {2, 3, 4, 5}
+    assert set(Counter(len(planet.find_children("moon")) for planet in planets(made))) == {2, 3, 4, 5, 6}
+    counts = shares(Counter(len(moon.find_children("submoon")) for moon in moons(made)))
     assert set(counts) == {0, 1, 2, 3, 4}
     assert counts[0] == pytest.approx(0.5, abs=0.03)
 
 
 def test_levels_that_are_not_wanted_are_cut_off_and_change_nothing_above() -> None:
     def shape(made: list[Node]) -> list[list[int]]:
-        return [[len(planet.of("moon")) for planet in system.of("planet")] for system in made]
+        return [[len(planet.find_children("moon")) for planet in system.find_children("planet")] for system in made]
 
     deep, shallow, flat = (systems("deepHierarchy", levels=levels) for levels in (3, 2, 1))
     assert shape(deep) == shape(shallow)
-    assert not any(moon.of("submoon") for moon in moons(shallow))
-    assert [len(system.of("planet")) for system in flat] == [len(system.of("planet")) for system in deep]
+    assert not any(moon.find_children("submoon") for moon in moons(shallow))
+    assert [len(system.find_children("planet")) for system in flat] == [
+        len(system.find_children("planet")) for system in deep
+    ]
     assert moons(flat) == []
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_every_body_is_announced_before_it_is_made(topology: Topology) -> None:
     spent: list[int] = []
-    grammar = grammar_of(topology, stars=(0.65, 0.25, 0.10), planet_p=0.3, moon_p=0.3)
-    system = expand(grammar, Prng("counted"), levels=3, spend=spent.append)
+    grammar = make_grammar(topology, stars=(0.65, 0.25, 0.10), planet_p=0.3, moon_p=0.3)
+    system = expand_grammar(grammar, Prng("counted"), levels=3, spend=spent.append)
     below = moons([system])
-    submoons = [submoon for moon in below for submoon in moon.of("submoon")]
-    assert sum(spent) == len(system.of("star")) + len(planets([system])) + len(below) + len(submoons) > 0
+    submoons = [submoon for moon in below for submoon in moon.find_children("submoon")]
+    assert sum(spent) == len(system.find_children("star")) + len(planets([system])) + len(below) + len(submoons) > 0
 
 
 @given(st.sampled_from(TOPOLOGIES), st.integers(), st.floats(0, 1), st.floats(0, 1))
 def test_no_repetition_exceeds_its_bound_whatever_the_chances(
     topology: Topology, seed: int, p: float, q: float
 ) -> None:
-    grammar = grammar_of(topology, stars=(0.2, 0.3, 0.5), planet_p=p, moon_p=q)
-    system = expand(grammar, Prng(seed), levels=3, spend=nothing_spent)
-    assert 1 <= len(system.of("star")) <= 3
+    grammar = make_grammar(topology, stars=(0.2, 0.3, 0.5), planet_p=p, moon_p=q)
+    system = expand_grammar(grammar, Prng(seed), levels=3, spend=nothing_spent)
+    assert 1 <= len(system.find_children("star")) <= 3
     assert len(planets([system])) <= MOST
-    assert all(len(planet.of("moon")) <= MOST for planet in planets([system]))
+    assert all(len(planet.find_children("moon")) <= MOST for planet in planets([system]))
 
 
 def test_refusing_a_body_ends_the_expansion() -> None:
@@ -144,4 +146,4 @@ def test_refusing_a_body_ends_the_expansion() -> None:
         raise LookupError
 
     with pytest.raises(LookupError):
-        expand(grammar_of("compact", stars=(1.0,), planet_p=0.5, moon_p=0.5), Prng(1), levels=3, spend=refuse)
+        expand_grammar(make_grammar("compact", stars=(1.0,), planet_p=0.5, moon_p=0.5), Prng(1), levels=3, spend=refuse)

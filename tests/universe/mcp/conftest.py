@@ -11,7 +11,7 @@ import pytest
 
 from tests.universe.domain.samples import add_star
 from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served import SOON_S, Served, served
+from tests.universe.mcp.served_universes import SOON_S, Served, served
 from tests.universe.mcp.wire import Wire
 
 _NUMBERS = count(1)

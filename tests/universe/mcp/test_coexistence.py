@@ -11,8 +11,8 @@ from starlette.routing import Mount
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, send
-from tests.universe.mcp.listening import Event, Listener, commands_of
-from tests.universe.mcp.served import SOON_S, Served, served
+from tests.universe.mcp.served_universes import SOON_S, Served, served
+from tests.universe.mcp.stream_listener import Event, Listener, commands_of
 from tests.universe.mcp.wire import Session, Wire, request
 from universe.event_stream import EventStreams
 from universe.rest import make_rest_app

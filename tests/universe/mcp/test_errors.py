@@ -10,9 +10,9 @@ from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, answer, failure, refused, send, state_of
-from tests.universe.mcp.listening import commands_of
-from tests.universe.mcp.served import Json, Served, served, soon
+from tests.universe.mcp.served_universes import Json, Served, served, soon
 from tests.universe.mcp.stores import SECRET, BrokenStore, Where
+from tests.universe.mcp.stream_listener import commands_of
 from universe.errors import StoreUnavailable
 from universe.service.batch import Batch
 from universe.service.changes import ChangeRequest, ChangeResult

@@ -10,7 +10,7 @@ from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star
 from tests.universe.mcp.agents import TOOLS, agent, answer, failure, send, state_of, strictly
-from tests.universe.mcp.served import Served, served
+from tests.universe.mcp.served_universes import Served, served
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.mcp.testing import text_of

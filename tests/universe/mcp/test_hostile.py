@@ -10,8 +10,8 @@ from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, answer, failure, refused, send, state_of
-from tests.universe.mcp.hostility import alive, error_of, sent
-from tests.universe.mcp.served import Served, soon
+from tests.universe.mcp.hostile_values import alive, error_of, sent
+from tests.universe.mcp.served_universes import Served, soon
 from tests.universe.mcp.wire import Wire, call, message_in, refusal_in
 from uraniborg.kernel.mcp.testing import text_of
 

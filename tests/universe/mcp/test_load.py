@@ -11,8 +11,8 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, send
-from tests.universe.mcp.listening import Event, commands_of
-from tests.universe.mcp.served import SOON_S, Json, Served, served
+from tests.universe.mcp.served_universes import SOON_S, Json, Served, served
+from tests.universe.mcp.stream_listener import Event, commands_of
 from tests.universe.mcp.wire import Wire, answer_in
 
 CLIENTS: Final = 64

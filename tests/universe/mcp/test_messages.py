@@ -9,8 +9,8 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain.samples import command
 from tests.universe.mcp.agents import TOOLS, agent, send
-from tests.universe.mcp.hostility import alive, error_of
-from tests.universe.mcp.served import Served, soon
+from tests.universe.mcp.hostile_values import alive, error_of
+from tests.universe.mcp.served_universes import Served, soon
 from tests.universe.mcp.wire import SESSION, Wire, call, refusal_in, request
 
 TICK = command("tick")

@@ -12,7 +12,7 @@ from pydantic import AnyUrl
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, refused, send
-from tests.universe.mcp.served import Served, served, soon
+from tests.universe.mcp.served_universes import Served, served, soon
 from tests.universe.mcp.wire import Wire
 from universe.store.memory import MemoryStore
 from universe.store.port import Record

@@ -10,8 +10,8 @@ from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, answer, error_in, refused, send, state_of
-from tests.universe.mcp.listening import commands_of
-from tests.universe.mcp.served import Json, Served, served
+from tests.universe.mcp.served_universes import Json, Served, served
+from tests.universe.mcp.stream_listener import commands_of
 from universe.store.memory import MemoryStore
 from universe.store.replica import rebuild_replica
 from uraniborg.kernel.mcp.testing import json_of, text_of

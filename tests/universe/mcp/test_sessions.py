@@ -11,9 +11,9 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, answer, state_of
-from tests.universe.mcp.listening import commands_of
-from tests.universe.mcp.served import Served, served, soon, until
+from tests.universe.mcp.served_universes import Served, served, soon, until
 from tests.universe.mcp.stores import BrokenStore
+from tests.universe.mcp.stream_listener import commands_of
 from tests.universe.mcp.wire import INITIALIZED, SESSION, Session, Wire, call, initialize, refusal_in, request
 from uraniborg.kernel.mcp import Subscriptions
 from uraniborg.kernel.mcp.session import Session as KernelSession

@@ -11,7 +11,7 @@ from pydantic import AnyUrl
 from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.mcp.agents import TOOLS, agent, answer, error_in, failure
-from tests.universe.mcp.served import Served
+from tests.universe.mcp.served_universes import Served
 from tests.universe.mcp.wire import Wire, initialize, message_in
 from universe.domain.commands import COMMAND_CLASSES
 

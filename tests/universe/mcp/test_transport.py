@@ -14,7 +14,7 @@ from starlette.routing import Mount
 from tests.requirements import requirement
 from tests.universe.mcp.agents import TOOLS, agent, send, state_of
 from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served import SOON_S, Served, served, soon
+from tests.universe.mcp.served_universes import SOON_S, Served, served, soon
 from tests.universe.mcp.wire import (
     INITIALIZED,
     NEWEST,

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import httpx
 
-from tests.universe.mcp.listening import Listener, NoStream, listening
-from tests.universe.mcp.served import SOON_S
+from tests.universe.mcp.served_universes import SOON_S
+from tests.universe.mcp.stream_listener import Listener, NoStream, listening
 
 SESSION: Final = "mcp-session-id"
 NEWEST: Final = "2025-11-25"

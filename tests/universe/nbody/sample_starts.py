@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.kepler import Elements
-from universe.orbits.units import orbital_period
+from universe.orbits.units import compute_period
 
-YEAR = orbital_period(1.0, 1.0)
+YEAR = compute_period(1.0, 1.0)
 
 
 def start_from(
@@ -47,7 +47,7 @@ def start_from(
 
 def orbit(eccentricity: float, mass: float = 0.0, *, axis: float = 1.0, anomaly: float = 40.0) -> Elements:
     """Return the orbit of a planet of this mass about a star of one solar mass."""
-    period = orbital_period(axis, 1 + mass)
+    period = compute_period(axis, 1 + mass)
     return Elements(axis, eccentricity, period=period, inclination=20, mean_anomaly=anomaly)
 
 
@@ -64,7 +64,7 @@ def giants() -> Start:
     orbits = Elements(
         axes,
         [0.05, 0.06, 0.05, 0.01],
-        period=[orbital_period(axis, 1.0) for axis in axes],
+        period=[compute_period(axis, 1.0) for axis in axes],
         inclination=[1.3, 2.5, 0.8, 1.8],
         longitude_of_ascending_node=[100, 113, 74, 131],
         mean_anomaly=[20, 317, 142, 256],

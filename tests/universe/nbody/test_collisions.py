@@ -13,7 +13,7 @@ from universe.nbody.collisions import POLICIES, merge
 from universe.nbody.runs import Run, run
 from universe.nbody.segments import Segment
 from universe.nbody.starts import Start
-from universe.orbits.units import G, orbital_period
+from universe.orbits.units import G, compute_period
 
 SUN = 0.00465
 
@@ -26,7 +26,7 @@ def sungrazer() -> Start:
 def hits() -> float:
     """Return when the comet of `sungrazer` is one solar radius from the centre of its star, by its Kepler orbit."""
     elements = orbit(0.9999, 1e-6, axis=5, anomaly=180)
-    early, late = 0.0, orbital_period(5, 1 + 1e-6) / 2
+    early, late = 0.0, compute_period(5, 1 + 1e-6) / 2
     for _ in range(80):
         middle = (early + late) / 2
         is_out = np.linalg.norm(elements.positions(middle)[0]) > SUN

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from universe.nbody.conjunctions import passages
+from universe.nbody.transit_times import passages
 from universe.orbits.units import G
 
 

@@ -17,8 +17,8 @@ from universe.nbody.pictures import KINDS, picture
 from universe.nbody.reports import Report, headline, report_run
 from universe.nbody.summary import summarise
 from universe.nbody.tables import range_text, span_text
-from universe.plotting import Drawing, to_png, to_svg
-from universe.plotting.drawing import Dots, Label
+from universe.plotting import Drawing, write_png, write_svg
+from universe.plotting.marks import Dots, Label
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +137,8 @@ def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
     assert "eccentricity" not in texts(drawn(report, "angles"))
     assert texts(drawn(report, "distances"))[0] != "Nothing to draw."
     assert drawn(report, "elements").height < drawn(report).height
-    assert to_png(drawn(report)).startswith(b"\x89PNG")
-    assert to_svg(drawn(report)).count("<svg") == 1
+    assert write_png(drawn(report)).startswith(b"\x89PNG")
+    assert write_svg(drawn(report)).count("<svg") == 1
 
 
 def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
+from universe.nbody.line_of_sight import sight_of
 from universe.nbody.motions import main_pass
-from universe.nbody.sight import sight_of
 from universe.nbody.starts import start_of
 from universe.nbody.transit_times import best_line, transit_times
 from universe.nbody.transits import find_conjunctions
@@ -31,7 +31,7 @@ HALF_RANGES: Final = {"b": 3.4, "c": 5.3, "d": 31, "e": 31, "f": 54, "g": 37, "h
 
 
 def test_transits_of_trappist_1_over_four_years_are_those_of_agol_et_al_2021() -> None:
-    state = systems.load("trappist-1")
+    state = systems.load_system("trappist-1")
     start = start_of(state)
     sight = sight_of(state["stars"], "trappist-1")
     found = find_conjunctions(main_pass(start, 1461), sight, [(planet, 0) for planet in range(1, 8)])
@@ -46,7 +46,7 @@ def test_transits_of_trappist_1_over_four_years_are_those_of_agol_et_al_2021() -
 
 
 def test_durations_of_trappist_1_are_those_of_circles_seen_at_the_same_impact_parameters() -> None:
-    state = systems.load("trappist-1")
+    state = systems.load_system("trappist-1")
     reply = transit_times(state, days=40)
     planets = list(reply["planets"].values())
     star = state["stars"]["trappist-1"]["physical"]["radiusKm"]
@@ -116,13 +116,13 @@ def test_without_the_radius_of_the_star_conjunctions_are_listed_and_nothing_is_c
 
 
 def test_a_planet_whose_tilt_is_unknown_is_not_said_to_miss_its_star() -> None:
-    reply = transit_times(systems.load("alpha-centauri"), days=12)
+    reply = transit_times(systems.load_system("alpha-centauri"), days=12)
     assert {one["status"] for one in reply["planets"].values()} == {"tilt of the orbit unknown"}
     assert any("The tilt of Proxima Centauri d, Proxima Centauri b is unknown" in note for note in reply["notes"])
 
 
 def test_time_counts_from_the_time_of_the_universe() -> None:
-    early = systems.load("kepler-90")
+    early = systems.load_system("kepler-90")
     late = {**early, "time": 20.0}
     first = transit_times(early, ["kepler-90-b"], days=40, is_kepler=True)["planets"]["kepler-90-b"]["transits"]
     second = transit_times(late, ["kepler-90-b"], days=20, is_kepler=True)["planets"]["kepler-90-b"]["transits"]

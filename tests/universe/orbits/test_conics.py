@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.orbits.conics import stumpff, universal_anomaly
+from universe.orbits.conics import compute_stumpff, solve_universal_anomaly
 from universe.orbits.kepler import Elements
 from uraniborg.kernel.errors import InvalidInput
 
@@ -28,7 +28,7 @@ def conic(q: float, e: float, mu: float = 1.0, **angles: float) -> Elements:
 @given(NEAREST, st.floats(1.0001, 50.0), TIMES)
 def test_hyperbolas_obey_keplers_equation(q: float, e: float, t: float) -> None:
     axis = q / (e - 1)
-    s = universal_anomaly(np.array([q]), np.array([e]), np.array([t]))[0]
+    s = solve_universal_anomaly(np.array([q]), np.array([e]), np.array([t]))[0]
     anomaly = s / math.sqrt(axis)
     mean = t / axis**1.5
     rounding = abs(e * math.sinh(anomaly)) + abs(anomaly)
@@ -78,10 +78,10 @@ def test_a_parabola_obeys_barkers_equation() -> None:
 
 def test_stumpff_functions_join_at_the_edge_of_their_series() -> None:
     for z in (1.0, -1.0):
-        inside, outside = stumpff(np.array([z * (1 - 1e-12)])), stumpff(np.array([z * (1 + 1e-12)]))
+        inside, outside = compute_stumpff(np.array([z * (1 - 1e-12)])), compute_stumpff(np.array([z * (1 + 1e-12)]))
         for one, other in zip(inside, outside, strict=True):
             assert one == pytest.approx(other, rel=1e-11)
-    assert [float(one[0]) for one in stumpff(np.zeros(1))] == pytest.approx([1, 1, 1 / 2, 1 / 6])
+    assert [float(one[0]) for one in compute_stumpff(np.zeros(1))] == pytest.approx([1, 1, 1 / 2, 1 / 6])
 
 
 def test_open_and_closed_orbits_stand_side_by_side() -> None:

@@ -11,11 +11,11 @@ from uraniborg.kernel.errors import InvalidInput
 
 
 def test_a_massless_planet_at_one_au_takes_the_gaussian_year() -> None:
-    assert units.orbital_period(1.0, 1.0) == pytest.approx(365.2568983, rel=1e-9)
+    assert units.compute_period(1.0, 1.0) == pytest.approx(365.2568983, rel=1e-9)
 
 
 def test_jupiter_takes_almost_twelve_years() -> None:
-    days = units.orbital_period(5.2026, 1 + units.JUPITER_MASS)
+    days = units.compute_period(5.2026, 1 + units.JUPITER_MASS)
     assert units.convert(days, "day", "year") == pytest.approx(11.86, abs=0.01)
 
 
@@ -29,9 +29,9 @@ def test_the_constants_agree_with_one_another_in_metres_and_seconds() -> None:
 
 @given(axis=st.floats(1e-3, 1e5), mass=st.floats(1e-9, 1e3))
 def test_the_third_law_gives_the_axis_back_from_the_period(axis: float, mass: float) -> None:
-    period = units.orbital_period(axis, mass)
-    assert units.orbital_distance(period, mass) == pytest.approx(axis, rel=1e-12)
-    assert units.orbital_period(4 * axis, mass) == pytest.approx(8 * period, rel=1e-12)
+    period = units.compute_period(axis, mass)
+    assert units.compute_semi_major_axis(period, mass) == pytest.approx(axis, rel=1e-12)
+    assert units.compute_period(4 * axis, mass) == pytest.approx(8 * period, rel=1e-12)
 
 
 @given(value=st.floats(1e-6, 1e6), pair=st.sampled_from([("au", "km"), ("year", "s"), ("earth_mass", "kg")]))
@@ -50,8 +50,8 @@ def test_units_that_do_not_go_together_are_refused_with_those_that_do(unit: str,
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf])
 def test_an_orbit_without_size_time_or_mass_is_refused_by_name(bad: float) -> None:
     with pytest.raises(InvalidInput, match="semi_major_axis"):
-        units.orbital_period(bad, 1)
+        units.compute_period(bad, 1)
     with pytest.raises(InvalidInput, match="total_mass"):
-        units.orbital_period(1, bad)
+        units.compute_period(1, bad)
     with pytest.raises(InvalidInput, match="period"):
-        units.orbital_distance(bad, 1)
+        units.compute_semi_major_axis(bad, 1)

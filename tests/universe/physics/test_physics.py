@@ -20,7 +20,7 @@ def values(reply: dict[str, Any], body_id: str) -> dict[str, Any]:
 
 
 def test_the_earth_has_the_sunlight_temperature_and_bulk_that_textbooks_state() -> None:
-    earth = values(physics_of(systems.load("solar-system")), "earth")
+    earth = values(physics_of(systems.load_system("solar-system")), "earth")
     assert earth["insolation"] == pytest.approx(1, abs=0.001)
     assert earth[A0] == pytest.approx(279, abs=1)
     assert earth[A3] == pytest.approx(255, abs=1)
@@ -32,7 +32,7 @@ def test_the_earth_has_the_sunlight_temperature_and_bulk_that_textbooks_state() 
 
 
 def test_insolation_and_temperatures_of_trappist_1_follow_from_its_luminosity_and_distances() -> None:
-    reply = physics_of(systems.load("trappist-1"))
+    reply = physics_of(systems.load_system("trappist-1"))
     planets = [values(reply, f"trappist-1-{letter}") for letter in "bcdefgh"]
     # S = L / a^2 with 0.000553 solar luminosities; T = 278.6 K S^(1/4) without reflection.
     distances = [0.01154, 0.01580, 0.02227, 0.02925, 0.03849, 0.04683, 0.06189]
@@ -56,7 +56,7 @@ def test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014() -> None
 
 
 def test_a_star_below_the_range_of_the_fit_has_marked_limits() -> None:
-    reply = physics_of(systems.load("trappist-1"))
+    reply = physics_of(systems.load_system("trappist-1"))
     zone = reply["zones"]["trappist-1"]
     found = [one["au"] for one in zone["limits"].values()]
     assert found == pytest.approx([0.019, 0.025, 0.050, 0.053], abs=0.0005)
@@ -96,7 +96,7 @@ def test_a_meaningless_temperature_counts_as_unknown(value: Any) -> None:
 
 
 def test_temperature_and_luminosity_follow_from_each_other_with_the_paper_named() -> None:
-    reply = physics_of(systems.load("alpha-centauri"))
+    reply = physics_of(systems.load_system("alpha-centauri"))
     assert values(reply, "alpha-centauri-a")["effectiveTemperature"] == pytest.approx(5795, abs=19)
     assert reply["bodies"]["alpha-centauri-a"]["quantities"]["effectiveTemperature"]["paper"] == "prsa2016"
     assert reply["bodies"]["alpha-centauri-a"]["quantities"]["luminosity"]["paper"] is None
@@ -105,7 +105,7 @@ def test_temperature_and_luminosity_follow_from_each_other_with_the_paper_named(
 
 
 def test_a_moon_has_the_starlight_of_its_planet() -> None:
-    reply = physics_of(systems.load("solar-system"))
+    reply = physics_of(systems.load_system("solar-system"))
     assert values(reply, "moon")["insolation"] == values(reply, "earth")["insolation"]
     assert reply["bodies"]["moon"]["star"] == "sun"
 
@@ -127,7 +127,7 @@ def test_bodies_without_a_star_have_no_climate() -> None:
 
 
 def test_every_computed_quantity_names_its_paper_in_the_bibliography() -> None:
-    state = systems.load("trappist-1")
+    state = systems.load_system("trappist-1")
     cited = {one.id: one for one in collect_sources({**state["stars"], **computed_sources(state)})}
     assert {"agol2021", "kopparapu2014", "mendez2017", "hamilton1992", "winn2010", "lovis2010"} <= cited.keys()
     assert cited["kopparapu2014"].uses == [("computed quantities", ("habitableZone",))]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from universe.plotting import Drawing, Panel, Series, chart, stack, to_png, to_svg
-from universe.plotting.drawing import Dots, Label, Polyline
+from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel, write_png, write_svg
+from universe.plotting.marks import Dots, Label, Polyline
 
 DAYS = np.linspace(0, 100, 201)
 
@@ -18,7 +18,7 @@ def texts(drawing: Drawing) -> list[str]:
 
 
 def drawn(*panels: Panel) -> Drawing:
-    return chart(panels, title="A run", subtitle="100 days", x_label="days", footer="gauss")
+    return draw_chart(panels, title="A run", subtitle="100 days", x_label="days", footer="gauss")
 
 
 def test_a_chart_names_its_panels_its_axes_and_its_series() -> None:
@@ -77,21 +77,21 @@ def test_names_at_the_right_edge_do_not_cover_each_other() -> None:
 )
 def test_any_panels_give_a_png_and_a_valid_svg(panels: list[Panel]) -> None:
     drawing = drawn(*panels)
-    assert Image.open(io.BytesIO(to_png(drawing))).size == (drawing.width, drawing.height)
-    root = ET.fromstring(to_svg(drawing))
+    assert Image.open(io.BytesIO(write_png(drawing))).size == (drawing.width, drawing.height)
+    root = ET.fromstring(write_svg(drawing))
     assert not [one for one in root.iter() if "script" in one.tag]
 
 
 def test_a_long_series_makes_no_larger_picture() -> None:
     long = np.linspace(0, 100, 200_000)
     wave = Series("b", long, np.sin(long * 1e3))
-    assert len(to_svg(drawn(Panel("p", [wave])))) < 100_000
-    assert len(to_svg(drawn(Panel("p", [Series("b", long, long, is_points=True)])))) < 100_000
+    assert len(write_svg(drawn(Panel("p", [wave])))) < 100_000
+    assert len(write_svg(drawn(Panel("p", [Series("b", long, long, is_points=True)])))) < 100_000
 
 
 def test_stacked_series_have_lanes_of_their_own_with_their_own_scale() -> None:
     wave = np.sin(DAYS)
-    panel = stack(
+    panel = make_stacked_panel(
         "change", [Series("b", DAYS, wave), Series("c", DAYS, 1e-3 * wave), Series("d", DAYS, 0 * DAYS)], unit=" %"
     )
     low, middle, high = (np.asarray(one.y) for one in panel.series)
@@ -99,4 +99,4 @@ def test_stacked_series_have_lanes_of_their_own_with_their_own_scale() -> None:
     assert np.ptp(low) == pytest.approx(np.ptp(middle))
     found = texts(drawn(panel))
     assert [text for text in found if text.startswith("±")] == ["±1 %", "±0.001 %", "±0 %"]
-    assert texts(drawn(stack("empty", []))).count("empty") == 1
+    assert texts(drawn(make_stacked_panel("empty", []))).count("empty") == 1

@@ -2,41 +2,41 @@
 
 import pytest
 
-from universe.plotting.drawing import Label
-from universe.plotting.labels import Box, Page, around, box_of
+from universe.plotting.labels import Box, Page, measure_label, propose_labels_around
+from universe.plotting.marks import Label
 
 
 def test_the_first_free_place_is_taken_and_then_no_longer_free() -> None:
     page = Page(400, 400)
     choices = [Label(100, 100, "Mars", 14, "#ffffff"), Label(100, 200, "Mars", 14, "#ffffff")]
-    assert page.put_first_free(choices) is choices[0]
-    assert page.put_first_free(choices) is choices[1]
-    assert page.put_first_free(choices) is None
+    assert page.place_first_free_label(choices) is choices[0]
+    assert page.place_first_free_label(choices) is choices[1]
+    assert page.place_first_free_label(choices) is None
 
 
 @pytest.mark.parametrize(("x", "y"), [(-20, 100), (390, 100), (100, 3), (100, 399)])
 def test_no_place_leads_off_the_page(x: float, y: float) -> None:
-    assert Page(400, 400).put_first_free([Label(x, y, "Jupiter", 14, "#ffffff")]) is None
+    assert Page(400, 400).place_first_free_label([Label(x, y, "Jupiter", 14, "#ffffff")]) is None
 
 
 def test_a_place_under_a_body_is_not_free() -> None:
     page = Page(400, 400)
-    page.take(Box(100, 90, 110, 100))
+    page.occupy(Box(100, 90, 110, 100))
     assert not page.is_free(Box(105, 95, 300, 120))
     assert page.is_free(Box(111, 90, 300, 120))
 
 
 def test_a_text_is_put_first_where_it_leads_outwards() -> None:
     for outwards, anchor, side in (((9.0, 1.0), "start", 1), ((-9.0, 1.0), "end", -1)):
-        first = next(around(200, 200, 10, "Io", 12, "#ffffff", outwards=outwards))
+        first = next(propose_labels_around(200, 200, 10, "Io", 12, "#ffffff", outwards=outwards))
         assert first.anchor == anchor
         assert (first.x - 200) * side > 0
-    above = next(around(200, 200, 10, "Io", 12, "#ffffff", outwards=(0.0, -9.0)))
+    above = next(propose_labels_around(200, 200, 10, "Io", 12, "#ffffff", outwards=(0.0, -9.0)))
     assert above.anchor == "middle"
     assert above.y < 195
 
 
 def test_every_place_around_a_point_leaves_the_point_free() -> None:
-    for label in around(200, 200, 10, "Ganymede", 12, "#ffffff"):
-        left, top, right, bottom = box_of(label)
+    for label in propose_labels_around(200, 200, 10, "Ganymede", 12, "#ffffff"):
+        left, top, right, bottom = measure_label(label)
         assert not (left < 200 < right and top < 200 < bottom), label

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.plotting.texts import drawable, text_width
+from universe.plotting.labels import clean_text, estimate_text_width
 
 
 @given(st.text(max_size=200), st.integers(2, 60))
 def test_what_is_drawn_is_short_on_one_line_and_visible(text: str, longest: int) -> None:
-    shown = drawable(text, longest)
+    shown = clean_text(text, longest)
     assert len(shown) <= longest
     assert shown == shown.strip()
     assert not [char for char in shown if unicodedata.category(char)[0] == "C" or char in "\n\r\u2028\u2029"]
@@ -36,12 +36,17 @@ def test_what_is_drawn_is_short_on_one_line_and_visible(text: str, longest: int)
     ],
 )
 def test_names_as_they_are_drawn(given: Any, expected: str) -> None:
-    assert drawable(given) == expected
+    assert clean_text(given) == expected
 
 
 def test_a_name_of_a_million_characters_costs_no_time() -> None:
-    assert len(drawable("\u200b" * 1_000_000 + "x")) <= 40
+    assert len(clean_text("\u200b" * 1_000_000 + "x")) <= 40
 
 
 def test_wide_letters_take_more_room() -> None:
-    assert text_width("iiii", 10) < text_width("nnnn", 10) < text_width("MMMM", 10) < text_width("例例例例", 10)
+    assert (
+        estimate_text_width("iiii", 10)
+        < estimate_text_width("nnnn", 10)
+        < estimate_text_width("MMMM", 10)
+        < estimate_text_width("例例例例", 10)
+    )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.plotting.trails import orbit_line, trail
+from universe.plotting.orbit_lines import draw_orbit_line, draw_trail
 
 AROUND = np.linspace(0, 2 * math.pi, 241)
 PATH = 100 * np.column_stack([np.cos(AROUND), np.sin(AROUND)])
@@ -24,7 +24,7 @@ def turned(points: list[tuple[float, float]]) -> list[float]:
 @given(st.floats(0, 359.9))
 def test_a_trail_begins_at_its_body_and_leads_back_along_its_way(backwards: bool, degrees: float) -> None:
     body = 100 * np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
-    pieces = list(trail(PATH, body, "#ffffff", 1.0, backwards=backwards))
+    pieces = list(draw_trail(PATH, body, "#ffffff", 1.0, backwards=backwards))
     points = [point for piece in pieces for point in piece.points]
     assert points[0] == pytest.approx(tuple(body))
     behind = turned([(x, -y) for x, y in points] if backwards else points)
@@ -34,18 +34,18 @@ def test_a_trail_begins_at_its_body_and_leads_back_along_its_way(backwards: bool
 
 
 def test_pieces_of_a_trail_join() -> None:
-    pieces = list(trail(PATH, PATH[7], "#ffffff", 1.0, backwards=False))
+    pieces = list(draw_trail(PATH, PATH[7], "#ffffff", 1.0, backwards=False))
     assert len(pieces) > 3
     for one, following in pairwise(pieces):
         assert one.points[-1] == following.points[0]
 
 
 def test_an_orbit_is_closed_and_faint() -> None:
-    line = orbit_line(PATH, "#ffffff", 1.0)
+    line = draw_orbit_line(PATH, "#ffffff", 1.0)
     assert line.points[0] == pytest.approx(line.points[-1])
     assert line.opacity < 0.5
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_a_path_of_few_points_has_a_trail_too(count: int) -> None:
-    assert list(trail(PATH[:count], PATH[0], "#ffffff", 1.0, backwards=False))
+    assert list(draw_trail(PATH[:count], PATH[0], "#ffffff", 1.0, backwards=False))

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.plotting.drawing import Circle, Drawing, Label, Polyline
-from universe.plotting.labels import box_of
-from universe.plotting.view import top_view
+from universe.plotting.labels import measure_label
+from universe.plotting.marks import Circle, Drawing, Label, Polyline
+from universe.plotting.top_view import draw_top_view
 from uraniborg.kernel.errors import InvalidInput
 
 Place = tuple[float, float, float]
@@ -32,7 +32,7 @@ def circle_path(x: float, z: float, radius: float) -> Any:
 def draw(bodies: dict[str, tuple[dict[str, Any], Place]], paths: Any = None, **options: Any) -> Drawing:
     given: dict[str, Any] = {"t": 0.0, "title": "Test", **options}
     stars = {key: one for key, (one, _) in bodies.items()}
-    return top_view(stars, {key: place for key, (_, place) in bodies.items()}, paths or {}, **given)
+    return draw_top_view(stars, {key: place for key, (_, place) in bodies.items()}, paths or {}, **given)
 
 
 def dot(drawing: Drawing, colour: str) -> Circle:
@@ -207,7 +207,7 @@ def test_no_two_names_ever_overlap(placed: list[tuple[float, float, str]]) -> No
     bodies |= {f"p{i}": (body("P") | {"name": name}, (x, 0.0, z)) for i, (x, z, name) in enumerate(placed)}
     labels = [mark for mark in draw(bodies).marks if isinstance(mark, Label)]
     for one, other in combinations(labels, 2):
-        assert not box_of(one).overlaps(box_of(other)), (one.text, other.text)
+        assert not measure_label(one).overlaps(measure_label(other)), (one.text, other.text)
 
 
 def test_names_cover_no_body() -> None:
@@ -217,7 +217,7 @@ def test_names_cover_no_body() -> None:
     named = [mark for mark in drawing.marks if isinstance(mark, Label) and mark.text.startswith("Planet")]
     assert len(named) > 20
     for label in named:
-        left, top, right, bottom = box_of(label)
+        left, top, right, bottom = measure_label(label)
         assert not [one for one in dots if left < one.x < right and top < one.y < bottom]
 
 
@@ -267,7 +267,7 @@ def test_everything_stays_on_pages_of_any_shape(width: int, height: int) -> None
     assert (drawing.width, drawing.height) == (width, height)
     for mark in drawing.marks:
         if isinstance(mark, Label):
-            left, top, right, bottom = box_of(mark)
+            left, top, right, bottom = measure_label(mark)
             assert -3 < left < right < width + 3
             assert -3 < top < bottom < height + 3
         elif isinstance(mark, Circle) and not mark.dash and mark.opacity == 1:

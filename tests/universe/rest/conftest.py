@@ -5,7 +5,7 @@ from collections.abc import Generator
 import httpx
 import pytest
 
-from tests.universe.rest.serving import made, served
+from tests.universe.rest.rest_server import made, served
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.universe.rest.serving import bearing, error, made, sent, served
+from tests.universe.rest.rest_server import bearing, error, made, sent, served
 
 TOKEN = "s3cret-tøken"
 ALLOWED = "https://app.example.org"

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from tests.universe.domain.samples import a_body, add_star
-from tests.universe.rest.serving import error, made, served
+from tests.universe.rest.rest_server import error, made, served
 from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import a_body, add_star
-from tests.universe.rest.serving import error, version_of
+from tests.universe.rest.rest_server import error, version_of
 
 LIMIT = 10_000_000
 TICK = b'{"type":"tick"}'

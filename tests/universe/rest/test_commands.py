@@ -10,7 +10,7 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain.samples import EMPTY_STATE, EXAMPLES, add_group, add_star, below, example
 from tests.universe.domain.strategies import FLAT
-from tests.universe.rest.serving import SEEN_AS, error, made, sent, state_of, version_of
+from tests.universe.rest.rest_server import SEEN_AS, error, made, sent, state_of, version_of
 
 TICK = {"type": "tick"}
 LOST = {"type": "removeStar", "id": "lost"}

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi import checks
 
 from tests.universe.domain.samples import EXAMPLES, add_star, example
 from tests.universe.domain.strategies import FLAT
-from tests.universe.rest.serving import SOON, made, sent, served
+from tests.universe.rest.rest_server import SOON, made, sent, served
 
 ROUTES = {
     ("/health", "get"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.serving import error, made, sent
+from tests.universe.rest.rest_server import error, made, sent
 
 FLOATS = "application/octet-stream"
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.serving import error, made, sent, served, state_of
+from tests.universe.rest.rest_server import error, made, sent, served, state_of
 from universe.store import sqlite as sqlite_module
 from uraniborg.kernel.sqlite import connect
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
-from tests.universe.rest.serving import SEEN_AS, error, made, sent, served, state_of, version_of
+from tests.universe.rest.rest_server import SEEN_AS, error, made, sent, served, state_of, version_of
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z")
 STATE: dict[str, Any] = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3.5}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.universe.service.speaking import soon
+from tests.universe.service.service_checks import soon
 from tests.universe.service.stores import TroubledStore
-from tests.universe.store.material import entry
+from tests.universe.store.sample_logs import entry
 from universe.errors import TooBusy
 from universe.service import positions as positions_module
 from universe.service.feed import Feed
@@ -88,12 +88,12 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
     positions = Positions()
     replicas = {f"p{n}": (await service.view("u")).replica for n in range(9)}
     for key in [*list(replicas)[:8], *list(replicas)[:8]]:
-        await positions.at(key, replicas[key], 0)
+        await positions.compute_at(key, replicas[key], 0)
     assert prepared == 8
-    await positions.at("p8", replicas["p8"], 0)
-    await positions.at("p1", replicas["p1"], 0)
+    await positions.compute_at("p8", replicas["p8"], 0)
+    await positions.compute_at("p1", replicas["p1"], 0)
     assert prepared == 9
-    await positions.at("p0", replicas["p0"], 0)
+    await positions.compute_at("p0", replicas["p0"], 0)
     assert prepared == 10
 
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, add_star
-from tests.universe.service.speaking import (
+from tests.universe.service.service_checks import (
     assert_whole,
     commands_of,
     log_of,
@@ -292,7 +292,7 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
     monkeypatch.setattr(replies, "_MAX_INLINE_BODIES", most)
     monkeypatch.setattr(batch_module, "reduce", reduce)
     monkeypatch.setattr(replies, "describe_citation_changes", describe_citation_changes)
-    await service.create("TRAPPIST-1", systems.load("trappist-1"), universe_id="t")
+    await service.create("TRAPPIST-1", systems.load_system("trappist-1"), universe_id="t")
     result = await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
     written = orjson.loads(await replies.write_result(result, "events"))
     assert any("trappist-1-h" in warning or "more" in warning for warning in written["warnings"])

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_group, add_star
-from tests.universe.service.speaking import (
+from tests.universe.service.service_checks import (
     assert_whole,
     frames_in,
     log_of,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.speaking import assert_whole, log_of, soon, state_of, together, version_of
+from tests.universe.service.service_checks import assert_whole, log_of, soon, state_of, together, version_of
 from universe.errors import KeyReused, MalformedRequest, StarNotFound, VersionConflict
 from universe.service.changes import ChangeResult
 from universe.service.replies import ReplyContent, write_result

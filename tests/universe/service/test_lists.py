@@ -5,7 +5,15 @@ import asyncio
 import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, add_star
-from tests.universe.service.speaking import assert_whole, commands_of, log_of, soon, state_of, together, versions_in
+from tests.universe.service.service_checks import (
+    assert_whole,
+    commands_of,
+    log_of,
+    soon,
+    state_of,
+    together,
+    versions_in,
+)
 from tests.universe.service.stores import TroubledStore
 from universe.errors import CommandRefused, MalformedCommand, StoreUnavailable, UnknownCommand
 from universe.service.universes import UniverseService

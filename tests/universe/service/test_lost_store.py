@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.speaking import assert_whole, commands_of, soon, state_of, together, versions_in
+from tests.universe.service.service_checks import assert_whole, commands_of, soon, state_of, together, versions_in
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module

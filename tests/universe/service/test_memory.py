@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.speaking import assert_whole, soon, state_of, until_told, version_of, versions_in
+from tests.universe.service.service_checks import assert_whole, soon, state_of, until_told, version_of, versions_in
 from tests.universe.service.stores import TroubledStore
-from tests.universe.store.material import LATER, entries, record
+from tests.universe.store.sample_logs import LATER, entries, record
 from universe.service import universe_cache
 from universe.service.universes import UniverseService
 from universe.store.replica import rebuild_replica

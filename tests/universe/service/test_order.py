@@ -7,7 +7,7 @@ import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import EMPTY_STATE, add_star
-from tests.universe.service.speaking import (
+from tests.universe.service.service_checks import (
     assert_whole,
     commands_of,
     frames_in,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.speaking import (
+from tests.universe.service.service_checks import (
     SOON_S,
     assert_whole,
     frames_in,

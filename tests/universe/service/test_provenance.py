@@ -27,7 +27,7 @@ HEAVIER = {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "
 
 @pytest.fixture
 async def trappist(service: UniverseService) -> UniverseService:
-    await service.create("TRAPPIST-1", systems.load("trappist-1"), universe_id="t", author="Erik")
+    await service.create("TRAPPIST-1", systems.load_system("trappist-1"), universe_id="t", author="Erik")
     return service
 
 
@@ -55,7 +55,7 @@ async def test_another_author_is_damage(trappist: UniverseService) -> None:
     assert entry.is_intact("t")
     assert not entry._replace(author="Kepler").is_intact("t")
     assert not entry._replace(author=None).is_intact("t")
-    unknown = Entry.sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
+    unknown = Entry.make_sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
     assert unknown.is_intact("t")
     assert not unknown._replace(author="").is_intact("t")
 
@@ -84,7 +84,7 @@ async def test_a_state_that_is_put_loses_the_sources_of_values_that_differ(trapp
 
 async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
     async with UniverseService(SqliteStore(file), snapshot_every=2, author="Tycho").running() as service:
-        await service.create("T", systems.load("trappist-1"), universe_id="t")
+        await service.create("T", systems.load_system("trappist-1"), universe_id="t")
         for number in range(1, 6):
             await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1 * number}})
             await service.send("t", {**HEAVIER, "payload": {"mass": 1e-6 * number}}, author=f"author {number}")
@@ -105,13 +105,13 @@ async def test_a_repeated_request_is_answered_as_before_whoever_repeats_it(trapp
 
 async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothing(file: Path) -> None:
     async with UniverseService(SqliteStore(file)).running() as service:
-        await service.create("T", systems.load("trappist-1"), universe_id="t")
+        await service.create("T", systems.load_system("trappist-1"), universe_id="t")
     with closing(sqlite3.connect(file)) as connection:
-        old = Entry.sealed("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
+        old = Entry.make_sealed("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
         connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL)", old[:6])
         connection.execute("UPDATE universes SET version = 2 WHERE id = 't'")
         first = connection.execute("SELECT kind, body, events, at FROM log WHERE version = 1").fetchone()
-        digest = Entry.sealed("t", 1, *first).digest
+        digest = Entry.make_sealed("t", 1, *first).digest
         connection.execute("UPDATE log SET author = NULL, digest = ? WHERE version = 1", (digest,))
         connection.execute("ALTER TABLE log DROP COLUMN author")
         connection.execute("DELETE FROM migrations WHERE name = '0002 authors'")
@@ -181,7 +181,7 @@ async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_it
 async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
     service: UniverseService, field: str, forged: dict[str, Any]
 ) -> None:
-    body: dict[str, Any] = {**systems.load("trappist-1")["stars"][E], "parentId": None}
+    body: dict[str, Any] = {**systems.load_system("trappist-1")["stars"][E], "parentId": None}
     for name, value in forged.items():
         inner = body[name][0] if name == "sources" else body[name]
         inner.update(value) if isinstance(value, dict) else body.update({name: value})
@@ -190,9 +190,9 @@ async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim")
 
 
-@pytest.mark.parametrize("name", systems.names())
+@pytest.mark.parametrize("name", systems.list_system_names())
 def test_every_source_of_a_shipped_value_states_it_or_gives_its_inputs(name: str) -> None:
-    stars = systems.load(name)["stars"]
+    stars = systems.load_system(name)["stars"]
     for body in stars.values():
         for source in body["sources"]:
             for field in source["fields"]:
@@ -203,14 +203,14 @@ def test_every_source_of_a_shipped_value_states_it_or_gives_its_inputs(name: str
 
 
 def test_a_stated_axis_does_not_cite_the_publication_of_the_period() -> None:
-    io = systems.load("solar-system")["stars"]["io"]
+    io = systems.load_system("solar-system")["stars"]["io"]
     cites = {one["id"]: one["fields"] for one in io["sources"]}
     assert [key for key, fields in cites.items() if "kepler.semiMajorAxis" in fields] == ["jplsats"]
 
 
 @pytest.mark.parametrize("way", ["create", "put", "replaceSnapshot"])
 async def test_the_author_in_an_imported_record_is_not_verified(service: UniverseService, way: str) -> None:
-    body: dict[str, Any] = {**systems.load("trappist-1")["stars"][E], "parentId": None, "mass": 42.0}
+    body: dict[str, Any] = {**systems.load_system("trappist-1")["stars"][E], "parentId": None, "mass": 42.0}
     forged = {**body, "setBy": {"mass": {"by": "NASA", "version": 1}}}
     state = {"stars": {E: forged}, "rootIds": [E], "groups": {}, "rootGroupIds": []}
     if way == "create":

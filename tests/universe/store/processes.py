@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from tests.universe.store.material import SOON_S
+from tests.universe.store.sample_logs import SOON_S
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -18,7 +18,7 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 async def appending(address: str, writer: str = "w", *, times: int = 0, batch: int = 1) -> AsyncGenerator[Process]:
     """A process that appends to the universe 'u', killed when the block ends if it has not ended by then."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.universe.store.appending", address, "u", writer, str(times), str(batch)),
+        *(sys.executable, "-m", "tests.universe.store.append_process", address, "u", writer, str(times), str(batch)),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=PIPE,
         stderr=PIPE,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.universe.store.material import AT, LATER, entries, entry, listening, log_of, made, record, snapshot
+from tests.universe.store.sample_logs import AT, LATER, entries, entry, listening, log_of, made, record, snapshot
 from universe.errors import UniverseNotFound
 from universe.store.factory import make_store
 from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded

@@ -17,8 +17,8 @@ import orjson
 import pytest
 
 from tests.universe.postgres_server import GUARDED, PostgresServer
-from tests.universe.store.material import AT, EVERY_USE, SOON_S, entries, entry, listening, log_of, made, record
 from tests.universe.store.processes import acknowledged, appending, finished
+from tests.universe.store.sample_logs import AT, EVERY_USE, SOON_S, entries, entry, listening, log_of, made, record
 from tests.universe.store.wire import Wire, wire_to
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
 from universe.store import postgres_database, postgres_listener
@@ -477,7 +477,7 @@ async def test_a_database_without_authors_is_migrated_once_by_servers_that_start
     try:
         assert await log_of(second) == entries(1, 2)
         assert [one.author for one in await log_of(first)] == [None, None]
-        signed = Entry.sealed("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
+        signed = Entry.make_sealed("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
         await first.append("u", 2, [signed])
         assert (await log_of(second))[2] == signed
         assert (await verify_log(second, "u")).is_intact

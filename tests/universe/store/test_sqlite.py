@@ -15,7 +15,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.universe.store.material import (
+from tests.universe.store.processes import acknowledged, appending, finished, kill
+from tests.universe.store.sample_logs import (
     EVERY_USE,
     SOON_S,
     entries,
@@ -26,7 +27,6 @@ from tests.universe.store.material import (
     record,
     snapshot,
 )
-from tests.universe.store.processes import acknowledged, appending, finished, kill
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.store import sqlite
 from universe.store.port import Change, KeyUse, Superseded

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from universe.systems.dates import julian_date, require_between
+from universe.systems.dates import check_date_range, compute_julian_date
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -18,19 +18,19 @@ from uraniborg.kernel.errors import InvalidInput
     ],
 )
 def test_known_dates_have_their_known_numbers(at: date, expected: float) -> None:
-    assert julian_date(at) == pytest.approx(expected, abs=1e-8)
+    assert compute_julian_date(at) == pytest.approx(expected, abs=1e-8)
 
 
 def test_an_instant_is_the_same_in_every_time_zone_and_utc_where_none_is_named() -> None:
     noon = datetime(2024, 3, 20, 12, tzinfo=UTC)
-    assert julian_date(noon.astimezone(timezone(timedelta(hours=-8)))) == julian_date(noon)
-    assert julian_date(noon.replace(tzinfo=None)) == julian_date(noon)
+    assert compute_julian_date(noon.astimezone(timezone(timedelta(hours=-8)))) == compute_julian_date(noon)
+    assert compute_julian_date(noon.replace(tzinfo=None)) == compute_julian_date(noon)
 
 
 def test_the_last_day_lasts_until_midnight() -> None:
     first, last = date(2000, 1, 1), date(2000, 1, 31)
-    found = require_between(datetime(2000, 1, 31, 23, 59, tzinfo=UTC), first, last)
+    found = check_date_range(datetime(2000, 1, 31, 23, 59, tzinfo=UTC), first, last)
     assert found == pytest.approx(2451575.5 + (64.184 - 60) / 86400, abs=1e-8)
-    assert require_between(2451575.25, first, last) == 2451575.25
+    assert check_date_range(2451575.25, first, last) == 2451575.25
     with pytest.raises(InvalidInput, match="2000-02-01"):
-        require_between(datetime(2000, 2, 1, tzinfo=UTC), first, last)
+        check_date_range(datetime(2000, 2, 1, tzinfo=UTC), first, last)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.systems.dates import julian_date, moment_of
-from universe.systems.time_scales import caution_about, tdb_of, utc_of
+from universe.systems.dates import compute_julian_date, convert_julian_date
+from universe.systems.time_scales import convert_tdb_to_utc, convert_utc_to_tdb, describe_inexact_conversion
 
-LEAPS = [julian_date(date(*day)) for day in ((1972, 1, 1), (1972, 7, 1), (1999, 1, 1), (2017, 1, 1))]
+LEAPS = [compute_julian_date(date(*day)) for day in ((1972, 1, 1), (1972, 7, 1), (1999, 1, 1), (2017, 1, 1))]
 
 
 @pytest.mark.parametrize(
@@ -25,35 +25,39 @@ LEAPS = [julian_date(date(*day)) for day in ((1972, 1, 1), (1972, 7, 1), (1999, 
     ],
 )
 def test_tdb_is_ahead_of_utc_by_the_leap_seconds(at: date, seconds: float) -> None:
-    assert (tdb_of(at) - julian_date(at)) * 86400 == pytest.approx(seconds, abs=1e-4)
+    assert (convert_utc_to_tdb(at) - compute_julian_date(at)) * 86400 == pytest.approx(seconds, abs=1e-4)
 
 
 def test_j2000_is_the_known_instant_of_utc() -> None:
-    assert tdb_of(datetime(2000, 1, 1, 11, 58, 55, 816_000, tzinfo=UTC)) == pytest.approx(2451545.0, abs=1e-9)
-    assert abs(utc_of(2451545.0) - datetime(2000, 1, 1, 11, 58, 55, 816_000, tzinfo=UTC)) < timedelta(milliseconds=1)
+    assert convert_utc_to_tdb(datetime(2000, 1, 1, 11, 58, 55, 816_000, tzinfo=UTC)) == pytest.approx(
+        2451545.0, abs=1e-9
+    )
+    assert abs(convert_tdb_to_utc(2451545.0) - datetime(2000, 1, 1, 11, 58, 55, 816_000, tzinfo=UTC)) < timedelta(
+        milliseconds=1
+    )
 
 
 @given(st.floats(2378497, 2488070) | st.sampled_from(LEAPS).flatmap(lambda day: st.floats(day - 1e-3, day + 1e-3)))
 def test_a_date_survives_both_ways(days: float) -> None:
-    at = moment_of(days)
-    assert abs(utc_of(tdb_of(at)) - at) < timedelta(milliseconds=1)
+    at = convert_julian_date(days)
+    assert abs(convert_tdb_to_utc(convert_utc_to_tdb(at)) - at) < timedelta(milliseconds=1)
 
 
 def test_a_time_zone_counts_before_the_leap_second_is_looked_up() -> None:
     east = datetime(2017, 1, 1, 0, 30, tzinfo=timezone(timedelta(hours=2)))
-    assert (tdb_of(east) - julian_date(east)) * 86400 == pytest.approx(68.184, abs=1e-4)
+    assert (convert_utc_to_tdb(east) - compute_julian_date(east)) * 86400 == pytest.approx(68.184, abs=1e-4)
 
 
 def test_dates_outside_the_table_get_a_caution_and_others_none() -> None:
-    assert "1972" in (caution_about(date(1900, 1, 1)) or "")
-    assert "69.184" in (caution_about(date(2050, 1, 1)) or "")
-    assert caution_about(date(1972, 1, 1)) is None
-    assert caution_about(date(2020, 1, 1)) is None
+    assert "1972" in (describe_inexact_conversion(date(1900, 1, 1)) or "")
+    assert "69.184" in (describe_inexact_conversion(date(2050, 1, 1)) or "")
+    assert describe_inexact_conversion(date(1972, 1, 1)) is None
+    assert describe_inexact_conversion(date(2020, 1, 1)) is None
 
 
 @pytest.mark.parametrize("tdb", [1e9, -1e9, 1721425.5])
 def test_dates_of_any_size_do_not_break(tdb: float) -> None:
     try:
-        utc_of(tdb)
+        convert_tdb_to_utc(tdb)
     except OverflowError:
         assert abs(tdb) > 1e8

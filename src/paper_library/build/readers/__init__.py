@@ -9,7 +9,7 @@ from paper_library.build.entry import Entry, Problem, Reader
 
 
 def _import_on_first_use(module: str, function: str = "read") -> Reader:
-    """A reader whose module is imported when it is first used: no build pays for formats it does not meet."""
+    """Return a reader whose module is imported when it is first used."""
 
     def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         reader = cast("Reader", getattr(import_module(f"{__name__}.{module}"), function))
@@ -37,6 +37,6 @@ READERS: dict[str, Reader] = {
 
 
 def find_reader(path: Path) -> Reader | None:
-    """The reader for a file by its name, or `None` for a kind of file that no shelf is built from."""
+    """Return the reader for a file by its name, or None if shelves are not built from such files."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return READERS.get("".join(suffixes[-2:])) or READERS.get("".join(suffixes[-1:]))

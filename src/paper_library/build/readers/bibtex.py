@@ -1,4 +1,4 @@
-"""Reads BibTeX: each entry with its fields decoded and its own text unchanged."""
+"""The reader of BibTeX files: each entry with its fields decoded and its own text unchanged."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from paper_library.build.readers.bibtex_venues import find_url, find_venue
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
 from paper_library.build.readers.files import read_lines_of_text, report_disk_errors
 from paper_library.retraction import parse_note
-from paper_library.text.bibtex import without_paper_id
+from paper_library.text.bibtex import remove_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_bibtex_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_line, normalise_pages, split_list
 from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
@@ -26,7 +26,7 @@ _CORR_VOLUME = re.compile(rf"abs/({_ARXIV_ID.pattern})")
 
 @report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """Yield every entry of a .bib file; a damaged one is a problem with its line, and costs no other."""
+    """Yield every entry of a .bib file, and for each damaged entry a problem with its line."""
     found = False
     with closing(Inheritance()) as inheritance:
         for block in scan_blocks(read_lines_of_text(path)):
@@ -71,7 +71,7 @@ def _make_entry(block: Block, where: str) -> Entry:
         kind=block.kind,
         language=_read_text(fields, "language", "langid"),
         notices=[one for name in ("note", "addendum") for one in parse_note(_read_text(fields, name))],
-        bibtex=without_paper_id(block.text),
+        bibtex=remove_paper_id(block.text),
         origin=where,
     )
 

@@ -1,7 +1,7 @@
 """Fields that BibTeX entries inherit from others: a chapter from its book (crossref), any entry from an @xdata.
 
-BibTeX wants parents after their children, so that children can be finished only at the end of the file. Until then both
-lie in a temporary file: memory holds the position of each parent alone.
+BibTeX wants parents after their children, so that children can be completed only at the end of the file. Until then
+both are in a temporary file: memory holds only the position of each parent.
 """
 
 import tempfile
@@ -35,10 +35,11 @@ class Inheritance:
         """The parent that was read last: the chapters of a book mostly follow one another."""
 
     def close(self) -> None:
+        """Delete the temporary file."""
         self._file.close()
 
     def park(self, block: Block) -> bool:
-        """Remember a parent or a child; return True for a child, which `read_children` yields later. Raises OSError."""
+        """Store a parent or a child; return True for a child, which `read_children` yields later. Raises OSError."""
         as_parent = None
         if block.kind in COLLECTIONS or block.kind == "xdata":
             as_parent = self._parents[block.key.lower()] = self._write_value(block.fields)

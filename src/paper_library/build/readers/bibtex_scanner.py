@@ -18,7 +18,7 @@ _MAX_VALUE_CHARS = 10_000_000
 
 
 def parse_fields(body: str, position: int, macros: dict[str, str], braces: re.Pattern[str]) -> dict[str, str]:
-    """The fields from a position on, names in lower case. Of a repeated field the first that says something counts."""
+    """Return the fields from a position on, names in lower case. Of a repeated field the first non-empty one counts."""
     fields: dict[str, str] = {}
     while position < len(body):
         name = _NAME.match(body, position)
@@ -105,7 +105,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 @dataclass(slots=True)
 class Block:
-    """One entry: its type in lower case, its key, its fields with macros expanded, its own text."""
+    """An entry: its type in lower case, its key, its fields with macros expanded, its own text."""
 
     kind: str
     key: str
@@ -116,7 +116,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What is wrong with the entry that begins on this line."""
+    """The fault of the entry that starts on this line."""
 
     line: int
     reason: str
@@ -137,7 +137,7 @@ def scan_blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) ->
 
 
 def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
-    """Yield the lines with those of longer comments blank; entries that somebody put away in one are part of it."""
+    """Yield the lines, blank inside comments of several lines, which can contain entries."""
     source = iter(lines)
     starts_line = True
     for line in source:
@@ -167,7 +167,7 @@ def _count_depth(line: str) -> int:
 
 
 class _Scanner:
-    """Finds entries in text that arrives in pieces, and lets go of the text that it has read."""
+    """A scanner for text that arrives in pieces. It drops the text that it has read."""
 
     def __init__(self, max_entry_chars: int) -> None:
         self._max = max_entry_chars
@@ -182,7 +182,7 @@ class _Scanner:
         self._is_skipping = False
 
     def feed(self, piece: str, *, starts_line: bool) -> Iterator[Block | Damage]:
-        """Take the next piece; yield the entries that are complete."""
+        """Add the next piece and yield the entries that are complete."""
         if starts_line and _NEW_BLOCK_LINE.match(piece):
             yield from self.finish()
         if self._is_skipping:

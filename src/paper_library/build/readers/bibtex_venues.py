@@ -1,4 +1,4 @@
-"""Where a BibTeX entry says it appeared, and at which address it can be read."""
+"""The venue and the URL of a BibTeX entry."""
 
 import re
 
@@ -71,7 +71,7 @@ _ASTRONOMY_JOURNALS = {
 
 
 def find_venue(block: Block) -> str:
-    """The journal, the book, the school…, whatever the type of the entry makes of its fields."""
+    """Return the journal, book, school or institution, by the type of the entry, or an empty string."""
     for field in _FIELDS.get(block.kind, _ANY):
         value = block.fields.get(field)
         if not value or _ADDRESS.match(value):
@@ -85,7 +85,7 @@ def find_venue(block: Block) -> str:
 
 
 def find_url(fields: dict[str, str]) -> str:
-    """The URL, from its own field or from the place where older styles put it."""
+    """Return the URL from its own field, or from the fields where older styles put it."""
     if url := fields.get("url"):
         link = _LINK.search(url)
         return clean_line(unescape_identifier(link[1] if link else url))

@@ -1,4 +1,4 @@
-"""Years and months out of the many ways in which people write dates."""
+"""Years and months parsed from dates in any usual notation."""
 
 import re
 
@@ -18,7 +18,7 @@ _LAST_YEAR = 2999
 
 
 def parse_year_and_month(text: str) -> tuple[int | None, int | None]:
-    """The year and the month that a date names, each `None` where it names none."""
+    """Return the year and the month of a date, each None if the date has none."""
     text = text.strip()
     if len(text) == 4 and text.isascii() and text.isdigit():
         return parse_year(text), None
@@ -34,7 +34,7 @@ def parse_year_and_month(text: str) -> tuple[int | None, int | None]:
 
 
 def parse_year(value: object) -> int | None:
-    """A year given as one: a number, or a text that holds nothing else or names one; else `None`."""
+    """Return a year given as a number or in a text, or None."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -48,7 +48,7 @@ def parse_year(value: object) -> int | None:
 
 
 def parse_month(value: object) -> int | None:
-    """A month given as a number (`3`, `"03"`) or by name (`mar`, `March`, `15 mars`); else `None`."""
+    """Return a month given as a number (`3`, `"03"`) or by name (`mar`, `March`, `15 mars`), or None."""
     if isinstance(value, int) and not isinstance(value, bool):
         return _check_month(value)
     if not isinstance(value, str):

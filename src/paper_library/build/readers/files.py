@@ -86,12 +86,12 @@ def read_text(path: Path, limit: int = MAX_TEXT_BYTES) -> str:
 
 
 def decode_text(data: bytes) -> str:
-    """Bytes as text: by their byte order mark, else UTF-8, and byte for byte Windows-1252 where it is not UTF-8."""
+    """Return bytes as text: decoded by byte order mark, else as UTF-8, with invalid bytes as Windows-1252."""
     return data.decode(_detect_encoding(data), _OLD_BYTES)
 
 
 def read_lines_of_text(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file with their ends (all made `\\n`), decoded as `decode_text` does.
+    """Yield the lines of a text file with uniform line ends, decoded as `decode_text` does.
 
     A line longer than `PIECE_CHARS` comes in pieces, of which the last has the end. Raises as `read_text` does.
     """
@@ -117,7 +117,7 @@ def open_decompressed(path: Path, name: str) -> Generator[BinaryIO]:
 
 
 GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
-"""What reading a damaged .gz raises."""
+"""The errors that reading a damaged .gz file raises."""
 
 
 def _make_size_error(limit: int) -> Unreadable:
@@ -145,7 +145,7 @@ _SEPARATORS = re.compile(r"[_\s]+|(?<=[^\W\d])[-.](?=[^\W\d])|(?<=\d)-(?=[^\W\d]
 
 
 def make_title_from_stem(stem: str) -> str:
-    """`attention_is-all_you_need` as words; a name that has blanks keeps its hyphens."""
+    """Return `attention_is-all_you_need` as words; a name with blanks keeps its hyphens."""
     text = clean_line(stem)
     if " " not in text:
         text = " ".join(_SEPARATORS.sub(" ", text).split())

@@ -1,4 +1,4 @@
-"""The YAML in front of a markdown text, and what it says about a paper."""
+"""The YAML front matter of a Markdown file, and the fields of a paper in it."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from uraniborg.kernel.bibliography.clean_text import clean_line, clean_lines, no
 from uraniborg.kernel.bibliography.latex import decode_latex
 
 MAX_CHARS = 262_144
-"""Longer front matter is not read: it is no description of a paper."""
+"""Longer front matter is not read: it does not describe a paper."""
 _FENCES = re.compile(r"\A\s*---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _SIMPLE_LINE = re.compile(r"^([A-Za-z_-]+):[ \t]+(\S.*)$", re.MULTILINE)
 _FOOTNOTE = re.compile(r"\^\[[^\[\]]*\]|\[\^[^\[\]]*\]|\^[\d,*† ]{1,12}\^")
@@ -25,7 +25,7 @@ _NOTHING = frozenset(("", "~", "null", "none", "todo", "tbd"))
 
 @dataclass(slots=True)
 class FrontMatter:
-    """A markdown file: what its front matter says, the text after it, and what was wrong with the former."""
+    """A Markdown file: the fields of its front matter, the text after it, and a problem with the front matter."""
 
     fields: dict[str, Any] | None
     body: str
@@ -33,7 +33,7 @@ class FrontMatter:
 
 
 def split_front_matter(text: str) -> FrontMatter:
-    """The front matter and the rest. Broken YAML leaves what its simple lines say, and a problem."""
+    """Return the front matter and the rest. Broken YAML gives the fields of its simple lines, and a problem."""
     match = _FENCES.match(text)
     if match is None:
         return FrontMatter(None, text)
@@ -58,7 +58,7 @@ def split_front_matter(text: str) -> FrontMatter:
 
 
 def fill_entry(entry: Entry, fields: dict[str, Any]) -> None:
-    """Puts into the entry what the fields say."""
+    """Set the attributes of the entry from the fields."""
     named = {str(name).lower().replace("_", "-"): value for name, value in fields.items()}
     entry.title = strip_markdown(_read_text(named, "title", "paper-title"))
     if subtitle := strip_markdown(_read_text(named, "subtitle")):
@@ -84,12 +84,12 @@ def fill_entry(entry: Entry, fields: dict[str, Any]) -> None:
 
 
 def list_names(value: Any) -> list[str]:
-    """One name or several, as a list."""
+    """Return one name or several as a list."""
     return clean_lines(cast("list[Any]", value)) if isinstance(value, list) else clean_lines([value])
 
 
 def strip_markdown(text: str) -> str:
-    """Markdown of one line as the words it shows."""
+    """Return one line of Markdown without its markup."""
     if "\\" in text or "$" in text:
         text = decode_latex(text)
     text = _LINK.sub(r"\1", _FOOTNOTE.sub("", text))

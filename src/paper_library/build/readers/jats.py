@@ -1,4 +1,4 @@
-"""Reads JATS XML, the form in which publishers and PubMed Central keep articles."""
+"""The reader of JATS XML, the format of articles at publishers and PubMed Central."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 @report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """The article of a JATS file, or each of several. XML that is something else is passed over."""
+    """Yield the articles of a JATS file, or a problem if the XML is not JATS."""
     try:
         root = _parse_xml(read_bytes(path, MAX_BYTES))
         articles = [
@@ -31,7 +31,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         ]
         if not articles:
             yield Problem(
-                origin, "skipped", f"It is XML, but no JATS article: it begins with <{local_name(root)[:40]}>."
+                origin, "skipped", f"It is XML, but not a JATS article: it begins with <{local_name(root)[:40]}>."
             )
         for number, article in enumerate(articles, 1):
             where = origin if len(articles) == 1 else f"{origin}:{number}"
@@ -48,18 +48,18 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
 
 
 def _parse_xml(data: bytes) -> Element:
-    """The root of the document. Entity declarations are refused, and nothing outside the file is ever fetched."""
+    """Return the root of the document. Refuse entity declarations; fetch nothing outside the file."""
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import fromstring
 
     try:
         return fromstring(_NAMED_ENTITY.sub(_replace_entity, data), forbid_dtd=False)
     except DefusedXmlException:
-        raise ValueError("it declares entities of its own, which can be made to fill the memory") from None
+        raise ValueError("it declares entities, which can fill the memory") from None
 
 
 def _replace_entity(match: re.Match[bytes]) -> bytes:
-    """A named character as a number: the DTD that defines the names is not fetched."""
+    """Return a named character as a numeric one, because the DTD that defines the names is not fetched."""
     if match[1] in _XML_ENTITIES:
         return match[0]
     text = html5.get(f"{match[1].decode()};")
@@ -140,7 +140,7 @@ def _read_pages(meta: Element) -> str:
 
 
 def _read_child_text(meta: Element, name: str) -> str:
-    """Return the text of a direct child: what lies deeper belongs to a related article."""
+    """Return the text of a direct child; deeper elements belong to a related article."""
     found = find_child(meta, name)
     return "" if found is None else clean_line(extract_text(found))
 

@@ -15,7 +15,7 @@ _SOURCES = ("article-title", "chapter-title", "source", "publisher-name", "volum
 
 
 def format_reference(item: Element) -> str:
-    """The citation as it is printed, or put together where the file holds only its parts."""
+    """Return one entry of the reference list as a line, assembled if the file has only its parts."""
     citation = next(find_descendants(item, *_CITATIONS), None)
     if citation is None:
         return clean_line(extract_text(item, without=("label",)))
@@ -52,7 +52,7 @@ _MAX_CELLS = 20_000
 
 
 def format_table(grid: Element, format_inline: Callable[[Element], str]) -> str:
-    """Rows between bars; a cell that spans several columns is followed by empty ones. Nothing for an empty table."""
+    """Return a table in Markdown, empty cells after a cell that spans columns; an empty string for an empty table."""
     rows = [_format_cells(row, format_inline) for row in find_descendants(grid, "tr")]
     rows = [row for row in rows if any(row)]
     if not rows:
@@ -80,13 +80,13 @@ _MAX_HEADING = 6
 
 
 class ArticleWriter:
-    """Writes one article."""
+    """A writer of one article."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
 
     def write_article(self, title: str, abstract: Element | None, article: Element) -> str:
-        """The whole article: title, abstract, sections, references."""
+        """Return the whole article: title, abstract, sections, references."""
         self._add_heading(1, title)
         if abstract is not None:
             self._add_heading(2, "Abstract")
@@ -130,7 +130,7 @@ class ArticleWriter:
         self._add_content(element, level + 1)
 
     def _add_paragraph(self, element: Element, level: int) -> None:
-        """A paragraph, and after it the lists, figures and formulas that stand inside."""
+        """Add a paragraph, and after it the lists, figures and formulas inside it."""
         inside = [part for part in element if local_name(part) in _BLOCKS_IN_PARAGRAPHS]
         if text := clean_markdown_line(format_inline(element, without=_BLOCKS_IN_PARAGRAPHS)):
             self._blocks.append(text)
@@ -163,7 +163,7 @@ _BLOCKS_IN_PARAGRAPHS = frozenset(
 
 
 def format_inline(element: Element, without: frozenset[str] = frozenset()) -> str:
-    """The text of an element with its emphasis, links and formulas as markdown."""
+    """Return the text of an element with its emphasis, links and formulas as Markdown."""
     parts = [_escape_markup(element.text or "")]
     for part in element:
         if local_name(part) not in without:
@@ -207,7 +207,7 @@ def _format_link(text: str, address: str) -> str:
 
 
 def _format_formula(element: Element, *, display: bool = False) -> str:
-    """LaTeX where the file has it, else the characters of the formula."""
+    """Return a formula as LaTeX if the file has it, else as its characters."""
     for tex in find_descendants(element, "tex-math"):
         text = tex.text or ""
         body = text.partition("\\begin{document}")[2].partition("\\end{document}")[0]

@@ -1,4 +1,4 @@
-"""The fields of a paper in JSON, under the many names that people and programs give them."""
+"""The fields of a paper in JSON, under all the names in use for them."""
 
 import re
 from collections.abc import Callable
@@ -67,12 +67,12 @@ _KINDS = {
 }
 _REVIEWED = ("include", "exclude", "maybe", "undecided")
 _MOST_ITEMS, _MOST_CHARS, _DEPTH = 200, 2_000, 4
-"""The bounds of what is kept of a search's own records."""
+"""The limits of the values that are stored from a search's own records."""
 _TEMPLATE_FREE = frozenset(("template_tag", "prompt_template", "source_path", "source_hash", "source_file"))
 
 
 def is_paper_like(item: Any) -> bool:
-    """Whether a JSON value is an object with a title or an abstract, or with a text or a summary to read."""
+    """Return True for an object with a title or an abstract, or with a full text and authors."""
     if not isinstance(item, dict):
         return False
     fields = cast("dict[str, Any]", item)
@@ -84,7 +84,7 @@ def is_paper_like(item: Any) -> bool:
 
 
 def make_entry(fields: dict[str, Any], where: str, template: str = "") -> Entry:
-    """What the fields of one object say; those nobody knows become the summary when a template is named."""
+    """Return an entry with the fields of one object; unknown fields become the summary if a template is named."""
     entry = Entry(origin=where)
     unknown: dict[str, Any] = {}
     for name, value in fields.items():
@@ -215,7 +215,7 @@ def _add_notices(entry: Entry, value: Any) -> None:
 
 
 def _add_notices_of_note(entry: Entry, value: Any) -> None:
-    """CSL has no field of its own for retractions: a note tells of them."""
+    """Add the retractions that a note describes, because CSL has no field for them."""
     entry.notices = merge_notices([*entry.notices, *parse_note(clean_scalar(value))])
 
 
@@ -224,7 +224,7 @@ def _set_bibtex(entry: Entry, value: Any) -> None:
 
 
 def _set_full_text(entry: Entry, value: Any) -> None:
-    # A search export says in `source` which database it asked, in one word; a paper has lines.
+    # In a search export `source` is the name of a database, one word; a full text has lines.
     if isinstance(value, str) and not entry.source:
         entry.source = clean_block(value)
 
@@ -290,7 +290,7 @@ def _set_record_id(entry: Entry, value: Any) -> None:
 
 
 def _set_paper_id(entry: Entry, value: Any) -> None:
-    """The id that a shelf gave to the paper before it exported it; any other number is the record's own."""
+    """Set the paper id if a shelf exported the paper, else the id of the record."""
     text = clean_scalar(value)
     if is_paper_id(text):
         entry.identifiers["paper_id"] = text
@@ -299,7 +299,7 @@ def _set_paper_id(entry: Entry, value: Any) -> None:
 
 
 def _set_arxiv_of_number(entry: Entry, value: Any) -> None:
-    """CSL has no field of its own for arXiv ids: they are the number of the work."""
+    """Set the arXiv id from the number of the work, where CSL has it."""
     text = clean_scalar(value)
     if _ARXIV.fullmatch(text):
         entry.identifiers.setdefault("arxiv", text)
@@ -317,7 +317,7 @@ def _read_text_or_first(value: Any) -> str:
 
 
 def _replace_objects_by_names(value: Any) -> Any:
-    """A list in which what is an object is replaced by the name it has."""
+    """Return a list in which each object is replaced by its name."""
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Reads JSON: lists, lines and exports of papers, and CSL-JSON."""
+"""The readers of JSON: lists, lines and exports of papers, and CSL-JSON."""
 
 import json
 from collections.abc import Iterator
@@ -18,17 +18,17 @@ from paper_library.build.readers.files import (
 from paper_library.build.readers.json_fields import is_paper_like, make_entry
 
 MAX_LINE_BYTES = 16 << 20
-"""A longer line of a .jsonl file is no paper."""
+"""A longer line of a .jsonl file is not a paper."""
 MAX_DOCUMENT_BYTES = 512 << 20
-"""A .json file is read as a whole; what is larger belongs into a .jsonl file."""
+"""A .json file is read as a whole; larger collections belong into a .jsonl file."""
 MAX_DECOMPRESSED_BYTES = 16 << 30
-"""Where a .gz file that decompresses without end is left."""
+"""The limit of a .gz file, which can decompress without end."""
 _LISTS = ("papers", "items", "references", "results", "entries")
 
 
 @report_disk_errors
 def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """The papers of a .json file: a list, an object that holds one, or one paper."""
+    """Yield the papers of a .json file: a list, an object that contains one, or one paper."""
     with open_decompressed(path, origin) as file:
         data = _read_bounded(file)
     try:
@@ -45,7 +45,7 @@ def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
 
 @report_disk_errors
 def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """The papers of a file that holds one JSON object per line, compressed or not, one line at a time."""
+    """Yield the papers of a file with one JSON object per line, compressed or not."""
     with open_decompressed(path, origin) as file:
         lines = _read_bounded_lines(file)
         try:
@@ -62,7 +62,7 @@ def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
 
 
 def parse_json(data: bytes) -> Any:
-    """JSON as Python values. What Python itself writes and orjson refuses (NaN, lone surrogates) is read too.
+    """Return JSON as Python values, also if it contains NaN or lone surrogates, which orjson refuses.
 
     Raises `ValueError` with a sentence for people.
     """
@@ -72,7 +72,7 @@ def parse_json(data: bytes) -> Any:
         pass
     try:
         value = json.loads(decode_text(data).lstrip("\ufeff"), parse_constant=lambda _: None)
-        # Through UTF-8, so that no half character remains to break what is written from these values.
+        # Through UTF-8, so that no lone surrogate remains in these values.
         return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except json.JSONDecodeError as error:
         raise ValueError(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
@@ -148,7 +148,7 @@ def _read_bounded(file: BinaryIO) -> bytes:
 
 
 def _read_bounded_lines(file: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file; of one that is too long only its beginning, longer than allowed."""
+    """Yield the lines of a file; of a line that is too long only a beginning that is still too long."""
     total = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         total += len(line)

@@ -1,4 +1,4 @@
-"""Reads a paper in markdown: what its front matter says, else what its headings show, and the text itself."""
+"""The reader of papers in Markdown: their front matter, else their headings, and their text."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _NO_PAPERS = {
 
 @report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """The paper of one markdown file. Front matter that is no YAML costs only itself, and is reported."""
+    """Yield the paper of one Markdown file, and a problem if its front matter is not YAML."""
     text = clean_block(read_text(path, MAX_BYTES))
     if not text.strip():
         yield Problem(origin, "skipped", "It is empty.")
@@ -45,18 +45,18 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
 
 
 def split_translation_name(name: str) -> tuple[str, str] | None:
-    """`paper.pt-BR.md` is a translation of `paper` into `pt-br`; `None` for a name that is not built so."""
+    """Return the stem and the language of `paper.pt-BR.md`, or None for a name without a language."""
     match = _TRANSLATION.fullmatch(name)
     return (match["stem"], match["lang"].lower()) if match else None
 
 
 def read_translation(path: Path) -> str:
-    """The markdown of a translation, without front matter. Raises `OSError`, also for a file beyond `MAX_BYTES`."""
+    """Return the Markdown of a translation without front matter. Raise OSError, also for a file beyond `MAX_BYTES`."""
     return front_matter.split_front_matter(clean_block(read_text(path, MAX_BYTES))).body.strip()
 
 
 def list_bibliographies(path: Path) -> list[str]:
-    """The names of the bibliographies that the front matter points at; none for a file that cannot be read."""
+    """Return the names of the bibliographies in the front matter; [] for a file that cannot be read."""
     try:
         fields = front_matter.split_front_matter(clean_block(read_text(path, MAX_BYTES))).fields or {}
     except OSError as error:
@@ -74,6 +74,6 @@ def _make_entry(origin: str, parts: front_matter.FrontMatter) -> Entry:
     entry.title = (
         entry.title or front_matter.strip_markdown(find_title(parts.body)) or make_title_from_stem(Path(origin).stem)
     )
-    told = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
-    entry.abstract = clean_line(extract_plain_text(told[:_ABSTRACT_CHARS]))
+    abstract = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
+    entry.abstract = clean_line(extract_plain_text(abstract[:_ABSTRACT_CHARS]))
     return entry

@@ -1,4 +1,4 @@
-"""Reads PDFs: the text layer as Markdown, and the title, identifiers and date of the paper."""
+"""The reader of PDFs: the text layer as Markdown, and the title, identifiers and date of the paper."""
 
 import re
 from collections.abc import Iterator
@@ -35,14 +35,14 @@ _MAX_TITLE_CHARS = 300
 
 
 def _find_title(pages: Pages, stem: str) -> str:
-    """From the description, else the large print of page one, else its first line, else the name of the file."""
+    """Return the title of the document info, else the large print of page one, its first line or the file name."""
     lines = [line.strip() for line in pages.texts[0].split("\n") if line.strip()] if pages.texts else []
     found = (pages.info.get("title", ""), clean_line(pages.large_print), _find_title_line(lines))
     return next((text for text in found if _is_plausible_title(text)), "") or make_title_from_stem(stem)
 
 
 def _find_identifiers(pages: Pages, stem: str) -> dict[str, str]:
-    """The DOI and arXiv id that are the paper's own; those of the works it cites are left alone."""
+    """Return the DOI and arXiv id of the paper itself, not those of the works it cites."""
     text = _cut_before_references(pages)
     stamp = _ARXIV_STAMP.search(text)
     named = _ARXIV_NAME.fullmatch(stem)
@@ -55,9 +55,9 @@ def _find_identifiers(pages: Pages, stem: str) -> dict[str, str]:
 
 
 def _find_date(pages: Pages, arxiv: str) -> tuple[int | None, int | None]:
-    """When it was published, by the stamp of arXiv, a date of publication, a copyright line or the arXiv id.
+    """Return the year and month of publication by arXiv's stamp, a publication date, a copyright line or the arXiv id.
 
-    The date of the file is no guide: it tells when somebody made the PDF.
+    The date of the file is not used: it is the date when the PDF was made.
     """
     text = _cut_before_references(pages)
     if stamp := _ARXIV_STAMP.search(text):
@@ -100,7 +100,7 @@ def _cut_before_references(pages: Pages) -> str:
 
 
 def _find_title_line(lines: list[str]) -> str:
-    """The first line, if it is set apart from what follows by being shorter than other lines are."""
+    """Return the first line if it is shorter than the lines after it, else an empty string."""
     if not lines or (len(lines) > 1 and len(lines[0]) > 0.75 * max(map(len, lines[1:20]))):
         return ""
     return clean_line(lines[0])
@@ -116,7 +116,7 @@ _ABSTRACT_CHARS = 4_000
 
 @report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """The paper of one PDF. A scan without a text layer still has its title on the shelf."""
+    """Yield the paper of one PDF, and a problem if it has no text layer."""
     try:
         pages = read_pages(path)
     except ModuleNotFoundError:

@@ -36,7 +36,7 @@ _SHORT = 0.75
 
 
 def write_markdown(pages: list[str]) -> str:
-    """All pages as markdown: broken words joined, lines made paragraphs, page numbers and running heads left out."""
+    """Return all pages as Markdown: hyphenated words and lines joined, page numbers and running heads left out."""
     split = [[line.strip() for line in page.translate(_LIGATURES).split("\n")] for page in pages]
     running = _find_running_heads(split)
     pieces = (_remove_line_numbers([line for line in lines if line not in running]) for lines in split)
@@ -45,7 +45,7 @@ def write_markdown(pages: list[str]) -> str:
 
 
 def _find_running_heads(pages: list[list[str]]) -> set[str]:
-    """Lines that stand first or last on several pages."""
+    """Return the lines that are first or last on several pages."""
     if len(pages) < 3:
         return set()
     edges = Counter(line for lines in pages for line in {*lines[:2], *lines[-2:]} if line)
@@ -53,7 +53,7 @@ def _find_running_heads(pages: list[list[str]]) -> set[str]:
 
 
 def _remove_line_numbers(lines: list[str]) -> list[str]:
-    """Drafts number their lines, and the numbers stick to the words."""
+    """Return the lines without the line numbers of a draft, which are joined to the words."""
     for pattern in (_NUMBER_BEHIND, _NUMBER_BEFORE):
         numbered = [(at, match) for at, line in enumerate(lines) if (match := pattern.fullmatch(line))]
         numbers = [int(match["number"]) for _, match in numbered]
@@ -92,7 +92,7 @@ def _split_blocks(lines: list[str]) -> Iterator[str]:
 
 
 def _format_heading(line: str, major: int) -> tuple[str, int]:
-    """The line as a heading, if it is one, and the number of the last numbered section."""
+    """Return the line as a heading, or an empty string, and the number of the last numbered section."""
     if _NAMED.fullmatch(line):
         number = re.match(r"\d{1,2}", line)
         return f"## {line}", int(number[0]) if number else major
@@ -137,19 +137,19 @@ class Encrypted(Unreadable):
 class Pages:
     texts: list[str] = field(default_factory=list[str])
     large_print: str = ""
-    """What the first page prints larger than anything else, or nothing where all is of one size."""
+    """The text in the largest print of the first page, or an empty string if all text has one size."""
     info: dict[str, str] = field(default_factory=dict[str, str])
     xmp_doi: str = ""
 
 
 def read_pages(path: Path) -> Pages:
-    """Everything that is needed from a PDF.
+    """Return the texts, the large print and the document info of a PDF.
 
     Raises `ModuleNotFoundError` without pypdf, `Encrypted`, `Unreadable` for a damaged file, and `OSError`.
     """
     from pypdf import PdfReader
 
-    # What pypdf has to say about a file is told in our own words, once.
+    # Problems of a file are reported once, by this module.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
     with open_regular(path) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -189,7 +189,7 @@ def _read_pages(reader: "PdfReader") -> Pages:
 
 
 def _extract_page_text(page: "PageObject", first: Pages | None) -> str:
-    """The text of one page; a page that cannot be read is an empty one, since others may be."""
+    """Return the text of one page, or an empty string if it cannot be read: other pages may be readable."""
     printed: list[tuple[float, str]] = []
 
     def record_print(text: str, page_matrix: Any, text_matrix: Any, _: Any, font_size: Any) -> None:

@@ -1,6 +1,6 @@
-"""Reads RIS, the format that reference managers share.
+"""The reader of RIS, the format that reference managers share.
 
-Taken apart here and not by rispy, which silently drops a record without its end and cannot say where one begins.
+rispy is not used because it silently drops a record without an end and does not report line numbers.
 """
 
 import re
@@ -63,7 +63,7 @@ class _Record:
 
 @report_disk_errors
 def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
-    """Every record of a .ris file, also where its end is missing or its type unknown."""
+    """Yield every record of a .ris file, also if its end is missing or its type is unknown."""
     found = False
     for record in _split_records(read_lines_of_text(path)):
         found = True

@@ -1,1 +1,1 @@
-"""Bibliographic data that several parts write: person names, citation keys, references, BibTeX, RIS and CSL-JSON."""
+"""Bibliographic data: identifiers, names, citation keys, LaTeX, and references as BibTeX, RIS and CSL-JSON."""

@@ -1,4 +1,4 @@
-"""Names of people as people write them, from the ways in which files store them."""
+"""Author lists of BibTeX fields, JSON and YAML values and texts as names in the usual order."""
 
 import re
 from functools import lru_cache
@@ -14,13 +14,13 @@ _MAX_NAMES = 10_000
 
 
 def read_bibtex_names(field: str) -> list[str]:
-    """The people of a BibTeX author field, in order, decoded; `and others` names nobody."""
+    """Return the names of a BibTeX author field, in order, decoded; leave out `and others`."""
     names = (read_bibtex_name(_strip_and(name)) for name in split_at_and(field) if name != "others")
     return [name for name in names if name]
 
 
 def split_at_and(field: str) -> list[str]:
-    """The parts of a field between the words `and` that stand outside braces, by BibTeX's rules."""
+    """Return the parts of a field between the words `and` outside braces, by BibTeX's rules."""
     field = field.strip()
     names: list[str] = []
     depth = start = 0
@@ -38,7 +38,7 @@ def split_at_and(field: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def read_bibtex_name(name: str) -> str:
-    """One BibTeX name (`von Last, Jr, First`) in the order in which it is spoken, decoded."""
+    """Return a BibTeX name (`von Last, Jr, First`) in the order `First von Last Jr`, decoded."""
     from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
     from uraniborg.kernel.bibliography.latex import decode_latex
@@ -56,7 +56,7 @@ def read_bibtex_name(name: str) -> str:
 
 
 def uninvert_name(name: str) -> str:
-    """`Last, First, Jr.` turned round; a name without a comma is left as it is."""
+    """Return `Last, First, Jr.` as `First Last Jr.`; a name without a comma as it is."""
     text = clean_line(name)
     if "," not in text and ";" not in text:
         return text
@@ -71,7 +71,7 @@ def uninvert_name(name: str) -> str:
 
 
 def read_names(value: Any) -> list[str]:
-    """The people of a JSON or YAML value: a list of texts or objects, one object, or one text that separates them."""
+    """Return the names in a JSON or YAML value: a list of texts or objects, one object, or one text with separators."""
     if isinstance(value, str):
         return _split_names(value)
     if isinstance(value, dict):
@@ -84,7 +84,7 @@ def read_names(value: Any) -> list[str]:
 
 
 def read_name_parts(value: Any) -> str:
-    """A name given in parts: by `name` or `literal`, or by family and given names as CSL, JOSS and JATS call them."""
+    """Return a name from an object with `name` or `literal`, or with given and family names in any usual notation."""
     if not isinstance(value, dict):
         return ""
     parts = cast("dict[str, Any]", value)
@@ -118,7 +118,7 @@ def _split_names(text: str) -> list[str]:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """`Ada Lovelace, Alan Turing` is two people; `Lovelace, Ada` and `Lovelace, A.` are one."""
+    """Return two names for `Ada Lovelace, Alan Turing`, and one for `Lovelace, Ada`."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) == 2 and (" " not in parts[0] or _INITIALS.fullmatch(parts[1].replace(" ", ""))):
         return [uninvert_name(text)]
@@ -132,14 +132,14 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 def _strip_and(name: str) -> str:
-    """A field that begins or ends with `and` has it left over at its first or last name."""
+    """Return a name without the `and` that a field started or ended with."""
     if name[:3].lower() == "and" and name[3:4].isspace():
         name = name[3:].strip()
     return name[:-3].strip() if name[-3:].lower() == "and" and name[-4:-3].isspace() else name
 
 
 def _read_biblatex_name(name: str) -> str:
-    """`family=Beethoven, given=Ludwig, prefix=van`, the way biblatex spells a name out."""
+    """Return `Ludwig van Beethoven` for biblatex's `family=Beethoven, given=Ludwig, prefix=van`."""
     from uraniborg.kernel.bibliography.latex import decode_latex
 
     parts: dict[str, str] = {}

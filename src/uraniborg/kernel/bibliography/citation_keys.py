@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from uraniborg.kernel.bibliography.names import split_name
-from uraniborg.kernel.bibliography.text import ascii_fold, one_line
+from uraniborg.kernel.bibliography.text import fold_to_ascii, one_line
 
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|\\[A-Za-z]+|['’]")
 _WORD = re.compile(r"[a-z0-9]+")
@@ -19,8 +19,8 @@ def make_citation_key(authors: Iterable[str], year: int | None, title: str) -> s
     particles (`van`, `de la`) are left out, articles at the start of a title are not.
     """
     name = next((clean for author in authors if (clean := one_line(author))), "")
-    family = _piece(_WORD.findall(ascii_fold(split_name(name).family))) if name else ""
-    word = _piece(_WORD.findall(ascii_fold(_MARKUP.sub("", title)))[:1])
+    family = _join_piece(_WORD.findall(fold_to_ascii(split_name(name).family))) if name else ""
+    word = _join_piece(_WORD.findall(fold_to_ascii(_MARKUP.sub("", title)))[:1])
     return f"{family or 'unknown'}_{'nd' if year is None else abs(year)}_{word or 'untitled'}"
 
 
@@ -29,19 +29,20 @@ def is_made_key(key: str) -> bool:
     return _MADE.fullmatch(key) is not None
 
 
-def suffixed_key(key: str, repeats: int) -> str:
-    """Return the key of the paper that comes after `repeats` others of the same key: `_a`, `_b` … `_z`, `_aa` …
+def add_key_suffix(key: str, repeats: int) -> str:
+    """Return the key of the paper that comes after `repeats` others with the same key.
 
-    A made key has two underscores and a suffixed one three, so the two never meet.
+    The suffixes are `_a`, `_b` … `_z`, `_aa` … A made key has two underscores and a suffixed key three, so that they
+    never collide.
     """
-    return f"{key}_{_letters(repeats)}" if repeats else key
+    return f"{key}_{_number_to_letters(repeats)}" if repeats else key
 
 
-def _piece(words: Iterable[str]) -> str:
+def _join_piece(words: Iterable[str]) -> str:
     return "".join(words)[:_LONGEST_PIECE]
 
 
-def _letters(number: int) -> str:
+def _number_to_letters(number: int) -> str:
     """Return 1 as a, 26 as z, 27 as aa."""
     letters = ""
     while number:

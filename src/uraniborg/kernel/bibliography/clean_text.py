@@ -1,4 +1,4 @@
-"""Text as a shelf may keep it: no control characters, entities or stray markup, blanks collapsed."""
+"""Text without control characters, entities and stray markup, and with blanks collapsed."""
 
 import re
 from collections.abc import Iterable
@@ -26,12 +26,12 @@ _MANY_BLANK_LINES = re.compile(r"\n{4,}")
 
 
 def clean_line(text: str) -> str:
-    """The text on one line. Entities are decoded and the tags that publishers leave in titles are removed."""
+    """Return the text on one line, entities decoded and without the tags that publishers leave in titles."""
     # Nearly all values are clean already, and these four scans cost a fraction of the rewriting below.
     if text.isprintable() and "  " not in text and "&" not in text and "<" not in text:
         return text.strip()
     if "&" in text:
-        # Twice, because what passed through two systems is often escaped twice.
+        # Twice, because text that passed through two systems is often escaped twice.
         text = _decode_entities(_decode_entities(text))
     if "<" in text:
         text = _INLINE_TAG.sub("", _BLOCK_TAG.sub(" ", text))
@@ -39,24 +39,24 @@ def clean_line(text: str) -> str:
 
 
 def clean_block(text: str) -> str:
-    """Markdown with its lines and its markup kept: only what no text file should hold is removed."""
+    """Return Markdown with its lines and markup, without control characters and superfluous blank lines."""
     text = _INVISIBLE.sub("", _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", text)))
     return _MANY_BLANK_LINES.sub("\n\n\n", _BLANK_LINE_END.sub("\n", text)).strip("\n").rstrip()
 
 
 def clean_markdown_line(text: str) -> str:
-    """Markdown on one line, its markup kept."""
+    """Return Markdown on one line, with its markup."""
     return " ".join(_INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text)).split())
 
 
 def clean_lines(values: Iterable[Any]) -> list[str]:
-    """Each text or number of the values on one line, without the empty ones and without repeats."""
+    """Return each text or number of the values on one line, without empty ones and repeats."""
     tidied = (clean_scalar(value) for value in values)
     return list(dict.fromkeys(text for text in tidied if text))
 
 
 def clean_scalar(value: Any) -> str:
-    """A text or a number as one line; anything else is nothing."""
+    """Return a text or a number as one line, and an empty string for any other value."""
     if isinstance(value, str):
         return clean_line(value)
     if isinstance(value, float):
@@ -65,7 +65,7 @@ def clean_scalar(value: Any) -> str:
 
 
 def split_list(value: Any, separators: str = ";,") -> list[str]:
-    """A list of texts, or one text that separates its parts: by the first of the separators that occurs in it."""
+    """Return a list of texts cleaned, or the parts of one text, split at the first separator that occurs in it."""
     if isinstance(value, list):
         return clean_lines(cast("list[Any]", value))
     text = clean_scalar(value)

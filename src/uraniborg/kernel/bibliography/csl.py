@@ -22,17 +22,17 @@ _TYPES = {
 
 def write_csl_json(references: Iterable[Reference]) -> str:
     """Return a JSON array with one CSL item per reference, its id the reference's key. Does not raise."""
-    return json.dumps([_item(reference) for reference in references], ensure_ascii=False, indent=2)
+    return json.dumps([_make_item(reference) for reference in references], ensure_ascii=False, indent=2)
 
 
-def _item(reference: Reference) -> dict[str, Any]:
+def _make_item(reference: Reference) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "id": reference.key,
         "citation-key": reference.key,
         "type": _TYPES[reference.kind],
         "title": reference.title,
-        "author": [_name(name) for name in reference.authors],
-        "editor": [_name(name) for name in reference.editors],
+        "author": [_make_name(name) for name in reference.authors],
+        "editor": [_make_name(name) for name in reference.editors],
         "issued": {"date-parts": [[reference.year]]} if reference.year is not None else None,
         "container-title": reference.venue,
         "volume": reference.volume,
@@ -52,7 +52,7 @@ def _item(reference: Reference) -> dict[str, Any]:
     return {field: value for field, value in fields.items() if value}
 
 
-def _name(text: str) -> dict[str, str]:
+def _make_name(text: str) -> dict[str, str]:
     name = split_name(text)
     if not name.given:
         return {"literal": text}

@@ -93,7 +93,7 @@ class ArxivId:
 
 
 def normalise_doi(text: str | None) -> str | None:
-    """Return the bare DOI, lower-case in ASCII: `10.1000/abc` for `https://doi.org/10.1000%2FABC.`
+    """Return the bare DOI, lower-case in ASCII, such as `10.1000/abc` for `https://doi.org/10.1000%2FABC`.
 
     Versions are removed from the DOIs that arXiv registers.
     """

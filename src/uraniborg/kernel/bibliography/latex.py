@@ -202,7 +202,7 @@ def _macro_texts() -> dict[str, str]:
     }
     for spec in get_default_latex_context_db().iter_macro_specs():
         text = spec.simplify_repl
-        # What holds a percent sign is a pattern for arguments; \today would make every build differ.
+        # A text with a percent sign is a pattern for arguments; \today would make every build differ.
         if isinstance(text, str) and not {"%", "<"} & set(text) and spec.macroname != "today":
             texts[spec.macroname] = text
     return texts | _OWN_MACRO_TEXTS

@@ -1,7 +1,7 @@
-"""Personal names split into family name, given names, particle and suffix, as far as their writing shows them.
+"""Personal names split into family name, given names, particle and suffix.
 
-A comma settles it: `Wang, Lei`. Without one BibTeX's own rules apply (the last word and what follows a lower-case
-particle is the family name), except where the family name visibly comes first: before trailing initials
+A comma decides: `Wang, Lei`. Without a comma BibTeX's rules apply (the family name is the last word, or the words
+after a lower-case particle), except where the family name visibly comes first: before trailing initials
 (`Schmidt KA`), in Chinese, Japanese and Korean script (`王 磊`), and in romanised Chinese and Korean names written
 family-first (`Wang Lei`, `Park Ji-sung`). Groups (`ATLAS Collaboration`) are one name and are not split.
 """
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
-from uraniborg.kernel.bibliography.text import ascii_fold, one_line
+from uraniborg.kernel.bibliography.text import fold_to_ascii, one_line
 
 _GROUP = re.compile(
     r"&|\b(?:agency|alliance|and|association|cent(?:er|re)|collaboration|commission|committee|consortium|corporation|council|"
@@ -45,7 +45,7 @@ _SYLLABLE_PAIR = re.compile(f"{_SYLLABLE}-{_SYLLABLE}")
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """One name in parts. A name that cannot be split is all `family`."""
+    """A name in parts. A name that cannot be split is all `family`."""
 
     family: str
     given: str = ""
@@ -54,14 +54,14 @@ class Name:
 
     @property
     def inverted(self) -> str:
-        """The name as an index has it: `van Dyke, Jan, Jr.`"""
+        """The name with the family name first, such as `van Dyke, Jan`."""
         whole_family = f"{self.particle} {self.family}".strip()
         return ", ".join(part for part in (whole_family, self.given, self.suffix) if part)
 
 
 @lru_cache(maxsize=16_384)
 def split_name(name: str) -> Name:
-    """The parts of a name. Never raises: what follows no rule comes back whole, as the family name."""
+    """Return the parts of a name; a name that follows no rule is all family name. Never raises."""
     text = one_line(name).strip(" ,")
     if _GROUP.search(text) and not _TEX.search(text):
         return Name(text)
@@ -71,7 +71,7 @@ def split_name(name: str) -> Name:
     else:
         suffix = ""
     try:
-        parts = parse_single_name_into_parts(_family_before_comma(text))
+        parts = parse_single_name_into_parts(_put_family_first(text))
     except InvalidNameError:
         return Name(text, suffix=suffix)
     return Name(
@@ -82,16 +82,16 @@ def split_name(name: str) -> Name:
     )
 
 
-def _family_before_comma(text: str) -> str:
-    """`Family, Given` where the family name comes first without a comma; else the text as it is."""
+def _put_family_first(text: str) -> str:
+    """Return `Family, Given` if the family name comes first without a comma; else the text as it is."""
     words = text.split()
     if len(words) < 2 or "," in text or _TEX.search(text):
         return text
-    split_at = _words_of_leading_family(words)
+    split_at = _count_leading_family_words(words)
     return f"{' '.join(words[:split_at])}, {' '.join(words[split_at:])}" if split_at else text
 
 
-def _words_of_leading_family(words: list[str]) -> int:
+def _count_leading_family_words(words: list[str]) -> int:
     if _EAST_ASIAN_SCRIPT.search(words[0]):
         return 1
     initials_from = len(words)
@@ -106,14 +106,14 @@ def _is_initials(word: str) -> bool:
     letters = word.replace(".", "").replace("-", "")
     if len(letters) > 3 or not letters.isalpha() or not letters.isupper():
         return False
-    # Sources that write family names in capitals (`Mina LEE`) are told from those that write initials last.
+    # A family name in capitals (`Mina LEE`) is not taken for initials.
     return len(letters) < 3 or not (
         _CHINESE.fullmatch(letters.lower()) or _KOREAN_OR_WADE_GILES.fullmatch(letters.lower())
     )
 
 
 def _is_family_first_romanisation(words: list[str]) -> bool:
-    first, *_, last = folded = [ascii_fold(word) for word in words]
+    first, *_, last = folded = [fold_to_ascii(word) for word in words]
     if _CHINESE.fullmatch(first) and not _CHINESE.fullmatch(last):
         return _PINYIN.fullmatch(re.sub(r"[-'’]", "", "".join(folded[1:]))) is not None
     if _KOREAN_OR_WADE_GILES.fullmatch(first) and not _KOREAN_OR_WADE_GILES.fullmatch(last):

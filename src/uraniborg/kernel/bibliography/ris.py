@@ -35,10 +35,10 @@ class _Writer(rispy.RisWriter):
 
 def write_ris(references: Iterable[Reference]) -> str:
     """Return one RIS record per reference, abstracts included; none give an empty string. Does not raise."""
-    return rispy.dumps([_record(reference) for reference in references], implementation=_Writer)
+    return rispy.dumps([_make_record(reference) for reference in references], implementation=_Writer)
 
 
-def _record(reference: Reference) -> dict[str, Any]:
+def _make_record(reference: Reference) -> dict[str, Any]:
     first_page, last_page = (*reference.pages, "", "")[:2]
     fields: dict[str, Any] = {
         "type_of_reference": _TYPES[reference.kind],

@@ -1,4 +1,4 @@
-"""Foreign text made safe to print on one line, and folded to ASCII for keys."""
+"""Text made safe to print on one line, and folded to ASCII for keys."""
 
 import re
 import unicodedata
@@ -32,7 +32,7 @@ def clean_names(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(clean for name in names if (clean := one_line(name)))
 
 
-def ascii_fold(text: str) -> str:
-    """The lower-case ASCII letters nearest to the text; what has none (CJK, Cyrillic, Greek) is left out."""
+def fold_to_ascii(text: str) -> str:
+    """Return the nearest lower-case ASCII letters; leave out characters that have none (CJK, Cyrillic, Greek)."""
     plain = unicodedata.normalize("NFKD", text.translate(_LETTERS_WITHOUT_DECOMPOSITION))
     return plain.encode("ascii", "ignore").decode().lower()

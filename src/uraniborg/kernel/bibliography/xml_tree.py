@@ -1,4 +1,4 @@
-"""Ways around an XML tree, whatever namespaces its elements are in."""
+"""Elements and text of an XML tree, found by names without namespaces."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -7,25 +7,27 @@ _BLOCKS = ("p", "sec", "title", "list-item", "break")
 
 
 def local_name(element: Element) -> str:
-    """The name of an element without its namespace."""
+    """Return the name of an element without its namespace."""
     return element.tag.rpartition("}")[2]
 
 
 def find_child(element: Element, name: str) -> Element | None:
+    """Return the first child with this name, or None."""
     return next(find_children(element, name), None)
 
 
 def find_children(element: Element, name: str) -> Iterator[Element]:
+    """Return the children with this name."""
     return (found for found in element if local_name(found) == name)
 
 
 def find_descendants(element: Element, *names: str) -> Iterator[Element]:
-    """The element itself and what is inside it, as far as it has one of the names, in the order of the document."""
+    """Return the element and its descendants that have one of the names, in the order of the document."""
     return (found for found in element.iter() if local_name(found) in names)
 
 
 def extract_text(element: Element, without: tuple[str, ...] = (), apart: tuple[str, ...] = _BLOCKS) -> str:
-    """The characters of an element without markup, without some elements, and with blanks around others."""
+    """Return the text of an element: without the elements named in `without`, with blanks around those in `apart`."""
     parts = [element.text or ""]
     for part in element:
         name = local_name(part)

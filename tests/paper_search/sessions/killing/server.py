@@ -124,10 +124,10 @@ def serve(folder: Path, life: int, sabotage: str | None) -> None:
     os.environ["URANIBORG_HOME"] = str(folder)
     workflows = CountedWorkflows(folder / "fetches", life)
 
-    def made_manager(_made_manager: Any) -> Callable[[], SessionManager]:
+    def create_manager(_create_manager: Any) -> Callable[[], SessionManager]:
         return lambda: SessionManager(settings=load_config().sessions, build=workflows)
 
-    _replace(mcp_server, "_made_manager", made_manager)
+    _replace(mcp_server, "_create_manager", create_manager)
     if sabotage is not None:
         _, owner, name, broken = SABOTAGES[sabotage]
         _replace(owner, name, broken)

@@ -9,20 +9,20 @@ from universe.nbody.answers.motion import Motion, motion_of
 from universe.nbody.integration import integrate
 from universe.nbody.runs import Samples
 from universe.nbody.starts import Start, start_of
-from universe.orbits.blocks import elements_of
-from universe.orbits.units import orbital_distance
-from universe.systems import load
+from universe.orbits.kepler_blocks import read_elements
+from universe.orbits.units import compute_semi_major_axis
+from universe.systems import load_system
 
 
 def trappist_1(h_times: float = 1.0) -> Start:
     """Return TRAPPIST-1 (Agol et al. 2021) with planet h so many times as heavy."""
-    plain = load("trappist-1")
+    plain = load_system("trappist-1")
     plain["stars"]["trappist-1-h"]["mass"] *= h_times
     return start_of(plain)
 
 
 def solar_system(*ids: str) -> Start:
-    return start_of(load("solar-system"), ids)
+    return start_of(load_system("solar-system"), ids)
 
 
 def neptune_and_pluto() -> Start:
@@ -53,7 +53,7 @@ def planets(
             "kepler": {
                 "units": "astronomical",
                 "derived": "semiMajorAxis",
-                "semiMajorAxis": orbital_distance(period, 1 + (index + 1) * mass),
+                "semiMajorAxis": compute_semi_major_axis(period, 1 + (index + 1) * mass),
                 "period": period,
                 "eccentricity": eccentricity,
                 "inclination": 0.5 * index,
@@ -87,7 +87,7 @@ def motion(start: Start, days: float, count: int) -> Motion:
 def kepler_motion(plain: dict[str, Any], days: float, count: int) -> Motion:
     """Return the motion of planets without mass, which is Kepler's."""
     start = start_of(plain)
-    orbits = elements_of(plain["stars"], start.ids[1:])
+    orbits = read_elements(plain["stars"], start.ids[1:])
     times = np.linspace(0.0, days, count)
     states = np.zeros((2, count, len(start.ids), 3))
     for at, time in enumerate(times.tolist()):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from uraniborg.kernel.bibliography.citation_keys import is_made_key, make_citation_key, suffixed_key
+from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, is_made_key, make_citation_key
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_key_is_made_of_family_name_year_and_first_word(
 
 
 def test_repeated_keys_get_letters() -> None:
-    keys = [suffixed_key("wang_2023_x", repeats) for repeats in (0, 1, 2, 26, 27)]
+    keys = [add_key_suffix("wang_2023_x", repeats) for repeats in (0, 1, 2, 26, 27)]
     assert keys == ["wang_2023_x", "wang_2023_x_a", "wang_2023_x_b", "wang_2023_x_z", "wang_2023_x_aa"]
     assert all(map(is_made_key, keys))
 

@@ -1,0 +1,157 @@
+"""Where all bodies of a state are at a time: each one's own rule, summed along its chain of parents."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from universe.orbits.anomaly import Floats
+from universe.orbits.compatible_orbits import check_segments
+from universe.orbits.ellipses import read_ellipses
+from universe.orbits.grouping import Bodies, compute_orbited_masses
+from universe.orbits.kepler_blocks import KeplerOrbit, make_elements, read_kepler_orbit
+from universe.orbits.numbers import check_time
+from universe.orbits.parent_chains import Hierarchy, Indices, find_parent_indices
+from universe.orbits.rogues import read_rogues
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+# Finite numbers can still make an endless angle or distance: such a body is nowhere, and nobody needs a warning.
+_BEYOND_NUMBERS: Final = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+class Motion(Protocol):
+    """The motion of some bodies around their parents."""
+
+    def positions(self, t: float) -> Floats: ...
+    def path(self, index: int, segments: int) -> Floats: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Moving:
+    places: Indices
+    motion: Motion
+
+
+class Orrery:
+    """The bodies of a state, prepared once; positions at any time are then had by a few array operations.
+
+    A body follows its `kepler` block where it has one, the rule of rogue planets where it is one, and else the
+    compatible rule, by which an `orbitalDistance` of exactly 0 puts it where its parent is. A parent that does not
+    exist counts as the origin; in a ring of parents each member counts once.
+    """
+
+    @_BEYOND_NUMBERS
+    def __init__(self, stars: Bodies) -> None:
+        self.ids: list[str] = list(stars)
+        self.unplaceable: dict[str, str] = {}
+        """Bodies that have no position, and why."""
+        self._places = {body_id: place for place, body_id in enumerate(self.ids)}
+        self._moving: list[_Moving] = []
+        plain, kepler, rogue = _sort_ids_by_rule(stars)
+        self._add_compatible(stars, plain)
+        self._add_kepler(stars, kepler)
+        self._add_rogues(stars, rogue)
+        self._hierarchy = Hierarchy(find_parent_indices(stars))
+        self._faulty = np.array([body_id in self.unplaceable for body_id in self.ids], dtype=np.bool_)
+        self._mark_bodies_without_parent_position()
+
+    @_BEYOND_NUMBERS
+    def positions(self, t: float) -> Floats:
+        """Return world positions at time `t` as an (n, 3) array in the order of `ids`.
+
+        NaN for bodies without a position.
+        """
+        check_time(t)
+        local = np.zeros((len(self.ids), 3))
+        for moving in self._moving:
+            local[moving.places] = moving.motion.positions(t)
+        local[self._faulty] = math.nan
+        return _blank_incomplete_rows(self._hierarchy.sum_along_parents(local))
+
+    @_BEYOND_NUMBERS
+    def path(self, body_id: str, segments: int = 128) -> Floats:
+        """Return one body's orbit relative to its parent, as (segments + 1, 3) points; NaN for a body without an orbit.
+
+        Raises NotFound for a body that is not there.
+        """
+        check_segments(segments)
+        place = self._places.get(body_id)
+        if place is None:
+            raise NotFound(f"There is no body '{body_id}'.", hint="Ask for one of the ids of the state.", id=body_id)
+        if self._faulty[place]:
+            return np.full((segments + 1, 3), math.nan)
+        for moving in self._moving:
+            index = int(np.searchsorted(moving.places, place))
+            if index < moving.places.size and moving.places[index] == place:
+                return _blank_incomplete_rows(moving.motion.path(index, segments))
+        raise AssertionError("every body moves by one of the rules")
+
+    def _add_motion(self, places: list[int], motion: Motion) -> None:
+        if places:
+            self._moving.append(_Moving(np.array(places, dtype=np.intp), motion))
+
+    def _add_compatible(self, stars: Bodies, ids: list[str]) -> None:
+        ellipses, faults = read_ellipses([stars[body_id] for body_id in ids])
+        self._add_motion([self._places[body_id] for body_id in ids], ellipses)
+        self.unplaceable |= {ids[index]: reason for index, reason in faults.items()}
+
+    def _add_kepler(self, stars: Bodies, ids: list[str]) -> None:
+        orbits: dict[int, KeplerOrbit] = {}
+        masses = _MassesOrbited(stars)
+        for body_id in ids:
+            try:
+                orbits[self._places[body_id]] = read_kepler_orbit(stars, body_id, masses.find_mass)
+            except InvalidInput as exc:
+                self.unplaceable[body_id] = exc.message
+        self._add_motion(list(orbits), make_elements(orbits.values()))
+
+    def _add_rogues(self, stars: Bodies, ids: list[str]) -> None:
+        rogues = read_rogues([stars[body_id]["roguePlanet"] for body_id in ids])
+        self._add_motion([self._places[ids[index]] for index in rogues.straight_places], rogues.straight)
+        self._add_motion([self._places[ids[index]] for index in rogues.curved_places], rogues.curved)
+        self.unplaceable |= {ids[index]: reason for index, reason in rogues.faults.items()}
+
+    def _mark_bodies_without_parent_position(self) -> None:
+        """Also list the bodies that orbit a body without a position."""
+        if not self._faulty.any():
+            return
+        tainted = self._hierarchy.sum_along_parents(self._faulty[:, None].astype(np.float64))[:, 0] > 0
+        for place in np.flatnonzero(tainted & ~self._faulty).tolist():
+            parent = self.ids[int(self._hierarchy.parents[place])]
+            self.unplaceable[self.ids[place]] = f"It goes around '{parent}', which has no position."
+
+
+class _MassesOrbited:
+    """The masses that all orbits are about, worked out once and only if a block leaves its period out."""
+
+    def __init__(self, stars: Bodies) -> None:
+        self._stars = stars
+        self._masses: dict[str, float] | None = None
+
+    def find_mass(self, body_id: str) -> float:
+        if self._masses is None:
+            self._masses = compute_orbited_masses(self._stars)
+        return self._masses.get(body_id, 0.0)
+
+
+def _blank_incomplete_rows(rows: Floats) -> Floats:
+    """Return `rows`, with NaN for every row that is not three finite numbers."""
+    rows[~np.isfinite(rows).all(axis=1)] = math.nan
+    return rows
+
+
+def _sort_ids_by_rule(stars: Bodies) -> tuple[list[str], list[str], list[str]]:
+    """Return the ids of bodies by rule: the compatible rule, a `kepler` block, or the rule of rogue planets."""
+    plain: list[str] = []
+    kepler: list[str] = []
+    rogue: list[str] = []
+    for body_id, body in stars.items():
+        if body.get("kepler") is not None:
+            kepler.append(body_id)
+        elif body.get("isRoguePlanet") and isinstance(body.get("roguePlanet"), Mapping):
+            rogue.append(body_id)
+        else:
+            plain.append(body_id)
+    return plain, kepler, rogue

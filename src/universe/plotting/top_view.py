@@ -1,0 +1,197 @@
+"""The top view of a universe, composed of marks: x to the right, z up the page. Pure: nothing is read or written."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from universe.orbits.orrery import Orrery
+from universe.plotting.captions import (
+    choose_length_unit,
+    draw_footer,
+    draw_heading,
+    draw_ring_labels,
+    draw_rings,
+    format_time,
+)
+from universe.plotting.colours import BACKGROUND, DIM, PALE, choose_body_colour, mix_colours
+from universe.plotting.labels import Box, Page, clean_text, measure_label, propose_labels_around
+from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
+from universe.plotting.orbit_lines import draw_orbit_line, draw_trail
+from universe.plotting.scale import Floats
+from universe.plotting.visible_bodies import Bodies, Frame, Sight, find_visible_bodies, is_luminous
+from uraniborg.kernel.errors import InvalidInput
+
+SIZES: Final = (200, 8000)
+"""The shortest and the longest a side of the page may be, in pixels."""
+_MOST_TRAILS: Final = 120
+_MOST_LABELS: Final = 60
+_GLOW: Final = tuple((1 + 4.2 * (1 - step / 16) ** 1.7, 0.012 + 0.0035 * step) for step in range(16))
+"""Circles around what shines: how many times larger than it, and how bright."""
+
+
+def draw_top_view(
+    stars: Bodies,
+    positions: Mapping[str, Sequence[float]],
+    paths: Mapping[str, Floats],
+    *,
+    t: float,
+    title: str,
+    width: int = 1200,
+    height: int = 1200,
+    scale: Any = "auto",
+) -> Drawing:
+    """Return the drawing of bodies at their positions with the orbits in `paths`, all in coordinates of the universe.
+
+    Bodies without a finite position are left out; so are moons that the page cannot tell from their planets, and
+    names for which there is no room. Raises InvalidInput for a page or a scale that cannot be had.
+    """
+    frame = _make_frame(width, height)
+    sight = find_visible_bodies(stars, positions, paths, frame, scale)
+    unit = choose_length_unit(stars.values())
+    head = list(draw_heading(title, format_time(stars.values(), t, unit), frame, width))
+    if sight is None:
+        marks: list[Mark] = [*head, _draw_empty_note(stars, frame)]
+    else:
+        page = Page(width, height)
+        foot = list(draw_footer(sight, frame, unit, width, height))
+        for label in (mark for mark in (*head, *foot) if isinstance(mark, Label)):
+            page.occupy(measure_label(label))
+        marks = [*draw_rings(sight, frame), *_draw_orbits(stars, sight, frame), *_draw_dots(stars, sight, frame, page)]
+        marks += [*_draw_names(stars, sight, frame, page), *draw_ring_labels(sight, frame, unit, page), *head, *foot]
+    return Drawing(width, height, BACKGROUND, clean_text(title, 120) or "A universe", tuple(marks))
+
+
+def _make_frame(width: int, height: int) -> Frame:
+    shortest, longest = SIZES
+    for argument, value in (("width", width), ("height", height)):
+        if not shortest <= value <= longest:
+            raise InvalidInput(
+                f"A page cannot be {value} pixels in {argument}.",
+                hint=f"Choose from {shortest} to {longest}.",
+                argument=argument,
+                allowed=f"{shortest} to {longest}",
+            )
+    unit = min(width, height) / 1200
+    top, bottom = 70 * unit, 60 * unit
+    radius = min(width / 2 - 40 * unit, (height - top - bottom) / 2)
+    return Frame(width / 2, top + (height - top - bottom) / 2, radius, unit)
+
+
+def _draw_empty_note(stars: Bodies, frame: Frame) -> Label:
+    said = "No body of this universe has a position." if stars else "This universe is empty."
+    return Label(frame.x, frame.y, said, 20 * frame.unit, DIM, "middle")
+
+
+def _draw_orbits(stars: Bodies, sight: Sight, frame: Frame) -> Iterator[Polyline]:
+    places = {body_id: place for place, body_id in enumerate(sight.ids)}
+    shown: list[tuple[str, int]] = []
+    for body_id, path in sight.paths.items():
+        place = places.get(body_id)
+        if place is None or float(np.ptp(path, axis=0).max()) < 4 * sight.dots[place]:
+            continue
+        shown.append((body_id, place))
+    lines = [(sight.paths[body_id], place, choose_body_colour(stars[body_id].get("color"))) for body_id, place in shown]
+    width = (1.3 if len(shown) <= _MOST_TRAILS else 0.7) * frame.unit
+    for path, _, colour in lines:
+        yield draw_orbit_line(path, colour, width)
+    if len(shown) > _MOST_TRAILS:
+        return
+    for (body_id, _), (path, place, colour) in zip(shown, lines, strict=True):
+        if sight.hidden[place]:
+            continue
+        speed = stars[body_id].get("orbitalSpeed")
+        backwards = "kepler" not in stars[body_id] and isinstance(speed, (int, float)) and speed < 0
+        yield from draw_trail(path, sight.page[place], colour, 1.6 * width, backwards=backwards)
+
+
+def _draw_dots(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterator[Circle]:
+    visible = [place for place in range(len(sight.ids)) if not sight.hidden[place]]
+    glows = len(visible) <= _MOST_TRAILS
+    # The small ones come last, so that nothing large covers them.
+    for place in sorted(visible, key=lambda one: -sight.dots[one]):
+        body = stars[sight.ids[place]]
+        (x, y), radius = sight.page[place].tolist(), float(sight.dots[place])
+        colour = choose_body_colour(body.get("color"))
+        page.occupy(Box(x - radius, y - radius, x + radius, y + radius))
+        if glows and is_luminous(body):
+            yield from (Circle(x, y, radius * larger, fill=colour, opacity=bright) for larger, bright in _GLOW)
+        if body.get("bodyType") == "blackHole":
+            yield Circle(x, y, radius, fill="#000000", stroke=mix_colours(colour, "#ffb45c", 0.5), width=0.3 * radius)
+        else:
+            edge = None if is_luminous(body) or not glows else BACKGROUND
+            yield Circle(x, y, radius, fill=colour, stroke=edge, width=1.2 * frame.unit)
+
+
+def _draw_names(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterator[Label]:
+    """Yield names where there is room, the largest bodies first."""
+    wanted = [place for place in range(len(sight.ids)) if not sight.hidden[place]]
+    wanted.sort(key=lambda place: (not is_luminous(stars[sight.ids[place]]), -sight.dots[place]))
+    for place in wanted[:_MOST_LABELS]:
+        body = stars[sight.ids[place]]
+        name = clean_text(body.get("name")) or clean_text(sight.ids[place])
+        if not name:
+            continue
+        (x, y), radius = sight.page[place].tolist(), float(sight.dots[place])
+        gap = radius * (1.8 if is_luminous(body) else 1) + 6 * frame.unit
+        size = (15 if is_luminous(body) else 13) * frame.unit
+        fill = mix_colours(choose_body_colour(body.get("color")), PALE, 0.55)
+        outwards = (x - frame.x, y - frame.y)
+        if label := page.place_first_free_label(propose_labels_around(x, y, gap, name, size, fill, outwards=outwards)):
+            yield label
+
+
+_MOST_ORBITS: Final = 240
+_SEGMENTS: Final = (480, 120)
+"""Of an orbit, where there are few and where there are many."""
+_FEW: Final = 40
+
+
+def draw_universe(
+    stars: Bodies, *, t: float, title: str, width: int = 1200, height: int = 1200, scale: Any = "auto"
+) -> Drawing:
+    """Return the top view of the bodies at simulation time `t`. For very many bodies only some orbits are drawn.
+
+    `scale` is `linear`, `log`, or `auto` for what suits the distances. Raises InvalidInput for a time that is not
+    finite, and for a page or a scale that cannot be had.
+    """
+    orrery = Orrery(stars)
+    found = orrery.positions(t)
+    return draw_top_view(
+        stars,
+        dict(zip(orrery.ids, found.tolist(), strict=True)),
+        _compute_paths(stars, orrery, found),
+        t=t,
+        title=title,
+        width=width,
+        height=height,
+        scale=scale,
+    )
+
+
+def _compute_paths(stars: Bodies, orrery: Orrery, found: Floats) -> dict[str, Floats]:
+    """Return the orbits to draw, as points of the universe."""
+    places = {body_id: place for place, body_id in enumerate(orrery.ids)}
+    centres: dict[str, Floats] = {}
+    for body_id, body in stars.items():
+        parent = body.get("parentId")
+        if isinstance(parent, str) and parent in places:
+            centres[body_id] = found[places[parent]]
+        elif not body.get("isRoguePlanet"):  # whose way need not lead around anything
+            centres[body_id] = np.zeros(3)
+    orbiting = list(centres)
+    # Bodies may be at the ends of what numbers can say; the view leaves them out.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if len(orbiting) > _MOST_ORBITS:
+            offsets = found[[places[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
+            orbiting = [orbiting[place] for place in _sample_sizes(np.nan_to_num(np.abs(offsets).max(axis=1)))]
+        segments = _SEGMENTS[0] if len(orbiting) <= _FEW else _SEGMENTS[1]
+        return {body_id: orrery.path(body_id, segments) + centres[body_id] for body_id in orbiting}
+
+
+def _sample_sizes(sizes: Floats) -> list[int]:
+    """Return the indices of some orbits of every visible size."""
+    order = np.argsort(-sizes, kind="stable")
+    seen = order[sizes[order] >= 0.01 * sizes.max()]
+    return seen[:: math.ceil(len(seen) / _MOST_ORBITS)].tolist()

@@ -1,0 +1,531 @@
+"""What an agent is told has the keys it was promised, fits into its context, and leads to everything that does not."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic_core import to_json
+
+from paper_search.facets import count_facets
+from paper_search.models import (
+    Author,
+    Facets,
+    IntentType,
+    Paper,
+    PaperCollection,
+    ParsedIntent,
+    SearchConstraints,
+    SearchMetadata,
+    SearchQuery,
+    SearchStrategy,
+    SourceReport,
+    SourceStatus,
+    StageCount,
+    SynonymMap,
+)
+from paper_search.notices import EditorialNotice, NoticeStatus
+from paper_search.sessions import replies
+from paper_search.sessions.inbox import format_payload
+from paper_search.sessions.state import COMPLETED, FAILED, WAITING, PendingCheckpoint, SessionEnd, SessionState
+from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
+from tests.paper_search.sessions.helpers import REVIEW, STRATEGY
+from tests.requirements import requirement
+from uraniborg.kernel.inbox import Decision, Entry
+
+MOST_BYTES = 25_000
+MOST_PAPERS = 20
+ID = "0123456789abcdef" * 2
+ASKED_AT = datetime(2026, 1, 1, 12, tzinfo=UTC)
+NOW = ASKED_AT + timedelta(seconds=90)
+ALWAYS = {
+    "rounds_left",
+    "session_id",
+    "query",
+    "is_complete",
+    "has_pending_checkpoint",
+    "iteration",
+    "round",
+    "phase",
+    "elapsed_s",
+    "summary",
+    "sources",
+}
+PENDING = {
+    "current_checkpoint_kind",
+    "checkpoint",
+    "checkpoint_id",
+    "checkpoint_kind",
+    "user_action_required",
+}
+OF_A_PAPER = {
+    "id",
+    "title",
+    "authors",
+    "more_authors",
+    "year",
+    "venue",
+    "doi",
+    "relevance_score",
+    "relevance_reason",
+    "sources",
+    "status",
+    "found_in_round",
+}
+OF_A_SOURCE = {"name", "status", "returned", "calls", "seconds", "reason"}
+CJK = "潮汐加热冰卫星"
+
+
+def paper(number: int, **fields: Any) -> Paper:
+    values: dict[str, Any] = {
+        "id": f"p_{number:016x}",
+        "title": f"Paper {number}",
+        "authors": [Author(name="Tycho Brahe")],
+        "source": "alpha",
+        "sources": ["alpha"],
+        **fields,
+    }
+    return Paper(**values)
+
+
+def huge(number: int) -> Paper:
+    """A paper with more of everything than anybody wants to read."""
+    long = CJK * 60
+    return paper(
+        number,
+        title=f"{number} {long}",
+        authors=[Author(name=f"{long} {part}") for part in range(8)],
+        year=2000 + number % 40,
+        venue=f"{number} {long}",
+        doi=f"10.1000/{number}{long}",
+        abstract=long * 3,
+        full_text_url=f"https://example.org/{long}",
+        relevance_score=0.123456,
+        relevance_reason=long,
+        sources=[f"source-{part}" for part in range(12)],
+    )
+
+
+def strategy(**fields: Any) -> SearchStrategy:
+    queries = [SearchQuery(keywords=["icy moons"], boolean_query='"icy moons"')]
+    return SearchStrategy.model_validate({"queries": queries, "sources": ["alpha"], **fields})
+
+
+def collection(papers: list[Paper], reports: list[SourceReport] | None = None) -> PaperCollection:
+    counts = [StageCount(round=number, stage="search", count_in=9, count_out=8) for number in range(3)]
+    metadata = SearchMetadata(
+        query="moons",
+        search_strategy=strategy(),
+        total_found=len(papers),
+        sources=reports or [],
+        stage_counts=counts,
+    )
+    return PaperCollection(metadata=metadata, papers=papers, facets=count_facets(papers))
+
+
+def review(papers: list[Paper], reports: list[SourceReport] | None = None, **fields: Any) -> Checkpoint:
+    payload = ResultPayload(collection=collection(papers, reports), accumulated_papers=papers[:1])
+    return Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=payload, run_id=ID, iteration=1, **fields)
+
+
+def proposal(given: SearchStrategy | None = None, **intent: Any) -> Checkpoint:
+    values: dict[str, Any] = {"topic": "moons", "concepts": ["moons"], "intent_type": IntentType.SURVEY, **intent}
+    payload = StrategyPayload(intent=ParsedIntent(**values), strategy=given or strategy())
+    return Checkpoint(kind=CheckpointKind.STRATEGY_CONFIRMATION, payload=payload, run_id=ID)
+
+
+def waiting(checkpoint: Checkpoint, query: str = "icy moons") -> SessionState:
+    payload = checkpoint.payload
+    return SessionState(
+        ID,
+        query,
+        ASKED_AT,
+        phase=WAITING,
+        iteration=checkpoint.iteration,
+        round=checkpoint.round,
+        pending=PendingCheckpoint(checkpoint=checkpoint, sources=["alpha"]),
+        sources=payload.collection.metadata.sources if isinstance(payload, ResultPayload) else [],
+    )
+
+
+def ended(**fields: Any) -> SessionState:
+    end = SessionEnd.model_validate({"at": NOW, "paper_count": 12, "rounds": 2, **fields})
+    phase = FAILED if end.error else COMPLETED
+    return SessionState(ID, "icy moons", ASKED_AT, phase=phase, iteration=2, round=end.rounds, ended=end)
+
+
+def told(state: SessionState) -> dict[str, Any]:
+    """The reply as it travels."""
+    return json.loads(wire(replies.build_reply(state, NOW)))
+
+
+def wire(reply: dict[str, Any]) -> bytes:
+    return to_json(reply)
+
+
+def failing(count: int, reason: str = "It did not answer.") -> list[SourceReport]:
+    return [SourceReport(name=f"source-{n}", status=SourceStatus.FAILED, calls=3, reason=reason) for n in range(count)]
+
+
+@requirement("PS-REQ-8", "PS-REQ-11")
+@pytest.mark.parametrize(("checkpoint", "kind"), [(proposal(), STRATEGY), (review([paper(1)]), REVIEW)])
+def test_a_reply_at_a_checkpoint_has_every_key_and_the_payload_once(checkpoint: Checkpoint, kind: str) -> None:
+    reply = told(waiting(checkpoint))
+    assert reply.keys() >= ALWAYS | PENDING
+    assert not {"result", "paper_count", "error"} & reply.keys()
+    nested = reply["checkpoint"]
+    assert nested.keys() >= {"id", "kind", "iteration", "payload", "actions"}
+    assert nested["actions"] == ["approve", "edit", "reject"]
+    assert nested["id"] == reply["checkpoint_id"] == checkpoint.checkpoint_id
+    assert nested["kind"] == reply["checkpoint_kind"] == reply["current_checkpoint_kind"] == kind
+    assert reply.keys() == ALWAYS | PENDING, "the payload and the question are in the reply once"
+    assert nested["iteration"] == reply["iteration"] == checkpoint.iteration
+    assert reply["has_pending_checkpoint"] is reply["user_action_required"] is True
+    assert reply["is_complete"] is False
+    assert reply["phase"] == "waiting_checkpoint"
+    assert reply["summary"].strip()
+    assert (reply["session_id"], reply["query"], reply["elapsed_s"]) == (ID, "icy moons", 90.0)
+
+
+@requirement("PS-REQ-11")
+@pytest.mark.parametrize(
+    "phase", ["working", "intent_parsing", "searching", "deduplicating", "scoring", "something new"]
+)
+def test_a_reply_of_a_working_session_has_no_checkpoint(phase: str) -> None:
+    reply = told(SessionState(ID, "icy moons", ASKED_AT, phase=phase, iteration=1, sources_asked=3))
+    assert reply.keys() == ALWAYS
+    assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["phase"]) == (False, False, phase)
+    assert "get_session" in reply["summary"]
+
+
+@requirement("PS-REQ-8", "PS-REQ-11")
+@pytest.mark.parametrize("reason", [None, "max_rounds"])
+def test_a_result_has_its_count_and_the_reason_of_its_end_if_nobody_approved(reason: str | None) -> None:
+    reply = told(ended(reason=reason))
+    assert reply.keys() == ALWAYS | {"result", "paper_count"}
+    assert reply["is_complete"] is True
+    assert reply["has_pending_checkpoint"] is False
+    assert reply["result"]["paper_count"] == reply["paper_count"] == 12
+    assert "12 papers" in reply["result"]["summary"]
+    assert reply["result"].get("reason", "absent") == (reason or "absent")
+    assert reply["round"] == 2
+
+
+@requirement("PS-REQ-11", "PS-E7")
+def test_a_failure_is_a_string_in_an_otherwise_normal_reply() -> None:
+    reply = told(ended(error="The model could not be reached.", paper_count=0))
+    assert reply.keys() == ALWAYS | {"error"}
+    assert reply["error"] == "The model could not be reached."
+    assert reply["is_complete"] is True
+
+
+def test_the_time_stands_still_once_a_session_has_ended() -> None:
+    state = ended()
+    assert replies.build_reply(state, NOW + timedelta(days=3))["elapsed_s"] == 90.0
+    assert replies.build_reply(waiting(proposal()), NOW + timedelta(seconds=10.04))["elapsed_s"] == 100.0
+    assert replies.build_reply(waiting(proposal()), ASKED_AT - timedelta(hours=1))["elapsed_s"] == 0.0
+
+
+def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -> None:
+    report = SourceReport(name="alpha", status=SourceStatus.OK, returned=2, calls=1, seconds=0.5)
+    papers = [paper(1, year=2021, venue="Icarus", doi="10.1/x", relevance_score=0.987654), paper(2)]
+    reply = told(waiting(review(papers, [report], round=2)))
+    payload = reply["checkpoint"]["payload"]
+    assert {"papers", "total_papers", "shown", "facets", "accumulated_count", "stage_counts"} <= payload.keys()
+    assert "more" not in payload, "all of them are shown"
+    assert [shown["id"] for shown in payload["papers"]] == [papers[0].id, papers[1].id]
+    assert all(shown.keys() == OF_A_PAPER for shown in payload["papers"])
+    assert payload["papers"][0]["authors"] == ["Tycho Brahe"]
+    assert payload["papers"][0]["relevance_score"] == pytest.approx(0.99)
+    assert (payload["total_papers"], payload["shown"], payload["accumulated_count"]) == (2, 2, 1)
+    assert payload["status_counts"] == {"include": 0, "exclude": 0, "maybe": 0, "undecided": 2}
+    assert payload["facets"]["by_year"] == {"2021": 1}
+    assert payload["stage_counts"] == {"search": {"in": 9, "out": 8}}
+    assert [source.keys() for source in reply["sources"]] == [OF_A_SOURCE]
+    assert reply["sources"][0] == {
+        "name": "alpha",
+        "status": "ok",
+        "returned": 2,
+        "calls": 1,
+        "seconds": 0.5,
+        "reason": None,
+    }
+
+
+def test_a_strategy_is_complete_if_it_fits() -> None:
+    filters = SearchConstraints(year_from=2010, year_to=2020, max_results=7)
+    given = strategy(filters=filters, notes=["a note"])
+    payload = told(waiting(proposal(given, excluded=["reviews"])))["checkpoint"]["payload"]
+    assert SearchStrategy.model_validate(payload["strategy"]) == given
+    assert payload["intent"]["excluded"] == ["reviews"]
+    assert "shortened" not in payload
+
+
+def test_the_question_names_what_a_person_must_know() -> None:
+    filters = SearchConstraints(year_from=2010, year_to=2020)
+    asked = told(waiting(proposal(strategy(filters=filters))))["summary"]
+    assert all(part in asked for part in ('"icy moons"', "alpha", "2010", "2020"))
+    asked = told(waiting(review([paper(1), paper(2)], failing(2))))["summary"]
+    assert all(part in asked for part in ("2 papers", "source-0", "source-1", "failed"))
+
+
+def test_a_review_without_papers_says_that_no_source_answered_and_lists_the_failures() -> None:
+    reply = told(waiting(review([], failing(3, "No network."))))
+    assert reply["checkpoint"]["payload"]["papers"] == []
+    assert reply["checkpoint"]["payload"]["total_papers"] == 0
+    assert "No source answered" in reply["summary"]
+    assert "No papers" not in reply["summary"]
+    assert [(source["name"], source["status"], source["reason"]) for source in reply["sources"]] == [
+        (f"source-{number}", "failed", "No network.") for number in range(3)
+    ]
+
+
+@pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 40, 1_000])
+def test_at_most_twenty_papers_are_listed_and_the_reply_names_the_address_of_the_rest(count: int) -> None:
+    papers = [paper(number) for number in range(count)]
+    payload = told(waiting(review(papers)))["checkpoint"]["payload"]
+    assert payload["total_papers"] == count
+    assert payload["shown"] == len(payload["papers"]) == min(MOST_PAPERS, count)
+    assert [shown["id"] for shown in payload["papers"]] == [shown.id for shown in papers[:MOST_PAPERS]]
+    if count <= MOST_PAPERS:
+        assert "more" not in payload
+        return
+    assert str(count - MOST_PAPERS) in payload["more"]
+    address = re.search(r"paper-search://sessions/(\w+)/papers/(\d+)", payload["more"])
+    assert address is not None
+    assert address.groups() == (ID, str(MOST_PAPERS))
+    assert "export_results" in payload["more"]
+
+
+def test_the_address_of_the_rest_fits_what_is_shown_also_when_less_than_twenty_fit() -> None:
+    payload = told(waiting(review([huge(number) for number in range(100)])))["checkpoint"]["payload"]
+    assert 0 < payload["shown"] <= MOST_PAPERS
+    assert payload["more"].startswith(f"{100 - payload['shown']} more")
+    assert f"/papers/{payload['shown']}" in payload["more"]
+
+
+LONG_QUERY = CJK * 285 + "潮汐加热冰"
+CONTROLS = "a" + "\x01" * 1_999
+ASTRAL = "𝔪" * 2_000
+BIG_STRATEGY = strategy(
+    queries=[
+        SearchQuery(
+            keywords=[f"{CJK}{number}" for number in range(40)],
+            synonym_map=[SynonymMap(keyword=f"{CJK}{number}", synonyms=[CJK] * 10) for number in range(10)],
+            boolean_query=(CJK + " AND ") * 60,
+        )
+        for _ in range(30)
+    ],
+    sources=[f"source-{number}" for number in range(30)],
+    notes=[CJK * 50] * 30,
+)
+LONG_LIST = strategy(queries=[SearchQuery(keywords=["a"], boolean_query="a")] * 1_200)
+LONG_TEXT = strategy(queries=[SearchQuery(keywords=[], boolean_query="潮" * 20_000)])
+LONG_REASON = CJK * 1_000
+MANY = review([huge(number) for number in range(1_000)])
+MANY_AND_FAILURES = review([huge(number) for number in range(100)], failing(30, LONG_REASON))
+
+
+@pytest.mark.parametrize("query", ["moons", LONG_QUERY, CONTROLS, ASTRAL, '"\\' * 1_000], ids=lambda text: text[:3])
+@pytest.mark.parametrize(
+    "checkpoint",
+    [
+        proposal(BIG_STRATEGY),
+        proposal(LONG_LIST),
+        proposal(LONG_TEXT, topic=LONG_QUERY, concepts=[CJK * 20] * 100, notes=[LONG_QUERY] * 10),
+        MANY,
+        MANY_AND_FAILURES,
+        review([], failing(30, LONG_REASON)),
+        review([], failing(40, "\x02" * 500)),
+    ],
+    ids=["big", "list", "text", "papers", "papers and failures", "failures", "control characters"],
+)
+def test_no_reply_is_longer_than_it_may_be(query: str, checkpoint: Checkpoint) -> None:
+    reply = replies.build_reply(waiting(checkpoint, query), NOW)
+    assert len(wire(reply)) <= MOST_BYTES
+    assert reply.keys() >= ALWAYS | PENDING
+    assert reply["query"] == query
+    payload = reply["checkpoint"]["payload"]
+    assert ("more" in payload) is (payload.get("shown", 0) < payload.get("total_papers", 0))
+
+
+def test_papers_are_shown_however_many_sources_failed() -> None:
+    payload = replies.build_reply(waiting(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
+    assert payload["papers"]
+
+
+def test_of_thirty_failing_sources_every_one_is_named() -> None:
+    reply = told(waiting(review([], failing(30, LONG_REASON))))
+    assert [source["name"] for source in reply["sources"]] == [f"source-{number}" for number in range(30)]
+    assert all(source["reason"] for source in reply["sources"])
+
+
+def test_an_error_as_long_as_a_book_is_cut() -> None:
+    state = ended(error=CJK * 10_000)
+    assert len(wire(replies.build_reply(state, NOW))) <= MOST_BYTES
+    assert told(state)["error"].startswith(CJK)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 20, 250])
+@pytest.mark.parametrize("make", [paper, huge])
+def test_the_pages_hold_every_paper_once_and_in_order_and_none_is_too_long(count: int, make: Any) -> None:
+    given = collection([make(number) for number in range(count)])
+    seen: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = replies.build_papers_page(ID, given, offset)
+        assert len(wire(page)) <= MOST_BYTES
+        assert (page["session_id"], page["total_papers"], page["offset"]) == (ID, count, offset)
+        assert page["papers"] or not count
+        seen += [entry["id"] for entry in page["papers"]]
+        offset = None
+        if page["next"] is not None:
+            head, _, last = page["next"].rpartition("/")
+            assert head == f"paper-search://sessions/{ID}/papers"
+            offset = int(last)
+            assert offset == len(seen)
+    assert seen == [made.id for made in given.papers]
+
+
+def test_a_page_tells_the_abstract_and_the_address_too() -> None:
+    made = paper(1, abstract="Tides heat moons.", full_text_url="https://example.org/1")
+    (entry,) = replies.build_papers_page(ID, collection([made]), 0)["papers"]
+    assert entry.keys() == OF_A_PAPER | {"abstract", "url"}
+    assert (entry["abstract"], entry["url"]) == ("Tides heat moons.", "https://example.org/1")
+
+
+@pytest.mark.parametrize("offset", [3, 4, 10**18])
+def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
+    page = replies.build_papers_page(ID, collection([paper(n) for n in range(3)]), offset)
+    assert (page["papers"], page["next"], page["total_papers"]) == ([], None, 3)
+
+
+def test_an_earlier_decision_is_reported_with_its_door_and_a_short_note() -> None:
+    entry = Entry(
+        id=f"{ID}:0:{STRATEGY}",
+        part="paper_search",
+        kind=STRATEGY,
+        subject=ID,
+        payload={},
+        created_at=ASKED_AT,
+        state="decided",
+        decision=Decision(action="reject", note=CJK * 500),
+        door="console",
+        decided_at=NOW,
+    )
+    said = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
+    assert (said["checkpoint_id"], said["action"], said["door"]) == (entry.id, "reject", "console")
+    assert said["decided_at"] == NOW.isoformat()
+    assert len(wire(said)) < 3_000
+
+
+WILD = st.text(st.characters(exclude_categories=["Cs"]), max_size=60).flatmap(
+    lambda text: st.integers(1, 60).map(lambda times: text * times)
+)
+PAPERS = st.lists(
+    st.builds(
+        Paper,
+        id=st.uuids().map(lambda made: f"p_{made.hex[:16]}"),
+        title=WILD,
+        authors=st.lists(st.builds(Author, name=WILD), max_size=6),
+        year=st.none() | st.integers(-5_000, 5_000),
+        venue=st.none() | WILD,
+        doi=st.none() | WILD,
+        abstract=st.none() | WILD,
+        full_text_url=st.none() | WILD,
+        relevance_score=st.floats(0, 1),
+        relevance_reason=WILD,
+        sources=st.lists(st.sampled_from(["crossref", "arxiv", "semantic_scholar"]), max_size=9),
+        source=st.just("alpha"),
+    ),
+    max_size=4,
+).flatmap(lambda some: st.integers(1, 12).map(lambda times: some * times))
+REPORTS = st.lists(
+    st.builds(
+        SourceReport,
+        name=st.sampled_from(["crossref", "arxiv", "europepmc"]),
+        status=st.sampled_from(SourceStatus),
+        returned=st.integers(0, 1_000),
+        reason=st.none() | WILD,
+        retry_at=st.none() | st.just(NOW),
+        partial=st.booleans(),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=60)
+@given(papers=PAPERS, reports=REPORTS, query=WILD.map(lambda text: f"a{text}"[:2_000]))
+def test_whatever_sources_send_the_reply_and_the_pages_stay_within_bounds(
+    papers: list[Paper], reports: list[SourceReport], query: str
+) -> None:
+    checkpoint = review(papers, reports)
+    reply = replies.build_reply(waiting(checkpoint, query), NOW)
+    assert len(wire(reply)) <= MOST_BYTES
+    payload = reply["checkpoint"]["payload"]
+    assert reply["checkpoint"]["payload"] == payload
+    assert payload["shown"] == len(payload["papers"]) <= MOST_PAPERS
+    assert ("more" in payload) is (payload["shown"] < len(papers))
+    assert isinstance(payload["facets"], dict)
+    page = replies.build_papers_page(ID, collection(papers), 0)
+    assert len(wire(page)) <= MOST_BYTES
+    assert bool(page["papers"]) is bool(papers)
+
+
+def test_facets_are_few_and_the_newest_years_come_first() -> None:
+    papers = [paper(number, year=1900 + number, venue=f"Venue {number}") for number in range(60)]
+    given = collection(papers)
+    given = given.model_copy(update={"facets": Facets(by_year={1900 + n: 1 for n in range(60)}, by_venue={"V": 3})})
+    checkpoint = Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=ResultPayload(collection=given), run_id=ID)
+    facets = replies.build_checkpoint_payload(checkpoint)["facets"]
+    assert next(iter(facets["by_year"])) == "1959"
+    assert len(facets["by_year"]) <= 20
+    assert facets["by_venue"] == {"V": 3}
+
+
+RETRACTION = EditorialNotice(
+    status=NoticeStatus.RETRACTED, source="crossref", date="2010-02-06", notice_doi="10.1000/r", label="Retraction"
+)
+CALLED_A_CORRECTION = EditorialNotice(
+    status=NoticeStatus.CORRECTED, source="pubmed", date="2010-02-06", notice_doi="10.1000/r"
+)
+
+
+def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_for_other_papers() -> None:
+    concern = EditorialNotice(status=NoticeStatus.CONCERN, source="pubmed", date="2009")
+    papers = [
+        paper(1, notices=[RETRACTION, CALLED_A_CORRECTION]),
+        paper(2, notices=[concern]),
+        paper(3, notices=[CALLED_A_CORRECTION]),
+    ]
+    retracted, doubted, corrected = told(waiting(review(papers)))["checkpoint"]["payload"]["papers"]
+    assert retracted["retraction"] == {
+        "status": "retracted", "source": "crossref", "date": "2010-02-06", "notice_doi": "10.1000/r",
+    }  # fmt: skip
+    assert retracted["editorial_note"] == (
+        "Retracted 2010-02-06 (notice doi:10.1000/r, source crossref); "
+        "corrected 2010-02-06 (notice doi:10.1000/r, source pubmed)"
+    )
+    assert doubted.keys() - corrected.keys() == {"editorial_note"}
+    assert doubted["editorial_note"] == "Expression of concern 2009 (source pubmed)"
+    assert not {"retraction", "editorial_note"} & corrected.keys()
+
+
+def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices() -> None:
+    payload = json.loads(wire(replies.build_checkpoint_payload(review([paper(1, notices=[RETRACTION]), paper(2)]))))
+    lines = format_payload(payload)
+    assert lines[0] == "RETRACTED: Paper 1 (-)"
+    assert lines[2] == "  Retracted 2010-02-06 (notice doi:10.1000/r, source crossref)"
+    assert lines[4] == "Paper 2 (-)"
+    assert "Retracted" not in "".join(lines[4:])
+
+
+def test_retracted_papers_of_any_length_fit_into_a_reply() -> None:
+    long = [RETRACTION.model_copy(update={"notice_doi": f"10.1000/{n}{CJK * 80}"}) for n in range(30)]
+    papers = [huge(number).model_copy(update={"notices": long}) for number in range(40)]
+    reply = replies.build_reply(waiting(review(papers)), NOW)
+    assert len(wire(reply)) <= MOST_BYTES
+    assert reply["checkpoint"]["payload"]["shown"] > 0

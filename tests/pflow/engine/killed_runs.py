@@ -1,0 +1,175 @@
+"""Runs in processes of their own that are killed: before a chosen step of ending the run, or at any instant."""
+
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+from tests.forking import Forked, template
+from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
+
+STEPS: Final = {
+    *("open", "os.remove", "os.rename", "os.mkdir", "os.chmod", "os.truncate", "fcntl.flock", "fsync", "write"),
+    *("sqlite3.connect", "execute", "executemany", "end"),
+}
+PRELOADED: Final = (
+    *(
+        "pflow.service",
+        "pflow.engine.engine",
+        "pflow.engine.runlog",
+        "pflow.engine.resume.resume_point",
+        "pflow.engine.spool",
+    ),
+    *("pflow.cli.main", "pflow.cli.run_command", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
+    *("pflow.registry.discovery", "pflow.registry.loader", "pflow.replies", "pflow.reporting"),
+    *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
+    *("anyio._backends._asyncio", "rich.logging", "structlog"),
+)
+
+
+def start_run(place: Path, surface: str, *arguments: str, moment: int = 0, sabotage: str = "") -> Forked:
+    """Start a run of the draft `flow` as the Python API, the command or the MCP server runs it.
+
+    `moment` is the step of ending the run before which the process is killed, 0 for none; `sabotage` is a fault that
+    the process is given.
+    """
+    loaded = template(f"{__name__}:main", *PRELOADED)
+    running = loaded.start(surface, str(moment), sabotage, *arguments, env=build_environment(place), cwd=place)
+    if surface == "mcp":
+        call = {"name": "execute", "arguments": {"name": "flow"}}
+        messages = [INITIALIZE, INITIALIZED, {"id": 7, "method": "tools/call", "params": call}]
+        lines = [json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in messages]
+        running.stdin.write("".join(lines).encode())
+        running.stdin.flush()
+    else:
+        running.stdin.close()
+    return running
+
+
+def build_environment(place: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(place),
+        "PFLOW_HOME": str(place / "home"),
+        **inbox_environment(place),
+    }
+
+
+def inbox_environment(place: Path) -> dict[str, str]:
+    """Return the variable with the folder of questions to people."""
+    return {"URANIBORG_HOME": str(place / "uraniborg")}
+
+
+def main() -> None:
+    surface, moment, sabotage, *arguments = sys.argv[1:]
+    if sabotage:
+        SABOTAGES[sabotage]()
+    if moment != "0":
+        die_before_step_of_ending(int(moment))
+    if surface == "api":
+        run_as_python_does(Path.cwd(), *arguments)
+    else:
+        from pflow.__main__ import main as run_command
+
+        sys.argv = ["pflow", *(["mcp", "serve"] if surface == "mcp" else ["run", "flow", "--json", *arguments])]
+        run_command()
+
+
+def run_as_python_does(place: Path, only: str | None = None) -> None:
+    from pflow.config import Settings
+    from pflow.service import Service
+
+    service = Service(Settings(home=place / "home"), folder=place)
+    if only is None:
+        print(json.dumps(service.execute("flow").reply()))
+        return
+    ir = json.loads((place / "home" / "workflows" / "drafts" / "flow.json").read_text())
+    service.run(ir, name="flow", only=only)
+
+
+def die_before_step_of_ending(moment: int) -> None:
+    """Have this process killed before the step with this number: whatever may change a file, from when the run is over
+    until all is written down. The file `steps` has their count, if there are fewer."""
+    import uraniborg.kernel.sqlite as sqlite
+    from pflow.engine import engine
+
+    run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
+    connection: Any = sqlite._Named  # pyright: ignore[reportPrivateUsage]
+    end_run, ending, steps = run._end_run, 0, 0
+
+    def step(event: str, _: object = None) -> None:
+        nonlocal steps
+        if ending == threading.get_ident() and event in STEPS:
+            steps += 1
+            if steps == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def counted(name: str, function: Any) -> Any:
+        def call(*arguments: Any, **more: Any) -> Any:
+            step(name)
+            return function(*arguments, **more)
+
+        return call
+
+    def watched(*arguments: Any) -> Any:
+        nonlocal ending
+        ending = threading.get_ident()
+        try:
+            return end_run(*arguments)
+        finally:
+            step("end")
+            ending = 0
+            Path("steps").write_text(str(steps))
+
+    run._end_run = watched
+    for place, name in ((os, "fsync"), (os, "write"), (connection, "execute"), (connection, "executemany")):
+        setattr(place, name, counted(name, getattr(place, name)))
+    sys.addaudithook(step)
+
+
+def forget_results() -> None:
+    """Have nothing recorded of effects that finished."""
+    from pflow.engine.resume import journal as journals
+
+    journal: Any = journals.Journal
+    journal.write_result = lambda _journal, _result: None  # pyright: ignore[reportUnknownLambdaType]
+
+
+def clear_before_logging() -> None:
+    """Have a run that succeeded clear its results before it is logged, and dawdle in between."""
+    from pflow.engine import engine
+
+    run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
+    end_run = run._end_run
+
+    def end(self: Any, error: Any, outputs: Any) -> Any:
+        if error is None:
+            self._recorder.end_run(keep=False)
+            self._recorder = None
+            threading.Event().wait(0.1)
+        return end_run(self, error, outputs)
+
+    run._end_run = end
+
+
+def resume_successes() -> None:
+    """Have a run dawdle before it clears its results, and the next one resume from these."""
+    from pflow.engine import runlog
+    from pflow.engine.resume import recorder
+
+    recording: Any = recorder.RunRecorder
+    log: Any = runlog.RunLog
+    end_recording = recording.end_run
+
+    def end(*arguments: Any, **more: Any) -> bool:
+        threading.Event().wait(0.1)
+        return end_recording(*arguments, **more)
+
+    recording.end_run = end
+    log.has_succeeded = lambda _log, _run_id: False  # pyright: ignore[reportUnknownLambdaType]
+
+
+SABOTAGES: Final = {one.__name__: one for one in (forget_results, clear_before_logging, resume_successes)}

@@ -1,0 +1,118 @@
+"""What a run says of itself in the log of runs: every node, how it ended, what was reused, and no secret."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pflow.engine.results import RunResult
+from pflow.engine.runlog import RunLog
+from tests.pflow.engine.counting_home import Home, build_graph, chain, node
+from tests.requirements import requirement
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def logged(home: Home) -> Callable[[RunResult], dict[str, Any]]:
+    """The run as the log tells of it, with its nodes by name."""
+
+    def read(result: RunResult) -> dict[str, Any]:
+        log = RunLog(home.path / "runs.db")
+        try:
+            run = log.get_run(result.run_id)
+        finally:
+            log.close()
+        return run | {"nodes": {one["node"]: one for one in run["nodes"]}}
+
+    return read
+
+
+def test_every_node_is_there_with_how_it_ended(home: Home, logged: Any) -> None:
+    home.order("fail-b")
+    inner = chain(node("x"), node("y"))
+    ir = build_graph(
+        [node("a", action="go"), node("b"), node("help", echo="${b.error}"), node("w", "workflow", workflow_ir=inner)],
+        *("a>b:go", "b>help:error", "help>w"),
+    )
+    run = logged(home.run(ir, {"unused": 1}))
+    assert run["status"] == "success"
+    assert {name: one["status"] for name, one in run["nodes"].items()} == {
+        "a": "completed",
+        "b": "failed",
+        "help": "completed",
+        "w/x": "completed",
+        "w/y": "completed",
+        "w": "completed",
+    }
+    assert run["nodes"]["a"]["action"] == "go"
+    assert run["nodes"]["b"]["error"]["message"] == "ordered to fail: fail-b"
+    assert run["nodes"]["a"]["duration_ms"] > 0
+    assert run["inputs"] == {"unused": 1}
+
+
+def test_a_failed_run_and_the_one_that_goes_on_from_it_are_reported_apart(home: Home, logged: Any) -> None:
+    home.order("fail-b")
+    ir = chain(node("a"), node("b"))
+    first = home.run(ir)
+    home.clear_orders()
+    second = home.run(ir)
+    failed, resumed = logged(first), logged(second)
+    assert (failed["status"], failed["failed_node"], failed["error"]["code"]) == ("failed", "b", "node_failed")
+    assert (resumed["status"], resumed["resumed_from"], resumed["reused"]) == ("success", first.run_id, 1)
+    assert resumed["nodes"]["a"]["status"] == "reused"
+    assert resumed["nodes"]["b"]["note"] == "it had not finished"
+
+
+def test_a_run_that_failed_before_it_began_is_in_the_log(home: Home, logged: Any) -> None:
+    run = logged(home.run(chain(node("a", v="${x}"), inputs={"x": {"type": "string"}})))
+    assert run["status"] == "failed"
+    assert run["nodes"] == {}
+
+
+def test_a_branch_that_was_not_taken_is_there_as_skipped(home: Home, logged: Any) -> None:
+    run = logged(home.run(build_graph([node("a"), node("b")], "a>b:never")))
+    assert run["nodes"]["b"]["status"] == "skipped"
+
+
+def test_more_nodes_than_are_written_at_once_are_all_there(home: Home, logged: Any) -> None:
+    names = [f"n{at}" for at in range(1_100)]
+    ir = build_graph([node("a"), *(node(name, "on-loop") for name in names)], *(f"a>{name}" for name in names))
+    assert len(logged(home.run(ir))["nodes"]) == 1_101
+
+
+def test_outputs_are_stored_unless_they_are_long(home: Home, logged: Any) -> None:
+    ir = chain(
+        node("a", echo="x" * 50_000, v=1),
+        outputs={"long": {"source": "${a.echo}"}, "short": {"source": "${a.value}"}},
+    )
+    result = home.run(ir)
+    run = logged(result)
+    assert run["outputs"]["short"] == result.outputs["short"]
+    assert run["outputs"]["long"] == {"bytes": 50_002}
+
+
+@requirement("PF-N4")
+def test_no_secret_is_in_the_log(home: Home, logged: Any) -> None:
+    home.order("fail-a", text="denied: s3cr3t-value")
+    result = home.run(chain(node("a", v="${api_key}")), {"api_key": "s3cr3t-value"})
+    run = logged(result)
+    assert run["inputs"] == {"api_key": "***"}
+    assert run["error"]["message"] == run["nodes"]["a"]["error"]["message"] == "ordered to fail: denied: ***"
+    assert b"s3cr3t-value" not in b"".join(path.read_bytes() for path in home.path.glob("runs.db*"))
+
+
+def test_what_nodes_raise_that_no_json_holds_is_stored_as_text(home: Home, logged: Any) -> None:
+    home.add_nodes(
+        "odd",
+        [{"type": "odd", "description": "o", "run": "odd.py:act"}],
+        "from pflow.errors import NodeFailed\n"
+        "def act(params, context):\n    raise NodeFailed('half \\ud800', thing=object(), n=float('nan'))\n",
+    )
+    run = logged(home.run(chain(node("a", "odd"))))
+    assert run["status"] == "failed"
+    assert "object" in run["error"]["thing"]

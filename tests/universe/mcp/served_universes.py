@@ -1,0 +1,92 @@
+"""A universe server on a real port, and changes of its universes over REST."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import httpx
+
+from universe.app import make_app
+from universe.config import UniverseConfig
+from universe.store.memory import MemoryStore
+from universe.store.port import Store
+from uraniborg.kernel.mcp.testing import serving
+
+SOON_S: Final = 30
+"""How long anything may take that is expected to happen."""
+_POLL_S: Final = 0.01
+
+Json = dict[str, Any]
+Value = TypeVar("Value")
+
+
+async def soon(awaited: Awaitable[Value]) -> Value:
+    async with asyncio.timeout(SOON_S):
+        return await awaited
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait for what nobody tells of."""
+    async with asyncio.timeout(SOON_S):
+        while not condition():  # noqa: ASYNC110 - there is nobody to set an event
+            await asyncio.sleep(_POLL_S)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running server; its methods speak REST and expect success."""
+
+    url: str
+    http: httpx.AsyncClient
+    store: Store
+
+    @property
+    def mcp(self) -> str:
+        return f"{self.url}/mcp"
+
+    async def make(self, universe_id: str, *commands: Json, state: Json | None = None) -> None:
+        """A universe to which these commands were sent."""
+        asked = {"id": universe_id, "name": "Hven"} | ({} if state is None else {"state": state})
+        said = await self.http.post("/universes", json=asked)
+        assert said.status_code == 201, said.text
+        if commands:
+            await self.send(universe_id, list(commands), wanted="events")
+
+    async def send(self, universe_id: str, command: Any, *, wanted: str = "state", **headers: str) -> Json:
+        said = await self.http.post(
+            f"/universes/{universe_id}/commands",
+            json=command,
+            params={"return": wanted},
+            headers={name.replace("_", "-"): value for name, value in headers.items()},
+        )
+        assert said.status_code == 200, said.text
+        return said.json()
+
+    async def record(self, universe_id: str, **params: int) -> Json:
+        said = await self.http.get(f"/universes/{universe_id}", params=params)
+        assert said.status_code == 200, said.text
+        return said.json()
+
+    async def state(self, universe_id: str, **params: int) -> Json:
+        return (await self.record(universe_id, **params))["state"]
+
+    async def version(self, universe_id: str) -> int:
+        return (await self.record(universe_id))["version"]
+
+    async def delete(self, universe_id: str) -> None:
+        said = await self.http.delete(f"/universes/{universe_id}")
+        assert said.status_code == 204, said.text
+
+
+@asynccontextmanager
+async def served(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
+    """A server of its own for the block, over `store` or an empty one in memory."""
+    kept = store or MemoryStore()
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
+    async with (
+        serving(make_app(UniverseConfig(**settings), kept)) as url,
+        httpx.AsyncClient(base_url=url, timeout=SOON_S, limits=limits) as http,
+    ):
+        yield Served(url, http, kept)

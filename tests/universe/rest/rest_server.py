@@ -1,0 +1,107 @@
+"""The whole app on a real port in a separate thread, and checks of its responses."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from universe.app import make_app
+from universe.config import UniverseConfig
+from universe.store.port import Store
+from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.mcp.testing import serving
+
+SOON: Final = 20.0
+"""How long anything may take before it counts as never happening."""
+
+
+@contextmanager
+def served(folder: Path, *, store: Store | None = None, **settings: Any) -> Generator[httpx.Client]:
+    """A client of a server that keeps its universes in the folder."""
+    app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
+    with in_thread(app) as url, httpx.Client(base_url=url, timeout=SOON) as client:
+        yield client
+
+
+@contextmanager
+def in_thread(app: Any) -> Generator[str]:
+    """The address of the app, for as long as the block lasts."""
+    said: dict[str, str] = {}
+    started, leaving = threading.Event(), asyncio.Event()
+    loop = asyncio.new_event_loop()
+
+    async def serve() -> None:
+        async with serving(app) as url:
+            said["url"] = url
+            started.set()
+            await leaving.wait()
+
+    def run() -> None:
+        try:
+            loop.run_until_complete(serve())
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())
+        finally:
+            started.set()
+            loop.close()
+
+    thread = threading.Thread(target=run, name="served app")
+    # Two threads that write a traceback at once, this server's and the test's, can crash the interpreter.
+    logging.disable(logging.CRITICAL)
+    thread.start()
+    with ExitStack() as leave:
+        leave.callback(logging.disable, logging.NOTSET)
+        leave.callback(thread.join, SOON)
+        assert started.wait(SOON)
+        leave.callback(loop.call_soon_threadsafe, leaving.set)
+        yield said["url"]
+
+
+def error(answer: httpx.Response, status: int, code: str | None = None) -> dict[str, Any]:
+    """The error of an answer, which has the status, and the one shape that all errors have."""
+    assert answer.status_code == status, (answer.status_code, answer.text[:500])
+    assert answer.headers["Content-Type"] == "application/json"
+    assert "ETag" not in answer.headers
+    body = answer.json()
+    assert body.keys() == {"error"}
+    told = body["error"]
+    assert {"code", "message", "hint"} <= told.keys()
+    assert all(isinstance(told[name], str) and told[name] for name in ("code", "message", "hint"))
+    assert code is None or told["code"] == code, told
+    return told
+
+
+SEEN_AS: Final[list[dict[str, Any]]] = [{"headers": {"If-Match": '"0"'}}, {"params": {"expectedVersion": 0}}]
+"""The two ways to say that version 0 is what was seen."""
+
+
+def bearing(value: str) -> httpx.Headers:
+    """An Authorization header, in UTF-8."""
+    return httpx.Headers([(b"Authorization", value.encode())])
+
+
+def made(client: httpx.Client, **body: Any) -> str:
+    """The id of a new universe."""
+    answer = client.post("/universes", json={"name": "Hven", **body})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def sent(client: httpx.Client, universe_id: str, command: Any, **more: Any) -> dict[str, Any]:
+    """What a command that is accepted answers."""
+    answer = client.post(f"/universes/{universe_id}/commands", json=command, **more)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def state_of(client: httpx.Client, universe_id: str) -> dict[str, Any]:
+    return client.get(f"/universes/{universe_id}").json()["state"]
+
+
+def version_of(client: httpx.Client, universe_id: str) -> int:
+    return client.get(f"/universes/{universe_id}").json()["version"]

@@ -1,0 +1,111 @@
+"""Sample entries and records for stores, and a listener for the changes of a store."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from typing import Any, cast
+
+from universe.store.port import Change, Entry, Record, Snapshot, Store
+
+AT = "2026-01-02T03:04:05.678Z"
+LATER = "2026-01-02T03:04:06.000Z"
+SOON_S = 20
+"""How long anything may take that is expected to happen."""
+
+
+def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name: str = "A universe") -> Record:
+    return Record(universe_id, name, version, created_at, created_at)
+
+
+def entry(version: int, universe_id: str = "u", body: bytes = b'{"type":"tick","dt":1}', at: str = LATER) -> Entry:
+    return Entry.make_sealed(universe_id, version, "command", body, b"[]", at)
+
+
+def entries(first: int, last: int, universe_id: str = "u") -> list[Entry]:
+    return [entry(version, universe_id, b'{"type":"tick","dt":%d}' % version) for version in range(first, last + 1)]
+
+
+def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}') -> Snapshot:
+    return Snapshot(version, state, Snapshot.compute_digest(universe_id, version, state))
+
+
+async def made(store: Store, universe_id: str = "u", count: int = 0) -> None:
+    """A universe with that many entries."""
+    await store.create(record(universe_id, count), entries(1, count, universe_id))
+
+
+async def log_of(store: Store, universe_id: str = "u") -> list[Entry]:
+    return await store.entries(universe_id, after=0, limit=100_000)
+
+
+Use = Callable[[Store], Awaitable[Any]]
+EVERY_USE: dict[str, Use] = {
+    "ping": lambda store: store.ping(),
+    "create": lambda store: store.create(record("new")),
+    "rename": lambda store: store.rename("u", "name", AT),
+    "delete": lambda store: store.delete("u"),
+    "record": lambda store: store.record("u"),
+    "records": lambda store: store.records(limit=1),
+    "append": lambda store: store.append("u", 0, [entry(1)]),
+    "entries": lambda store: store.entries("u", after=0, limit=1),
+    "key": lambda store: store.key("u", "k"),
+    "snapshot": lambda store: store.snapshot("u"),
+    "snapshot_versions": lambda store: store.snapshot_versions("u"),
+    "put_snapshot": lambda store: store.put_snapshot("u", snapshot(1)),
+}
+"""One call of every method that asks something of the database."""
+
+
+class Heard:
+    """The changes a store has told of since it is listened to."""
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self._more = asyncio.Condition()
+
+    async def listen(self, store: Store) -> None:
+        async with aclosing(cast("AsyncGenerator[Change]", store.changes())) as changes:
+            async for change in changes:
+                async with self._more:
+                    self.changes.append(change)
+                    self._more.notify_all()
+
+    async def until(self, *expected: Change, within_s: float = SOON_S) -> None:
+        """Wait until all of these were told, in this order, whatever else there was."""
+        await self.until_so(lambda: _are_within(expected, self.changes), f"{expected}", within_s)
+
+    async def until_so(self, condition: Callable[[], Any], expected: str = "", within_s: float = SOON_S) -> None:
+        try:
+            async with asyncio.timeout(within_s), self._more:
+                await self._more.wait_for(condition)
+        except TimeoutError:
+            raise AssertionError(f"waited for {expected}, told of {self.changes}") from None
+
+    async def until_others_are_heard(self, other: Store) -> None:
+        """Others are not heard from the very first moment on: make changes until one is told."""
+        async with asyncio.timeout(SOON_S):
+            for number in range(1_000):
+                await made(other, f"probe {number}")
+                try:
+                    async with asyncio.timeout(0.5), self._more:
+                        await self._more.wait_for(lambda: self.changes)
+                except TimeoutError:
+                    continue
+                return
+
+
+@asynccontextmanager
+async def listening(store: Store) -> AsyncGenerator[Heard]:
+    heard = Heard()
+    task = asyncio.create_task(heard.listen(store))
+    await asyncio.sleep(0)  # the task begins
+    try:
+        yield heard
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def _are_within(expected: tuple[Change, ...], told: list[Change]) -> bool:
+    rest = iter(told)
+    return all(change in rest for change in expected)

@@ -1,0 +1,64 @@
+"""The simple renderer shows the true orbit."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from universe import systems
+from universe.orbits.compatible_orbits import local_position, orbit_path
+from universe.orbits.kepler_blocks import read_elements
+from universe.systems.compatible_fields import compute_compatible_fields
+from universe.systems.elements import Orbit
+
+
+@pytest.mark.parametrize("name", systems.list_system_names())
+def test_at_time_0_every_body_stands_where_its_true_orbit_has_it(name: str) -> None:
+    stars = systems.load_system(name)["stars"]
+    orbiting = [key for key, body in stars.items() if body["parentId"]]
+    for key, place in zip(orbiting, read_elements(stars, orbiting).positions(0.0), strict=True):
+        assert math.dist(local_position(stars[key], 0.0), place) < 1e-9 * stars[key]["orbitalDistance"], key
+
+
+@pytest.mark.parametrize("name", systems.list_system_names())
+def test_later_it_is_never_further_off_than_the_eccentricity_allows(name: str) -> None:
+    stars = systems.load_system(name)["stars"]
+    orbiting = [key for key, body in stars.items() if body["parentId"]]
+    elements = read_elements(stars, orbiting)
+    for key in orbiting:
+        body = stars[key]
+        allowed = (2.2 * body["kepler"].get("eccentricity", 0) + 1e-6) * body["orbitalDistance"]
+        for part in (0.13, 0.5, 0.77, 1.0, 3.4):
+            t = part * body["kepler"]["period"]
+            true = elements.positions(t)[orbiting.index(key)]
+            assert math.dist(local_position(body, t), true) < allowed, (key, part)
+
+
+@pytest.mark.parametrize("name", systems.list_system_names())
+def test_the_ellipse_that_is_drawn_is_the_true_one(name: str) -> None:
+    stars = systems.load_system(name)["stars"]
+    orbiting = [key for key, body in stars.items() if body["parentId"]]
+    elements = read_elements(stars, orbiting)
+    for place, key in enumerate(orbiting):
+        for drawn, true in zip(orbit_path(stars[key], 16), elements.path(place, 16), strict=True):
+            assert math.dist(drawn, true) < 1e-9 * stars[key]["orbitalDistance"], key
+
+
+@given(st.floats(0, 180), st.floats(0, 360), st.floats(0, 360), st.floats(0, 0.95), st.floats(0, 360))
+def test_any_orbit_can_be_said_in_the_words_of_the_compatible_rule(
+    tilt: float, node: float, periapsis: float, eccentricity: float, anomaly: float
+) -> None:
+    orbit = Orbit(2.0, eccentricity, 100.0, anomaly, (tilt, node), periapsis)
+    body = {"id": "x", "parentId": None, **compute_compatible_fields(orbit)}
+    body["kepler"] = {
+        "semiMajorAxis": 2.0,
+        "eccentricity": eccentricity,
+        "inclination": tilt,
+        "longitudeOfAscendingNode": node,
+        "argumentOfPeriapsis": periapsis,
+        "meanAnomaly": anomaly,
+        "period": 100.0,
+    }
+    true = read_elements({"x": body}, ["x"]).positions(0.0)[0]
+    assert math.dist(local_position(body, 0.0), true) < 1e-8
