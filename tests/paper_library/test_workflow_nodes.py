@@ -23,7 +23,7 @@ from paper_library.errors import (
 )
 from paper_library.library import Library
 from pflow.registry.interface import parse_interface
-from tests.paper_library.operations.shelves import bibliography, shelve_readable
+from tests.paper_library.operations.shelves import build_readable_shelf, write_bibliography
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
 INTERFACES = {
@@ -60,7 +60,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
 
 @pytest.fixture
 def shelf(context: Context) -> Path:
-    shelve_readable(context.folder / "shelf")
+    build_readable_shelf(context.folder / "shelf")
     return context.folder / "shelf"
 
 
@@ -214,7 +214,7 @@ def test_adding_twice_changes_nothing_and_keeps_what_was_there(context: Context,
 
 
 def test_files_are_added_and_what_is_no_paper_is_told(context: Context) -> None:
-    bibliography(context.folder / "more.bib", "Instruments of astronomy")
+    write_bibliography(context.folder / "more.bib", "Instruments of astronomy")
     added = workflow_nodes.add({"files": "more.bib", "papers": [{"no": "title"}], "shelf": "shelf"}, context)
     assert added["papers"] == 1
     assert added["problems"]
