@@ -10,8 +10,8 @@ from pflow.config import Settings
 from pflow.errors import PflowError
 from pflow.replies import build_refusal, build_reply
 from pflow.service import Service
-from tests.pflow.library.homes import draft
-from tests.pflow.mcp.agents import environment
+from tests.pflow.library.homes import write_draft
+from tests.pflow.mcp.agents import make_environment
 
 SHORT = 250_000
 """More bytes than this no agent wants to read."""
@@ -54,28 +54,30 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-def service(home: Path) -> Service:
+def make_service(home: Path) -> Service:
     return Service(Settings(home=home), folder=home.parent)
 
 
 def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") -> dict[str, Any]:
     """As an agent is answered. `ir`, which may be a text, is put among the drafts first."""
     if ir is not None:
-        draft(home, name, ir)
-    asked = service(home)
+        write_draft(home, name, ir)
+    asked = make_service(home)
     try:
         return build_reply(asked.execute(name, inputs), asked.home)
     except PflowError as exc:
         return build_refusal(exc, name)
 
 
-def child(home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybody: bool = False) -> tuple[Any, float]:
+def run_in_child(
+    home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybody: bool = False
+) -> tuple[Any, float]:
     """The replies to calls of the service in a process of its own, on a disk with so much room for a file, and the
     most memory in MB that it took."""
     argv = [sys.executable, "-c", CHILD, str(home), "" if room is None else str(room)]
     if as_anybody:
         argv = [sys.executable, "-c", AS_ANYBODY, *argv]
-    env = environment(home)
+    env = make_environment(home)
     done = subprocess.run(
         argv, input=json.dumps(calls), capture_output=True, text=True, timeout=SOON_S, check=False, env=env
     )
@@ -84,11 +86,11 @@ def child(home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybo
     return said["replies"], said["peak_mb"]
 
 
-def length(reply: Any) -> int:
+def measure_reply(reply: Any) -> int:
     return len(json.dumps(reply))
 
 
-def refusal(reply: dict[str, Any], code: str, *words: str) -> dict[str, Any]:
+def check_refusal(reply: dict[str, Any], code: str, *words: str) -> dict[str, Any]:
     """The error, which says what is wrong and what to do, and is short."""
     error = reply["error"]
     assert reply["success"] is False
@@ -96,11 +98,11 @@ def refusal(reply: dict[str, Any], code: str, *words: str) -> dict[str, Any]:
     assert error["hint"]
     for word in words:
         assert word in error["message"], error["message"][:500]
-    assert length(reply) < SHORT, f"{length(reply):,} bytes"
+    assert measure_reply(reply) < SHORT, f"{measure_reply(reply):,} bytes"
     return error
 
 
-def litter(home: Path) -> list[str]:
+def list_leftovers(home: Path) -> list[str]:
     """Files that something left in the middle of writing them."""
     return [path.name for path in home.rglob("*") if path.suffix == ".tmp" or path.name.endswith("-journal")]
 

@@ -16,12 +16,23 @@ import pytest
 from pflow.errors import NodeFailed, PflowError
 from pflow.templates.resolution import Resolution, Scope
 from tests.pflow.engine.counting_home import until
-from tests.pflow.hostile import GOOD, SHORT, SOON_S, child, echo, execute, length, litter, refusal, service
-from tests.pflow.library.homes import draft, files
-from tests.pflow.mcp.agents import agent, executed, failed, told
+from tests.pflow.hostile import (
+    GOOD,
+    SHORT,
+    SOON_S,
+    check_refusal,
+    echo,
+    execute,
+    list_leftovers,
+    make_service,
+    measure_reply,
+    run_in_child,
+)
+from tests.pflow.library.homes import read_all_files, write_draft
+from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
 from tests.pflow.mcp.gates import is_running
-from tests.pflow.mcp.material import chain, shell, times
-from tests.pflow.mcp.rawly import raw_server
+from tests.pflow.mcp.raw_server import raw_server
+from tests.pflow.mcp.sample_workflows import chain, count_runs, shell_node
 from tests.requirements import requirement
 
 MANY = 10_000
@@ -52,13 +63,13 @@ def spread(count: int) -> dict[str, Any]:
 @pytest.mark.parametrize("make", [passed_on, spread])
 def test_ten_thousand_nodes_are_checked_and_run_within_bounds(home: Path, make: Callable[[int], Any]) -> None:
     ir = make(MANY)
-    draft(home, "x", ir)
+    write_draft(home, "x", ir)
     began = time.monotonic()
-    assert service(home).check(ir).errors == []
+    assert make_service(home).check(ir).errors == []
     checked_s = time.monotonic() - began
-    (reply,), peak_mb = child(home, ("execute", "x"))
+    (reply,), peak_mb = run_in_child(home, ("execute", "x"))
     assert reply["success"]
-    assert length(reply) < SHORT
+    assert measure_reply(reply) < SHORT
     assert checked_s < SOON_S / 2
     assert peak_mb < 300
 
@@ -85,7 +96,7 @@ TOO_MANY: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("what", TOO_MANY)
 def test_ten_thousand_mistakes_are_told_in_few_words(home: Path, what: str) -> None:
     ir, words = TOO_MANY[what]
-    error = refusal(execute(home, ir), "invalid_workflow", words)
+    error = check_refusal(execute(home, ir), "invalid_workflow", words)
     assert len(error["message"]) < 2000
     assert error["diagnostics"]
 
@@ -96,14 +107,14 @@ def test_ten_thousand_inputs_that_are_missing_or_unused_are_told_in_few_words(ho
     ir = GOOD if given else {**GOOD, "inputs": {name: {"type": "string"} for name in names}}
     reply = execute(home, ir, dict.fromkeys(names, 1) if given else None)
     assert reply["success"] is given
-    assert length(reply) < SHORT
+    assert measure_reply(reply) < SHORT
 
 
 def test_many_small_outputs_take_no_more_than_they_are(home: Path) -> None:
     ir: dict[str, Any] = spread(3_000) | {"nodes": [echo(f"n{at}", "x" * 50) for at in range(3_000)], "outputs": {}}
     reply = execute(home, ir)
     assert reply["success"]
-    assert length(reply) < SHORT
+    assert measure_reply(reply) < SHORT
     assert len(list((home / "spool").rglob("*"))) < 10
 
 
@@ -116,8 +127,8 @@ def test_many_small_outputs_take_no_more_than_they_are(home: Path) -> None:
     ],
 )
 def test_what_is_told_of_a_workflow_is_bounded_however_much_there_is_to_tell(home: Path, ir: Any) -> None:
-    draft(home, "x", ir)
-    assert length(service(home).describe("x")) < SHORT
+    write_draft(home, "x", ir)
+    assert measure_reply(make_service(home).describe("x")) < SHORT
 
 
 # Long.
@@ -138,8 +149,8 @@ TOO_LONG: dict[str, tuple[Any, Any, str, str]] = {
         "at most 100",
     ),
     "name within": (of_type("workflow", 1), None, "invalid_workflow", "1,000,000 characters"),
-    "command": ({"nodes": [shell("a", f"true {LONG}")]}, None, "node_failed", "too long"),
-    "argument": ({"nodes": [shell("a", "true ${v}")]}, {"v": LONG}, "node_failed", "longer than 100,000 bytes"),
+    "command": ({"nodes": [shell_node("a", f"true {LONG}")]}, None, "node_failed", "too long"),
+    "argument": ({"nodes": [shell_node("a", "true ${v}")]}, {"v": LONG}, "node_failed", "longer than 100,000 bytes"),
     "number": (json.dumps(GOOD).replace('"well"', "9" * 1_000_000), None, "invalid_workflow", "line 1, column"),
 }
 TOO_LONG["name within"][0]["nodes"][0]["params"] = {"workflow_name": LONG}
@@ -148,19 +159,19 @@ TOO_LONG["name within"][0]["nodes"][0]["params"] = {"workflow_name": LONG}
 @pytest.mark.parametrize("what", TOO_LONG)
 def test_a_million_characters_in_the_wrong_place_are_refused_and_not_repeated(home: Path, what: str) -> None:
     ir, inputs, code, words = TOO_LONG[what]
-    refusal(execute(home, ir, inputs), code, words)
+    check_refusal(execute(home, ir, inputs), code, words)
 
 
 @pytest.mark.parametrize("tool", ["execute", "describe", "save", "save as"])
 @requirement("PF-R16")
 def test_a_name_of_a_million_characters_or_with_a_nul_is_refused_by_every_operation(home: Path, tool: str) -> None:
-    draft(home, "x", GOOD)
-    before = files(home)
+    write_draft(home, "x", GOOD)
+    before = read_all_files(home)
     asks: dict[str, Callable[[str], Any]] = {
-        "execute": lambda name: service(home).execute(name),
-        "describe": lambda name: service(home).describe(name),
-        "save": lambda name: service(home).save(name, "y", "Greets."),
-        "save as": lambda name: service(home).save("x", name, "Greets."),
+        "execute": lambda name: make_service(home).execute(name),
+        "describe": lambda name: make_service(home).describe(name),
+        "save": lambda name: make_service(home).save(name, "y", "Greets."),
+        "save as": lambda name: make_service(home).save("x", name, "Greets."),
     }
     for name in (LONG, "a\0b", "\0", "x\0.json", "\ud800"):
         with pytest.raises(PflowError, match="1 to 50 characters") as caught:
@@ -168,24 +179,24 @@ def test_a_name_of_a_million_characters_or_with_a_nul_is_refused_by_every_operat
         assert caught.value.type == "SecurityError"
         assert len(caught.value.message) < 500
         assert "\0" not in caught.value.message
-    assert files(home) == before
+    assert read_all_files(home) == before
 
 
 def test_words_of_a_million_characters_are_refused_or_looked_for(home: Path) -> None:
-    draft(home, "x", GOOD)
-    assert length(service(home).browse(LONG)) < SHORT
-    for ask in (lambda: service(home).list_library(LONG), lambda: service(home).save("x", "y", LONG)):
+    write_draft(home, "x", GOOD)
+    assert measure_reply(make_service(home).browse(LONG)) < SHORT
+    for ask in (lambda: make_service(home).list_library(LONG), lambda: make_service(home).save("x", "y", LONG)):
         with pytest.raises(PflowError, match="at most 500 characters") as caught:
             ask()
         assert caught.value.hint
-    assert files(home).keys() == {"workflows/drafts/x.json"}
+    assert read_all_files(home).keys() == {"workflows/drafts/x.json"}
 
 
 def test_values_of_a_million_characters_pass_through_and_are_cut_in_the_reply_alone(home: Path) -> None:
     ir = chain(echo("a", LONG), echo("b", "${a.echo}"), outputs={"said": {"source": "${b.echo}"}})
     reply = execute(home, ir)
     assert reply["success"]
-    assert length(reply) < SHORT
+    assert measure_reply(reply) < SHORT
     assert reply["outputs"]["said"]["bytes"] == len(LONG)
     assert (home / reply["outputs"]["said"]["file"]).read_text() == LONG
 
@@ -198,7 +209,7 @@ def test_values_of_a_million_characters_pass_through_and_are_cut_in_the_reply_al
 def test_a_variable_of_a_million_characters_is_missed_in_few_words(home: Path, variable: str, kind: str) -> None:
     reply = execute(home, {"nodes": [echo("a", f"${{{variable}}}")]})
     assert reply["error"]["type"] == kind
-    assert length(reply) < SHORT
+    assert measure_reply(reply) < SHORT
 
 
 @pytest.mark.parametrize(
@@ -211,13 +222,13 @@ def test_a_variable_of_a_million_characters_is_missed_in_few_words(home: Path, v
     ],
 )
 def test_a_workflow_of_a_million_characters_is_described_in_few_words(home: Path, ir: Any) -> None:
-    draft(home, "x", ir)
-    assert length(service(home).describe("x")) < SHORT
+    write_draft(home, "x", ir)
+    assert measure_reply(make_service(home).describe("x")) < SHORT
 
 
 def test_an_input_with_a_name_of_a_million_characters_is_listed_in_few_words(home: Path) -> None:
-    draft(home, "x", {**GOOD, "inputs": {LONG: {"type": "string"}}})
-    assert length(service(home).browse("x")) < SHORT
+    write_draft(home, "x", {**GOOD, "inputs": {LONG: {"type": "string"}}})
+    assert measure_reply(make_service(home).browse("x")) < SHORT
 
 
 # Deep, and in circles.
@@ -238,13 +249,13 @@ def test_what_is_nested_too_deep_is_refused(home: Path, depth: int, signs: tuple
         "nodes": '{"nodes": [{"id": "a", "type": "echo"}, DEEP]}',
         "ir": '{"ir": DEEP}',
     }[where]
-    refusal(execute(home, text.replace("DEEP", nested(depth, *signs))), "invalid_workflow")
-    assert length(service(home).browse("x")) < SHORT
+    check_refusal(execute(home, text.replace("DEEP", nested(depth, *signs))), "invalid_workflow")
+    assert measure_reply(make_service(home).browse("x")) < SHORT
 
 
 def test_the_deepest_that_is_allowed_runs_and_is_reused(home: Path) -> None:
-    ir = chain(echo("a", "DEEP"), shell("b", "test -e deep"))
-    refusal(execute(home, json.dumps(ir).replace('"DEEP"', nested(99))), "node_failed")
+    ir = chain(echo("a", "DEEP"), shell_node("b", "test -e deep"))
+    check_refusal(execute(home, json.dumps(ir).replace('"DEEP"', nested(99))), "node_failed")
     (home.parent / "deep").touch()
     reply = execute(home)
     assert reply["success"]
@@ -257,7 +268,7 @@ def test_an_input_that_is_nested_too_deep_fails_the_node_that_is_given_it(home: 
     for _ in range(depth):
         value = [value]
     reply = execute(home, {"nodes": [echo("a", "${v}")]}, {"v": value})
-    assert refusal(reply, "node_failed", "nested")["node"] == "a"
+    assert check_refusal(reply, "node_failed", "nested")["node"] == "a"
 
 
 @pytest.mark.parametrize("depth", [11, 100])
@@ -265,21 +276,21 @@ def test_workflows_within_workflows_end_somewhere(home: Path, depth: int) -> Non
     ir: Any = GOOD
     for _ in range(depth):
         ir = {"nodes": [{"id": "a", "type": "workflow", "params": {"workflow_ir": ir}}]}
-    refusal(execute(home, ir), "invalid_workflow", "deep")
+    check_refusal(execute(home, ir), "invalid_workflow", "deep")
 
 
 def test_workflows_that_run_each_other_in_a_circle_are_refused_before_anything_runs(home: Path) -> None:
     for name, other in (("x", "y"), ("y", "z"), ("z", "x")):
-        first = shell("first", f"echo ran >> '{home.parent}/tally'")
-        draft(home, name, chain(first, {"id": "a", "type": "workflow", "params": {"workflow_name": other}}))
-    refusal(execute(home), "invalid_workflow", "circle")
-    assert times(home.parent / "tally") == 0
+        first = shell_node("first", f"echo ran >> '{home.parent}/tally'")
+        write_draft(home, name, chain(first, {"id": "a", "type": "workflow", "params": {"workflow_name": other}}))
+    check_refusal(execute(home), "invalid_workflow", "circle")
+    assert count_runs(home.parent / "tally") == 0
 
 
 @pytest.mark.parametrize("edges", [["aa"], ["ab", "ba"], ["ab", "bc", "cb"]])
 def test_a_circle_is_refused_with_the_nodes_that_are_in_it(home: Path, edges: list[str]) -> None:
     ir = {"nodes": [echo(name) for name in "abc"], "edges": [{"from": edge[0], "to": edge[1]} for edge in edges]}
-    error = refusal(execute(home, ir), "invalid_workflow", "wait for each other", " → ")
+    error = check_refusal(execute(home, ir), "invalid_workflow", "wait for each other", " → ")
     assert "circle" in {one["code"] for one in error["diagnostics"]}
 
 
@@ -291,18 +302,18 @@ def test_a_chain_in_which_each_text_is_the_last_one_over_and_over_is_stopped_in_
     home: Path, over: int, first: int
 ) -> None:
     more = [echo(f"n{at}", f"${{n{at - 1}.echo}}" * over) for at in range(1, 60)]
-    draft(home, "x", chain(echo("n0", "ha" * first), *more))
-    (reply,), peak_mb = child(home, ("execute", "x"))
-    error = refusal(reply, "node_failed", "67,108,864 characters")
+    write_draft(home, "x", chain(echo("n0", "ha" * first), *more))
+    (reply,), peak_mb = run_in_child(home, ("execute", "x"))
+    error = check_refusal(reply, "node_failed", "67,108,864 characters")
     assert "Use each value once" in error["hint"]
     assert peak_mb < 1_000
 
 
 @pytest.mark.parametrize("message", ["${v}" * 5_000, ["${v}"] * 5_000, {"a": ["x${v}"] * 5_000}])
 def test_one_parameter_with_thousands_of_templates_of_a_large_value_is_refused(home: Path, message: Any) -> None:
-    draft(home, "x", {"inputs": {"v": {"type": "string"}}, "nodes": [echo("a", message)]})
-    (reply,), peak_mb = child(home, ("execute", "x", {"v": "x" * 100_000}))
-    refusal(reply, "node_failed", "67,108,864 characters")
+    write_draft(home, "x", {"inputs": {"v": {"type": "string"}}, "nodes": [echo("a", message)]})
+    (reply,), peak_mb = run_in_child(home, ("execute", "x", {"v": "x" * 100_000}))
+    check_refusal(reply, "node_failed", "67,108,864 characters")
     assert peak_mb < 400
 
 
@@ -320,23 +331,23 @@ def test_lists_that_hold_each_other_are_counted_by_what_they_take() -> None:
 
 def test_a_command_that_prints_200_megabytes_fills_a_file_and_neither_the_memory_nor_the_reply(home: Path) -> None:
     ir = chain(
-        shell("a", "head -c 200000000 /dev/zero | tr '\\0' x"),
-        shell("b", "wc -c < ${a.stdout_file}"),
+        shell_node("a", "head -c 200000000 /dev/zero | tr '\\0' x"),
+        shell_node("b", "wc -c < ${a.stdout_file}"),
         outputs={"count": {"source": "${b.stdout}"}, "file": {"source": "${a.stdout_file}"}},
     )
-    draft(home, "x", ir)
-    (reply,), peak_mb = child(home, ("execute", "x"))
+    write_draft(home, "x", ir)
+    (reply,), peak_mb = run_in_child(home, ("execute", "x"))
     for path in (home / "spool").rglob("stdout-*"):
         path.unlink()
     assert reply["success"], reply["error"]
     assert reply["outputs"]["count"].strip() == "200000000"
-    assert length(reply) < SHORT
+    assert measure_reply(reply) < SHORT
     assert peak_mb < 300
 
 
 def test_the_value_of_what_was_too_long_to_be_kept_is_refused_with_the_file_that_has_it(home: Path) -> None:
-    ir = chain(shell("a", "head -c 20000000 /dev/zero | tr '\\0' x"), echo("b", "${a.stdout}"))
-    error = refusal(execute(home, ir), "node_failed", "20,000,000 bytes")
+    ir = chain(shell_node("a", "head -c 20000000 /dev/zero | tr '\\0' x"), echo("b", "${a.stdout}"))
+    error = check_refusal(execute(home, ir), "node_failed", "20,000,000 bytes")
     assert "${a.stdout_file}" in error["hint"]
 
 
@@ -352,21 +363,21 @@ def test_the_value_of_what_was_too_long_to_be_kept_is_refused_with_the_file_that
     ],
 )
 def test_a_command_that_ends_badly_is_told_as_it_ended(home: Path, command: str, words: str) -> None:
-    assert refusal(execute(home, {"nodes": [shell("a", command)]}), "node_failed", words)["node"] == "a"
+    assert check_refusal(execute(home, {"nodes": [shell_node("a", command)]}), "node_failed", words)["node"] == "a"
 
 
 def test_a_command_that_ignores_being_asked_to_end_is_ended_and_all_of_its_family(home: Path) -> None:
-    node = shell("a", "trap '' TERM; sleep 300 & echo $! > family; wait; while true; do sleep 1; done")
+    node = shell_node("a", "trap '' TERM; sleep 300 & echo $! > family; wait; while true; do sleep 1; done")
     node["params"]["timeout"] = 0.5
     began = time.monotonic()
-    refusal(execute(home, {"nodes": [node]}), "node_timed_out", "0.5 s")
+    check_refusal(execute(home, {"nodes": [node]}), "node_timed_out", "0.5 s")
     assert time.monotonic() - began < SOON_S
     family = int((home.parent / "family").read_text())
     until(lambda: not is_running(family))
 
 
 def test_a_command_that_leaves_a_sleeper_behind_is_not_waited_for(home: Path) -> None:
-    ir = {"nodes": [shell("a", "sleep 300 & echo $!")], "outputs": {"pid": {"source": "${a.stdout}"}}}
+    ir = {"nodes": [shell_node("a", "sleep 300 & echo $!")], "outputs": {"pid": {"source": "${a.stdout}"}}}
     began = time.monotonic()
     reply = execute(home, ir)
     took_s = time.monotonic() - began
@@ -376,7 +387,9 @@ def test_a_command_that_leaves_a_sleeper_behind_is_not_waited_for(home: Path) ->
 
 
 def test_a_command_that_reads_its_input_finds_none_and_takes_nothing_from_the_protocol(home: Path) -> None:
-    draft(home, "x", chain(shell("a", 'cat; read word; echo "[$word]"'), outputs={"o": {"source": "${a.stdout}"}}))
+    write_draft(
+        home, "x", chain(shell_node("a", 'cat; read word; echo "[$word]"'), outputs={"o": {"source": "${a.stdout}"}})
+    )
     with raw_server(home) as server:
         server.call("execute", id=1, name="x")
         server.send({"id": 2, "method": "ping"})
@@ -395,20 +408,20 @@ async def test_words_of_every_script_come_through_from_end_to_end(tmp_path: Path
     home = tmp_path / "hjem på Hven 🔭" / "home"
     write = {"file_path": "書.txt", "content": "${данные.echo.ключ}"}
     ir = chain(
-        shell("schön", "printf %s ${größe}"),
+        shell_node("schön", "printf %s ${größe}"),
         echo("данные", {"ключ": "${schön.stdout} 🪐"}),
         {"id": "письмо", "type": "write-file", "params": write},
         inputs={"größe": {"type": "string", "description": EVERYTHING}},
         outputs={"ausgabe": {"source": "${данные.echo}"}},
     )
-    draft(home, "unicode", ir)
+    write_draft(home, "unicode", ir)
     async with agent(home) as client:
-        reply = await executed(client, "unicode", größe=EVERYTHING)
+        reply = await execute_workflow(client, "unicode", größe=EVERYTHING)
         assert reply["outputs"] == {"ausgabe": {"ключ": f"{EVERYTHING} 🪐"}}
-        about = await told(client, "describe_workflow", name="unicode")
+        about = await call_tool(client, "describe_workflow", name="unicode")
         assert about["inputs"]["größe"]["description"] == EVERYTHING
-        await told(client, "save_to_library", draft_name="unicode", final_name="kept", description=EVERYTHING)
-        (listed,) = await told(client, "list_library", pattern="日本語")
+        await call_tool(client, "save_to_library", draft_name="unicode", final_name="kept", description=EVERYTHING)
+        (listed,) = await call_tool(client, "list_library", pattern="日本語")
         assert listed["description"] == EVERYTHING.strip()
     assert (home.parent / "workplace" / "書.txt").read_text() == f"{EVERYTHING} 🪐"
 
@@ -427,10 +440,12 @@ WRONG: dict[str, list[Any]] = {
 def test_an_input_of_the_wrong_shape_is_refused_with_the_type_it_should_have(home: Path, name: str) -> None:
     tally = home.parent / "tally"
     inputs = {key: {"type": kind, "required": False} for key, kind in TYPES.items()}
-    ir = chain(shell("ran", f"echo ran >> '{tally}'"), echo("said", [f"${{{key}}}" for key in TYPES]), inputs=inputs)
+    ir = chain(
+        shell_node("ran", f"echo ran >> '{tally}'"), echo("said", [f"${{{key}}}" for key in TYPES]), inputs=inputs
+    )
     for value in WRONG[name]:
-        refusal(execute(home, ir, {name: value}), "invalid_inputs", f"inputs.{name}", TYPES[name])
-    assert times(tally) == 0
+        check_refusal(execute(home, ir, {name: value}), "invalid_inputs", f"inputs.{name}", TYPES[name])
+    assert count_runs(tally) == 0
 
 
 # The server.
@@ -450,22 +465,22 @@ async def test_a_server_answers_every_bad_draft_in_words_and_runs_a_good_one_aft
         "twice": '{"nodes": [], "nodes": []}',
     }
     for name, ir in bad.items():
-        draft(home, name, ir)
-    draft(home, "good", GOOD)
+        write_draft(home, name, ir)
+    write_draft(home, "good", GOOD)
     async with agent(home) as client:
         for name in bad:
-            reply = await failed(client, "execute", name=name)
-            assert length(reply) < SHORT, name
+            reply = await call_failing_tool(client, "execute", name=name)
+            assert measure_reply(reply) < SHORT, name
             assert reply["error"]["hint"], name
-        assert (await executed(client, "good"))["outputs"]
-        assert await told(client, "list_library") == []
-    assert litter(home) == []
+        assert (await execute_workflow(client, "good"))["outputs"]
+        assert await call_tool(client, "list_library") == []
+    assert list_leftovers(home) == []
     assert not list((home / "checkpoints").glob("*.journal"))
 
 
 @requirement("PF-E11")
 def test_a_server_refuses_arguments_that_no_json_should_hold_and_answers_on(home: Path) -> None:
-    draft(home, "x", {"nodes": [echo("a", "${v}")]})
+    write_draft(home, "x", {"nodes": [echo("a", "${v}")]})
     odd: list[dict[str, Any]] = [
         {"name": "\ud800"},
         {"name": "x", "inputs": {"v": "a\ud800b"}},
@@ -493,8 +508,8 @@ def test_a_server_refuses_arguments_that_no_json_should_hold_and_answers_on(home
 
 
 def test_bad_input_is_refused_while_a_run_is_under_way(home: Path) -> None:
-    draft(home, "slow", {"nodes": [shell("a", f"echo > '{home.parent}/began'; sleep 300")]})
-    draft(home, "bad", TOO_MANY["ids"][0])
+    write_draft(home, "slow", {"nodes": [shell_node("a", f"echo > '{home.parent}/began'; sleep 300")]})
+    write_draft(home, "bad", TOO_MANY["ids"][0])
     with raw_server(home) as server:
         server.call("execute", id="slow", name="slow")
         until((home.parent / "began").exists)

@@ -16,9 +16,20 @@ import pytest
 
 from pflow.engine import runlog_writer
 from tests.pflow.engine.counting_home import Home, node, until
-from tests.pflow.hostile import GOOD, SHORT, SOON_S, child, echo, execute, length, litter, refusal, service
-from tests.pflow.library.homes import draft, files, put
-from tests.pflow.mcp.material import chain, shell, times
+from tests.pflow.hostile import (
+    GOOD,
+    SHORT,
+    SOON_S,
+    check_refusal,
+    echo,
+    execute,
+    list_leftovers,
+    make_service,
+    measure_reply,
+    run_in_child,
+)
+from tests.pflow.library.homes import read_all_files, write_draft, write_workflow_file
+from tests.pflow.mcp.sample_workflows import chain, count_runs, shell_node
 from tests.requirements import requirement
 
 without_powers = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a superuser do without its powers")
@@ -34,12 +45,12 @@ def home(tmp_path: Path) -> Path:
 
 @requirement("PF-R14")
 def test_a_full_disk_while_saving_is_told_and_leaves_the_draft_and_nothing_else(home: Path) -> None:
-    draft(home, "x", GOOD)
-    before = files(home)
-    (reply,), _ = child(home, ("save", "x", "y", "Greets."), room=0)
-    refusal(reply, "library_unwritable", "workflows/y.json", "Nothing was changed")
-    assert files(home) == before
-    assert litter(home) == []
+    write_draft(home, "x", GOOD)
+    before = read_all_files(home)
+    (reply,), _ = run_in_child(home, ("save", "x", "y", "Greets."), room=0)
+    check_refusal(reply, "library_unwritable", "workflows/y.json", "Nothing was changed")
+    assert read_all_files(home) == before
+    assert list_leftovers(home) == []
 
 
 @pytest.mark.parametrize("room", [0, 400, 2_000, 100_000])
@@ -47,41 +58,41 @@ def test_a_full_disk_during_a_run_is_told_and_costs_no_effect_twice_that_was_wri
     home: Path, room: int
 ) -> None:
     tally = home.parent / "tally"
-    draft(
+    write_draft(
         home,
         "x",
         chain(
             echo("a", "x" * 3_000),
-            shell("b", f"echo ran >> '{tally}'"),
+            shell_node("b", f"echo ran >> '{tally}'"),
             echo("c", "${b.exit_code}"),
-            shell("d", "test -e room"),
+            shell_node("d", "test -e room"),
         ),
     )
-    (reply,), _ = child(home, ("execute", "x"), room=room)
+    (reply,), _ = run_in_child(home, ("execute", "x"), room=room)
     assert not reply["success"]
-    assert litter(home) == []
+    assert list_leftovers(home) == []
     is_short = any("File too large" in one or "disk" in one for one in reply["warnings"])
     assert is_short is (room < 100_000), reply["warnings"]
-    before = times(tally)
+    before = count_runs(tally)
     (home.parent / "room").touch()
     again = execute(home)
     assert again["success"], again["error"]
     if reply["checkpoint"]["resumable"]:
         assert "b" in again["reused_nodes"]
-    assert times(tally) == before + ("b" not in again["reused_nodes"])
+    assert count_runs(tally) == before + ("b" not in again["reused_nodes"])
 
 
 def test_a_full_disk_keeps_a_long_output_from_its_file_which_the_reply_says(home: Path) -> None:
-    draft(home, "x", {"nodes": [echo("a", "${v}${v}")]})
-    (reply,), _ = child(home, ("execute", "x", {"v": "x" * 200_000}), room=100_000)
+    write_draft(home, "x", {"nodes": [echo("a", "${v}${v}")]})
+    (reply,), _ = run_in_child(home, ("execute", "x", {"v": "x" * 200_000}), room=100_000)
     assert reply["success"]
     assert reply["outputs"]["a"]["file"] is None
-    assert length(reply) < SHORT
+    assert measure_reply(reply) < SHORT
 
 
 def test_a_full_disk_leaves_no_half_of_a_long_output(home: Path) -> None:
-    draft(home, "x", {"nodes": [echo("a", "${v}${v}")]})
-    child(home, ("execute", "x", {"v": "x" * 200_000}), room=100_000)
+    write_draft(home, "x", {"nodes": [echo("a", "${v}${v}")]})
+    run_in_child(home, ("execute", "x", {"v": "x" * 200_000}), room=100_000)
     assert not [path for path in (home / "spool").rglob("*") if path.is_file()]
 
 
@@ -112,7 +123,7 @@ except PflowError as exc:
 def test_of_processes_that_save_under_the_same_name_one_wins_and_the_others_keep_their_drafts(home: Path) -> None:
     numbers = range(3)
     for number in numbers:
-        draft(home, f"draft-{number}", {"nodes": [echo("a", number)]})
+        write_draft(home, f"draft-{number}", {"nodes": [echo("a", number)]})
     argv = [[sys.executable, "-c", AT_ONCE, str(home), str(number)] for number in numbers]
     running = [subprocess.Popen(one, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for one in argv]
     try:
@@ -128,7 +139,7 @@ def test_of_processes_that_save_under_the_same_name_one_wins_and_the_others_keep
         error = said[number]["error"]
         assert (error["code"], error["type"]) == ("already_exists", "already_exists")
         assert error["hint"]
-    kept = files(home)
+    kept = read_all_files(home)
     drafts = {f"workflows/drafts/draft-{number}.json" for number in {*numbers} - {winner}}
     assert kept.keys() == {"workflows/same.json", *drafts}
     saved = json.loads(kept["workflows/same.json"])
@@ -170,7 +181,9 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 
 def failing(home: Path) -> dict[str, Any]:
     """A workflow that leaves a line in `tally`, and fails until there is a file `well`."""
-    return chain(shell("a", f"echo ran >> '{home.parent}/tally'"), shell("b", f"test -e '{home.parent}/well'"))
+    return chain(
+        shell_node("a", f"echo ran >> '{home.parent}/tally'"), shell_node("b", f"test -e '{home.parent}/well'")
+    )
 
 
 @pytest.mark.parametrize("how", BROKEN)
@@ -183,7 +196,7 @@ def test_a_broken_checkpoint_is_put_aside_and_said_so_and_every_node_runs(home: 
     assert reply["success"]
     assert any("could not be read and was renamed to" in one for one in reply["warnings"]), reply["warnings"]
     assert reply["reused_nodes"] == []
-    assert times(home.parent / "tally") == 2
+    assert count_runs(home.parent / "tally") == 2
     assert not path.exists()
     assert path.with_suffix(".damaged").exists()
 
@@ -197,36 +210,36 @@ def test_a_broken_log_of_runs_is_put_aside_and_said_so_and_a_new_one_begun(home:
     assert reply["success"]
     assert any("log of runs was damaged" in one and "runs.db.damaged-1" in one for one in reply["warnings"])
     assert execute(home)["warnings"] == []
-    assert service(home).describe("x")["statistics"]["execution_count"] == 2
+    assert make_service(home).describe("x")["statistics"]["execution_count"] == 2
 
 
 def test_a_broken_log_of_runs_is_said_so_also_by_who_only_reads_it(home: Path) -> None:
     execute(home, GOOD)
     (home / "runs.db").write_bytes(b"hello" * 1_000)
-    assert "damaged" in json.dumps(service(home).describe("x"))
+    assert "damaged" in json.dumps(make_service(home).describe("x"))
 
 
 @pytest.mark.parametrize("how", [*BROKEN, "empty"])
 def test_a_broken_cache_of_the_registry_is_made_anew_and_said_so(home: Path, how: str) -> None:
-    fresh = service(home).browse("shell")
+    fresh = make_service(home).browse("shell")
     cache = home / "cache" / "registry.json"
     whole = cache.read_bytes()
     cache.write_bytes(BROKEN[how](whole) if how in BROKEN else b"")
-    anew = service(home).browse("shell")
+    anew = make_service(home).browse("shell")
     assert any("registry" in one and "made anew" in one for one in anew.pop("problems"))
     assert anew == fresh
     assert cache.read_bytes() == whole
-    assert "problems" not in service(home).browse("shell")
+    assert "problems" not in make_service(home).browse("shell")
 
 
 def test_a_broken_index_of_the_library_changes_nothing(home: Path) -> None:
-    draft(home, "x", GOOD)
-    service(home).save("x", "kept", "Greets.")
-    listed = service(home).list_library()
+    write_draft(home, "x", GOOD)
+    make_service(home).save("x", "kept", "Greets.")
+    listed = make_service(home).list_library()
     assert listed
     for broken in BROKEN.values():
-        put(home, "cache/library.json", broken(b'{"files": {}}' * 10))
-        assert service(home).list_library() == listed
+        write_workflow_file(home, "cache/library.json", broken(b'{"files": {}}' * 10))
+        assert make_service(home).list_library() == listed
 
 
 # A clock that jumps.
@@ -252,15 +265,15 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     assert reply["success"]
     assert reply["reused_nodes"] == ["a"]
     assert reply["duration_ms"] >= 0
-    figures = service(home).describe("x")["statistics"]
+    figures = make_service(home).describe("x")["statistics"]
     assert figures["last_execution_success"] is True
     assert figures["average_duration_ms"] >= 0
-    log = service(home).open_log()
+    log = make_service(home).open_log()
     last, first = log.list_runs("x")
     log.close()
     assert (last["status"], first["status"]) == ("success", "failed")
     assert last["started_at"] < first["started_at"]
-    assert service(home).save("x", "kept", "Greets.")["success"]
+    assert make_service(home).save("x", "kept", "Greets.")["success"]
 
 
 def test_a_checkpoint_that_a_clock_makes_too_old_is_not_used_and_said_so(
@@ -280,7 +293,7 @@ def test_a_checkpoint_that_a_clock_makes_too_old_is_not_used_and_said_so(
 def asked(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
     """The answers of all five operations."""
     calls = [("execute", "x"), ("describe", "x"), ("list_library",), ("browse", "echo"), ("save", "x", "y", "Greets.")]
-    replies, _ = child(home, *calls, as_anybody=as_anybody)
+    replies, _ = run_in_child(home, *calls, as_anybody=as_anybody)
     return dict(zip([call[0] for call in calls], replies, strict=True))
 
 
@@ -298,33 +311,33 @@ def asked_while(home: Path, modes: dict[str, int]) -> dict[str, Any]:
 
 @without_powers
 def test_a_home_that_is_only_read_runs_what_is_there_and_says_what_it_cannot_keep(home: Path) -> None:
-    draft(home, "x", GOOD)
+    write_draft(home, "x", GOOD)
     said = asked_while(home, {"workflows/drafts": 0o555, "workflows": 0o555, "": 0o555})
     for words in ("cannot be resumed", "not in the log"):
         assert any(words in one for one in said["execute"]["warnings"]), said["execute"]
     assert said["execute"]["success"]
     assert said["describe"]["statistics"]["execution_count"] == 0
     assert "echo" in [one["type"] for one in said["browse"]["nodes"]]
-    refusal(said["save"], "library_unwritable", "Permission denied")
-    assert files(home).keys() == {"workflows/drafts/x.json"}
+    check_refusal(said["save"], "library_unwritable", "Permission denied")
+    assert read_all_files(home).keys() == {"workflows/drafts/x.json"}
 
 
 @without_powers
 @pytest.mark.parametrize("what", ["workflows", "workflows/drafts/x.json"])
 def test_workflows_that_cannot_be_read_are_told_as_that(home: Path, what: str) -> None:
-    draft(home, "x", GOOD)
+    write_draft(home, "x", GOOD)
     said = asked_while(home, {what: 0})
     for tool in ("execute", "describe", "save"):
-        refusal(said[tool], "invalid_workflow", "x.json", "Permission denied")
+        check_refusal(said[tool], "invalid_workflow", "x.json", "Permission denied")
     assert said["list_library"] == []
     assert execute(home)["success"]
 
 
 @without_powers
 def test_a_home_that_cannot_be_looked_into_is_told_by_every_operation(home: Path) -> None:
-    draft(home, "x", GOOD)
+    write_draft(home, "x", GOOD)
     said = asked_while(home, {"": 0})
-    refusal(said["execute"], "invalid_workflow", "Permission denied")
+    check_refusal(said["execute"], "invalid_workflow", "Permission denied")
     assert said["list_library"] == []
     assert said["browse"]["nodes"]
 

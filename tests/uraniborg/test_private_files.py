@@ -15,7 +15,7 @@ from paper_search.sources.answer_cache import CachingTransport
 from paper_search.sources.answer_store import AnswerStore
 from paper_search.sources.interfaces import Request
 from paper_search.terminal.marks import Marks, MarkStore
-from tests.pflow.cli.commands import ASKING, BROKEN, Place
+from tests.pflow.cli.commands import ASKING, BROKEN, Workplace
 from universe.config import UniverseConfig
 from universe.store.factory import make_store
 from uraniborg.kernel.inbox import Inbox
@@ -86,7 +86,7 @@ async def test_universes_are_private_and_repaired(house: Path) -> None:
 
 @pytest.mark.parametrize("umask", [0o000, 0o077])
 def test_workflows_runs_and_checkpoints_are_private_and_repaired(tmp_path: Path, umask: int) -> None:
-    place = Place(tmp_path / "place")
+    place = Workplace(tmp_path / "place")
     place.folder.mkdir()
     broken, asking = (place.file(f"{name}.json", ir) for name, ir in (("broken", BROKEN), ("asking", ASKING)))
     for turn in range(2):

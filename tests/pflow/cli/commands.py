@@ -41,7 +41,7 @@ ASKING: Final[dict[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -59,7 +59,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Place:
+class Workplace:
     """A working folder with a pflow home, both empty at first, and nothing of whoever runs the tests."""
 
     folder: Path
@@ -99,7 +99,7 @@ class Place:
         process: Any = subprocess.Popen(command, cwd=self.folder, **{**usual, **options})
         return process
 
-    def process(self, *arguments: str, given: bytes | None = None, **options: Any) -> Done:
+    def process(self, *arguments: str, given: bytes | None = None, **options: Any) -> CommandResult:
         """How the command ended as a process of its own; what is `given` is piped in."""
         if given is not None:
             options["stdin"] = subprocess.PIPE
@@ -108,8 +108,8 @@ class Place:
                 out, err = process.communicate(given, timeout=BOUND_S)
             finally:
                 process.kill()
-        return Done(process.returncode, (out or b"").decode(), (err or b"").decode())
+        return CommandResult(process.returncode, (out or b"").decode(), (err or b"").decode())
 
 
-Ask = Callable[..., Done]
+Ask = Callable[..., CommandResult]
 """What the command answers to these arguments, in this process."""

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from pflow.cli.draft_commands import EXAMPLES_FOLDER
-from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Place
+from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Workplace
 from tests.requirements import requirement
 
 
-def test_a_new_draft_is_valid_explains_itself_and_runs(ask: Ask, place: Place) -> None:
+def test_a_new_draft_is_valid_explains_itself_and_runs(ask: Ask, place: Workplace) -> None:
     done = ask("new", "mine")
     assert done.code == 0
     path = place.home / "workflows" / "drafts" / "mine.json"
@@ -21,7 +21,7 @@ def test_a_new_draft_is_valid_explains_itself_and_runs(ask: Ask, place: Place) -
     assert ask("run", "mine", "who=Ada", "-q").out == "greeting: Hello, Ada!\nletters: 11\n"
 
 
-def test_nothing_is_overwritten_wherever_the_name_is_taken(ask: Ask, place: Place) -> None:
+def test_nothing_is_overwritten_wherever_the_name_is_taken(ask: Ask, place: Workplace) -> None:
     place.saved("kept", GREETER)
     place.draft("half", "{")
     raw = place.file(".pflow/workflows/raw.json", GREETER)
@@ -38,13 +38,13 @@ def test_nothing_is_overwritten_wherever_the_name_is_taken(ask: Ask, place: Plac
 
 @requirement("PF-R16")
 @pytest.mark.parametrize("name", ["../up", "/etc/x", "a b", "x.json", ""])
-def test_a_draft_has_a_name_and_no_path(ask: Ask, place: Place, name: str) -> None:
+def test_a_draft_has_a_name_and_no_path(ask: Ask, place: Workplace, name: str) -> None:
     done = ask("new", name, "--json")
     assert (done.code, done.error["type"]) == (4, "SecurityError")
     assert not list(place.folder.rglob("*.json"))
 
 
-def test_a_home_that_cannot_be_written_is_told_of(ask: Ask, place: Place) -> None:
+def test_a_home_that_cannot_be_written_is_told_of(ask: Ask, place: Workplace) -> None:
     place.file(".pflow", "a file")
     done = ask("new", "mine")
     assert done.code == 5
@@ -52,7 +52,7 @@ def test_a_home_that_cannot_be_written_is_told_of(ask: Ask, place: Place) -> Non
 
 
 @requirement("PF-R13", "PF-R15")
-def test_a_draft_is_saved_with_its_statistics_and_is_gone(ask: Ask, place: Place) -> None:
+def test_a_draft_is_saved_with_its_statistics_and_is_gone(ask: Ask, place: Workplace) -> None:
     path = place.draft("greet", GREETER)
     ask("run", "greet", "who=Ada", "-q")
     done = ask("save", "greet", "greeter", "--description", "Greets.")
@@ -61,7 +61,7 @@ def test_a_draft_is_saved_with_its_statistics_and_is_gone(ask: Ask, place: Place
     assert ask("list", "--json").json["library"][0]["execution_count"] == 1
 
 
-def test_saving_warns_of_what_never_ran_well(ask: Ask, place: Place) -> None:
+def test_saving_warns_of_what_never_ran_well(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     assert "warning: This workflow has not run successfully yet." in ask("save", "greet", "one", "-d", "x").err
     place.draft("greet", GREETER)
@@ -75,7 +75,7 @@ def test_saving_warns_of_what_never_ran_well(ask: Ask, place: Place) -> None:
 
 
 @requirement("PF-E5")
-def test_what_stands_in_the_way_of_saving_has_its_exit_code(ask: Ask, place: Place) -> None:
+def test_what_stands_in_the_way_of_saving_has_its_exit_code(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     place.draft("bad", {"nodes": [{"id": "a", "type": "ecko"}]})
     place.saved("taken", BROKEN)
@@ -86,7 +86,7 @@ def test_what_stands_in_the_way_of_saving_has_its_exit_code(ask: Ask, place: Pla
     assert ask("save", "greet", "x", "--json").error["code"] == "usage"
 
 
-def test_the_examples_are_listed_printed_and_copied(ask: Ask, place: Place) -> None:
+def test_the_examples_are_listed_printed_and_copied(ask: Ask, place: Workplace) -> None:
     names = sorted(path.stem for path in EXAMPLES_FOLDER.glob("*.json"))
     listed = ask("examples", "--json").json["examples"]
     assert [one["name"] for one in listed] == names

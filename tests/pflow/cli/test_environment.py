@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.pflow import tool_server
-from tests.pflow.cli.commands import Place
+from tests.pflow.cli.commands import Workplace
 from tests.requirements import requirement
 
 KEYS = {
@@ -24,7 +24,7 @@ VALUES = [*list(KEYS.values())[:-1], "elbow-quadrant"]
 SPELLINGS = [form for value in VALUES for form in {value, json.dumps(value)[1:-1], repr(value)[1:-1]}]
 
 
-def ran(place: Place, ir: dict[str, Any]) -> dict[str, Any]:
+def ran(place: Workplace, ir: dict[str, Any]) -> dict[str, Any]:
     """Run the workflow in a process that has all keys; check that none appears in what it printed or wrote."""
     done = place.process(
         "run", str(place.file("flow.json", ir)), "--json", env={**place.env, **KEYS, "PLAIN": "plain-value"}
@@ -54,7 +54,7 @@ def node(id: str, type: str, **params: Any) -> dict[str, Any]:  # noqa: A002 - w
 
 
 @requirement("PF-N4")
-def test_children_inherit_no_key(place: Place) -> None:
+def test_children_inherit_no_key(place: Workplace) -> None:
     code = "import os\nresult = sorted(os.environ)\nprint(dict(os.environ))"
     reply = ran(
         place,
@@ -71,7 +71,7 @@ def test_children_inherit_no_key(place: Place) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 @pytest.mark.parametrize("ends_well", [True, False])
-def test_keys_that_a_child_reads_from_our_own_process_are_masked(place: Place, ends_well: bool) -> None:
+def test_keys_that_a_child_reads_from_our_own_process_are_masked(place: Workplace, ends_well: bool) -> None:
     code = (
         "import os\n"
         "text = open(f'/proc/{os.getppid()}/environ').read()\n"
@@ -97,7 +97,7 @@ def test_keys_that_a_child_reads_from_our_own_process_are_masked(place: Place, e
     assert ends_well is False or "***" in reply["outputs"]["printed"]
 
 
-def test_a_variable_that_the_workflow_names_is_passed_and_its_value_masked(place: Place) -> None:
+def test_a_variable_that_the_workflow_names_is_passed_and_its_value_masked(place: Workplace) -> None:
     tests = 'test "$GITHUB_TOKEN" = ghp_hven"1576"stjerneborg && echo "$PLAIN $OWN $GITHUB_TOKEN"'
     code = "import os\nresult = [len(os.environ['GITHUB_TOKEN']), os.environ['PLAIN'], os.environ['GITHUB_TOKEN']]"
     reply = ran(
@@ -112,7 +112,7 @@ def test_a_variable_that_the_workflow_names_is_passed_and_its_value_masked(place
 
 
 def test_a_variable_that_the_settings_name_is_passed_to_every_node(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(KEYS, "URANIBORG_PFLOW__PASS_ENV", '["PLAIN", "NOT_SET", "GITHUB_TOKEN"]')
     code = "import os\nresult = os.environ['PLAIN']"
@@ -127,13 +127,13 @@ def test_a_variable_that_the_settings_name_is_passed_to_every_node(
     assert reply["outputs"] == {"shell": "plain-value ***", "python": "plain-value"}
 
 
-def test_a_variable_that_is_not_set_is_named_before_the_node_runs(place: Place) -> None:
+def test_a_variable_that_is_not_set_is_named_before_the_node_runs(place: Workplace) -> None:
     reply = ran(place, flow(node("shell", "shell", command="touch ran.txt", pass_env=["NO_SUCH", "PLAIN"])))
     assert "`pass_env` names NO_SUCH, which the environment does not set." in reply["error"]["message"]
     assert not (place.folder / "ran.txt").exists()
 
 
-def test_a_secret_input_is_taken_from_the_environment_and_given_with_env(place: Place) -> None:
+def test_a_secret_input_is_taken_from_the_environment_and_given_with_env(place: Workplace) -> None:
     ir = flow(
         node("shell", "shell", command='echo "${#MINE}"; echo "$MINE"', env={"MINE": "${GITHUB_TOKEN}"}),
         outputs={"shell": "${shell.stdout}"},
@@ -142,7 +142,7 @@ def test_a_secret_input_is_taken_from_the_environment_and_given_with_env(place: 
     assert ran(place, ir)["outputs"] == {"shell": "23\n***"}
 
 
-def test_a_server_gets_what_its_configuration_names_and_its_replies_are_masked(place: Place) -> None:
+def test_a_server_gets_what_its_configuration_names_and_its_replies_are_masked(place: Workplace) -> None:
     place.home.mkdir()
     server = {
         "command": sys.executable,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pflow.cli import version as versions
-from tests.pflow.cli.commands import BOUND_S, Ask, Place
+from tests.pflow.cli.commands import BOUND_S, Ask, Workplace
 
 COMMANDS = (
     "run",
@@ -67,7 +67,7 @@ def test_the_version_is_found_also_where_no_folder_says_it(monkeypatch: pytest.M
     assert versions.version() == "9.8.7"
 
 
-def test_a_reader_of_the_version_that_goes_away_hears_no_complaint(place: Place) -> None:
+def test_a_reader_of_the_version_that_goes_away_hears_no_complaint(place: Workplace) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -82,7 +82,7 @@ def test_a_reader_of_the_version_that_goes_away_hears_no_complaint(place: Place)
     "command",
     [("-h",), ("mcp", "-h"), ("run", "-h"), ("guide",), ("browse",), ("browse", "--json"), ("list",), ("examples",)],
 )
-def test_a_reader_that_goes_away_is_no_failure_of_any_command(place: Place, command: tuple[str, ...]) -> None:
+def test_a_reader_that_goes_away_is_no_failure_of_any_command(place: Workplace, command: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -94,7 +94,7 @@ def test_a_reader_that_goes_away_is_no_failure_of_any_command(place: Place, comm
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_a_stream_that_is_closed_is_no_failure_of_any_command(place: Place, closed: int) -> None:
+def test_a_stream_that_is_closed_is_no_failure_of_any_command(place: Workplace, closed: int) -> None:
     for command in (("list",), ("guide", "--json"), ("mcp", "list")):
         assert place.process(*command, preexec_fn=lambda: os.close(closed)).code == 0
 

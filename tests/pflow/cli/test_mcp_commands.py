@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.cli.commands import Ask, Place
+from tests.pflow.cli.commands import Ask, Workplace
 from tests.requirements import requirement
 
 
-def _file(place: Place) -> dict[str, Any]:
+def _file(place: Workplace) -> dict[str, Any]:
     return json.loads((place.home / "mcp-servers.json").read_text())["mcpServers"]
 
 
-def test_a_server_is_added_by_its_command_with_all_that_follows_it(ask: Ask, place: Place) -> None:
+def test_a_server_is_added_by_its_command_with_all_that_follows_it(ask: Ask, place: Workplace) -> None:
     done = ask("mcp", "add", "files", "--env", "TOKEN=${FILES_TOKEN}", "--", "npx", "-y", "server", "--root", ".")
     assert done.code == 0
     assert "pflow mcp sync files" in done.out
@@ -25,7 +25,7 @@ def test_a_server_is_added_by_its_command_with_all_that_follows_it(ask: Ask, pla
     assert stat.S_IMODE((place.home / "mcp-servers.json").stat().st_mode) == 0o600
 
 
-def test_a_server_is_added_by_its_address(ask: Ask, place: Place) -> None:
+def test_a_server_is_added_by_its_address(ask: Ask, place: Workplace) -> None:
     given = ("--url", "https://example.org/mcp", "--header", "Authorization=Bearer ${T}")
     assert ask("mcp", "add", "web", *given, "--json").json["name"] == "web"
     assert _file(place)["web"]["url"] == "https://example.org/mcp"
@@ -44,7 +44,7 @@ def test_a_server_is_added_by_its_address(ask: Ask, place: Place) -> None:
 )
 @pytest.mark.parametrize("sign", [(), ("--",)])
 def test_an_address_in_the_place_of_a_command_is_an_address(
-    ask: Ask, place: Place, given: str, url: str, sign: tuple[str, ...]
+    ask: Ask, place: Workplace, given: str, url: str, sign: tuple[str, ...]
 ) -> None:
     done = ask("mcp", "add", "--header", "A=${B}", "--json", "web", *sign, given)
     assert (done.code, done.json["warnings"]) == (0, [])
@@ -52,7 +52,7 @@ def test_an_address_in_the_place_of_a_command_is_an_address(
 
 
 @pytest.mark.parametrize("given", ["localhost:8080/mcp", "127.0.0.1:8421", "example.org:443/mcp", "[::1]:8/mcp"])
-def test_an_address_without_a_scheme_is_refused_with_the_whole_address(ask: Ask, place: Place, given: str) -> None:
+def test_an_address_without_a_scheme_is_refused_with_the_whole_address(ask: Ask, place: Workplace, given: str) -> None:
     done = ask("mcp", "add", "web", given)
     assert done.code == 2
     assert f"pflow mcp add web http://{given}" in done.err
@@ -60,7 +60,7 @@ def test_an_address_without_a_scheme_is_refused_with_the_whole_address(ask: Ask,
 
 
 @pytest.mark.parametrize("command", ["mcp-server", "./https:server", "httpsomething", "C:/server", "server@https://x"])
-def test_everything_else_in_the_place_of_a_command_is_a_command(ask: Ask, place: Place, command: str) -> None:
+def test_everything_else_in_the_place_of_a_command_is_a_command(ask: Ask, place: Workplace, command: str) -> None:
     assert ask("mcp", "add", "one", "--", command, "https://example.org/").code == 0
     assert _file(place) == {"one": {"command": command, "args": ["https://example.org/"]}}
 
@@ -96,7 +96,7 @@ def test_a_secret_in_an_address_is_masked_with_a_warning_to_use_a_variable(ask: 
     ],
 )
 def test_what_describes_no_server_is_refused_and_nothing_is_written(
-    ask: Ask, place: Place, given: tuple[str, ...]
+    ask: Ask, place: Workplace, given: tuple[str, ...]
 ) -> None:
     done = ask("mcp", "add", *given)
     assert done.code == 2
@@ -108,7 +108,7 @@ def test_a_name_that_is_none_is_told_with_one_that_would_be(ask: Ask) -> None:
     assert "hint: Choose another name, such as my-server.\n" in ask("mcp", "add", "a b", "--", "command").err
 
 
-def test_a_server_is_replaced_only_when_that_is_asked_for(ask: Ask, place: Place) -> None:
+def test_a_server_is_replaced_only_when_that_is_asked_for(ask: Ask, place: Workplace) -> None:
     ask("mcp", "add", "one", "--", "first")
     taken = ask("mcp", "add", "one", "--", "second")
     assert taken.code == 4
@@ -128,7 +128,7 @@ def test_servers_are_listed_and_removed(ask: Ask) -> None:
     assert ask("mcp", "list", "--json").json == {"servers": [], "problems": []}
 
 
-def test_a_file_of_servers_that_cannot_be_read_is_told_of(ask: Ask, place: Place) -> None:
+def test_a_file_of_servers_that_cannot_be_read_is_told_of(ask: Ask, place: Workplace) -> None:
     place.file(".pflow/mcp-servers.json", "{")
     assert "mcp-servers.json is not JSON" in ask("mcp", "list").out
     assert ask("mcp", "sync").code == 2
@@ -143,7 +143,7 @@ def test_a_secret_in_an_address_is_masked(ask: Ask) -> None:
     assert "hunter2" not in done.out + "".join(said)
 
 
-def test_secrets_among_the_arguments_of_a_command_are_masked(ask: Ask, place: Place) -> None:
+def test_secrets_among_the_arguments_of_a_command_are_masked(ask: Ask, place: Workplace) -> None:
     given = ("npx", "server", "--token", "hunter2-one", "--api-key=hunter2-two", "--secret", "${SECRET}", "-v")
     said = ask("mcp", "add", "x", "--", *given)
     listed = ask("mcp", "list").out
@@ -161,7 +161,7 @@ def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(ask: Ask) -> 
     assert "variables" in done.out
 
 
-def test_the_help_says_which_part_of_the_environment_is_inherited_and_no_other_is(ask: Ask, place: Place) -> None:
+def test_the_help_says_which_part_of_the_environment_is_inherited_and_no_other_is(ask: Ask, place: Workplace) -> None:
     told = " ".join(ask("mcp", "add", "-h").out.split())
     assert "inherits PATH, HOME and similar variables, but no key or token" in told
     ask("mcp", "add", "asks", "--env", "GIVEN=yes", "--", "sh", "-c", 'echo "$GIVEN, and $PYTHONUTF8." >&2')
@@ -186,7 +186,7 @@ def test_a_server_that_does_not_answer_is_told_of_with_5(ask: Ask) -> None:
 
 
 @requirement("PF-M1", "PF-R1")
-def test_our_own_server_is_started_by_the_command_and_its_five_tools_become_nodes(ask: Ask, place: Place) -> None:
+def test_our_own_server_is_started_by_the_command_and_its_five_tools_become_nodes(ask: Ask, place: Workplace) -> None:
     ask("mcp", "add", "self", "--", sys.executable, "-m", "pflow", "mcp", "serve")
     done = ask("mcp", "sync")
     assert (done.code, done.out) == (0, "✓ self  5 tools\n")
@@ -195,7 +195,7 @@ def test_our_own_server_is_started_by_the_command_and_its_five_tools_become_node
     assert ask("check", "asks").code == 0
 
 
-def test_the_server_ends_when_its_agent_leaves(place: Place) -> None:
+def test_the_server_ends_when_its_agent_leaves(place: Workplace) -> None:
     done = place.process("mcp", "serve", given=b"")
     assert (done.code, done.out) == (0, "")
 

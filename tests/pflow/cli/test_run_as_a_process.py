@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.pflow.cli.commands import BOUND_S, GREETER, Place
+from tests.pflow.cli.commands import BOUND_S, GREETER, Workplace
 from tests.requirements import requirement
 
 HEAVY: Final = {
@@ -56,7 +56,7 @@ def _until(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def _pids(place: Place) -> list[int]:
+def _pids(place: Workplace) -> list[int]:
     path = place.folder / "pids"
     return [int(word) for word in path.read_text().split()] if path.exists() else []
 
@@ -69,7 +69,7 @@ def _is_gone(pid: int) -> bool:
     return state in "ZX"
 
 
-def _interrupted(place: Place, number: int, *options: str) -> tuple[int, str, str]:
+def _interrupted(place: Workplace, number: int, *options: str) -> tuple[int, str, str]:
     """A run that got the signal while its second node was waiting."""
     with place.started("run", "waiting", *options) as process:
         try:
@@ -82,7 +82,7 @@ def _interrupted(place: Place, number: int, *options: str) -> tuple[int, str, st
 
 
 @requirement("PF-R20", "PF-E10")
-def test_an_interrupt_ends_the_processes_leaves_a_checkpoint_and_exits_with_130(place: Place) -> None:
+def test_an_interrupt_ends_the_processes_leaves_a_checkpoint_and_exits_with_130(place: Workplace) -> None:
     place.draft("waiting", WAITING)
     code, out, err = _interrupted(place, signal.SIGINT)
     assert (code, out) == (130, "")
@@ -96,7 +96,7 @@ def test_an_interrupt_ends_the_processes_leaves_a_checkpoint_and_exits_with_130(
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_to_be_ended_otherwise_is_as_orderly_and_is_told_by_the_exit_code(place: Place, name: str) -> None:
+def test_to_be_ended_otherwise_is_as_orderly_and_is_told_by_the_exit_code(place: Workplace, name: str) -> None:
     place.draft("waiting", WAITING)
     number = getattr(signal, name)
     code, out, _ = _interrupted(place, number, "--json")
@@ -107,7 +107,7 @@ def test_to_be_ended_otherwise_is_as_orderly_and_is_told_by_the_exit_code(place:
     _until(lambda: all(map(_is_gone, _pids(place))))
 
 
-def test_json_is_all_there_is_even_where_both_streams_are_one(place: Place) -> None:
+def test_json_is_all_there_is_even_where_both_streams_are_one(place: Workplace) -> None:
     place.draft("greet", GREETER)
     done = place.process("run", "greet", "who=Ada", "--json", stderr=subprocess.STDOUT)
     assert (done.code, done.json["outputs"]) == (0, {"greeting": "HELLO ADA!"})
@@ -133,7 +133,7 @@ def babble(params, context):
 
 
 @pytest.mark.parametrize("options", [("--json",), ("-q",), ()])
-def test_what_a_node_writes_to_stdout_itself_goes_to_stderr(place: Place, options: tuple[str, ...]) -> None:
+def test_what_a_node_writes_to_stdout_itself_goes_to_stderr(place: Workplace, options: tuple[str, ...]) -> None:
     _user_node(place, "speak")
     ir = {"nodes": [{"id": "a", "type": "speak"}], "outputs": {"done": {"source": "${a.done}"}}}
     place.draft("speaks", ir)
@@ -148,20 +148,20 @@ def test_what_a_node_writes_to_stdout_itself_goes_to_stderr(place: Place, option
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_a_stream_that_is_closed_from_the_beginning_is_no_hindrance(place: Place, closed: int) -> None:
+def test_a_stream_that_is_closed_from_the_beginning_is_no_hindrance(place: Workplace, closed: int) -> None:
     place.draft("greet", GREETER)
     done = place.process("run", "greet", "who=Ada", "-q", preexec_fn=lambda: os.close(closed))
     assert (done.code, done.out) == (0, "" if closed == 1 else "HELLO ADA!\n")
 
 
-def test_a_node_that_is_given_up_on_and_goes_on_printing_does_not_reach_the_result(place: Place) -> None:
+def test_a_node_that_is_given_up_on_and_goes_on_printing_does_not_reach_the_result(place: Workplace) -> None:
     _user_node(place, "babble")
     place.draft("babbles", {"nodes": [{"id": "a", "type": "babble", "timeout": 0.3}]})
     done = place.process("run", "babbles", "--json", stderr=subprocess.DEVNULL)
     assert (done.code, done.error["code"]) == (5, "node_timed_out")
 
 
-def test_a_full_disk_is_told_of(place: Place) -> None:
+def test_a_full_disk_is_told_of(place: Workplace) -> None:
     place.draft("greet", GREETER)
     with open("/dev/full", "wb") as full:
         done = place.process("run", "greet", "who=Ada", "-q", stdout=full)
@@ -170,13 +170,13 @@ def test_a_full_disk_is_told_of(place: Place) -> None:
     assert "Traceback" not in done.err
 
 
-def _user_node(place: Place, name: str) -> None:
+def _user_node(place: Workplace, name: str) -> None:
     place.file(".pflow/nodes/printing.py", PRINTING)
     interface = {"type": name, "description": "Prints.", "run": f"printing.py:{name}", "effect": "pure"}
     place.file(".pflow/nodes/printing.json", {"nodes": [{**interface, "outputs": {"done": {"type": "bool"}}}]})
 
 
-def test_what_is_piped_in_goes_to_the_input_that_asks_for_it(place: Place) -> None:
+def test_what_is_piped_in_goes_to_the_input_that_asks_for_it(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "-q", given=b"four").out == "4\n-\n"
     path = place.file("six.txt", "sechs\n")
@@ -184,22 +184,22 @@ def test_what_is_piped_in_goes_to_the_input_that_asks_for_it(place: Place) -> No
         assert place.process("run", "count", "-q", stdin=stream).out == "6\n-\n"
 
 
-def test_an_input_that_is_given_is_not_read_from_stdin(place: Place) -> None:
+def test_an_input_that_is_given_is_not_read_from_stdin(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "text=xy", "-q", given=b"four").out == "2\n-\n"
 
 
-def test_an_empty_pipe_is_as_good_as_none(place: Place) -> None:
+def test_an_empty_pipe_is_as_good_as_none(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "-q", given=b"").out == "4\n-\n"
 
 
-def test_any_input_can_be_read_from_stdin_and_then_no_other_is(place: Place) -> None:
+def test_any_input_can_be_read_from_stdin_and_then_no_other_is(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "other=-", "-q", given=b"piped").out == "4\npiped\n"
 
 
-def test_a_workflow_that_asks_for_nothing_does_not_wait_for_stdin(place: Place) -> None:
+def test_a_workflow_that_asks_for_nothing_does_not_wait_for_stdin(place: Workplace) -> None:
     place.draft("greet", GREETER)
     reading, writing = os.pipe()
     try:
@@ -209,7 +209,7 @@ def test_a_workflow_that_asks_for_nothing_does_not_wait_for_stdin(place: Place) 
         os.close(writing)
 
 
-def test_neither_a_device_nor_a_terminal_nor_a_closed_stdin_is_read(place: Place) -> None:
+def test_neither_a_device_nor_a_terminal_nor_a_closed_stdin_is_read(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "-q", stdin=subprocess.DEVNULL).out == "4\n-\n"
     ours, theirs = os.openpty()
@@ -221,7 +221,7 @@ def test_neither_a_device_nor_a_terminal_nor_a_closed_stdin_is_read(place: Place
     assert place.process("run", "count", "-q", preexec_fn=lambda: os.close(0)).out == "4\n-\n"
 
 
-def test_who_waits_for_a_pipe_is_told(place: Place) -> None:
+def test_who_waits_for_a_pipe_is_told(place: Workplace) -> None:
     place.draft("count", COUNTING)
     with place.started("run", "count", "-q", stdin=subprocess.PIPE) as process:
         try:
@@ -232,7 +232,7 @@ def test_who_waits_for_a_pipe_is_told(place: Place) -> None:
             process.kill()
 
 
-def test_more_than_ten_megabytes_on_stdin_are_refused_with_a_hint(place: Place) -> None:
+def test_more_than_ten_megabytes_on_stdin_are_refused_with_a_hint(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "-q", given=b"x" * 10_000_000).out == "10000000\n-\n"
     done = place.process("run", "count", given=b"x" * 10_000_001)
@@ -241,13 +241,13 @@ def test_more_than_ten_megabytes_on_stdin_are_refused_with_a_hint(place: Place) 
     assert "read-file" in done.err
 
 
-def test_what_is_no_text_on_stdin_is_refused(place: Place) -> None:
+def test_what_is_no_text_on_stdin_is_refused(place: Workplace) -> None:
     place.draft("count", COUNTING)
     done = place.process("run", "count", "--json", given=b"\xff\xfe")
     assert (done.code, done.error["code"]) == (2, "usage")
 
 
-def test_a_reader_that_goes_away_is_no_reason_to_complain(place: Place) -> None:
+def test_a_reader_that_goes_away_is_no_reason_to_complain(place: Workplace) -> None:
     long = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "seq 100000"}}]}
     place.draft("long", long)
     for options in ((), ("--json",)):
@@ -264,7 +264,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain(place: Place) -> None:
 
 
 @pytest.mark.parametrize(("who", "out", "code"), [("who=Ada", b"HELLO ADA!\n", 0), ("whom=Ada", b"", 2)])
-def test_what_nobody_hears_on_stderr_changes_nothing(place: Place, who: str, out: bytes, code: int) -> None:
+def test_what_nobody_hears_on_stderr_changes_nothing(place: Workplace, who: str, out: bytes, code: int) -> None:
     place.draft("greet", GREETER)
     with place.started("run", "greet", who) as process:
         try:
@@ -277,7 +277,7 @@ def test_what_nobody_hears_on_stderr_changes_nothing(place: Place, who: str, out
             process.kill()
 
 
-def test_on_a_terminal_what_an_output_holds_is_shown_and_not_obeyed(place: Place) -> None:
+def test_on_a_terminal_what_an_output_holds_is_shown_and_not_obeyed(place: Workplace) -> None:
     place.draft("odd", {"nodes": [{"id": "a", "type": "echo", "params": {"message": "x\x1b[2Jy"}}],
                         "outputs": {"said": {"source": "${a.echo}"}}})  # fmt: skip
     ours, theirs = os.openpty()
@@ -289,7 +289,7 @@ def test_on_a_terminal_what_an_output_holds_is_shown_and_not_obeyed(place: Place
         os.close(theirs)
 
 
-def test_letters_that_the_stream_lacks_are_spelled_out(place: Place) -> None:
+def test_letters_that_the_stream_lacks_are_spelled_out(place: Workplace) -> None:
     place.draft("greet", GREETER)
     env = {**place.env, "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
     with place.started("run", "greet", "who=Ægir", env=env) as process:
@@ -301,7 +301,7 @@ def test_letters_that_the_stream_lacks_are_spelled_out(place: Place) -> None:
     assert json.loads(out)["outputs"] == {"greeting": "HELLO ÆGIR!"}
 
 
-def _loaded(place: Place, *arguments: str, **more: str) -> set[str]:
+def _loaded(place: Workplace, *arguments: str, **more: str) -> set[str]:
     """The names of all modules that the command imports, and of the packages they are in."""
     env = {**place.env, "PYTHONPROFILEIMPORTTIME": "1", **more}
     with place.started(*arguments, env=env) as process:
@@ -312,7 +312,7 @@ def _loaded(place: Place, *arguments: str, **more: str) -> set[str]:
     return names | {name.partition(".")[0] for name in names}
 
 
-def test_the_version_is_told_without_loading_anything(place: Place) -> None:
+def test_the_version_is_told_without_loading_anything(place: Workplace) -> None:
     loaded = _loaded(place, "--version")
     assert "pflow" in loaded
     assert not loaded & {*HEAVY, "typing", "json", "importlib.metadata", "asyncio", "logging"}
@@ -320,7 +320,7 @@ def test_the_version_is_told_without_loading_anything(place: Place) -> None:
     assert ours == {"uraniborg.kernel", "uraniborg.kernel.version"}
 
 
-def test_a_run_loads_none_of_what_is_slow_to_load(place: Place) -> None:
+def test_a_run_loads_none_of_what_is_slow_to_load(place: Workplace) -> None:
     place.draft("shell", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]})
     for options in ((), ("--json",), ("-q",), ("--dry-run",)):
         loaded = _loaded(place, "run", "shell", *options)
@@ -328,6 +328,6 @@ def test_a_run_loads_none_of_what_is_slow_to_load(place: Place) -> None:
         assert not loaded & HEAVY
 
 
-def test_a_run_in_another_home_loads_none_of_it_either(place: Place) -> None:
+def test_a_run_in_another_home_loads_none_of_it_either(place: Workplace) -> None:
     place.draft("shell", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]})
     assert not _loaded(place, "run", "shell", PFLOW_HOME=str(place.home)) & HEAVY

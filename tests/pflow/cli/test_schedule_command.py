@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Place
+from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Workplace
 
 TOOLS = {
     "systemctl": 'echo "$*" >> "$HOME/calls"\ncase "$*" in *"$SYSTEMCTL_FAILS"*) echo "no bus" >&2; exit 1;; esac\n',
@@ -36,7 +36,7 @@ Offer = Callable[..., Path]
 
 
 @pytest.fixture
-def offer(place: Place, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Offer:
+def offer(place: Workplace, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Offer:
     """Put these programs, and no other scheduler's, on PATH; return the folder that has them."""
     folder = place.folder / "bin"
     folder.mkdir()
@@ -59,23 +59,23 @@ def offer(place: Place, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Offer:
     return put
 
 
-def calls(place: Place) -> list[str]:
+def calls(place: Workplace) -> list[str]:
     path = place.folder / "calls"
     return path.read_text().splitlines() if path.exists() else []
 
 
-def units(place: Place) -> list[str]:
+def units(place: Workplace) -> list[str]:
     return sorted(path.name for path in (place.folder / ".config/systemd/user").glob("*"))
 
 
 @pytest.fixture
-def hello(place: Place) -> str:
+def hello(place: Workplace) -> str:
     place.draft("hello", GREETER)
     return "hello"
 
 
 def test_the_systemd_units_are_printed_and_nothing_is_installed(
-    ask: Ask, offer: Offer, place: Place, hello: str
+    ask: Ask, offer: Offer, place: Workplace, hello: str
 ) -> None:
     offer("systemctl")
     done = ask("schedule", hello, "who=Ada", "--at", "mon 07:00")
@@ -113,7 +113,7 @@ def test_the_scheduler_is_that_of_the_system_unless_one_is_named(
         assert ask(*given, "--as", other).json["as"] == other
 
 
-def test_a_systemd_timer_is_installed_listed_and_removed(ask: Ask, offer: Offer, place: Place, hello: str) -> None:
+def test_a_systemd_timer_is_installed_listed_and_removed(ask: Ask, offer: Offer, place: Workplace, hello: str) -> None:
     offer("systemctl")
     done = ask("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install")
     assert done.code == 0, done.err
@@ -137,7 +137,7 @@ def test_a_systemd_timer_is_installed_listed_and_removed(ask: Ask, offer: Offer,
 
 
 def test_the_folder_of_units_is_that_of_xdg(
-    ask: Ask, offer: Offer, place: Place, hello: str, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer("systemctl")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(place.folder / "config"))
@@ -147,7 +147,7 @@ def test_the_folder_of_units_is_that_of_xdg(
 
 @pytest.mark.parametrize("failing", ["daemon-reload", "enable", "restart"])
 def test_what_systemd_refuses_leaves_everything_as_it_was(
-    ask: Ask, offer: Offer, place: Place, hello: str, monkeypatch: pytest.MonkeyPatch, failing: str
+    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
     offer("systemctl")
     monkeypatch.setenv("SYSTEMCTL_FAILS", failing)
@@ -164,7 +164,7 @@ def test_what_systemd_refuses_leaves_everything_as_it_was(
 
 
 def test_units_of_somebody_else_are_neither_replaced_nor_removed(
-    ask: Ask, offer: Offer, place: Place, hello: str
+    ask: Ask, offer: Offer, place: Workplace, hello: str
 ) -> None:
     offer("systemctl")
     own = place.file(".config/systemd/user/pflow-hello.service", "[Service]\nExecStart=/bin/true\n")
@@ -180,7 +180,7 @@ OTHERS = b"# mine\r\nMAILTO=me\n\n0 1 * * * true \xff \x85 # pflow-schedule of m
 
 
 def test_a_cron_line_is_installed_beside_the_others_and_removed(
-    ask: Ask, offer: Offer, place: Place, hello: str
+    ask: Ask, offer: Offer, place: Workplace, hello: str
 ) -> None:
     offer("crontab")
     tab = place.folder / "tab"
@@ -200,14 +200,14 @@ def test_a_cron_line_is_installed_beside_the_others_and_removed(
     assert tab.read_bytes() == OTHERS + b"\n"
 
 
-def test_a_first_crontab_is_made(ask: Ask, offer: Offer, place: Place, hello: str) -> None:
+def test_a_first_crontab_is_made(ask: Ask, offer: Offer, place: Workplace, hello: str) -> None:
     offer("crontab")
     assert ask("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install").code == 0
     assert (place.folder / "tab").read_text().count("\n") == 1
 
 
 def test_a_crontab_that_cannot_be_read_is_not_taken_for_an_empty_one(
-    ask: Ask, offer: Offer, place: Place, hello: str, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer("crontab")
     (place.folder / "tab").write_bytes(OTHERS)
@@ -219,7 +219,7 @@ def test_a_crontab_that_cannot_be_read_is_not_taken_for_an_empty_one(
     assert calls(place) == ["-l"]
 
 
-def test_an_installed_cron_line_runs_the_workflow(ask: Ask, offer: Offer, place: Place, hello: str) -> None:
+def test_an_installed_cron_line_runs_the_workflow(ask: Ask, offer: Offer, place: Workplace, hello: str) -> None:
     offer("crontab")
     place.file("pflow.py", "raise SystemExit('not what lies in the folder')")
     assert ask("schedule", hello, "who=50% Ada $HOME `id`", "--at", "mon 07:00", "--install").code == 0
@@ -233,7 +233,7 @@ def test_an_installed_cron_line_runs_the_workflow(ask: Ask, offer: Offer, place:
 
 
 def test_a_launchd_agent_is_installed_listed_and_removed(
-    ask: Ask, offer: Offer, place: Place, hello: str, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer("launchctl")
     monkeypatch.setattr(sys, "platform", "darwin")
@@ -259,7 +259,7 @@ def test_a_launchd_agent_is_installed_listed_and_removed(
     [("systemd", "systemctl", "cron"), ("cron", "crontab", "systemd"), ("launchd", "launchctl", "cron")],
 )
 def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing_is_written(
-    ask: Ask, offer: Offer, place: Place, hello: str, kind: str, tool: str, other: str
+    ask: Ask, offer: Offer, place: Workplace, hello: str, kind: str, tool: str, other: str
 ) -> None:
     offer()
     done = ask("schedule", hello, "who=x", "--at", "mon 07:00", "--install", "--as", kind)
@@ -295,7 +295,7 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
     ],
 )
 def test_what_could_not_run_is_not_scheduled(
-    ask: Ask, offer: Offer, place: Place, hello: str, given: tuple[str, ...], code: int, said: str
+    ask: Ask, offer: Offer, place: Workplace, hello: str, given: tuple[str, ...], code: int, said: str
 ) -> None:
     offer("systemctl")
     place.draft("free", {"nodes": [{"id": "a", "type": "echo", "params": {"message": "${needed}"}}]})
@@ -311,7 +311,7 @@ def test_what_could_not_run_is_not_scheduled(
     "given",
     ["api_key=hunter2-hunter2", "token=hunter2-hunter2", "who=https://me:hunter2-hunter2@h/", "api_key=@@hunter2"],
 )
-def test_a_secret_is_not_written_into_a_schedule(ask: Ask, offer: Offer, place: Place, given: str) -> None:
+def test_a_secret_is_not_written_into_a_schedule(ask: Ask, offer: Offer, place: Workplace, given: str) -> None:
     offer("systemctl", "crontab")
     place.draft("asks", SECRET)
     for kind in ("systemd", "cron", "launchd"):
@@ -324,7 +324,7 @@ def test_a_secret_is_not_written_into_a_schedule(ask: Ask, offer: Offer, place: 
 
 
 def test_a_secret_comes_from_the_environment_of_the_run_or_from_a_file(
-    ask: Ask, offer: Offer, place: Place, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, offer: Offer, place: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer("systemctl")
     monkeypatch.setenv("api_key", "hunter2-hunter2")
@@ -338,7 +338,7 @@ def test_a_secret_comes_from_the_environment_of_the_run_or_from_a_file(
 
 
 def test_a_home_elsewhere_is_that_of_the_scheduled_run(
-    ask: Ask, offer: Offer, place: Place, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, offer: Offer, place: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer("systemctl")
     place.draft("hello", BROKEN)

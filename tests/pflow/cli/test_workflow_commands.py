@@ -10,7 +10,7 @@ from pflow.config import Settings
 from pflow.engine.output import NodeStatus
 from pflow.engine.runlog import NodeRow, RunLog
 from pflow.service import Service
-from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, Ask, Place
+from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, Ask, Workplace
 from tests.requirements import requirement
 
 HOSTILE: Final = "Hven\n✓ forged\r\x1b]0;owned\x07\x1b[31m"
@@ -24,7 +24,7 @@ def test_nothing_yet_is_said_with_what_to_do(ask: Ask) -> None:
 
 
 @requirement("PF-R4", "PF-R5")
-def test_saved_ones_and_drafts_are_listed_all_or_those_that_fit(ask: Ask, place: Place) -> None:
+def test_saved_ones_and_drafts_are_listed_all_or_those_that_fit(ask: Ask, place: Workplace) -> None:
     place.saved("greet", GREETER, "Greets a person.")
     place.draft("broken", BROKEN)
     place.file(".pflow/workflows/raw.json", GREETER)
@@ -40,7 +40,7 @@ def test_saved_ones_and_drafts_are_listed_all_or_those_that_fit(ask: Ask, place:
 
 
 def test_drafts_of_the_project_are_listed_unless_one_of_the_home_hides_them(
-    ask: Ask, place: Place, monkeypatch: pytest.MonkeyPatch
+    ask: Ask, place: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = place.folder / "project"
     place.draft("greet", GREETER)
@@ -55,14 +55,14 @@ def test_drafts_of_the_project_are_listed_unless_one_of_the_home_hides_them(
     assert ask("check", "local").code == 0
 
 
-def test_files_that_are_no_workflows_are_told_of(ask: Ask, place: Place) -> None:
+def test_files_that_are_no_workflows_are_told_of(ask: Ask, place: Workplace) -> None:
     place.draft("half", "{")
     assert "half.json is not a valid workflow" in ask("list").out
     assert len(ask("list", "--json").json["problems"]) == 1
 
 
 @requirement("PF-R6", "PF-R7", "PF-T7")
-def test_a_workflow_is_described_with_how_to_run_it_and_how_it_went(ask: Ask, place: Place) -> None:
+def test_a_workflow_is_described_with_how_to_run_it_and_how_it_went(ask: Ask, place: Workplace) -> None:
     place.draft("greet", {**GREETER, "nodes": [*GREETER["nodes"][:1], {**GREETER["nodes"][1], "purpose": "Shout"}]})
     assert "Runs" not in ask("describe", "greet").out
     ask("run", "greet", "who=Ada", "-q")
@@ -77,7 +77,7 @@ def test_a_workflow_is_described_with_how_to_run_it_and_how_it_went(ask: Ask, pl
     assert said == json.loads(json.dumps(Service(Settings(home=place.home)).describe("greet")))
 
 
-def test_a_file_is_described_too(ask: Ask, place: Place) -> None:
+def test_a_file_is_described_too(ask: Ask, place: Workplace) -> None:
     place.file("g.json", GREETER)
     ask("run", "g.json", "who=x", "-q")
     told = ask("describe", "g.json").out
@@ -85,7 +85,7 @@ def test_a_file_is_described_too(ask: Ask, place: Place) -> None:
     assert "  pflow run g.json who=text\n" in told
 
 
-def test_the_default_of_a_secret_is_not_told(ask: Ask, place: Place) -> None:
+def test_the_default_of_a_secret_is_not_told(ask: Ask, place: Workplace) -> None:
     secret = {"inputs": {"api_key": {"type": "string", "default": "sk-hunter2"}}, "nodes": [
         {"id": "a", "type": "echo", "params": {"message": "${api_key}"}}]}  # fmt: skip
     place.draft("secret", secret)
@@ -96,7 +96,7 @@ def test_the_default_of_a_secret_is_not_told(ask: Ask, place: Place) -> None:
     assert said.json["inputs"]["api_key"]["secret"] is True
 
 
-def test_what_is_wrong_with_a_workflow_is_in_its_description_and_no_way_to_run_it(ask: Ask, place: Place) -> None:
+def test_what_is_wrong_with_a_workflow_is_in_its_description_and_no_way_to_run_it(ask: Ask, place: Workplace) -> None:
     place.draft("bad", {"nodes": [{"id": "a", "type": "ecko"}]})
     told = ask("describe", "bad").out
     assert "1 error: `pflow check bad`" in told
@@ -113,7 +113,7 @@ def test_a_node_type_that_is_named_is_told_in_full(ask: Ask) -> None:
 
 
 @requirement("PF-R3")
-def test_nodes_and_workflows_are_found_by_words(ask: Ask, place: Place) -> None:
+def test_nodes_and_workflows_are_found_by_words(ask: Ask, place: Workplace) -> None:
     place.saved("greet", GREETER, "Greets a person.")
     told = ask("browse", "greet", "a", "person").out
     assert "Workflows" in told
@@ -130,7 +130,7 @@ def test_the_guide_is_printed(ask: Ask) -> None:
     assert ask("guide", "--json").json["guide"] == ask("guide").out
 
 
-def test_runs_are_listed_the_newest_first_and_shown_node_by_node(ask: Ask, place: Place) -> None:
+def test_runs_are_listed_the_newest_first_and_shown_node_by_node(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     place.draft("broken", BROKEN)
     ask("run", "greet", "who=Ada", "-q")
@@ -154,7 +154,7 @@ def test_runs_are_listed_the_newest_first_and_shown_node_by_node(ask: Ask, place
     assert ask("show", "run_zzz").code == 3
 
 
-def test_who_asks_for_the_runs_of_what_never_was_is_told(ask: Ask, place: Place) -> None:
+def test_who_asks_for_the_runs_of_what_never_was_is_told(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     path = place.file("g.json", GREETER)
     place.file("half.json", "{")
@@ -172,7 +172,7 @@ def test_who_asks_for_the_runs_of_what_never_was_is_told(ask: Ask, place: Place)
     assert len(ask("history", "g.json", "--json").json["runs"]) == 1
 
 
-def test_runs_of_a_workflow_that_is_gone_are_listed_and_its_name_is_what_was_meant(ask: Ask, place: Place) -> None:
+def test_runs_of_a_workflow_that_is_gone_are_listed_and_its_name_is_what_was_meant(ask: Ask, place: Workplace) -> None:
     path = place.draft("greet", GREETER)
     ask("run", "greet", "who=Ada", "-q")
     path.unlink()
@@ -180,7 +180,7 @@ def test_runs_of_a_workflow_that_is_gone_are_listed_and_its_name_is_what_was_mea
     assert "Did you mean 'greet'?" in ask("history", "gret").err
 
 
-def test_a_run_that_waits_for_a_person_is_listed_and_shown_as_such(ask: Ask, place: Place) -> None:
+def test_a_run_that_waits_for_a_person_is_listed_and_shown_as_such(ask: Ask, place: Workplace) -> None:
     place.draft("asking", ASKING)
     ask("run", "asking", "-q")
     assert ask("history").out.splitlines()[1].startswith("◦  run_")
@@ -193,7 +193,7 @@ def test_a_run_that_waits_for_a_person_is_listed_and_shown_as_such(ask: Ask, pla
 
 
 @pytest.mark.parametrize("status", get_args(NodeStatus))
-def test_a_node_is_shown_however_it_ended(ask: Ask, place: Place, status: NodeStatus) -> None:
+def test_a_node_is_shown_however_it_ended(ask: Ask, place: Workplace, status: NodeStatus) -> None:
     place.home.mkdir()
     log = RunLog(place.home / "runs.db")
     log.begin_run("run_1", "x", "draft", "2026-01-01T00:00:00Z", {})
@@ -204,7 +204,7 @@ def test_a_node_is_shown_however_it_ended(ask: Ask, place: Place, status: NodeSt
     assert "step  echo" in shown.out
 
 
-def test_a_workflow_of_very_many_nodes_is_described_and_json_has_all(ask: Ask, place: Place) -> None:
+def test_a_workflow_of_very_many_nodes_is_described_and_json_has_all(ask: Ask, place: Workplace) -> None:
     nodes = [{"id": f"n{number}", "type": "echo", "params": {"message": "x"}} for number in range(1_000)]
     edges = [{"from": f"n{number}", "to": f"n{number + 1}"} for number in range(999)]
     outputs = {f"o{number}": {"source": f"${{n{number}.echo}}"} for number in range(200)}
@@ -225,7 +225,7 @@ WORDY: Final = "A long story of what this is for, and of why. " * 4
     "command", [("list",), ("describe", "wordy"), ("browse", "wordy"), ("browse",), ("history",), ("show",)]
 )
 def test_every_page_fits_its_lines_and_none_shows_how_a_line_break_is_spelled(
-    ask: Ask, place: Place, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], width: int
+    ask: Ask, place: Workplace, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], width: int
 ) -> None:
     complaint = "printf 'first line\\nsecond line\\n' >&2; exit 3"
     wordy: dict[str, Any] = {
@@ -251,7 +251,7 @@ def test_every_page_fits_its_lines_and_none_shows_how_a_line_break_is_spelled(
         assert "The command ended" in done.out
 
 
-def test_an_error_of_several_lines_is_shown_whole_with_its_run(ask: Ask, place: Place) -> None:
+def test_an_error_of_several_lines_is_shown_whole_with_its_run(ask: Ask, place: Workplace) -> None:
     params = {"command": "printf 'x\\ny\\n' >&2; exit 1"}
     place.draft("two", {"nodes": [{"id": "a", "type": "shell", "params": params}]})
     ask("run", "two", "-q")
@@ -260,7 +260,7 @@ def test_an_error_of_several_lines_is_shown_whole_with_its_run(ask: Ask, place: 
 
 @pytest.mark.parametrize("home", ["file", "file/below"])
 def test_a_home_that_can_be_none_is_told_of_by_whatever_reads_it(
-    ask: Ask, place: Place, monkeypatch: pytest.MonkeyPatch, home: str
+    ask: Ask, place: Workplace, monkeypatch: pytest.MonkeyPatch, home: str
 ) -> None:
     place.file("file", "")
     place.file("g.json", GREETER)
@@ -291,7 +291,7 @@ def test_a_home_that_is_not_there_yet_has_nothing_in_it(ask: Ask, monkeypatch: p
     assert ask("history").out == "There are no runs yet.\n"
 
 
-def test_a_run_that_goes_on_from_another_says_so(ask: Ask, place: Place) -> None:
+def test_a_run_that_goes_on_from_another_says_so(ask: Ask, place: Workplace) -> None:
     place.draft("broken", BROKEN)
     ask("run", "broken", "-q")
     ask("run", "broken", "-q")
@@ -304,7 +304,7 @@ def test_a_run_that_goes_on_from_another_says_so(ask: Ask, place: Place) -> None
     "command",
     [("list",), ("describe", "odd"), ("browse", "odd"), ("browse",), ("history",), ("show",), ("check", "odd")],
 )
-def test_what_files_hold_cannot_draw_on_the_terminal(ask: Ask, place: Place, command: tuple[str, ...]) -> None:
+def test_what_files_hold_cannot_draw_on_the_terminal(ask: Ask, place: Workplace, command: tuple[str, ...]) -> None:
     odd: dict[str, Any] = {
         "inputs": {"x": {"default": HOSTILE, "description": HOSTILE}},
         "nodes": [

@@ -23,7 +23,7 @@ from pflow.engine.results import RunResult
 from pflow.errors import ClusterUnreachable
 from pflow.service import Service
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node
-from tests.pflow.mcp.agents import agent, executed
+from tests.pflow.mcp.agents import agent, execute_workflow
 
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed")
 
@@ -586,7 +586,7 @@ def test_not_a_byte_is_printed_by_a_run_on_a_cluster_however_much_there_is_to_sa
 async def test_the_server_of_an_agent_runs_nodes_on_the_cluster_that_it_is_set_to(cluster: Cluster, home: Home) -> None:
     home.draft("flow", chain(node("a", "where"), outputs=given(pid="${a.pid}")))
     async with agent(home.path, PFLOW_CLUSTER=cluster.address) as client:
-        reply = await executed(client, "flow")
+        reply = await execute_workflow(client, "flow")
     assert reply["outputs"]["pid"] in cluster.pids
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.registry.registry import Registry
-from tests.pflow.ir.workflows import Plain, codes, echo, the
+from tests.pflow.ir.workflows import Plain, echo, find_only, list_codes
 
 
 def checked_after(node: Plain, action: str, home: Path) -> CheckResult:
@@ -24,7 +24,7 @@ def approval(**params: Any) -> Plain:
 @pytest.mark.parametrize("action", ["approve", "approved", "reject", "no", "Rejected", " rejected"])
 @pytest.mark.parametrize("params", [{}, {"on_reject": "branch"}, {"on_reject": "${how}"}])
 def test_an_action_that_an_approval_never_gives_is_an_error(tmp_path: Path, action: str, params: Plain) -> None:
-    found = the(checked_after(approval(**params), action, tmp_path), "unknown_action")
+    found = find_only(checked_after(approval(**params), action, tmp_path), "unknown_action")
     assert (found.severity, found.path, found.node) == ("error", "edges[1].action", "ask")
     assert found.available == (("default", "rejected", "error") if params else ("default", "error"))
     assert found.hint == "Approved is `default`; rejected is `rejected` if `on_reject` is `branch`."
@@ -34,10 +34,10 @@ def test_an_action_that_an_approval_never_gives_is_an_error(tmp_path: Path, acti
 def test_an_edge_for_rejected_that_on_reject_rules_out_is_an_error_with_the_parameter(
     tmp_path: Path, params: Plain
 ) -> None:
-    found = the(checked_after(approval(**params), "rejected", tmp_path), "unknown_action")
+    found = find_only(checked_after(approval(**params), "rejected", tmp_path), "unknown_action")
     assert (found.severity, found.path) == ("error", "edges[1].action")
     assert found.example == {"question": "Send it?", "on_reject": "branch"}
-    assert codes(checked_after(approval(**found.example), "rejected", tmp_path)) == []
+    assert list_codes(checked_after(approval(**found.example), "rejected", tmp_path)) == []
 
 
 @pytest.mark.parametrize("action", ["rejected", "error"])
@@ -52,12 +52,14 @@ def test_an_approval_that_fails_is_followed_by_its_edge_for_error(tmp_path: Path
 
 def test_a_batch_of_approvals_never_follows_rejected(tmp_path: Path) -> None:
     node = {**approval(on_reject="branch"), "batch": {"items": [1, 2]}}
-    found = the(checked_after(node, "rejected", tmp_path), "unknown_action")
+    found = find_only(checked_after(node, "rejected", tmp_path), "unknown_action")
     assert (found.severity, found.available) == ("error", ("default", "error"))
     assert "results" in found.hint
     assert checked_after(node, "error", tmp_path).errors == []
 
 
 def test_an_action_that_another_node_never_gives_stays_a_warning(tmp_path: Path) -> None:
-    found = the(checked_after({"type": "echo", "params": {"message": "x"}}, "rejected", tmp_path), "unknown_action")
+    found = find_only(
+        checked_after({"type": "echo", "params": {"message": "x"}}, "rejected", tmp_path), "unknown_action"
+    )
     assert found.severity == "warning"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pflow.ir.workflows import Plain, checked, the
+from tests.pflow.ir.workflows import Plain, check_document, find_only
 
 
 def told_of(command: str) -> list[str]:
@@ -11,7 +11,7 @@ def told_of(command: str) -> list[str]:
         "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],
         "inputs": {"v": {}, "w": {}},
     }
-    return list(dict.fromkeys(one.code for one in checked(document).errors))
+    return list(dict.fromkeys(one.code for one in check_document(document).errors))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_template_in_a_here_document_whose_word_is_quoted_is_an_error(word: st
         "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],
         "inputs": {"v": {}, "w": {}},
     }
-    told = the(checked(document), "template_in_document")
+    told = find_only(check_document(document), "template_in_document")
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
     assert "${v}" in told.message
     assert "stdin" in told.hint

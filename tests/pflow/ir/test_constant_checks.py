@@ -10,7 +10,7 @@ import pytest
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.python_code import NO_RESULT
 from pflow.registry.registry import Registry
-from tests.pflow.ir.workflows import Plain, codes, the
+from tests.pflow.ir.workflows import Plain, find_only, list_codes
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def told_of(registry: Registry, kind: str, params: Plain) -> CheckResult:
 def test_code_that_is_no_python_is_told_with_its_line(
     registry: Registry, kind: str, code: str, line: int, said: str
 ) -> None:
-    told = the(told_of(registry, kind, {"code": code}), "bad_code")
+    told = find_only(told_of(registry, kind, {"code": code}), "bad_code")
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.code", "a")
     assert f"(line {line})" in told.message
     assert said in told.message
@@ -62,7 +62,7 @@ def test_code_that_compiles_or_is_left_to_the_run_is_fine_and_prints_nothing(
 
 @pytest.mark.parametrize("kind", ["python", "code"])
 def test_code_that_never_assigns_a_result_is_a_warning(registry: Registry, kind: str) -> None:
-    found = the(told_of(registry, kind, {"code": "print('$${x}')"}), "no_result")
+    found = find_only(told_of(registry, kind, {"code": "print('$${x}')"}), "no_result")
     assert (found.severity, found.path, found.node) == ("warning", "nodes[0].params.code", "a")
     assert found.message == f"'a': {NO_RESULT}"
 
@@ -72,12 +72,12 @@ def test_code_that_only_chooses_an_edge_needs_no_result(registry: Registry) -> N
 
 
 def test_a_nul_in_code_is_told(registry: Registry) -> None:
-    assert "null bytes" in the(told_of(registry, "python", {"code": "x = '\0'"}), "bad_code").message
+    assert "null bytes" in find_only(told_of(registry, "python", {"code": "x = '\0'"}), "bad_code").message
 
 
 @pytest.mark.parametrize("code", ["if ${x}", "if ${x:.2f}", "($${x} ${x}"])
 def test_code_with_templates_is_told_to_have_them_and_nothing_else(registry: Registry, code: str) -> None:
-    assert not {"bad_code"} & set(codes(told_of(registry, "python", {"code": code})))
+    assert not {"bad_code"} & set(list_codes(told_of(registry, "python", {"code": code})))
 
 
 def test_much_code_is_checked_in_time(registry: Registry) -> None:
@@ -87,7 +87,7 @@ def test_much_code_is_checked_in_time(registry: Registry) -> None:
     nodes.append({"id": "long", "type": "python", "params": {"code": "x = (\n" * 1_000_000}})
     edges = [{"from": "n0", "to": node["id"]} for node in nodes[1:]]
     began = time.process_time()
-    assert set(codes(check_workflow({"nodes": nodes, "edges": edges}, registry))) == {"no_result"}
+    assert set(list_codes(check_workflow({"nodes": nodes, "edges": edges}, registry))) == {"no_result"}
     assert time.process_time() - began < 20
 
 
@@ -95,7 +95,7 @@ def test_code_is_checked_by_many_threads_at_once(registry: Registry) -> None:
     found: list[list[str]] = []
 
     def look() -> None:
-        found.append(codes(told_of(registry, "python", {"code": "x = '\\d'\nif"})))
+        found.append(list_codes(told_of(registry, "python", {"code": "x = '\\d'\nif"})))
 
     threads = [threading.Thread(target=look) for _ in range(8)]
     for thread in threads:
@@ -107,7 +107,7 @@ def test_code_is_checked_by_many_threads_at_once(registry: Registry) -> None:
 
 @pytest.mark.parametrize("given", [{}, {"confirm_delete": False}, {"confirm_delete": "no"}, {"confirm_delete": None}])
 def test_a_deletion_that_is_not_confirmed_is_an_error(registry: Registry, given: Plain) -> None:
-    told = the(told_of(registry, "delete-file", {"file_path": "x", **given}), "unconfirmed_delete")
+    told = find_only(told_of(registry, "delete-file", {"file_path": "x", **given}), "unconfirmed_delete")
     assert (told.severity, told.path) == ("error", "nodes[0].params.confirm_delete")
     assert told.example == {"file_path": "x", "confirm_delete": True}
 
@@ -131,7 +131,7 @@ def test_a_deletion_that_is_or_may_be_confirmed_is_fine(registry: Registry, conf
     ],
 )
 def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url: str, said: str) -> None:
-    told = the(told_of(registry, "http", {"url": url}), "bad_url")
+    told = find_only(told_of(registry, "http", {"url": url}), "bad_url")
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.url", "a")
     assert said in told.message
     assert "geheim" not in str(told.to_dict())

@@ -10,7 +10,7 @@ from pflow.ir.declarations import TYPES, is_valid_name, read_inputs, read_output
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Input, Output
 from pflow.templates.syntax import Reference, find_templates
-from tests.pflow.ir.workflows import codes, the
+from tests.pflow.ir.workflows import find_only, list_codes
 from tests.requirements import requirement
 
 
@@ -89,7 +89,7 @@ def test_types_go_by_several_names(given: str, kind: str) -> None:
 )
 def test_a_type_that_is_none_is_told_which_there_are(given: Any, meant: str | None) -> None:
     inputs, found = inputs_of({"x": {"type": given}})
-    told = the(found, "bad_type")
+    told = find_only(found, "bad_type")
     assert (told.path, told.available, told.nearest) == ("inputs.x.type", TYPES, meant)
     assert told.example in TYPES
     assert inputs["x"].type == "any"
@@ -97,7 +97,7 @@ def test_a_type_that_is_none_is_told_which_there_are(given: Any, meant: str | No
 
 @pytest.mark.parametrize(("key", "meant"), [("desc", None), ("defualt", "default"), ("Required", "required")])
 def test_a_key_that_no_input_has_is_told_which_there_are(key: str, meant: str | None) -> None:
-    told = the(inputs_of({"x": {key: "v"}})[1], "unknown_key")
+    told = find_only(inputs_of({"x": {key: "v"}})[1], "unknown_key")
     assert (told.severity, told.path, told.nearest) == ("error", f"inputs.x.{key}", meant)
     assert {"type", "required", "default", "description"} <= set(told.available)
     assert told.example["type"] == "string"
@@ -106,7 +106,7 @@ def test_a_key_that_no_input_has_is_told_which_there_are(key: str, meant: str | 
 @pytest.mark.parametrize("key", ["required", "stdin", "secret"])
 @pytest.mark.parametrize("value", ["true", "yes", 1, None, []])
 def test_what_is_true_or_false_is_nothing_else(key: str, value: Any) -> None:
-    told = the(inputs_of({"x": {key: value}})[1], "bad_declaration")
+    told = find_only(inputs_of({"x": {key: value}})[1], "bad_declaration")
     assert (told.severity, told.path, told.example) == ("error", f"inputs.x.{key}", True)
 
 
@@ -115,7 +115,7 @@ def test_what_is_true_or_false_is_nothing_else(key: str, value: Any) -> None:
     [("integer", "abc"), ("integer", 1.5), ("boolean", "maybe"), ("object", "text"), ("array", {}), ("number", [])],
 )
 def test_a_default_that_is_not_of_its_type_is_refused(kind: str, default: Any) -> None:
-    assert the(inputs_of({"x": {"type": kind, "default": default}})[1], "bad_default").path == "inputs.x.default"
+    assert find_only(inputs_of({"x": {"type": kind, "default": default}})[1], "bad_default").path == "inputs.x.default"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,10 @@ def test_a_default_that_can_be_made_to_be_of_its_type_is_taken(kind: str, defaul
 
 def test_only_one_input_is_read_from_stdin() -> None:
     found = inputs_of({"a": {"stdin": True}, "b": {"stdin": True}, "c": {}})[1]
-    assert (the(found, "stdin_twice").path, "a, b" in the(found, "stdin_twice").message) == ("inputs.b.stdin", True)
+    assert (find_only(found, "stdin_twice").path, "a, b" in find_only(found, "stdin_twice").message) == (
+        "inputs.b.stdin",
+        True,
+    )
 
 
 @requirement("PF-N4")
@@ -162,7 +165,7 @@ def test_an_input_is_a_secret_by_its_name_or_because_it_says_so() -> None:
 @pytest.mark.parametrize("plain", [[], "x", 5, ["name"]])
 def test_declarations_that_are_no_object_are_told_how_they_look(where: str, plain: Any) -> None:
     found = (inputs_of if where == "inputs" else outputs_of)(plain)[1]
-    told = the(found, "bad_declaration")
+    told = find_only(found, "bad_declaration")
     assert told.path == where
     assert isinstance(told.example["name"], dict)
 
@@ -175,7 +178,7 @@ def test_there_may_be_no_declarations() -> None:
 
 @pytest.mark.parametrize("plain", ["string", ["string"], 5, None, True])
 def test_an_input_that_is_no_object_is_told_how_one_looks(plain: Any) -> None:
-    told = the(inputs_of({"repo": plain})[1], "bad_declaration")
+    told = find_only(inputs_of({"repo": plain})[1], "bad_declaration")
     assert told.path == "inputs.repo"
     assert told.example["repo"]["type"] == "string"
 
@@ -184,7 +187,7 @@ def test_an_input_that_is_no_object_is_told_how_one_looks(plain: Any) -> None:
 def test_a_name_that_templates_cannot_use_is_refused(name: str) -> None:
     for inputs, found in (inputs_of({name: {}}), outputs_of({name: {"source": "${a.b}"}})):
         assert inputs == {}
-        assert "letter" in the(found, "bad_name").message
+        assert "letter" in find_only(found, "bad_name").message
 
 
 @pytest.mark.parametrize("name", ["a", "repo-name", "größe", "日本", "_", "x1", "x" * 100])
@@ -228,7 +231,7 @@ def test_a_source_may_be_written_without_its_signs(source: str, template: str) -
 
 def test_an_output_that_is_a_text_is_shown_as_it_would_be_right() -> None:
     outputs, found = outputs_of({"result": "${fetch.stdout}"})
-    told = the(found, "bad_declaration")
+    told = find_only(found, "bad_declaration")
     assert outputs == {}
     assert (told.path, told.example) == ("outputs.result", {"result": {"source": "${fetch.stdout}"}})
 
@@ -236,7 +239,7 @@ def test_an_output_that_is_a_text_is_shown_as_it_would_be_right() -> None:
 @pytest.mark.parametrize("key", ["value", "from"])
 def test_an_output_that_names_its_source_otherwise_is_shown_as_it_would_be_right(key: str) -> None:
     outputs, found = outputs_of({"result": {key: "${fetch.stdout}", "type": "string"}})
-    told = the(found, "no_source")
+    told = find_only(found, "no_source")
     assert outputs == {}
     assert (told.path, told.example) == (f"outputs.result.{key}", {"result": {"source": "${fetch.stdout}"}})
     assert "source" in told.message
@@ -256,17 +259,17 @@ def test_an_output_that_names_no_source_at_all_is_told_how_one_looks(output: Any
 
 @pytest.mark.parametrize("plain", [{}, {"source": ""}, {"source": None}, {"source": 5}, {"source": ["${a.b}"]}])
 def test_an_output_without_a_source_is_told_how_one_looks(plain: Any) -> None:
-    told = the(outputs_of({"result": plain})[1], "no_source")
+    told = find_only(outputs_of({"result": plain})[1], "no_source")
     assert told.path == "outputs.result.source"
     assert "${" in told.example["result"]["source"]
 
 
 def test_a_key_that_no_output_has_is_told_which_there_are() -> None:
-    told = the(outputs_of({"o": {"source": "${a.b}", "sorce": "x"}})[1], "unknown_key")
+    told = find_only(outputs_of({"o": {"source": "${a.b}", "sorce": "x"}})[1], "unknown_key")
     assert (told.path, told.nearest) == ("outputs.o.sorce", "source")
     assert "description" in told.available
 
 
 def test_all_mistakes_of_all_declarations_are_told_at_once() -> None:
     found = inputs_of({"1": {}, "a": 5, "b": {"type": "x", "requird": True}, "c": {"default": "x", "type": "int"}})[1]
-    assert codes(found) == ["bad_name", "bad_declaration", "unknown_key", "bad_type", "bad_default"]
+    assert list_codes(found) == ["bad_name", "bad_declaration", "unknown_key", "bad_type", "bad_default"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pflow.ir.diagnostics import Diagnostic
-from tests.pflow.ir.workflows import Plain, chain, checked, echo, the
+from tests.pflow.ir.workflows import Plain, chain, check_document, echo, find_only
 
 CODE = "foreign_placeholder"
 WHO: Plain = {"who": {"type": "string"}}
@@ -16,7 +16,7 @@ def shell(name: str, command: str, **params: Any) -> Plain:
 
 
 def reported(document: Plain) -> list[Diagnostic]:
-    return [one for one in checked(document).diagnostics if one.code == CODE]
+    return [one for one in check_document(document).diagnostics if one.code == CODE]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_an_input_that_another_node_uses_is_a_warning(text: str) -> None:
     document = chain(echo("a", text), echo("b", "${who}"), inputs=WHO)
     (told,) = reported(document)
     assert (told.severity, told.node, told.example) == ("warning", "a", "${who}")
-    assert checked(document).errors == []
+    assert check_document(document).errors == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_without_inputs_and_templates_any_placeholder_is_a_warning(text: str) ->
 def test_what_belongs_to_the_shell_is_not_reported(command: str) -> None:
     document = chain(shell("a", command), echo("b", "${who} ${file}"), inputs={"who": {"default": ""}, "file": {}})
     assert reported(document) == []
-    assert checked(document).errors == []
+    assert check_document(document).errors == []
 
 
 def test_a_variable_of_the_environment_is_not_reported() -> None:
@@ -142,7 +142,7 @@ def test_text_for_other_languages_is_not_reported(text: str) -> None:
     if "<title>Report" not in text and "title=x" not in text and "$title = 1" not in text:
         text += " ${title}"  # its author knows how templates are written
     document = chain(echo("a", text), echo("b", "${title}"), inputs={"title": {}})
-    assert checked(document).diagnostics == []
+    assert check_document(document).diagnostics == []
 
 
 def test_variables_of_a_query_that_the_same_node_fills_in_are_not_reported() -> None:
@@ -151,7 +151,7 @@ def test_variables_of_a_query_that_the_same_node_fills_in_are_not_reported() -> 
         "inputs": {"owner": {}},
         "nodes": [echo("a", {"query": query, "variables": {"owner": "${owner}"}})],
     }
-    assert checked(document).diagnostics == []
+    assert check_document(document).diagnostics == []
 
 
 def test_placeholders_of_names_that_do_not_exist_are_fine_where_templates_are_used() -> None:
@@ -175,7 +175,7 @@ def test_ids_of_nodes_are_reported_in_braces_only_unless_an_output_is_named() ->
 
 def test_a_batch_node_and_its_outputs_are_known() -> None:
     each = shell("each", "cat ${item}") | {"batch": {"items": ["a"]}}
-    assert the(checked(chain(each, echo("say", "$each.results"))), CODE).example == "${each.results}"
+    assert find_only(check_document(chain(each, echo("say", "$each.results"))), CODE).example == "${each.results}"
     assert reported(chain(each, echo("say", "$each.stdout"))) == []
 
 
@@ -185,4 +185,4 @@ def test_many_placeholders_of_one_text_are_reported_in_short() -> None:
     assert len(reported({"nodes": [echo(f"n{number}", "$x " * 50) for number in range(500)]})) == 500
     hostile = ["{{ " * 100_000, "{{" + " " * 300_000, "$" * 300_000, "<a" * 100_000, "read " * 100_000 + "$who"]
     for one in hostile:
-        checked({"inputs": WHO, "nodes": [echo("a", one), shell("b", one)]})
+        check_document({"inputs": WHO, "nodes": [echo("a", one), shell("b", one)]})

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Batch, Retry
 from pflow.ir.node_settings import read_batch, read_retry, read_timeout
-from tests.pflow.ir.workflows import codes, the
+from tests.pflow.ir.workflows import find_only, list_codes
 
 ANY = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.lists(st.integers(), max_size=2)
@@ -56,14 +56,14 @@ def test_a_node_need_say_nothing_of_how_it_is_run() -> None:
 def test_a_batch_of_another_form_is_told_how_one_looks(plain: Any) -> None:
     batch, found = batch_of(plain)
     assert batch is None
-    assert codes(found) == ["bad_batch"]
+    assert list_codes(found) == ["bad_batch"]
     assert found[0].path == "nodes[0].batch"
     assert "${" in found[0].example["items"]
 
 
 @pytest.mark.parametrize("items", [None, 5, {}, "text", "", True])
 def test_items_that_are_no_list_and_stand_for_none_are_refused(items: Any) -> None:
-    told = the(batch_of({"items": items})[1], "bad_batch")
+    told = find_only(batch_of({"items": items})[1], "bad_batch")
     assert told.path == "nodes[0].batch.items"
     assert told.example.startswith("${")
 
@@ -99,7 +99,7 @@ def test_what_a_batch_cannot_do_is_told_where_it_is_said(key: str, value: Any, c
     ("key", "meant"), [("paralel", "parallel"), ("max_concurrency", "max_concurrent"), ("zzz", None)]
 )
 def test_a_key_that_no_batch_has_is_told_which_there_are(key: str, meant: str | None) -> None:
-    told = the(batch_of({"items": [1], key: 1})[1], "unknown_key")
+    told = find_only(batch_of({"items": [1], key: 1})[1], "unknown_key")
     assert (told.path, told.nearest) == (f"nodes[0].batch.{key}", meant)
     assert {"items", "as", "parallel"} <= set(told.available)
     assert told.example["items"]
@@ -115,7 +115,7 @@ def test_a_retry_is_all_that_is_said_of_it() -> None:
 def test_a_retry_of_another_form_is_told_how_one_looks(plain: Any) -> None:
     retry, found = retry_of(plain)
     assert retry is None
-    assert the(found, "bad_retry").example["attempts"] == 3
+    assert find_only(found, "bad_retry").example["attempts"] == 3
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_timeout_is_a_number_of_seconds(seconds: float) -> None:
 def test_a_timeout_that_is_none_is_refused(plain: Any) -> None:
     seconds, found = timeout_of(plain)
     assert seconds is None
-    assert (the(found, "bad_number").path, the(found, "bad_number").example) == ("nodes[0].timeout", 30)
+    assert (find_only(found, "bad_number").path, find_only(found, "bad_number").example) == ("nodes[0].timeout", 30)
 
 
 @given(

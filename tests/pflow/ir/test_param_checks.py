@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from pflow.registry.interface import Interface, Param
-from tests.pflow.ir.workflows import INTERFACES, Plain, Types, checked, codes, the
+from tests.pflow.ir.workflows import INTERFACES, NodeTypes, Plain, check_document, find_only, list_codes
 
 REPOSITORY = Interface(
     "repository",
@@ -22,35 +22,35 @@ REPOSITORY = Interface(
     },
     example={"operation": "list-issues", "name": "octocat/hello"},
 )
-TYPES = Types({**INTERFACES, "repository": REPOSITORY})
+TYPES = NodeTypes({**INTERFACES, "repository": REPOSITORY})
 
 
 def told_of(params: Plain, kind: str = "repository") -> Any:
-    return checked({"nodes": [{"id": "a", "type": kind, "params": params}]}, types=TYPES)
+    return check_document({"nodes": [{"id": "a", "type": kind, "params": params}]}, types=TYPES)
 
 
 def test_a_misspelt_parameter_is_shown_renamed_among_all_that_the_node_has() -> None:
     found = told_of({"cmd": "make all", "timeout": 60}, "shell")
-    assert sorted(codes(found)) == ["missing_param", "unknown_param"]
+    assert sorted(list_codes(found)) == ["missing_param", "unknown_param"]
     right = {"command": "make all", "timeout": 60}
-    assert (the(found, "unknown_param").nearest, the(found, "unknown_param").example) == ("command", right)
-    assert the(found, "missing_param").example == right
+    assert (find_only(found, "unknown_param").nearest, find_only(found, "unknown_param").example) == ("command", right)
+    assert find_only(found, "missing_param").example == right
 
 
 def test_parameters_that_are_missing_are_shown_added_to_those_that_are_there() -> None:
     found = told_of({"state": "closed"})
-    assert codes(found) == ["missing_param"] * 3
+    assert list_codes(found) == ["missing_param"] * 3
     example = found.errors[0].example
     assert example == {"state": "closed", "operation": "get-issue", "name": "octocat/hello", "files": []}
     assert all(one.example == example for one in found.errors)
 
 
 def test_a_parameter_like_no_other_is_left_out_of_what_would_be_right() -> None:
-    assert the(told_of({"command": "ls", "zzzzz": 1}, "shell"), "unknown_param").example == {"command": "ls"}
+    assert find_only(told_of({"command": "ls", "zzzzz": 1}, "shell"), "unknown_param").example == {"command": "ls"}
 
 
 def test_a_parameter_is_not_renamed_to_one_that_is_there() -> None:
-    assert the(told_of({"comand": "rm", "command": "ls"}, "shell"), "unknown_param").example == {"command": "ls"}
+    assert find_only(told_of({"comand": "rm", "command": "ls"}, "shell"), "unknown_param").example == {"command": "ls"}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_constant_that_is_no_choice_is_refused_with_those_there_are(
     key: str, value: Any, meant: str | None, right: Any
 ) -> None:
     found = told_of({"operation": "create-pr", "name": "x", "files": "y", key: value})
-    told = the(found, "bad_choice")
+    told = find_only(found, "bad_choice")
     assert (told.severity, told.path, told.node, told.nearest) == ("error", f"nodes[0].params.{key}", "a", meant)
     assert told.available == tuple(map(str, REPOSITORY.params[key].choices))
     assert told.example == {"operation": "create-pr", "name": "x", "files": "y", key: right}
@@ -76,8 +76,8 @@ def test_a_constant_that_is_no_choice_is_refused_with_those_there_are(
 @pytest.mark.parametrize(("value", "is_fine"), [(1, True), (True, False), (2, True), (False, False)])
 def test_true_is_no_choice_where_one_is(value: Any, is_fine: bool) -> None:
     loose = Interface("loose", "Takes anything", "x:y", params={"level": Param("level", "any", choices=(1, 2))})
-    found = checked(
-        {"nodes": [{"id": "a", "type": "loose", "params": {"level": value}}]}, types=Types({"loose": loose})
+    found = check_document(
+        {"nodes": [{"id": "a", "type": "loose", "params": {"level": value}}]}, types=NodeTypes({"loose": loose})
     )
     assert (found.errors == []) is is_fine
 
@@ -90,18 +90,18 @@ def test_a_choice_a_null_and_a_template_are_fine(key: str, value: Any) -> None:
 
 def test_a_value_of_another_type_is_told_as_such_and_not_as_no_choice() -> None:
     found = told_of({"operation": "create-pr", "name": "x", "files": "y", "level": "high"})
-    assert codes(found) == ["bad_param"]
+    assert list_codes(found) == ["bad_param"]
 
 
 def test_secrets_and_long_texts_are_not_repeated() -> None:
     params = {"api_key": "sk-1234567890", "name": "n" * 1_000_000, "files": ["f" * 1_000_000], "operation": "get_issue"}
-    example = the(told_of(params), "bad_choice").example
+    example = find_only(told_of(params), "bad_choice").example
     assert example["api_key"] != "sk-1234567890"
     assert len(orjson.dumps(example)) < 1_000
-    assert the(told_of({**params, "api_key": "${key}"}), "bad_choice").example["api_key"] == "${key}"
+    assert find_only(told_of({**params, "api_key": "${key}"}), "bad_choice").example["api_key"] == "${key}"
 
 
 def test_a_hundred_thousand_parameters_are_told_in_time() -> None:
     found = told_of({"command": "ls", **{f"x{number}": number for number in range(100_000)}}, "shell")
-    assert codes(found) == ["unknown_param"] * 100_000
+    assert list_codes(found) == ["unknown_param"] * 100_000
     assert len(orjson.dumps(found.diagnostics[0].to_dict())) < 2_000

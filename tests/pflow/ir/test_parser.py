@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pflow.ir.model import Edge, Workflow
 from pflow.ir.parser import index_nodes, normalize_document, parse_workflow, unwrap_document
-from tests.pflow.ir.workflows import Plain, chain, codes, echo, nested, read, the
+from tests.pflow.ir.workflows import Plain, chain, echo, find_only, list_codes, nest_value, parse_diagnostics
 from tests.requirements import requirement
 
 MOST_NODES = 20_000
@@ -84,8 +84,8 @@ def test_raw_and_wrapped_are_read_alike(wrapper: Plain) -> None:
 
 def test_what_is_wrong_in_a_wrapped_workflow_has_the_same_path_as_in_a_raw_one() -> None:
     wrong = {**GREETING, "edges": [{"from": "hello", "to": "agian"}], "start_node": "helo"}
-    assert read({"name": "greet", "ir": wrong}) == read(wrong)
-    assert {one.path for one in read(wrong)} == {"edges[0].to", "start_node"}
+    assert parse_diagnostics({"name": "greet", "ir": wrong}) == parse_diagnostics(wrong)
+    assert {one.path for one in parse_diagnostics(wrong)} == {"edges[0].to", "start_node"}
 
 
 @given(JSON)
@@ -144,7 +144,7 @@ def test_what_a_node_of_type_batch_does_not_know_is_told() -> None:
         "type": "batch",
         "params": {"items": [1], "node": {"type": "echo", "parms": {}}, "paralel": True},
     }
-    assert {one.path: one.nearest for one in read({"nodes": [batch]})} == {
+    assert {one.path: one.nearest for one in parse_diagnostics({"nodes": [batch]})} == {
         "nodes[0].parms": "params",
         "nodes[0].batch.paralel": "parallel",
     }
@@ -159,7 +159,7 @@ def test_the_first_node_starts_unless_another_is_named() -> None:
 def test_what_is_no_object_is_no_workflow(document: Any) -> None:
     workflow, found = parse_workflow(document)
     assert workflow is None
-    assert codes(found) == ["not_an_object"]
+    assert list_codes(found) == ["not_an_object"]
     assert found[0].example["nodes"]
 
 
@@ -167,11 +167,11 @@ def test_what_is_no_object_is_no_workflow(document: Any) -> None:
 def test_a_workflow_without_nodes_is_told_how_one_looks(nodes: Any) -> None:
     workflow, found = parse_workflow({"nodes": nodes})
     assert workflow is None
-    assert (the(found, "no_nodes").path, the(found, "no_nodes").example[0]["type"]) == ("nodes", "echo")
+    assert (find_only(found, "no_nodes").path, find_only(found, "no_nodes").example[0]["type"]) == ("nodes", "echo")
 
 
 def test_an_empty_object_is_told_that_it_has_no_nodes() -> None:
-    assert codes(read({})) == ["no_nodes"]
+    assert list_codes(parse_diagnostics({})) == ["no_nodes"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_an_empty_object_is_told_that_it_has_no_nodes() -> None:
     ],
 )
 def test_keys_that_agents_try_at_the_root_are_refused_with_those_there_are(key: str, meant: str | None) -> None:
-    told = the(read({**GREETING, key: "x"}), "unknown_key")
+    told = find_only(parse_diagnostics({**GREETING, key: "x"}), "unknown_key")
     assert (told.severity, told.path) == ("error", key)
     assert key in told.message
     assert {"nodes", "edges", "inputs", "outputs", "start_node"} <= set(told.available)
@@ -196,13 +196,15 @@ def test_keys_that_agents_try_at_the_root_are_refused_with_those_there_are(key: 
 
 @pytest.mark.parametrize("key", ["name", "description", "version", "created_at", "updated_at", "metadata"])
 def test_name_and_description_at_the_root_are_told_where_they_belong(key: str) -> None:
-    told = the(read({**GREETING, key: "x"}), "ignored_key")
+    told = find_only(parse_diagnostics({**GREETING, key: "x"}), "ignored_key")
     assert (told.severity, told.path) == ("warning", key)
     assert "saved" in told.message
 
 
 def test_keys_that_have_no_effect_are_a_warning() -> None:
-    found = read({**GREETING, "enable_namespacing": True, "mappings": {}, "template_resolution_mode": "strict"})
+    found = parse_diagnostics(
+        {**GREETING, "enable_namespacing": True, "mappings": {}, "template_resolution_mode": "strict"}
+    )
     assert {(one.severity, one.code, one.path) for one in found} == {
         ("warning", "ignored_key", key) for key in ("enable_namespacing", "mappings", "template_resolution_mode")
     }
@@ -210,13 +212,13 @@ def test_keys_that_have_no_effect_are_a_warning() -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "", None, 5, {}, "v0.1"])
 def test_a_version_that_is_not_known_is_refused(version: Any) -> None:
-    told = the(read({**GREETING, "ir_version": version}), "unknown_version")
+    told = find_only(parse_diagnostics({**GREETING, "ir_version": version}), "unknown_version")
     assert (told.path, told.example) == ("ir_version", "0.1.0")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a b", "1a", "-a", "a.b", "a/b", "a$", "a\n", "x" * 101, None, 5, ["a"], {}])
 def test_an_id_that_templates_cannot_name_is_refused(name: Any) -> None:
-    told = the(read({"nodes": [echo("ok"), {"id": name, "type": "echo"}]}), "bad_id")
+    told = find_only(parse_diagnostics({"nodes": [echo("ok"), {"id": name, "type": "echo"}]}), "bad_id")
     assert (told.path, told.example) == ("nodes[1].id", "fetch")
 
 
@@ -227,14 +229,14 @@ def test_an_id_may_be_of_any_script(name: str) -> None:
 
 @pytest.mark.parametrize("kind", [None, "", 5, ["echo"]])
 def test_a_node_without_a_type_is_told_and_still_known_to_the_others(kind: Any) -> None:
-    found = read(chain(echo("a"), {"id": "b", "type": kind}, echo("c")))
-    assert codes(found) == ["no_type"]
+    found = parse_diagnostics(chain(echo("a"), {"id": "b", "type": kind}, echo("c")))
+    assert list_codes(found) == ["no_type"]
     assert (found[0].path, found[0].node) == ("nodes[1].type", "b")
 
 
 @pytest.mark.parametrize("node", [None, "echo", 5, [], [echo("a")]])
 def test_a_node_that_is_no_object_is_told_how_one_looks(node: Any) -> None:
-    told = the(read({"nodes": [echo("ok"), node]}), "not_a_node")
+    told = find_only(parse_diagnostics({"nodes": [echo("ok"), node]}), "not_a_node")
     assert told.path == "nodes[1]"
     assert set(told.example) == {"id", "type", "params"}
 
@@ -244,7 +246,7 @@ def test_a_node_that_is_no_object_is_told_how_one_looks(node: Any) -> None:
     [("parms", "params"), ("Type", "type"), ("timeouts", "timeout"), ("command", None), ("depends_on", None)],
 )
 def test_a_key_that_no_node_has_is_refused_with_those_there_are(key: str, meant: str | None) -> None:
-    told = the(read({"nodes": [{**echo("a"), key: "x"}]}), "unknown_key")
+    told = find_only(parse_diagnostics({"nodes": [{**echo("a"), key: "x"}]}), "unknown_key")
     assert (told.path, told.nearest) == (f"nodes[0].{key}", meant)
     assert {"id", "type", "params", "batch", "retry", "timeout"} <= set(told.available)
     assert "params" in told.hint
@@ -256,18 +258,18 @@ def test_params_beside_parameters_are_kept_and_the_others_told() -> None:
     workflow, found = parse_workflow({"nodes": [node]})
     assert workflow is not None
     assert workflow.nodes["a"].params == {"message": "kept"}
-    assert the(found, "unknown_key").nearest == "params"
+    assert find_only(found, "unknown_key").nearest == "params"
 
 
 @pytest.mark.parametrize("params", [None, [], "x", 5])
 def test_params_that_are_no_object_are_refused(params: Any) -> None:
-    told = the(read({"nodes": [{"id": "a", "type": "echo", "params": params}]}), "bad_params")
+    told = find_only(parse_diagnostics({"nodes": [{"id": "a", "type": "echo", "params": params}]}), "bad_params")
     assert (told.path, told.node) == ("nodes[0].params", "a")
 
 
 def test_two_nodes_of_one_id_are_told_with_both_places() -> None:
     workflow, found = parse_workflow({"nodes": [echo("a", 1), echo("b"), echo("a", 2), echo("a", 3)]})
-    assert codes(found) == ["duplicate_id", "duplicate_id"]
+    assert list_codes(found) == ["duplicate_id", "duplicate_id"]
     assert [one.path for one in found] == ["nodes[2].id", "nodes[3].id"]
     assert "nodes[0]" in found[0].message
     assert workflow is not None
@@ -288,7 +290,7 @@ def test_resume_and_effect_are_read() -> None:
 @pytest.mark.parametrize(("key", "code"), [("resume", "bad_resume"), ("effect", "bad_effect")])
 @pytest.mark.parametrize("value", ["sometimes", 5, [], {}])
 def test_resume_and_effect_are_told_what_they_can_be(key: str, code: str, value: Any) -> None:
-    told = the(read({"nodes": [echo("a", **{key: value})]}), code)
+    told = find_only(parse_diagnostics({"nodes": [echo("a", **{key: value})]}), code)
     assert told.path == f"nodes[0].{key}"
     assert len(told.available) >= 2
     assert told.example in told.available
@@ -307,19 +309,19 @@ def test_resume_and_effect_are_told_what_they_can_be(key: str, code: str, value:
     ],
 )
 def test_an_edge_to_no_node_is_told_which_there_are(edge: Plain, path: str, meant: str | None) -> None:
-    told = the(read({"nodes": [echo("fetch-data"), echo("save")], "edges": [edge]}), "unknown_node")
+    told = find_only(parse_diagnostics({"nodes": [echo("fetch-data"), echo("save")], "edges": [edge]}), "unknown_node")
     assert (told.path, told.nearest, told.example) == (path, meant, meant)
     assert told.available == ("fetch-data", "save")
 
 
 def test_both_ends_of_an_edge_are_told_at_once() -> None:
-    found = read({"nodes": [echo("a")], "edges": [{"from": "x", "to": "y"}]})
+    found = parse_diagnostics({"nodes": [echo("a")], "edges": [{"from": "x", "to": "y"}]})
     assert [one.path for one in found] == ["edges[0].from", "edges[0].to"]
 
 
 @pytest.mark.parametrize("edge", [None, "a -> b", ["a", "b"], {"from": "a", "to": "b", "when": "x"}])
 def test_an_edge_of_another_form_is_told_how_one_looks(edge: Any) -> None:
-    told = the(read({"nodes": [echo("a"), echo("b")], "edges": [edge]}), "bad_edge")
+    told = find_only(parse_diagnostics({"nodes": [echo("a"), echo("b")], "edges": [edge]}), "bad_edge")
     assert told.path == "edges[0]"
     assert set(told.example) == {"from", "to", "action"}
     assert told.available == ("from", "to", "action")
@@ -327,13 +329,18 @@ def test_an_edge_of_another_form_is_told_how_one_looks(edge: Any) -> None:
 
 @pytest.mark.parametrize("edges", [{}, "a->b", 5, True])
 def test_edges_that_are_no_list_are_refused(edges: Any) -> None:
-    assert the(read({"nodes": [echo("a")], "edges": edges}), "bad_edges").example == [{"from": "a", "to": "b"}]
+    assert find_only(parse_diagnostics({"nodes": [echo("a")], "edges": edges}), "bad_edges").example == [
+        {"from": "a", "to": "b"}
+    ]
 
 
 @pytest.mark.parametrize("action", ["", None, 5, []])
 def test_an_action_that_is_no_text_is_refused(action: Any) -> None:
     edge = {"from": "a", "to": "b", "action": action}
-    assert the(read({"nodes": [echo("a"), echo("b")], "edges": [edge]}), "bad_action").path == "edges[0].action"
+    assert (
+        find_only(parse_diagnostics({"nodes": [echo("a"), echo("b")], "edges": [edge]}), "bad_action").path
+        == "edges[0].action"
+    )
 
 
 def test_the_same_edge_twice_counts_once_and_is_a_warning() -> None:
@@ -351,14 +358,16 @@ def test_the_same_edge_twice_counts_once_and_is_a_warning() -> None:
 
 @pytest.mark.parametrize(("start", "meant"), [("fetch_data", "fetch-data"), ("zzz", None), (5, None), ([], None)])
 def test_a_start_that_is_no_node_is_told_which_there_are(start: Any, meant: str | None) -> None:
-    told = the(read({"nodes": [echo("first"), echo("fetch-data")], "start_node": start}), "unknown_node")
+    told = find_only(
+        parse_diagnostics({"nodes": [echo("first"), echo("fetch-data")], "start_node": start}), "unknown_node"
+    )
     assert (told.path, told.nearest, told.example) == ("start_node", meant, meant or "first")
     assert told.available == ("first", "fetch-data")
 
 
 def test_an_input_and_a_node_of_one_name_are_refused() -> None:
     document: Plain = {"inputs": {"b": {}, "a": {}}, "nodes": [echo("a"), echo("b")]}
-    assert [(one.code, one.path) for one in read(document)] == [
+    assert [(one.code, one.path) for one in parse_diagnostics(document)] == [
         ("name_taken_twice", "inputs.b"),
         ("name_taken_twice", "inputs.a"),
     ]
@@ -372,7 +381,7 @@ def test_the_place_of_a_node_is_that_in_the_file() -> None:
 
 @requirement("PF-E8")
 def test_all_of_many_mistakes_are_told_at_once() -> None:
-    found = read(
+    found = parse_diagnostics(
         {
             "metdata": {},
             "ir_version": "9",
@@ -405,23 +414,23 @@ def test_all_of_many_mistakes_are_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("document", "path"),
     [
-        ({"nodes": [echo("a", nested(1000))]}, "nodes[0].params"),
-        ({"nodes": [echo("a", purpose=nested(1000))]}, "nodes[0].purpose"),
-        ({"nodes": [echo("a", batch={"items": nested(1000)})]}, "nodes[0].batch"),
-        ({"nodes": [echo("a")], "edges": nested(1000)}, "edges"),
-        ({"nodes": [echo("a")], "ir_version": nested(1000)}, "ir_version"),
-        ({"nodes": [echo("a")], "start_node": nested(1000)}, "start_node"),
-        ({"nodes": [echo("a")], "inputs": {"x": {"type": "string", "default": nested(1000)}}}, "inputs"),
-        ({"nodes": [echo("a")], "outputs": {"x": {"value": nested(1000)}}}, "outputs"),
+        ({"nodes": [echo("a", nest_value(1000))]}, "nodes[0].params"),
+        ({"nodes": [echo("a", purpose=nest_value(1000))]}, "nodes[0].purpose"),
+        ({"nodes": [echo("a", batch={"items": nest_value(1000)})]}, "nodes[0].batch"),
+        ({"nodes": [echo("a")], "edges": nest_value(1000)}, "edges"),
+        ({"nodes": [echo("a")], "ir_version": nest_value(1000)}, "ir_version"),
+        ({"nodes": [echo("a")], "start_node": nest_value(1000)}, "start_node"),
+        ({"nodes": [echo("a")], "inputs": {"x": {"type": "string", "default": nest_value(1000)}}}, "inputs"),
+        ({"nodes": [echo("a")], "outputs": {"x": {"value": nest_value(1000)}}}, "outputs"),
     ],
 )
 def test_what_is_nested_too_deep_is_told_wherever_it_is(document: Plain, path: str) -> None:
-    told = the(read(document), "too_deep")
+    told = find_only(parse_diagnostics(document), "too_deep")
     assert (told.severity, told.path) == ("error", path)
 
 
 def test_what_is_nested_deep_but_not_too_deep_is_read() -> None:
-    assert codes(read({"nodes": [echo("a", nested(90))]})) == []
+    assert list_codes(parse_diagnostics({"nodes": [echo("a", nest_value(90))]})) == []
 
 
 def test_more_nodes_than_can_be_run_are_refused() -> None:
@@ -429,7 +438,7 @@ def test_more_nodes_than_can_be_run_are_refused() -> None:
     assert parse_workflow({"nodes": nodes[1:]})[0] is not None
     workflow, found = parse_workflow({"nodes": nodes})
     assert workflow is None
-    assert "batch" in the(found, "too_many_nodes").hint
+    assert "batch" in find_only(found, "too_many_nodes").hint
 
 
 def test_long_texts_are_told_of_in_short() -> None:
@@ -443,7 +452,7 @@ def test_long_texts_are_told_of_in_short() -> None:
         "edges": [{"from": long, "to": long}],
         "start_node": long,
     }
-    found = read(document)
+    found = parse_diagnostics(document)
     assert len(found) >= 10
     assert all(len(one.message) < 300 and len(one.path) < 200 for one in found)
 

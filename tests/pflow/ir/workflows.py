@@ -60,7 +60,7 @@ INTERFACES = {
 }
 
 
-class Types:
+class NodeTypes:
     """A registry in memory. It counts how often all of its types are asked for, and how often they are searched."""
 
     def __init__(self, interfaces: Mapping[str, Interface] = INTERFACES) -> None:
@@ -92,26 +92,26 @@ def chain(*nodes: Plain, **more: Any) -> Plain:
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
-def checked(document: Any, *, load: Loader | None = None, types: Types | None = None) -> CheckResult:
-    return check_workflow(document, types or Types(), load=load)
+def check_document(document: Any, *, load: Loader | None = None, types: NodeTypes | None = None) -> CheckResult:
+    return check_workflow(document, types or NodeTypes(), load=load)
 
 
-def codes(found: CheckResult | Sequence[Diagnostic]) -> list[str]:
+def list_codes(found: CheckResult | Sequence[Diagnostic]) -> list[str]:
     return [one.code for one in (found.diagnostics if isinstance(found, CheckResult) else found)]
 
 
-def the(found: CheckResult | Sequence[Diagnostic], code: str) -> Diagnostic:
+def find_only(found: CheckResult | Sequence[Diagnostic], code: str) -> Diagnostic:
     """The only diagnostic of this code."""
     told = found.diagnostics if isinstance(found, CheckResult) else found
     (one,) = [diagnostic for diagnostic in told if diagnostic.code == code]
     return one
 
 
-def read(document: Any) -> list[Diagnostic]:
+def parse_diagnostics(document: Any) -> list[Diagnostic]:
     return parse_workflow(document)[1]
 
 
-def nested(depth: int, bottom: Any = "x") -> Any:
+def nest_value(depth: int, bottom: Any = "x") -> Any:
     value = bottom
     for level in range(depth):
         value = [value] if level % 2 else {"k": value}

@@ -12,7 +12,7 @@ IR: dict[str, Any] = {
 }
 
 
-def put(home: Path, path: str, content: Any = IR) -> Path:
+def write_workflow_file(home: Path, path: str, content: Any = IR) -> Path:
     """A file under the home: text and bytes as they are, all else as JSON."""
     file = home / path
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -23,15 +23,15 @@ def put(home: Path, path: str, content: Any = IR) -> Path:
     return file
 
 
-def draft(home: Path, name: str, content: Any = IR) -> Path:
-    return put(home, f"workflows/drafts/{name}.json", content)
+def write_draft(home: Path, name: str, content: Any = IR) -> Path:
+    return write_workflow_file(home, f"workflows/drafts/{name}.json", content)
 
 
-def raw(home: Path, name: str, content: Any = IR) -> Path:
-    return put(home, f"workflows/{name}.json", content)
+def write_raw_draft(home: Path, name: str, content: Any = IR) -> Path:
+    return write_workflow_file(home, f"workflows/{name}.json", content)
 
 
-def saved(home: Path, name: str, description: str = "Greets people.", ir: dict[str, Any] = IR) -> Path:
+def write_saved(home: Path, name: str, description: str = "Greets people.", ir: dict[str, Any] = IR) -> Path:
     wrapped = {
         "name": name,
         "description": description,
@@ -40,14 +40,14 @@ def saved(home: Path, name: str, description: str = "Greets people.", ir: dict[s
         "updated_at": "2026-02-03T04:05:06Z",
         "version": "1.0.0",
     }
-    return put(home, f"workflows/{name}.json", wrapped)
+    return write_workflow_file(home, f"workflows/{name}.json", wrapped)
 
 
-def said(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def files(home: Path) -> dict[str, bytes]:
+def read_all_files(home: Path) -> dict[str, bytes]:
     """Every file of the workflows' folders, but the lock, which stays."""
     found = (path for path in (home / "workflows").rglob("*") if path.is_file() and path.name != ".saving.lock")
     return {path.relative_to(home).as_posix(): path.read_bytes() for path in found}

@@ -10,7 +10,7 @@ import pytest
 from pflow.errors import InvalidInputs, InvalidWorkflow
 from pflow.library import document
 from pflow.library.document import read_document, wrap_workflow
-from tests.pflow.library.homes import IR, put, saved
+from tests.pflow.library.homes import IR, write_saved, write_workflow_file
 
 
 def code_of(error: InvalidWorkflow) -> str:
@@ -19,7 +19,7 @@ def code_of(error: InvalidWorkflow) -> str:
 
 
 def test_a_raw_file_is_its_ir_and_as_old_as_the_file(tmp_path: Path) -> None:
-    file = put(tmp_path, "x.json")
+    file = write_workflow_file(tmp_path, "x.json")
     os.utime(file, (1_000_000_000, 1_000_000_000.5))
     read = read_document(file, "x.json")
     assert (read.ir, read.is_wrapped, read.description, read.created_at) == (IR, False, "", None)
@@ -27,7 +27,7 @@ def test_a_raw_file_is_its_ir_and_as_old_as_the_file(tmp_path: Path) -> None:
 
 
 def test_a_wrapped_file_says_what_it_says(tmp_path: Path) -> None:
-    read = read_document(saved(tmp_path, "x", "Greets."), "x.json")
+    read = read_document(write_saved(tmp_path, "x", "Greets."), "x.json")
     assert (read.ir, read.is_wrapped, read.description) == (IR, True, "Greets.")
     assert (read.created_at, read.updated_at) == ("2026-01-02T03:04:05.000000Z", "2026-02-03T04:05:06.000000Z")
 
@@ -35,7 +35,7 @@ def test_a_wrapped_file_says_what_it_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize("written", [7, None, "yesterday", ["2026"], "9" * 1000])
 def test_odd_metadata_is_left_out_and_the_workflow_read(tmp_path: Path, written: Any) -> None:
     plain = {"ir": IR, "description": 7, "created_at": written, "updated_at": written}
-    file = put(tmp_path, "x.json", plain)
+    file = write_workflow_file(tmp_path, "x.json", plain)
     os.utime(file, (1_000_000_000, 1_000_000_000))
     read = read_document(file, "x.json")
     assert (read.ir, read.description, read.created_at) == (IR, "", None)
@@ -44,7 +44,7 @@ def test_odd_metadata_is_left_out_and_the_workflow_read(tmp_path: Path, written:
 
 @pytest.mark.parametrize("plain", [{"ir": "text", "name": "x"}, {"ir": {"nodes": []}, "nodes": []}, {}])
 def test_what_does_not_wrap_an_object_is_left_to_the_checker_as_it_is(tmp_path: Path, plain: dict[str, Any]) -> None:
-    read = read_document(put(tmp_path, "x.json", plain), "x.json")
+    read = read_document(write_workflow_file(tmp_path, "x.json", plain), "x.json")
     assert (read.ir, read.is_wrapped) == (plain, False)
 
 
@@ -65,7 +65,7 @@ def test_a_folder_and_a_pipe_are_no_files_and_nobody_waits_for_them(tmp_path: Pa
 
 
 def test_a_file_that_may_not_be_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = put(tmp_path, "x.json")
+    file = write_workflow_file(tmp_path, "x.json")
 
     def denied(*_: object) -> bytes:
         raise PermissionError(13, "Permission denied", str(file))
@@ -80,14 +80,14 @@ def test_a_file_that_may_not_be_read_is_told_so(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("path", ["none.json", "none/x.json", "x.json/y.json"])
 def test_an_absent_file_is_just_not_there(tmp_path: Path, path: str) -> None:
-    put(tmp_path, "x.json")
+    write_workflow_file(tmp_path, "x.json")
     with pytest.raises(FileNotFoundError):
         read_document(tmp_path / path, path)
 
 
 def test_what_was_wrapped_is_read_back(tmp_path: Path) -> None:
     ir = {**IR, "outputs": {"größe 漢": {"source": "${greet.echo}"}}, "big": 2**90}
-    read = read_document(put(tmp_path, "x.json", wrap_workflow("x", ir, "  Grüßt.\n")), "x.json")
+    read = read_document(write_workflow_file(tmp_path, "x.json", wrap_workflow("x", ir, "  Grüßt.\n")), "x.json")
     assert (read.ir, read.is_wrapped, read.description) == (ir, True, "Grüßt.")
     assert read.created_at == read.updated_at
     moment = datetime.fromisoformat(read.updated_at)

@@ -15,7 +15,7 @@ from pflow.library.listing import list_workflows
 from pflow.library.lookup import find_workflow
 from pflow.library.manager import WorkflowManager
 from pflow.library.promotion import save_to_library
-from tests.pflow.library.homes import IR, draft, raw
+from tests.pflow.library.homes import IR, write_draft, write_raw_draft
 from tests.requirements import requirement
 
 MOMENTS = 40
@@ -90,7 +90,7 @@ def killed_at_every_moment(homes: Path, final: str, *, moments: int = MOMENTS, b
 
 @requirement("PF-R14", "PF-R15")
 @pytest.mark.parametrize("final", ["x", "y"])
-@pytest.mark.parametrize("put_draft", [draft, raw])
+@pytest.mark.parametrize("put_draft", [write_draft, write_raw_draft])
 def test_a_save_killed_at_any_moment_never_leaves_neither(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_draft: Callable[[Path, str], Path], final: str
 ) -> None:
@@ -116,7 +116,7 @@ def test_a_save_killed_at_any_moment_never_leaves_neither(
         elif has_draft:
             save_to_library(home, "x", final, "Again.")
             assert find_workflow(home, final).stored.description == "Again."
-    in_place = put_draft is raw and final == "x"
+    in_place = put_draft is write_raw_draft and final == "x"
     assert left == {(True, False), (False, True)} | (set() if in_place else {(True, True)})
 
 
@@ -127,7 +127,9 @@ def test_a_save_killed_at_any_moment_leaves_finished_effects_to_every_workflow_t
     moments = 80
     for moment in range(1, moments + 1):
         home = tmp_path / str(moment)
-        draft(home, "x", {**IR, "nodes": [{"id": "greet", "type": "shell", "params": {"command": "echo ${who}"}}]})
+        write_draft(
+            home, "x", {**IR, "nodes": [{"id": "greet", "type": "shell", "params": {"command": "echo ${who}"}}]}
+        )
         unfinished = ResumePoint(home / "checkpoints", "x").begin_run("run_1")
         unfinished.record_result(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
         assert unfinished.end_run(keep=True)

@@ -15,7 +15,7 @@ from pflow.errors import InvalidInputs
 from pflow.library import listing
 from pflow.library.document import Document
 from pflow.library.listing import INDEX, Problem, Summary, filter_workflows, list_workflows, read_index
-from tests.pflow.library.homes import IR, draft, put, raw, saved
+from tests.pflow.library.homes import IR, write_draft, write_raw_draft, write_saved, write_workflow_file
 from tests.requirements import requirement
 
 LONG_AGO_S = 1_000_000_000
@@ -59,10 +59,10 @@ NODE_TYPES: list[tuple[Any, tuple[str, ...]]] = [
 
 @requirement("PF-R4")
 def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Path) -> None:
-    saved(tmp_path, "b", "Greets people.")
-    draft(tmp_path, "b")
-    draft(tmp_path, "a", {"ir": IR, "description": "Wrapped."})
-    raw(tmp_path, "c", {"nodes": [], "inputs": ["odd"]})
+    write_saved(tmp_path, "b", "Greets people.")
+    write_draft(tmp_path, "b")
+    write_draft(tmp_path, "a", {"ir": IR, "description": "Wrapped."})
+    write_raw_draft(tmp_path, "c", {"nodes": [], "inputs": ["odd"]})
     os.utime(tmp_path / "workflows/c.json", (LONG_AGO_S, LONG_AGO_S))
     told = list_workflows(tmp_path)
     assert told.problems == ()
@@ -76,7 +76,7 @@ def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Pat
 
 @pytest.mark.parametrize(("nodes", "types"), NODE_TYPES)
 def test_the_types_of_the_nodes_are_listed_whatever_the_file_holds(tmp_path: Path, nodes: Any, types: Any) -> None:
-    draft(tmp_path, "x", {"nodes": nodes})
+    write_draft(tmp_path, "x", {"nodes": nodes})
     for _ in range(2):  # read, then remembered
         assert list_workflows(tmp_path).workflows[0].node_types == types
 
@@ -87,23 +87,23 @@ def test_a_home_without_workflows_lists_none(tmp_path: Path) -> None:
 
 
 def test_other_files_are_not_workflows(tmp_path: Path) -> None:
-    saved(tmp_path, "a")
+    write_saved(tmp_path, "a")
     for name in (".hidden.json", ".0123456789abcdef.tmp", "notes.txt", "a.json~", ".saving.lock"):
-        put(tmp_path, f"workflows/{name}", "{")
+        write_workflow_file(tmp_path, f"workflows/{name}", "{")
     told = list_workflows(tmp_path)
     assert ([one.name for one in told.workflows], told.problems) == (["a"], ())
 
 
 @requirement("PF-E8")
 def test_what_cannot_be_read_is_a_problem_and_hides_nothing(tmp_path: Path) -> None:
-    saved(tmp_path, "good")
-    raw(tmp_path, "broken", '{"nodes": [')
-    raw(tmp_path, "two words")
-    raw(tmp_path, "con")
-    draft(tmp_path, "list", [])
+    write_saved(tmp_path, "good")
+    write_raw_draft(tmp_path, "broken", '{"nodes": [')
+    write_raw_draft(tmp_path, "two words")
+    write_raw_draft(tmp_path, "con")
+    write_draft(tmp_path, "list", [])
     (tmp_path / "workflows/folder.json").mkdir()
     (tmp_path / "workflows/dangling.json").symlink_to("nothing.json")
-    (tmp_path / "workflows/outside.json").symlink_to(put(tmp_path, "elsewhere/workflow.json"))
+    (tmp_path / "workflows/outside.json").symlink_to(write_workflow_file(tmp_path, "elsewhere/workflow.json"))
     (tmp_path / "workflows/loop.json").symlink_to("loop.json")
     for _ in range(2):
         told = list_workflows(tmp_path)
@@ -142,25 +142,25 @@ def test_a_folder_that_may_not_be_read_is_a_problem(tmp_path: Path, monkeypatch:
 
 
 def test_files_are_read_once_and_again_only_when_they_change(tmp_path: Path, reads: list[str]) -> None:
-    saved(tmp_path, "a")
-    draft(tmp_path, "b")
-    raw(tmp_path, "broken", "{")
+    write_saved(tmp_path, "a")
+    write_draft(tmp_path, "b")
+    write_raw_draft(tmp_path, "broken", "{")
     first = list_workflows(tmp_path)
     assert sorted(reads) == ["workflows/a.json", "workflows/broken.json", "workflows/drafts/b.json"]
     reads.clear()
     assert list_workflows(tmp_path) == first
     assert reads == []
-    saved(tmp_path, "a", "Another description.")
+    write_saved(tmp_path, "a", "Another description.")
     assert list_workflows(tmp_path).workflows[0].description == "Another description."
     assert reads == ["workflows/a.json"]
 
 
 def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Path, reads: list[str]) -> None:
-    file = saved(tmp_path, "a", "One thing.")
+    file = write_saved(tmp_path, "a", "One thing.")
     os.utime(file, (LONG_AGO_S, LONG_AGO_S))
     list_workflows(tmp_path)
     size = file.stat().st_size
-    other = put(tmp_path, "other", file.read_text().replace("One thing.", "1234 5678."))
+    other = write_workflow_file(tmp_path, "other", file.read_text().replace("One thing.", "1234 5678."))
     os.utime(other, (LONG_AGO_S, LONG_AGO_S))
     other.replace(file)
     assert (file.stat().st_size, file.stat().st_mtime) == (size, LONG_AGO_S)
@@ -171,7 +171,7 @@ def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Pa
 def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = saved(tmp_path, "a", "One thing.")
+    file = write_saved(tmp_path, "a", "One thing.")
     stamp = listing.make_stamp(file.stat())
 
     def frozen(_: os.stat_result) -> list[int]:
@@ -184,8 +184,8 @@ def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked
 
 
 def test_what_is_deleted_is_not_listed_and_forgotten(tmp_path: Path, reads: list[str]) -> None:
-    file = saved(tmp_path, "a")
-    saved(tmp_path, "b")
+    file = write_saved(tmp_path, "a")
+    write_saved(tmp_path, "b")
     list_workflows(tmp_path)
     file.unlink()
     assert names(tmp_path) == [("b", "library")]
@@ -194,10 +194,10 @@ def test_what_is_deleted_is_not_listed_and_forgotten(tmp_path: Path, reads: list
 
 
 def test_listing_one_folder_keeps_what_the_index_knows_of_the_other(tmp_path: Path, reads: list[str]) -> None:
-    saved(tmp_path, "a")
-    draft(tmp_path, "b")
+    write_saved(tmp_path, "a")
+    write_draft(tmp_path, "b")
     list_workflows(tmp_path)
-    saved(tmp_path, "c")
+    write_saved(tmp_path, "c")
     listing.list_folders(tmp_path, {tmp_path / "workflows": "library"}, tmp_path / INDEX)
     reads.clear()
     assert names(tmp_path) == [("a", "library"), ("b", "draft"), ("c", "library")]
@@ -223,7 +223,7 @@ def corruptions(index: bytes) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("kind", sorted(corruptions(b'{"files": {"workflows/a.json": {}}}')))
 def test_a_corrupted_index_is_rebuilt(tmp_path: Path, reads: list[str], kind: str) -> None:
-    saved(tmp_path, "a")
+    write_saved(tmp_path, "a")
     first = list_workflows(tmp_path)
     index = tmp_path / INDEX
     whole = index.read_bytes()
@@ -234,7 +234,7 @@ def test_a_corrupted_index_is_rebuilt(tmp_path: Path, reads: list[str], kind: st
 
 
 def test_an_index_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: Path, reads: list[str]) -> None:
-    saved(tmp_path, "a")
+    write_saved(tmp_path, "a")
     (tmp_path / "cache").write_text("a file where the folder should be")
     for _ in range(2):
         assert names(tmp_path) == [("a", "library")]
@@ -242,8 +242,8 @@ def test_an_index_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: P
 
 
 def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved(tmp_path, "a")
-    gone = saved(tmp_path, "b")
+    write_saved(tmp_path, "a")
+    gone = write_saved(tmp_path, "b")
     read = listing.read_document
 
     def vanishing(path: Path, told: str) -> Document:
@@ -277,10 +277,10 @@ def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, mo
 def test_a_pattern_is_a_glob_for_names_or_words_for_names_and_descriptions(
     tmp_path: Path, pattern: str | None, found: list[str]
 ) -> None:
-    saved(tmp_path, "Daily-Report", "Runs the tests.")
-    saved(tmp_path, "cafe", "Un café.")
-    saved(tmp_path, "test-1", "First.")
-    saved(tmp_path, "test-22", "Second.")
+    write_saved(tmp_path, "Daily-Report", "Runs the tests.")
+    write_saved(tmp_path, "cafe", "Un café.")
+    write_saved(tmp_path, "test-1", "First.")
+    write_saved(tmp_path, "test-22", "Second.")
     assert [one.name for one in filter_workflows(list_workflows(tmp_path).workflows, pattern)] == found
 
 
@@ -308,7 +308,7 @@ print(listed, process_time() - started, *heavy)
 def test_a_thousand_workflows_are_listed_in_no_time_also_by_a_fresh_process(tmp_path: Path) -> None:
     for number in range(1_000):
         nodes = [{"id": f"n{n}", "type": "shell", "params": {"command": f"echo ${{who}} {n}"}} for n in range(10)]
-        file = saved(tmp_path, f"workflow-{number:04}", "Greets people.", {**IR, "nodes": nodes})
+        file = write_saved(tmp_path, f"workflow-{number:04}", "Greets people.", {**IR, "nodes": nodes})
         os.utime(file, (LONG_AGO_S, LONG_AGO_S))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(listing, "is_settled", always)

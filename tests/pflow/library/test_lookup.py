@@ -11,7 +11,7 @@ from pflow.errors import InvalidWorkflow, SecurityError, WorkflowNotFound
 from pflow.library.lookup import find_workflow
 from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.promotion import save_to_library
-from tests.pflow.library.homes import IR, draft, put, raw, saved
+from tests.pflow.library.homes import IR, write_draft, write_raw_draft, write_saved, write_workflow_file
 from tests.requirements import requirement
 
 OTHER: dict[str, Any] = {"nodes": [{"id": "other", "type": "echo"}]}
@@ -31,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def local(project: Path, name: str, content: Any = IR) -> Path:
-    return put(project, f".pflow/workflows/{name}.json", content)
+    return write_workflow_file(project, f".pflow/workflows/{name}.json", content)
 
 
 def refused(home: Path, name: str) -> WorkflowNotFound:
@@ -45,9 +45,9 @@ def refused(home: Path, name: str) -> WorkflowNotFound:
 
 @requirement("PF-R8")
 def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: Path) -> None:
-    saved(home, "x")
+    write_saved(home, "x")
     assert find_workflow(home, "x").warnings == ()
-    draft(home, "x", OTHER)
+    write_draft(home, "x", OTHER)
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.ir) == ("library", IR)
     (warning,) = found.warnings
@@ -57,7 +57,7 @@ def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: P
 
 @requirement("PF-R9")
 def test_a_draft_is_found_when_the_library_has_none(home: Path) -> None:
-    draft(home, "x")
+    write_draft(home, "x")
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path) == ("draft", "workflows/drafts/x.json")
     assert found.warnings == ()
@@ -65,10 +65,10 @@ def test_a_draft_is_found_when_the_library_has_none(home: Path) -> None:
 
 @requirement("PF-R9")
 def test_a_raw_file_in_the_library_is_found_as_a_draft_after_the_drafts(home: Path) -> None:
-    raw(home, "x", OTHER)
+    write_raw_draft(home, "x", OTHER)
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path, found.warnings) == ("draft", "workflows/x.json", ())
-    draft(home, "x")
+    write_draft(home, "x")
     found = find_workflow(home, "x")
     assert found.stored.path == "workflows/drafts/x.json"
     assert "workflows/x.json" in found.warnings[0]
@@ -80,7 +80,7 @@ def test_the_projects_own_workflows_are_found_last_and_as_drafts(home: Path, pro
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path, found.warnings) == ("draft", ".pflow/workflows/x.json", ())
     assert find_workflow(home, "x", project).stored == found.stored
-    raw(home, "x")
+    write_raw_draft(home, "x")
     assert find_workflow(home, "x").stored.ir == IR
     assert ".pflow/workflows/x.json" in find_workflow(home, "x").warnings[0]
     assert file.stat() == before
@@ -96,24 +96,24 @@ def test_another_folder_than_the_working_one_may_be_given(home: Path, project: P
 
 def test_a_home_in_the_working_folder_is_not_taken_for_a_project(project: Path) -> None:
     home = project / ".pflow"
-    saved(home, "x")
+    write_saved(home, "x")
     assert find_workflow(home, "x").warnings == ()
-    raw(home, "y")
+    write_raw_draft(home, "y")
     assert find_workflow(home, "y").warnings == ()
 
 
 def test_a_working_folder_that_is_gone_is_no_hindrance(home: Path, project: Path) -> None:
-    draft(home, "x")
+    write_draft(home, "x")
     project.rmdir()
     assert find_workflow(home, "x").stored.source == "draft"
 
 
 @requirement("PF-E3")
 def test_what_is_not_found_is_told_with_what_there_is_nearest_first(home: Path, project: Path) -> None:
-    saved(home, "pr-analyzer")
-    saved(home, "weather")
-    draft(home, "pr-analyser-draft")
-    raw(home, "loose")
+    write_saved(home, "pr-analyzer")
+    write_saved(home, "weather")
+    write_draft(home, "pr-analyser-draft")
+    write_raw_draft(home, "loose")
     local(project, "projects-own")
     error = refused(home, "pr-analyzr")
     available = error.ids["available"]
@@ -131,8 +131,8 @@ def test_what_is_not_found_is_told_with_what_there_is_nearest_first(home: Path, 
 
 def test_at_most_twenty_are_told_and_the_nearest_is_among_them(home: Path) -> None:
     for number in range(50):
-        saved(home, f"report-{number:02}")
-    saved(home, "zebra-counter")
+        write_saved(home, f"report-{number:02}")
+    write_saved(home, "zebra-counter")
     error = refused(home, "zebra-countr")
     assert len(error.ids["available"]) == 20
     assert error.ids["available"][0] == "zebra-counter"
@@ -145,13 +145,13 @@ def test_an_empty_home_has_nothing_to_offer_but_says_where_to_begin(home: Path) 
 
 
 def test_broken_files_are_not_offered_and_do_not_hide_the_rest(home: Path) -> None:
-    saved(home, "good")
-    raw(home, "broken", "{")
+    write_saved(home, "good")
+    write_raw_draft(home, "broken", "{")
     assert refused(home, "other").ids["available"] == ["good"]
 
 
 @requirement("PF-E8")
-@pytest.mark.parametrize("put_broken", [raw, draft])
+@pytest.mark.parametrize("put_broken", [write_raw_draft, write_draft])
 def test_a_broken_file_is_a_validation_error_and_not_passed_over(home: Path, put_broken: Any) -> None:
     put_broken(home, "x", '{"nodes": [')
     with pytest.raises(InvalidWorkflow) as caught:
@@ -182,7 +182,7 @@ def test_links_that_lead_out_are_not_followed_from_any_place(home: Path, project
 def test_a_projects_folder_that_leads_out_of_the_project_is_not_looked_into(
     home: Path, project: Path, tmp_path: Path
 ) -> None:
-    put(tmp_path, "outside/x.json")
+    write_workflow_file(tmp_path, "outside/x.json")
     (project / ".pflow").mkdir()
     (project / ".pflow" / "workflows").symlink_to(tmp_path / "outside")
     error = refused(home, "x")
@@ -191,7 +191,7 @@ def test_a_projects_folder_that_leads_out_of_the_project_is_not_looked_into(
 
 
 def test_a_link_beside_a_saved_workflow_does_not_stop_it_from_being_found(home: Path) -> None:
-    saved(home, "x")
+    write_saved(home, "x")
     (home / "workflows" / "drafts").mkdir()
     (home / "workflows" / "drafts" / "x.json").symlink_to("/etc/hostname")
     assert find_workflow(home, "x").stored.source == "library"
@@ -200,7 +200,7 @@ def test_a_link_beside_a_saved_workflow_does_not_stop_it_from_being_found(home: 
 def test_a_draft_that_is_saved_while_it_is_looked_for_is_found_all_the_same(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draft(home, "x")
+    write_draft(home, "x")
     load = WorkflowManager.load
     moved = threading.Event()
 

@@ -18,7 +18,7 @@ from pflow.errors import (
     WorkflowNotFound,
 )
 from pflow.library.manager import WorkflowManager
-from tests.pflow.library.homes import IR, draft, files, raw, said, saved
+from tests.pflow.library.homes import IR, read_all_files, read_json, write_draft, write_raw_draft, write_saved
 from tests.requirements import requirement
 
 CALLS: dict[str, Callable[[WorkflowManager, str], Any]] = {
@@ -64,13 +64,13 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert (stored.name, stored.description, stored.ir, stored.source) == ("greeter", "Greets people.", IR, "library")
     assert stored.path == "workflows/greeter.json"
     assert stored.created_at == stored.updated_at
-    assert said(path).keys() == {"name", "description", "ir", "created_at", "updated_at", "version"}
-    assert set(files(tmp_path)) == {"workflows/greeter.json"}
+    assert read_json(path).keys() == {"name", "description", "ir", "created_at", "updated_at", "version"}
+    assert set(read_all_files(tmp_path)) == {"workflows/greeter.json"}
 
 
 @requirement("PF-M1")
 def test_drafts_have_a_manager_of_their_own(tmp_path: Path) -> None:
-    draft(tmp_path, "greeter")
+    write_draft(tmp_path, "greeter")
     drafts = WorkflowManager.for_drafts(tmp_path)
     stored = drafts.load("greeter")
     assert (stored.ir, stored.source, stored.path) == (IR, "draft", "workflows/drafts/greeter.json")
@@ -81,8 +81,8 @@ def test_drafts_have_a_manager_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_raw_file_in_the_library_is_a_draft_and_not_of_the_library(tmp_path: Path) -> None:
-    raw(tmp_path, "loose")
-    saved(tmp_path, "greeter")
+    write_raw_draft(tmp_path, "loose")
+    write_saved(tmp_path, "greeter")
     library, loose = WorkflowManager.for_library(tmp_path), WorkflowManager.for_raw_drafts(tmp_path)
     with pytest.raises(WorkflowNotFound):
         library.load("loose")
@@ -102,20 +102,20 @@ def test_a_raw_file_in_the_library_is_a_draft_and_not_of_the_library(tmp_path: P
 def test_saving_under_a_name_that_is_taken_changes_nothing(tmp_path: Path, there: str) -> None:
     library = WorkflowManager.for_library(tmp_path)
     makers: dict[str, Callable[[], object]] = {
-        "wrapped": lambda: saved(tmp_path, "x"),
-        "raw": lambda: raw(tmp_path, "x"),
-        "broken": lambda: raw(tmp_path, "x", "{"),
+        "wrapped": lambda: write_saved(tmp_path, "x"),
+        "raw": lambda: write_raw_draft(tmp_path, "x"),
+        "broken": lambda: write_raw_draft(tmp_path, "x", "{"),
         "folder": lambda: (tmp_path / "workflows" / "x.json").mkdir(parents=True),
         "dangling": lambda: ((tmp_path / "workflows").mkdir(), (tmp_path / "workflows/x.json").symlink_to("y.json")),
     }
     makers[there]()
-    before = files(tmp_path)
+    before = read_all_files(tmp_path)
     with pytest.raises(WorkflowExists) as caught:
         library.save("x", IR, "")
     assert caught.value.type == "already_exists"
     assert "workflows/x.json" in caught.value.message
     assert str(tmp_path) not in str(caught.value.body())
-    assert files(tmp_path) == before
+    assert read_all_files(tmp_path) == before
     assert os.listdir(tmp_path / "workflows") == ["x.json"]
 
 
@@ -158,15 +158,15 @@ def test_a_full_disk_leaves_no_file_and_no_litter(
         if calls > failing:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    saved(tmp_path, "other")
-    before = files(tmp_path)
+    write_saved(tmp_path, "other")
+    before = read_all_files(tmp_path)
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(LibraryUnwritable) as caught:
         WorkflowManager.for_library(tmp_path).save("x", IR, "")
     assert calls == failing + 1
     assert "No space left on device" in caught.value.message
     assert str(tmp_path) not in str(caught.value.body())
-    assert files(tmp_path) == before
+    assert read_all_files(tmp_path) == before
 
 
 def test_a_home_that_cannot_be_made_is_told_without_its_path(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_home_that_cannot_be_made_is_told_without_its_path(tmp_path: Path) -> 
 
 
 def test_a_deleted_workflow_is_gone_and_cannot_be_deleted_again(tmp_path: Path) -> None:
-    saved(tmp_path, "x")
+    write_saved(tmp_path, "x")
     manager = WorkflowManager.for_library(tmp_path)
     assert manager.exists("x")
     manager.delete("x")
@@ -190,7 +190,7 @@ def test_a_deleted_workflow_is_gone_and_cannot_be_deleted_again(tmp_path: Path) 
 
 @requirement("PF-E8")
 def test_a_broken_file_exists_is_told_of_when_loaded_and_can_be_deleted(tmp_path: Path) -> None:
-    raw(tmp_path, "x", '{"nodes": [}')
+    write_raw_draft(tmp_path, "x", '{"nodes": [}')
     manager = WorkflowManager.for_library(tmp_path)
     assert manager.exists("x")
     with pytest.raises(InvalidWorkflow) as caught:
@@ -198,25 +198,25 @@ def test_a_broken_file_exists_is_told_of_when_loaded_and_can_be_deleted(tmp_path
     assert caught.value.ids["path"] == "workflows/x.json"
     assert (caught.value.ids["line"], caught.value.ids["column"]) == (1, 12)
     manager.delete("x")
-    assert files(tmp_path) == {}
+    assert read_all_files(tmp_path) == {}
 
 
 def test_what_is_read_only_is_read_and_neither_written_nor_deleted(tmp_path: Path) -> None:
-    draft(tmp_path, "x")
+    write_draft(tmp_path, "x")
     manager = WorkflowManager(tmp_path / "workflows" / "drafts", "draft", root=tmp_path, is_read_only=True)
     assert manager.load("x").ir == IR
     for change in ("save", "delete"):
         with pytest.raises(SecurityError):
             CALLS[change](manager, "x")
-    assert set(files(tmp_path)) == {"workflows/drafts/x.json"}
+    assert set(read_all_files(tmp_path)) == {"workflows/drafts/x.json"}
 
 
 @requirement("PF-R4", "PF-R5", "PF-M1")
 def test_the_library_lists_all_and_searches_by_pattern(tmp_path: Path) -> None:
-    saved(tmp_path, "test-report", "Sums the day up.")
-    saved(tmp_path, "Daily-Report", "A TEST of the whole.")
-    saved(tmp_path, "greeter")
-    draft(tmp_path, "test-draft")
+    write_saved(tmp_path, "test-report", "Sums the day up.")
+    write_saved(tmp_path, "Daily-Report", "A TEST of the whole.")
+    write_saved(tmp_path, "greeter")
+    write_draft(tmp_path, "test-draft")
     manager = WorkflowManager.for_library(tmp_path)
     assert [one.name for one in manager.list_all()] == ["Daily-Report", "greeter", "test-report"]
     assert [one.name for one in manager.search(None)] == ["Daily-Report", "greeter", "test-report"]
@@ -226,7 +226,7 @@ def test_the_library_lists_all_and_searches_by_pattern(tmp_path: Path) -> None:
 
 
 def test_a_manager_of_any_folder_lists_without_an_index(tmp_path: Path) -> None:
-    draft(tmp_path, "x")
+    write_draft(tmp_path, "x")
     manager = WorkflowManager(tmp_path / "workflows" / "drafts", "draft")
     assert [one.path for one in manager.list_all()] == ["drafts/x.json"]
     assert os.listdir(tmp_path) == ["workflows"]

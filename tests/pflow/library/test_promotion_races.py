@@ -10,7 +10,7 @@ import pytest
 
 from pflow.library.listing import list_workflows
 from pflow.library.manager import WorkflowManager
-from tests.pflow.library.homes import IR, draft, files, raw
+from tests.pflow.library.homes import IR, read_all_files, write_draft, write_raw_draft
 from tests.requirements import requirement
 
 ROUNDS = 30
@@ -72,8 +72,8 @@ def race(home: Path, drafts: tuple[str, str], how: str = "move") -> list[tuple[s
 @requirement("PF-E5")
 def test_of_two_drafts_saved_under_one_name_one_wins_and_the_other_stays_a_draft(tmp_path: Path) -> None:
     for number in range(ROUNDS):
-        draft(tmp_path, f"one-{number}", {**IR, "purpose": "one"})
-        draft(tmp_path, f"other-{number}", {**IR, "purpose": "other"})
+        write_draft(tmp_path, f"one-{number}", {**IR, "purpose": "one"})
+        write_draft(tmp_path, f"other-{number}", {**IR, "purpose": "other"})
     for number, told in enumerate(race(tmp_path, ("one-N", "other-N"))):
         assert Counter(told) == {"won": 1, "already_exists": 1}
         winner, loser = ("one", "other") if told[0] == "won" else ("other", "one")
@@ -83,7 +83,7 @@ def test_of_two_drafts_saved_under_one_name_one_wins_and_the_other_stays_a_draft
         assert not drafts.exists(f"{winner}-{number}")
 
 
-@pytest.mark.parametrize("put_draft", [draft, raw])
+@pytest.mark.parametrize("put_draft", [write_draft, write_raw_draft])
 def test_of_two_that_save_the_same_draft_one_wins_and_the_other_finds_it_gone(
     tmp_path: Path, put_draft: Callable[[Path, str], Path]
 ) -> None:
@@ -91,7 +91,7 @@ def test_of_two_that_save_the_same_draft_one_wins_and_the_other_finds_it_gone(
         put_draft(tmp_path, f"final-{number}")
     for told in race(tmp_path, ("final-N", "final-N")):
         assert Counter(told) == {"won": 1, "workflow_not_found": 1}
-    assert set(files(tmp_path)) == {f"workflows/final-{number}.json" for number in range(ROUNDS)}
+    assert set(read_all_files(tmp_path)) == {f"workflows/final-{number}.json" for number in range(ROUNDS)}
     assert all(one.source == "library" for one in list_workflows(tmp_path).workflows)
 
 
@@ -101,4 +101,4 @@ def test_of_two_managers_that_save_under_one_name_one_wins_and_its_file_is_whole
         stored = WorkflowManager.for_library(tmp_path).load(f"final-{number}")
         winner = "one" if told[0] == "won" else "other"
         assert (stored.description, stored.ir["nodes"][0]["id"]) == (winner, winner)
-    assert len(files(tmp_path)) == ROUNDS
+    assert len(read_all_files(tmp_path)) == ROUNDS

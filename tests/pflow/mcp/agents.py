@@ -40,12 +40,12 @@ LOADED = (
 """What the server or a run comes to load sooner or later."""
 
 
-def loaded() -> Template:
+def load_command() -> Template:
     """The command as it is when it has loaded what it needs."""
     return template("pflow.__main__:main", *LOADED)
 
 
-def environment(home: Path, **more: str) -> dict[str, str]:
+def make_environment(home: Path, **more: str) -> dict[str, str]:
     """A minimal one: nobody's settings decide how the server behaves, and nobody's workflows are touched."""
     person = home.parent / "person"
     person.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     }
 
 
-def workplace(home: Path) -> Path:
+def make_working_folder(home: Path) -> Path:
     """The folder in which the server of this home is started."""
     folder = home.parent / "workplace"
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,34 +73,36 @@ async def agent(
 
     The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
     """
-    command, *arguments = [COMMAND, *SERVE] if from_the_start else loaded().command(*SERVE)
-    log = said_by(home)
+    command, *arguments = [COMMAND, *SERVE] if from_the_start else load_command().command(*SERVE)
+    log = get_stderr_file(home)
     with log.open("a", encoding="utf-8") as stderr:
         before = log.stat().st_size
-        folder = str(workplace(home))
-        async with stdio_client_for(command, arguments, environment(home, **env), cwd=folder, stderr=stderr) as client:
+        folder = str(make_working_folder(home))
+        async with stdio_client_for(
+            command, arguments, make_environment(home, **env), cwd=folder, stderr=stderr
+        ) as client:
             yield client
     said = log.read_bytes()[before:].decode()
     assert not is_silent or said == "", said
 
 
-def said_by(home: Path) -> Path:
+def get_stderr_file(home: Path) -> Path:
     """The file of all that servers of this home said on their stderr."""
     return home.parent / "stderr.txt"
 
 
-async def told(client: ClientSession, tool: str, **arguments: Any) -> Any:
+async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> Any:
     """What a tool answers that must not fail."""
     result = await client.call_tool(tool, arguments)
     assert not result.isError, text_of(result)
-    return value_of(result)
+    return parse_result(result)
 
 
-async def failed(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+async def call_failing_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
     """The whole reply of a tool that must fail in one of the ways that the specification names."""
     result = await client.call_tool(tool, arguments)
     assert result.isError, text_of(result)
-    reply = value_of(result)
+    reply = parse_result(result)
     assert reply["success"] is False
     assert reply["error"].keys() >= {"type", "code", "message", "hint"}
     assert reply["error"]["code"] != "internal_error"
@@ -111,15 +113,15 @@ async def failed(client: ClientSession, tool: str, **arguments: Any) -> dict[str
     return reply
 
 
-async def executed(client: ClientSession, name: str, **inputs: Any) -> dict[str, Any]:
+async def execute_workflow(client: ClientSession, name: str, **inputs: Any) -> dict[str, Any]:
     """The reply to a run that must succeed."""
-    reply = await told(client, "execute", name=name, inputs=inputs)
+    reply = await call_tool(client, "execute", name=name, inputs=inputs)
     assert reply["success"] is True
     assert (reply["error"], reply["checkpoint"]) == (None, None)
     return reply
 
 
-def value_of(result: CallToolResult) -> Any:
+def parse_result(result: CallToolResult) -> Any:
     """What a result says: once as a text of JSON that is not indented, once as structured content."""
     text = text_of(result)
     value: Any = json.loads(text)

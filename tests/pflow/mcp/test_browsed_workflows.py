@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.library.homes import draft, raw, saved
-from tests.pflow.mcp.agents import agent, told
+from tests.pflow.library.homes import write_draft, write_raw_draft, write_saved
+from tests.pflow.mcp.agents import agent, call_tool
 from tests.requirements import requirement
 
 SOURCES = {"pr-analyzer": "library", "pr-notes": "draft", "pr-raw": "draft"}
@@ -22,15 +22,15 @@ async def test_workflows_come_if_and_only_if_they_are_included(home: Path) -> No
     async with agent(home) as client:
 
         async def browse(**arguments: Any) -> dict[str, Any]:
-            return await told(client, "browse_components", **arguments)
+            return await call_tool(client, "browse_components", **arguments)
 
         for query in ("", "pr", "xqzxqz"):
             assert (await browse(query=query, include_workflows=True))["workflows"] == []
             assert "workflows" not in await browse(query=query, include_workflows=False)
-        saved(home, "pr-analyzer", "Analyzes PRs")
-        draft(home, "pr-notes")
-        raw(home, "pr-raw")
-        saved(home, "unrelated", "Weighs stars.")
+        write_saved(home, "pr-analyzer", "Analyzes PRs")
+        write_draft(home, "pr-notes")
+        write_raw_draft(home, "pr-raw")
+        write_saved(home, "unrelated", "Weighs stars.")
         everything = SOURCES | {"unrelated": "library"}
         for query, sources in (("", everything), ("pr", SOURCES), ("xqzxqz", {})):
             included = await browse(query=query, include_workflows=True)

@@ -17,20 +17,29 @@ from jsonschema import Draft202012Validator
 from mcp.server.fastmcp import FastMCP
 
 from pflow import mcp_server
-from tests.pflow.library.homes import draft, files, put, said, saved
-from tests.pflow.mcp.agents import COMMAND, SERVE, agent, executed, failed, said_by, told, workplace
+from tests.pflow.library.homes import read_all_files, read_json, write_draft, write_saved, write_workflow_file
+from tests.pflow.mcp.agents import (
+    COMMAND,
+    SERVE,
+    agent,
+    call_failing_tool,
+    call_tool,
+    execute_workflow,
+    get_stderr_file,
+    make_working_folder,
+)
 from tests.pflow.mcp.gates import gate
-from tests.pflow.mcp.material import (
+from tests.pflow.mcp.raw_server import raw_server
+from tests.pflow.mcp.sample_workflows import (
     HELLO,
     chain,
-    checkpoint_file,
-    counting,
-    history,
-    own_node,
-    shell,
-    times,
+    count_runs,
+    counting_node,
+    declare_user_node,
+    read_checkpoint,
+    read_history,
+    shell_node,
 )
-from tests.pflow.mcp.rawly import raw_server
 from tests.requirements import requirement
 
 SECRET = "t0p-s3cret-v4lue"
@@ -59,7 +68,7 @@ async def test_01_the_server_offers_exactly_five_tools(home: Path) -> None:
 @requirement("PF-R2")
 async def test_02_browsing_for_github_finds_the_github_node_with_its_interface(home: Path) -> None:
     async with agent(home) as client:
-        found = await told(client, "browse_components", query="github", include_workflows=True)
+        found = await call_tool(client, "browse_components", query="github", include_workflows=True)
     node = found["nodes"][0]
     assert node["type"] == "github"
     assert node["description"].startswith("GitHub operations")
@@ -74,13 +83,13 @@ async def test_02_browsing_for_github_finds_the_github_node_with_its_interface(h
 
 @requirement("PF-R3")
 async def test_03_browsing_tells_of_workflows_unless_asked_not_to(home: Path) -> None:
-    saved(home, "pr-analyzer", "Analyzes PRs", PR_ANALYZER)
-    draft(home, "github-notes")
-    saved(home, "greeter", "Greets people.", HELLO)
+    write_saved(home, "pr-analyzer", "Analyzes PRs", PR_ANALYZER)
+    write_draft(home, "github-notes")
+    write_saved(home, "greeter", "Greets people.", HELLO)
     async with agent(home) as client:
-        with_them = await told(client, "browse_components", query="github", include_workflows=True)
-        by_default = await told(client, "browse_components", query="github")
-        without = await told(client, "browse_components", query="github", include_workflows=False)
+        with_them = await call_tool(client, "browse_components", query="github", include_workflows=True)
+        by_default = await call_tool(client, "browse_components", query="github")
+        without = await call_tool(client, "browse_components", query="github", include_workflows=False)
     workflows = {one["name"]: one for one in with_them["workflows"]}
     assert workflows.keys() == {"pr-analyzer", "github-notes"}
     assert {key: workflows["pr-analyzer"][key] for key in ("name", "description")} == {
@@ -96,11 +105,11 @@ async def test_03_browsing_tells_of_workflows_unless_asked_not_to(home: Path) ->
 @requirement("PF-R4")
 async def test_04_listing_without_a_pattern_gives_every_saved_workflow_and_no_draft(home: Path) -> None:
     for name in ("alpha", "beta", "gamma"):
-        saved(home, name, f"What {name} does.", HELLO)
-    draft(home, "delta")
+        write_saved(home, name, f"What {name} does.", HELLO)
+    write_draft(home, "delta")
     async with agent(home) as client:
-        everything = await told(client, "list_library")
-        the_same = await told(client, "list_library", pattern=None)
+        everything = await call_tool(client, "list_library")
+        the_same = await call_tool(client, "list_library", pattern=None)
     assert [one["name"] for one in everything] == ["alpha", "beta", "gamma"]
     assert everything[0].keys() >= {"name", "description", "inputs", "updated_at", "execution_count"}
     assert everything[1]["description"] == "What beta does."
@@ -110,14 +119,14 @@ async def test_04_listing_without_a_pattern_gives_every_saved_workflow_and_no_dr
 
 @requirement("PF-R5")
 async def test_05_listing_with_a_pattern_gives_what_fits_it(home: Path) -> None:
-    saved(home, "test-runner", "Runs things.")
-    saved(home, "deploy", "Deploys what passed its Tests.")
-    saved(home, "report-daily", "Writes.")
-    saved(home, "report-weekly", "Writes, too.")
+    write_saved(home, "test-runner", "Runs things.")
+    write_saved(home, "deploy", "Deploys what passed its Tests.")
+    write_saved(home, "report-daily", "Writes.")
+    write_saved(home, "report-weekly", "Writes, too.")
     async with agent(home) as client:
 
         async def names(pattern: str) -> list[str]:
-            return [one["name"] for one in await told(client, "list_library", pattern=pattern)]
+            return [one["name"] for one in await call_tool(client, "list_library", pattern=pattern)]
 
         assert await names("test") == ["deploy", "test-runner"]
         assert await names("TEST") == ["deploy", "test-runner"]
@@ -128,7 +137,7 @@ async def test_05_listing_with_a_pattern_gives_what_fits_it(home: Path) -> None:
 @requirement("PF-R6", "PF-R7")
 async def test_06_describing_gives_declared_inputs_and_the_variables_that_templates_use(home: Path) -> None:
     workflow = chain(
-        shell("fetch", "echo ${url} ${token_file} ${count}"),
+        shell_node("fetch", "echo ${url} ${token_file} ${count}"),
         {"id": "show", "type": "echo", "params": {"message": {"deep": ["${fetch.stdout}", '${style ?? "plain"}']}}},
         inputs={
             "url": {"type": "string", "description": "From where."},
@@ -136,9 +145,9 @@ async def test_06_describing_gives_declared_inputs_and_the_variables_that_templa
         },
         outputs={"shown": {"source": "${show.echo}", "description": "What was fetched."}},
     )
-    draft(home, "fetcher", workflow)
+    write_draft(home, "fetcher", workflow)
     async with agent(home) as client:
-        about = await told(client, "describe_workflow", name="fetcher")
+        about = await call_tool(client, "describe_workflow", name="fetcher")
     assert about["source"] == "draft"
     assert about["inputs"]["url"] == {"type": "string", "required": True, "description": "From where."}
     assert about["inputs"]["count"]["default"] == 3
@@ -156,13 +165,13 @@ async def test_06_describing_gives_declared_inputs_and_the_variables_that_templa
 
 @requirement("PF-T7", "PF-M1")
 async def test_07_describing_tells_how_often_and_how_well_it_ran_and_how_long_that_took(home: Path) -> None:
-    draft(home, "flaky", chain(shell("only", "test ${how} = well")))
+    write_draft(home, "flaky", chain(shell_node("only", "test ${how} = well")))
     async with agent(home) as client:
-        before = (await told(client, "describe_workflow", name="flaky"))["statistics"]
-        await executed(client, "flaky", how="well")
-        await failed(client, "execute", name="flaky", inputs={"how": "badly"})
-        last = await executed(client, "flaky", how="well")
-        about = await told(client, "describe_workflow", name="flaky")
+        before = (await call_tool(client, "describe_workflow", name="flaky"))["statistics"]
+        await execute_workflow(client, "flaky", how="well")
+        await call_failing_tool(client, "execute", name="flaky", inputs={"how": "badly"})
+        last = await execute_workflow(client, "flaky", how="well")
+        about = await call_tool(client, "describe_workflow", name="flaky")
     assert (before["execution_count"], before["average_duration_ms"]) == (0, None)
     statistics = about["statistics"]
     assert (statistics["execution_count"], statistics["success_count"], statistics["failure_count"]) == (3, 2, 1)
@@ -175,29 +184,31 @@ async def test_07_describing_tells_how_often_and_how_well_it_ran_and_how_long_th
 
 @requirement("PF-R8")
 async def test_08_executing_runs_the_saved_workflow_where_there_is_a_draft_too(home: Path) -> None:
-    saved(home, "greeter", ir=chain({"id": "say", "type": "echo", "params": {"message": "saved"}}))
-    draft(home, "greeter", chain({"id": "say", "type": "echo", "params": {"message": "draft"}}))
+    write_saved(home, "greeter", ir=chain({"id": "say", "type": "echo", "params": {"message": "saved"}}))
+    write_draft(home, "greeter", chain({"id": "say", "type": "echo", "params": {"message": "draft"}}))
     async with agent(home) as client:
-        reply = await executed(client, "greeter")
+        reply = await execute_workflow(client, "greeter")
     assert reply["outputs"] == {"say": {"echo": "saved"}}
     assert any("draft of the same name" in warning for warning in reply["warnings"])
 
 
 @requirement("PF-R9")
 async def test_09_executing_falls_back_to_the_draft(home: Path) -> None:
-    draft(home, "greeter", HELLO)
-    saved(home, "other")
+    write_draft(home, "greeter", HELLO)
+    write_saved(home, "other")
     async with agent(home) as client:
-        reply = await executed(client, "greeter", who="Tycho")
+        reply = await execute_workflow(client, "greeter", who="Tycho")
     assert reply["outputs"] == {"greeting": "Hello Tycho"}
     assert reply["warnings"] == []
 
 
 @requirement("PF-R10", "PF-N6")
 async def test_10_a_failed_run_answers_with_a_checkpoint_and_with_what_failed_where(home: Path) -> None:
-    draft(home, "breaks", chain(shell("init", "echo ready"), shell("fetch", "echo no such host >&2; exit 7")))
+    write_draft(
+        home, "breaks", chain(shell_node("init", "echo ready"), shell_node("fetch", "echo no such host >&2; exit 7"))
+    )
     async with agent(home) as client:
-        reply = await failed(client, "execute", name="breaks", inputs={})
+        reply = await call_failing_tool(client, "execute", name="breaks", inputs={})
     assert reply["error"]["type"] == "execution_error"
     assert reply["error"]["node"] == "fetch"
     assert "exit code 7" in reply["error"]["message"]
@@ -214,7 +225,7 @@ def test_11_a_run_prints_nothing_on_either_stream_but_the_protocol(home: Path) -
     noise = "echo loud; echo LOUD >&2; cat"
     code = "import sys; print('chatter'); print('CHATTER', file=sys.stderr); result = sys.stdin.read()"
     python = {"id": "code", "type": "python", "params": {"code": code}}
-    draft(home, "noisy", chain(shell("first", noise), python, shell("last", f"{noise}; exit 1")))
+    write_draft(home, "noisy", chain(shell_node("first", noise), python, shell_node("last", f"{noise}; exit 1")))
     with raw_server(home, command=[COMMAND, *SERVE]) as server:
         server.call("execute", name="noisy")
         reply = server.reply()
@@ -228,13 +239,15 @@ def test_11_a_run_prints_nothing_on_either_stream_but_the_protocol(home: Path) -
 @requirement("PF-R12")
 async def test_12_a_run_that_fails_is_tried_once_and_its_file_is_left_as_it_is(home: Path, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
-    file = draft(home, "wrong", chain(shell("only", f"echo ran >> '{tally}'; no-such-program-here")))
-    misspelt = draft(home, "misspelt", {"nodes": [{"id": "one", "type": "shel", "parameters": {"comand": "true"}}]})
+    file = write_draft(home, "wrong", chain(shell_node("only", f"echo ran >> '{tally}'; no-such-program-here")))
+    misspelt = write_draft(
+        home, "misspelt", {"nodes": [{"id": "one", "type": "shel", "parameters": {"comand": "true"}}]}
+    )
     before = file.read_bytes(), misspelt.read_bytes()
     async with agent(home) as client:
-        await failed(client, "execute", name="wrong")
-        assert times(tally) == 1
-        reply = await failed(client, "execute", name="misspelt")
+        await call_failing_tool(client, "execute", name="wrong")
+        assert count_runs(tally) == 1
+        reply = await call_failing_tool(client, "execute", name="misspelt")
     assert reply["error"]["type"] == "validation_error"
     assert "shell" in json.dumps(reply["error"])
     assert (file.read_bytes(), misspelt.read_bytes()) == before
@@ -242,67 +255,73 @@ async def test_12_a_run_that_fails_is_tried_once_and_its_file_is_left_as_it_is(h
 
 @requirement("PF-R14", "PF-O1")
 async def test_13_saving_moves_the_draft_into_the_library_in_one_step(home: Path) -> None:
-    draft(home, "greeter", HELLO)
+    write_draft(home, "greeter", HELLO)
     async with agent(home) as client:
-        reply = await told(
+        reply = await call_tool(
             client, "save_to_library", draft_name="greeter", final_name="hello", description="Greets somebody."
         )
-        assert (await executed(client, "hello", who="Sophie"))["outputs"] == {"greeting": "Hello Sophie"}
+        assert (await execute_workflow(client, "hello", who="Sophie"))["outputs"] == {"greeting": "Hello Sophie"}
     assert reply["success"] is True
     assert reply["path"] == "workflows/hello.json"
-    assert files(home).keys() == {"workflows/hello.json"}, "nothing half-made is left"
-    document = said(home / reply["path"])
+    assert read_all_files(home).keys() == {"workflows/hello.json"}, "nothing half-made is left"
+    document = read_json(home / reply["path"])
     assert (document["name"], document["description"]) == ("hello", "Greets somebody.")
     assert document["ir"]["nodes"] == HELLO["nodes"]
 
 
 @requirement("PF-R14")
 def test_13_saving_that_fails_midway_leaves_the_draft_and_no_half_of_a_file(home: Path) -> None:
-    draft(home, "large", chain({"id": "say", "type": "echo", "params": {"message": "x" * 200_000}}))
-    before = files(home)
+    write_draft(home, "large", chain({"id": "say", "type": "echo", "params": {"message": "x" * 200_000}}))
+    before = read_all_files(home)
     with raw_server(home, command=[*SMALL_FILES_ONLY, COMMAND, *SERVE]) as server:
         server.call("save_to_library", draft_name="large", final_name="larger", description="Too large.")
         reply = server.reply()
     assert reply["success"] is False
     assert "cannot be written" in reply["error"]["message"]
-    assert files(home) == before
+    assert read_all_files(home) == before
 
 
 @requirement("PF-R13", "PF-E3")
 async def test_14_saving_a_draft_that_does_not_exist_is_refused_and_makes_nothing(home: Path) -> None:
-    draft(home, "greeter", HELLO)
-    saved(home, "kept")
-    before = files(home)
+    write_draft(home, "greeter", HELLO)
+    write_saved(home, "kept")
+    before = read_all_files(home)
     async with agent(home) as client:
-        missing = await failed(client, "save_to_library", draft_name="greter", final_name="hello", description="x")
-        not_a_draft = await failed(client, "save_to_library", draft_name="kept", final_name="hello", description="x")
+        missing = await call_failing_tool(
+            client, "save_to_library", draft_name="greter", final_name="hello", description="x"
+        )
+        not_a_draft = await call_failing_tool(
+            client, "save_to_library", draft_name="kept", final_name="hello", description="x"
+        )
     for reply in (missing, not_a_draft):
         assert reply["error"]["type"] == "FileNotFoundError"
         assert {"greeter", "kept"} <= set(reply["error"]["available"])
     assert missing["error"]["hint"] == "Did you mean 'greeter'?"
-    assert files(home) == before
+    assert read_all_files(home) == before
 
 
 @requirement("PF-R15")
 async def test_15_saving_removes_the_draft_and_only_when_it_has_saved(home: Path) -> None:
-    path = draft(home, "greeter", HELLO)
-    saved(home, "taken")
+    path = write_draft(home, "greeter", HELLO)
+    write_saved(home, "taken")
     wrong = {"draft_name": "greeter", "final_name": "taken", "description": "x"}
     async with agent(home) as client:
-        await failed(client, "save_to_library", **wrong)
+        await call_failing_tool(client, "save_to_library", **wrong)
         assert path.exists()
-        await told(client, "save_to_library", **wrong | {"final_name": "free"})
+        await call_tool(client, "save_to_library", **wrong | {"final_name": "free"})
         assert not path.exists()
-        assert (await told(client, "describe_workflow", name="free"))["source"] == "library"
-        reply = await failed(client, "execute", name="greeter")
+        assert (await call_tool(client, "describe_workflow", name="free"))["source"] == "library"
+        reply = await call_failing_tool(client, "execute", name="greeter")
     assert reply["error"]["type"] == "FileNotFoundError"
 
 
 @requirement("PF-R15")
 async def test_15_a_draft_that_stays_because_it_is_a_projects_own_is_a_warning(home: Path) -> None:
-    path = put(workplace(home), ".pflow/workflows/greeter.json", HELLO)
+    path = write_workflow_file(make_working_folder(home), ".pflow/workflows/greeter.json", HELLO)
     async with agent(home) as client:
-        reply = await told(client, "save_to_library", draft_name="greeter", final_name="greeter", description="Greets.")
+        reply = await call_tool(
+            client, "save_to_library", draft_name="greeter", final_name="greeter", description="Greets."
+        )
     assert reply["success"] is True
     assert reply["warnings"][0].startswith("The draft stays at .pflow/workflows/greeter.json: ")
     assert (path.exists(), (home / "workflows/greeter.json").exists()) == (True, True)
@@ -319,21 +338,21 @@ async def test_17_an_absolute_path_is_a_security_error(home: Path) -> None:
 
 
 async def assert_refused_everywhere(home: Path, name: str) -> None:
-    path = draft(home, "greeter", HELLO)
+    path = write_draft(home, "greeter", HELLO)
     saving = {"draft_name": "greeter", "final_name": "hello", "description": "x"}
     async with agent(home) as client:
         replies = [
-            await failed(client, "execute", name=name),
-            await failed(client, "describe_workflow", name=name),
-            await failed(client, "save_to_library", **saving | {"draft_name": name}),
-            await failed(client, "save_to_library", **saving | {"final_name": name}),
+            await call_failing_tool(client, "execute", name=name),
+            await call_failing_tool(client, "describe_workflow", name=name),
+            await call_failing_tool(client, "save_to_library", **saving | {"draft_name": name}),
+            await call_failing_tool(client, "save_to_library", **saving | {"final_name": name}),
         ]
     for reply in replies:
         assert reply["error"]["type"] == "SecurityError"
         assert "etc" not in json.dumps(reply)
         assert str(home) not in json.dumps(reply)
-    assert files(home).keys() == {"workflows/drafts/greeter.json"}
-    assert said(path) == HELLO
+    assert read_all_files(home).keys() == {"workflows/drafts/greeter.json"}
+    assert read_json(path) == HELLO
 
 
 @requirement("PF-R17")
@@ -341,21 +360,21 @@ async def test_18_each_request_sees_nodes_and_workflows_as_they_are_now(home: Pa
     async with agent(home) as client:
 
         async def types() -> list[str]:
-            found = await told(client, "browse_components", query="frobnicate")
+            found = await call_tool(client, "browse_components", query="frobnicate")
             return [node["type"] for node in found["nodes"] if node["type"].startswith("frob")]
 
         assert await types() == []
-        own_node(home, "frobnicate", "def run(params, context):\n    return {'said': 'first'}\n")
+        declare_user_node(home, "frobnicate", "def run(params, context):\n    return {'said': 'first'}\n")
         assert await types() == ["frobnicate"]
-        draft(home, "uses-it", chain({"id": "one", "type": "frobnicate"}))
-        assert (await executed(client, "uses-it"))["outputs"] == {"one": {"said": "first"}}
-        own_node(home, "frobnicate", "def run(params, context):\n    return {'said': 'second'}\n")
-        assert (await executed(client, "uses-it"))["outputs"] == {"one": {"said": "second"}}
-        draft(home, "uses-it", chain({"id": "two", "type": "frobnicate"}))
-        assert (await executed(client, "uses-it"))["outputs"] == {"two": {"said": "second"}}
+        write_draft(home, "uses-it", chain({"id": "one", "type": "frobnicate"}))
+        assert (await execute_workflow(client, "uses-it"))["outputs"] == {"one": {"said": "first"}}
+        declare_user_node(home, "frobnicate", "def run(params, context):\n    return {'said': 'second'}\n")
+        assert (await execute_workflow(client, "uses-it"))["outputs"] == {"one": {"said": "second"}}
+        write_draft(home, "uses-it", chain({"id": "two", "type": "frobnicate"}))
+        assert (await execute_workflow(client, "uses-it"))["outputs"] == {"two": {"said": "second"}}
         (home / "nodes" / "frobnicate.json").unlink()
         assert await types() == []
-        assert (await failed(client, "execute", name="uses-it"))["error"]["type"] == "validation_error"
+        assert (await call_failing_tool(client, "execute", name="uses-it"))["error"]["type"] == "validation_error"
 
 
 WHERE_AM_I = """\
@@ -368,10 +387,10 @@ async def run(params, context):
 
 @requirement("PF-R18")
 async def test_19_a_run_happens_on_a_thread_of_the_default_pool_and_not_on_the_loop(home: Path) -> None:
-    own_node(home, "where-am-i", WHERE_AM_I)
-    draft(home, "asks", chain({"id": "ask", "type": "where-am-i"}))
+    declare_user_node(home, "where-am-i", WHERE_AM_I)
+    write_draft(home, "asks", chain({"id": "ask", "type": "where-am-i"}))
     async with agent(home) as client:
-        threads = [(await executed(client, "asks"))["outputs"]["ask"]["thread"] for _ in range(3)]
+        threads = [(await execute_workflow(client, "asks"))["outputs"]["ask"]["thread"] for _ in range(3)]
     assert all(name.startswith("asyncio_") for name in threads), "as asyncio calls those of its own pool"
 
 
@@ -404,12 +423,12 @@ def test_21_an_interrupt_ends_the_server_with_130_although_its_input_is_open(hom
 
 @requirement("PF-E6")
 async def test_22_runs_of_one_workflow_at_the_same_time_do_not_meet(home: Path, tmp_path: Path) -> None:
-    said_twice = shell("wait", "echo $$ > ${gate}.came; read word < ${gate}.go; echo ${mine} $word")
-    draft(home, "shared", chain({"id": "keep", "type": "echo", "params": {"message": "${mine}"}}, said_twice))
+    said_twice = shell_node("wait", "echo $$ > ${gate}.came; read word < ${gate}.go; echo ${mine} $word")
+    write_draft(home, "shared", chain({"id": "keep", "type": "echo", "params": {"message": "${mine}"}}, said_twice))
     with gate(tmp_path, "left") as left, gate(tmp_path, "right") as right:
         async with agent(home) as client:
             runs = [
-                asyncio.create_task(executed(client, "shared", mine=name, gate=str(tmp_path / name)))
+                asyncio.create_task(execute_workflow(client, "shared", mine=name, gate=str(tmp_path / name)))
                 for name in ("left", "right")
             ]
             for one in (left, right):
@@ -420,20 +439,20 @@ async def test_22_runs_of_one_workflow_at_the_same_time_do_not_meet(home: Path, 
     assert [reply["outputs"]["wait"]["stdout"] for reply in replies] == ["left l", "right r"]
     assert len({reply["run_id"] for reply in replies}) == 2
     assert all(reply["reused_nodes"] == [] for reply in replies)
-    assert [run["status"] for run in history(home, "shared")] == ["success", "success"]
+    assert [run["status"] for run in read_history(home, "shared")] == ["success", "success"]
 
 
 @requirement("PF-E4")
 async def test_23_a_template_error_names_every_variable_that_is_missing(home: Path) -> None:
     declared = {"api_url": {"type": "string"}, "query": {"type": "string"}, "limit": {"type": "integer", "default": 5}}
-    use = shell("fetch", "echo ${api_url} ${query} ${limit}")
-    draft(home, "declares", chain(shell("init", "echo ready"), use, inputs=declared))
-    draft(home, "does-not", chain(shell("init", "echo ready"), use))
+    use = shell_node("fetch", "echo ${api_url} ${query} ${limit}")
+    write_draft(home, "declares", chain(shell_node("init", "echo ready"), use, inputs=declared))
+    write_draft(home, "does-not", chain(shell_node("init", "echo ready"), use))
     async with agent(home) as client:
-        before = await failed(client, "execute", name="declares")
-        partly = await failed(client, "execute", name="declares", inputs={"query": "x"})
-        midway = await failed(client, "execute", name="does-not", inputs={"limit": 1})
-        await executed(client, "does-not", limit=1, api_url="u", query="q")
+        before = await call_failing_tool(client, "execute", name="declares")
+        partly = await call_failing_tool(client, "execute", name="declares", inputs={"query": "x"})
+        midway = await call_failing_tool(client, "execute", name="does-not", inputs={"limit": 1})
+        await execute_workflow(client, "does-not", limit=1, api_url="u", query="q")
     for reply in (before, partly, midway):
         assert reply["error"]["type"] == "template_error"
         assert reply["error"]["node"] == reply["checkpoint"]["failed_node"] == "fetch"
@@ -450,13 +469,13 @@ async def test_23_a_template_error_names_every_variable_that_is_missing(home: Pa
 async def test_24_the_checkpoint_lists_the_nodes_that_were_completed_in_the_reply_and_on_disk(
     home: Path, tmp_path: Path
 ) -> None:
-    nodes = [counting(name, tmp_path / name) for name in ("one", "two", "three")]
-    draft(home, "stops", chain(*nodes, shell("four", "exit 1"), counting("five", tmp_path / "five")))
+    nodes = [counting_node(name, tmp_path / name) for name in ("one", "two", "three")]
+    write_draft(home, "stops", chain(*nodes, shell_node("four", "exit 1"), counting_node("five", tmp_path / "five")))
     async with agent(home) as client:
-        reply = await failed(client, "execute", name="stops")
+        reply = await call_failing_tool(client, "execute", name="stops")
     assert reply["checkpoint"]["completed_nodes"] == ["one", "two", "three"]
     assert json.loads(json.dumps(reply["checkpoint"])) == reply["checkpoint"]
-    kept = checkpoint_file(home, "stops")
+    kept = read_checkpoint(home, "stops")
     assert [result["finished"][0] for result in kept["results"]] == ["one", "two", "three"]
     mode = (home / "checkpoints" / "stops.json").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
@@ -474,17 +493,19 @@ def run(params, context):
 
 @requirement("PF-N4")
 async def test_25_a_sensitive_value_is_in_no_reply_no_log_and_no_file(home: Path) -> None:
-    own_node(home, "leaky", LOGS_WHAT_IT_IS_GIVEN, params={"api_key": {"type": "str"}, "plain": {"type": "str"}})
+    declare_user_node(
+        home, "leaky", LOGS_WHAT_IT_IS_GIVEN, params={"api_key": {"type": "str"}, "plain": {"type": "str"}}
+    )
     leaky = {"id": "leak", "type": "leaky", "params": {"api_key": "${api_key}", "plain": "v4lue"}}
-    draft(home, "leaks", chain(shell("say", "echo ${api_key}; echo ${api_key} >&2"), leaky))
+    write_draft(home, "leaks", chain(shell_node("say", "echo ${api_key}; echo ${api_key} >&2"), leaky))
     inputs = {"api_key": SECRET}
     async with agent(home, is_silent=False) as client:
-        replies: list[Any] = [await failed(client, "execute", name="leaks", inputs=inputs) for _ in range(2)]
-        replies.append(await told(client, "describe_workflow", name="leaks"))
-        draft(home, "mended", chain(shell("say", "echo ${api_key}")))
-        replies.append(await executed(client, "mended", **inputs))
+        replies: list[Any] = [await call_failing_tool(client, "execute", name="leaks", inputs=inputs) for _ in range(2)]
+        replies.append(await call_tool(client, "describe_workflow", name="leaks"))
+        write_draft(home, "mended", chain(shell_node("say", "echo ${api_key}")))
+        replies.append(await execute_workflow(client, "mended", **inputs))
     assert replies[-1]["outputs"]["say"]["stdout"] == "***"
-    log = said_by(home).read_text(encoding="utf-8")
+    log = get_stderr_file(home).read_text(encoding="utf-8")
     assert log.count("given") == 2, "the log was written"
     kept = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
     assert kept

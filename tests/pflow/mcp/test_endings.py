@@ -13,11 +13,19 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.library.homes import draft, saved
-from tests.pflow.mcp.agents import PATIENCE_S, agent, executed, told
+from tests.pflow.library.homes import write_draft, write_saved
+from tests.pflow.mcp.agents import PATIENCE_S, agent, call_tool, execute_workflow
 from tests.pflow.mcp.gates import Gate, gate, is_running
-from tests.pflow.mcp.material import HELLO, chain, checkpoint_file, counting, history, shell, times
-from tests.pflow.mcp.rawly import Raw, raw_server
+from tests.pflow.mcp.raw_server import RawServer, raw_server
+from tests.pflow.mcp.sample_workflows import (
+    HELLO,
+    chain,
+    count_runs,
+    counting_node,
+    read_checkpoint,
+    read_history,
+    shell_node,
+)
 from tests.requirements import requirement
 
 AT_ONCE_S = 3.0
@@ -41,7 +49,7 @@ def has_ended(pid: int) -> bool:
         os.close(descriptor)
 
 
-def interrupted(server: Raw, number: int = signal.SIGINT) -> tuple[int, float]:
+def interrupted(server: RawServer, number: int = signal.SIGINT) -> tuple[int, float]:
     """How the server ends after a signal, and how many seconds that takes."""
     began = time.monotonic()
     server.process.send_signal(number)
@@ -50,8 +58,12 @@ def interrupted(server: Raw, number: int = signal.SIGINT) -> tuple[int, float]:
 
 def waiting_workflow(home: Path, tmp_path: Path, here: Gate, before: str = "") -> Path:
     """A workflow that counts, waits at the gate, and counts again. Gives the folder of the tallies."""
-    nodes = [counting("first", tmp_path / "first"), here.node("waits", before), counting("last", tmp_path / "last")]
-    draft(home, "waits", chain(*nodes))
+    nodes = [
+        counting_node("first", tmp_path / "first"),
+        here.node("waits", before),
+        counting_node("last", tmp_path / "last"),
+    ]
+    write_draft(home, "waits", chain(*nodes))
     return tmp_path
 
 
@@ -81,15 +93,15 @@ async def test_what_an_interrupt_stopped_goes_on_in_the_next_server(home: Path, 
             server.call("execute", name="waits")
             here.wait()
             assert interrupted(server)[0] == 130
-        kept = checkpoint_file(home, "waits")
+        kept = read_checkpoint(home, "waits")
         assert [result["finished"][0] for result in kept["results"]] == ["first"]
-        (run,) = history(home, "waits")
+        (run,) = read_history(home, "waits")
         assert run["status"] == "cancelled"
         here.open("again")
         async with agent(home) as client:
-            reply = await executed(client, "waits")
+            reply = await execute_workflow(client, "waits")
     assert reply["reused_nodes"] == ["first"]
-    assert (times(tmp_path / "first"), times(tmp_path / "last")) == (1, 1)
+    assert (count_runs(tmp_path / "first"), count_runs(tmp_path / "last")) == (1, 1)
     assert any("'waits' was interrupted" in warning for warning in reply["warnings"]), "it may have had its effect"
 
 
@@ -172,8 +184,8 @@ def test_a_run_goes_on_to_its_end_when_its_client_leaves(home: Path, tmp_path: P
                 assert messages[-1]["result"]["structuredContent"]["success"] is True
             assert server.exit_code() == 0
             assert server.stderr.read() == b""
-    assert times(tmp_path / "last") == 1
-    (run,) = history(home, "waits")
+    assert count_runs(tmp_path / "last") == 1
+    (run,) = read_history(home, "waits")
     assert run["status"] == "success"
     assert [(node["node"], node["status"]) for node in run["nodes"]] == [
         ("first", "completed"),
@@ -186,21 +198,25 @@ def test_a_run_goes_on_to_its_end_when_its_client_leaves(home: Path, tmp_path: P
 async def test_a_run_that_fails_after_its_client_left_leaves_its_checkpoint(home: Path, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     with gate(tmp_path) as here:
-        nodes = [counting("first", tmp_path / "first"), here.node("waits"), shell("last", f"test -e '{marker}'")]
-        draft(home, "waits", chain(*nodes))
+        nodes = [
+            counting_node("first", tmp_path / "first"),
+            here.node("waits"),
+            shell_node("last", f"test -e '{marker}'"),
+        ]
+        write_draft(home, "waits", chain(*nodes))
         with raw_server(home) as server:
             server.call("execute", name="waits")
             here.wait()
             server.stdin.close()
             here.open()
             assert server.exit_code() == 0
-    kept = checkpoint_file(home, "waits")
+    kept = read_checkpoint(home, "waits")
     assert [result["finished"][0] for result in kept["results"]] == ["first", "waits"]
     marker.touch()
     async with agent(home) as client:
-        reply = await executed(client, "waits")
+        reply = await execute_workflow(client, "waits")
     assert reply["reused_nodes"] == ["first", "waits"]
-    assert times(tmp_path / "first") == 1
+    assert count_runs(tmp_path / "first") == 1
 
 
 @requirement("PF-E10")
@@ -218,7 +234,7 @@ def test_a_client_that_takes_its_call_back_stops_the_run_at_a_checkpoint_and_is_
             assert answer["id"] == 1
             assert "error" in answer
             assert statistics_once_it_ended(server)["execution_count"] == 1
-            assert times(tmp_path / "last") == 0
+            assert count_runs(tmp_path / "last") == 0
 
             server.call("execute", id=3, name="waits")
             here.wait()
@@ -226,11 +242,11 @@ def test_a_client_that_takes_its_call_back_stops_the_run_at_a_checkpoint_and_is_
             reply = server.reply(3)
     assert reply["success"] is True
     assert reply["reused_nodes"] == ["first"]
-    assert times(tmp_path / "first") == 1
-    assert [run["status"] for run in history(home, "waits")] == ["success", "cancelled"]
+    assert count_runs(tmp_path / "first") == 1
+    assert [run["status"] for run in read_history(home, "waits")] == ["success", "cancelled"]
 
 
-def statistics_once_it_ended(server: Raw) -> dict[str, Any]:
+def statistics_once_it_ended(server: RawServer) -> dict[str, Any]:
     """What is known of the workflow, as soon as its run is no longer under way."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
@@ -242,7 +258,7 @@ def statistics_once_it_ended(server: Raw) -> dict[str, Any]:
 
 
 def test_taking_back_a_call_that_has_ended_or_never_was_does_nothing(home: Path) -> None:
-    draft(home, "hello", HELLO)
+    write_draft(home, "hello", HELLO)
     with raw_server(home) as server:
         server.call("execute", id=1, name="hello", inputs={"who": "Tycho"})
         assert server.reply(1)["success"] is True
@@ -253,16 +269,16 @@ def test_taking_back_a_call_that_has_ended_or_never_was_does_nothing(home: Path)
 
 
 async def test_other_calls_are_answered_while_one_runs(home: Path, tmp_path: Path) -> None:
-    saved(home, "hello", ir=HELLO)
+    write_saved(home, "hello", ir=HELLO)
     with gate(tmp_path) as here:
         waiting_workflow(home, tmp_path, here)
         async with agent(home) as client:
-            running = asyncio.create_task(executed(client, "waits"))
+            running = asyncio.create_task(execute_workflow(client, "waits"))
             await asyncio.to_thread(here.wait)
-            assert (await executed(client, "hello", who="Tycho"))["outputs"] == {"greeting": "Hello Tycho"}
-            assert [one["name"] for one in await told(client, "list_library")] == ["hello"]
-            assert (await told(client, "browse_components", query="shell"))["nodes"]
-            about = await told(client, "describe_workflow", name="waits")
+            assert (await execute_workflow(client, "hello", who="Tycho"))["outputs"] == {"greeting": "Hello Tycho"}
+            assert [one["name"] for one in await call_tool(client, "list_library")] == ["hello"]
+            assert (await call_tool(client, "browse_components", query="shell"))["nodes"]
+            about = await call_tool(client, "describe_workflow", name="waits")
             assert about["statistics"]["execution_count"] == 1
             assert about["statistics"]["last_execution_timestamp"] is None, "it has not ended"
             assert not running.done()
@@ -275,9 +291,9 @@ async def test_eight_runs_at_once_each_keep_to_themselves(home: Path, tmp_path: 
     names = [f"n{number}" for number in range(8)]
     threads = min(8, (os.cpu_count() or 1) + 4)
     keeps = {"id": "keeps", "type": "echo", "params": {"message": {"mine": "${mine}"}}}
-    waits = shell("waits", "echo $$ > ${gate}.came; read word < ${gate}.go; echo $word")
-    ends = shell("ends", "echo ${keeps.echo.mine} ${waits.stdout}; test ${mine} != n3")
-    draft(home, "shared", chain(keeps, waits, ends))
+    waits = shell_node("waits", "echo $$ > ${gate}.came; read word < ${gate}.go; echo $word")
+    ends = shell_node("ends", "echo ${keeps.echo.mine} ${waits.stdout}; test ${mine} != n3")
+    write_draft(home, "shared", chain(keeps, waits, ends))
     reports: dict[str, list[str]] = {name: [] for name in names}
 
     async def one(name: str) -> Any:
@@ -304,7 +320,7 @@ async def test_eight_runs_at_once_each_keep_to_themselves(home: Path, tmp_path: 
             assert reply["outputs"]["ends"]["stdout"] == f"{name} word-of-{name}"
     assert len({reply["run_id"] for reply in replies}) == 8
     assert all(len(heard) == 3 for heard in reports.values())
-    assert sorted(run["status"] for run in history(home, "shared")) == ["failed", *["success"] * 7]
+    assert sorted(run["status"] for run in read_history(home, "shared")) == ["failed", *["success"] * 7]
 
 
 def wait_for_some(gates: list[Gate], count: int) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.paper_library.conformance.node_tools import run
-from tests.pflow.library.homes import draft
+from tests.pflow.library.homes import write_draft
 from tests.pflow.mcp.agents import COMMAND, SERVE
-from tests.pflow.mcp.material import HELLO
+from tests.pflow.mcp.sample_workflows import HELLO
 from tests.requirements import requirement
 
 SCRIPT = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -34,7 +34,7 @@ def test_it_lists_the_five_tools_and_finds_their_schemas_good_for_every_client(t
 
 @requirement("PF-R9", "PF-R19")
 def test_it_runs_a_draft(tmp_path: Path) -> None:
-    draft(tmp_path / "home", "hello", HELLO)
+    write_draft(tmp_path / "home", "hello", HELLO)
     arguments = ["--tool-name", "execute", "--tool-arg", "name=hello", 'inputs={"who": "Tycho"}']
     result = inspect(tmp_path, "--method", "tools/call", *arguments)
     assert result["structuredContent"]["outputs"] == {"greeting": "Hello Tycho"}

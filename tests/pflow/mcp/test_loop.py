@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from pydantic import AnyUrl
 
-from tests.pflow.library.homes import draft, files
-from tests.pflow.mcp.agents import agent, executed, failed, told
-from tests.pflow.mcp.material import chain, counting, own_node, shell, times
+from tests.pflow.library.homes import read_all_files, write_draft
+from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
+from tests.pflow.mcp.sample_workflows import chain, count_runs, counting_node, declare_user_node, shell_node
 from tests.requirements import requirement
 
 
@@ -22,39 +22,39 @@ def home(tmp_path: Path) -> Path:
 @requirement("PF-E10", "PF-R10", "PF-R15", "PF-T7")
 async def test_an_agent_browses_drafts_fails_mends_resumes_saves_and_finds_it_again(home: Path, tmp_path: Path) -> None:
     gathered, sent = tmp_path / "gathered", tmp_path / "sent"
-    gather = counting("gather", gathered)
+    gather = counting_node("gather", gathered)
     broken = {"id": "sum", "type": "python", "params": {"code": "result = 1 / 0"}}
     mended = {"id": "sum", "type": "python", "params": {"code": "result = len(word)", "inputs": {"word": "${word}"}}}
-    send = shell("send", f"echo ${{sum.result}} >> '{sent}'")
+    send = shell_node("send", f"echo ${{sum.result}} >> '{sent}'")
     more: dict[str, Any] = {
         "inputs": {"word": {"type": "string"}},
         "outputs": {"total": {"source": "${sum.result}"}},
     }
 
     async with agent(home, from_the_start=True) as client:
-        found = await told(client, "browse_components", query="run a shell command")
+        found = await call_tool(client, "browse_components", query="run a shell command")
         assert "shell" in [node["type"] for node in found["nodes"]][:3]
 
-        draft(home, "letters", chain(gather, broken, send, **more))
-        reply = await failed(client, "execute", name="letters", inputs={"word": "Stjerneborg"})
+        write_draft(home, "letters", chain(gather, broken, send, **more))
+        reply = await call_failing_tool(client, "execute", name="letters", inputs={"word": "Stjerneborg"})
         assert reply["error"]["node"] == "sum"
         assert "division" in reply["error"]["message"]
         assert reply["checkpoint"]["completed_nodes"] == ["gather"]
         assert reply["checkpoint"]["resumable"] is True
 
-        draft(home, "letters", chain(gather, mended, send, **more))
-        again = await executed(client, "letters", word="Stjerneborg")
+        write_draft(home, "letters", chain(gather, mended, send, **more))
+        again = await execute_workflow(client, "letters", word="Stjerneborg")
         assert again["outputs"] == {"total": 11}
         assert again["reused_nodes"] == ["gather"]
         assert again["resumed_from"] == reply["run_id"]
         assert "sum" in again["not_reused"]
-        assert (times(gathered), times(sent)) == (1, 1)
+        assert (count_runs(gathered), count_runs(sent)) == (1, 1)
 
-        afresh = await executed(client, "letters", word="Hven")
+        afresh = await execute_workflow(client, "letters", word="Hven")
         assert afresh["reused_nodes"] == [], "a run that succeeded leaves nothing to go on from"
-        assert (times(gathered), times(sent)) == (2, 2)
+        assert (count_runs(gathered), count_runs(sent)) == (2, 2)
 
-        kept = await told(
+        kept = await call_tool(
             client, "save_to_library", draft_name="letters", final_name="count-letters", description="Counts letters."
         )
         assert kept == {
@@ -64,55 +64,55 @@ async def test_an_agent_browses_drafts_fails_mends_resumes_saves_and_finds_it_ag
             "warnings": [],
         }
 
-        (listed,) = await told(client, "list_library")
+        (listed,) = await call_tool(client, "list_library")
         assert (listed["name"], listed["description"]) == ("count-letters", "Counts letters.")
         assert (listed["inputs"], listed["execution_count"]) == (["word"], 3)
-        about = await told(client, "describe_workflow", name="count-letters")
+        about = await call_tool(client, "describe_workflow", name="count-letters")
         assert about["source"] == "library"
         assert about["statistics"]["execution_count"] == 3
         assert (about["statistics"]["success_count"], about["statistics"]["failure_count"]) == (2, 1)
         assert about["last_failure"]["failed_node"] == "sum"
         assert [node["id"] for node in about["nodes"]] == ["gather", "sum", "send"]
         assert "gather --> sum" in about["graph"]
-        assert (await executed(client, "count-letters", word="Hven"))["outputs"] == {"total": 4}
-    assert files(home).keys() == {"workflows/count-letters.json"}
+        assert (await execute_workflow(client, "count-letters", word="Hven"))["outputs"] == {"total": 4}
+    assert read_all_files(home).keys() == {"workflows/count-letters.json"}
 
 
 @requirement("PF-E10")
 async def test_the_next_server_goes_on_from_what_the_last_one_left(home: Path, tmp_path: Path) -> None:
     tally, marker = tmp_path / "tally", tmp_path / "marker"
-    draft(home, "later", chain(counting("first", tally), shell("second", f"test -e '{marker}'")))
+    write_draft(home, "later", chain(counting_node("first", tally), shell_node("second", f"test -e '{marker}'")))
     async with agent(home) as client:
-        reply = await failed(client, "execute", name="later")
+        reply = await call_failing_tool(client, "execute", name="later")
     marker.touch()
     async with agent(home) as client:
-        again = await executed(client, "later")
+        again = await execute_workflow(client, "later")
     assert again["resumed_from"] == reply["run_id"]
     assert again["reused_nodes"] == ["first"]
-    assert times(tally) == 1
+    assert count_runs(tally) == 1
 
 
 @requirement("PF-E10")
 async def test_other_inputs_run_again_what_follows_from_them_and_nothing_else(home: Path, tmp_path: Path) -> None:
     fixed, given, code = tmp_path / "fixed", tmp_path / "given", tmp_path / "code"
     nodes = [
-        counting("fixed", fixed),
-        shell("given", f"echo ran >> '{given}'; echo ${{who}}"),
+        counting_node("fixed", fixed),
+        shell_node("given", f"echo ran >> '{given}'; echo ${{who}}"),
         {"id": "mine", "type": "mine", "params": {"text": "${fixed.stdout}"}},
-        shell("last", "test ${who} = Kirsten && echo ${given.stdout}"),
+        shell_node("last", "test ${who} = Kirsten && echo ${given.stdout}"),
     ]
-    own_node(
+    declare_user_node(
         home, "mine", f"def run(params, context):\n    open({str(code)!r}, 'a').write('ran\\n')\n    return {{}}\n"
     )
-    draft(home, "partly", chain(*nodes))
+    write_draft(home, "partly", chain(*nodes))
     async with agent(home) as client:
-        await failed(client, "execute", name="partly", inputs={"who": "Tycho"})
-        again = await executed(client, "partly", who="Kirsten")
+        await call_failing_tool(client, "execute", name="partly", inputs={"who": "Tycho"})
+        again = await execute_workflow(client, "partly", who="Kirsten")
     assert again["outputs"]["last"]["stdout"] == "Kirsten"
     assert again["reused_nodes"] == ["fixed", "mine"]
     assert again["not_reused"].keys() == {"given", "last"}
     assert any("'given' has effects" in warning for warning in again["warnings"])
-    assert (times(fixed), times(code), times(given)) == (1, 1, 2)
+    assert (count_runs(fixed), count_runs(code), count_runs(given)) == (1, 1, 2)
 
 
 async def test_a_draft_in_the_project_s_own_folder_runs_too_and_is_saved_as_a_copy(home: Path, tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ async def test_a_draft_in_the_project_s_own_folder_runs_too_and_is_saved_as_a_co
     local.write_text(json.dumps(chain({"id": "say", "type": "echo", "params": {"message": "from here"}})))
     before = local.read_bytes()
     async with agent(home) as client:
-        assert (await executed(client, "here"))["outputs"] == {"say": {"echo": "from here"}}
-        await told(client, "save_to_library", draft_name="here", final_name="there", description="From afar.")
-        assert (await executed(client, "there"))["outputs"] == {"say": {"echo": "from here"}}
+        assert (await execute_workflow(client, "here"))["outputs"] == {"say": {"echo": "from here"}}
+        await call_tool(client, "save_to_library", draft_name="here", final_name="there", description="From afar.")
+        assert (await execute_workflow(client, "there"))["outputs"] == {"say": {"echo": "from here"}}
     assert local.read_bytes() == before
 
 
@@ -133,10 +133,10 @@ async def test_what_the_guide_shows_as_a_workflow_is_one(home: Path) -> None:
         shown = re.findall(r"```json\n(.*?)```", getattr(content, "text", ""), re.DOTALL)
         assert shown
         for number, text in enumerate(shown):
-            draft(home, f"shown-{number}", text)
-            about = await told(client, "describe_workflow", name=f"shown-{number}")
+            write_draft(home, f"shown-{number}", text)
+            about = await call_tool(client, "describe_workflow", name=f"shown-{number}")
             assert about["diagnostics"] == []
-        reply = await executed(client, "shown-0", city="Hven")
+        reply = await execute_workflow(client, "shown-0", city="Hven")
     assert reply["outputs"] == {"report": {"city": "Hven", "days": [1, 2, 3]}}
 
 
@@ -144,21 +144,23 @@ async def test_what_the_guide_shows_as_a_workflow_is_one(home: Path) -> None:
 async def test_a_run_that_asks_a_person_ends_at_a_checkpoint_and_says_so(home: Path, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     ask = {"id": "ask", "type": "approval", "params": {"question": "Send it?"}}
-    draft(home, "asks", chain(counting("write", tally), ask, shell("send", "echo sent")))
+    write_draft(home, "asks", chain(counting_node("write", tally), ask, shell_node("send", "echo sent")))
     async with agent(home) as client:
         for _ in range(2):
-            reply = await failed(client, "execute", name="asks")
+            reply = await call_failing_tool(client, "execute", name="asks")
             assert reply["error"]["type"] == "approval_required"
             assert reply["checkpoint"]["completed_nodes"] == ["write"]
             assert reply["checkpoint"]["failed_node"] == "ask"
-    assert times(tally) == 1
+    assert count_runs(tally) == 1
 
 
 async def test_a_value_in_the_place_of_a_program_is_refused_before_anything_runs(home: Path, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
-    draft(home, "inject", chain(counting("first", ran), shell("say", 'sh -c "echo ${who}"'), inputs={"who": {}}))
+    write_draft(
+        home, "inject", chain(counting_node("first", ran), shell_node("say", 'sh -c "echo ${who}"'), inputs={"who": {}})
+    )
     async with agent(home) as client:
-        reply = await failed(client, "execute", name="inject", inputs={"who": "$(touch pwned)"})
+        reply = await call_failing_tool(client, "execute", name="inject", inputs={"who": "$(touch pwned)"})
     (told_of,) = reply["error"]["diagnostics"]
     assert (told_of["severity"], told_of["code"], told_of["node"]) == ("error", "template_to_interpreter", "say")
     assert told_of["hint"].endswith("sh -c 'echo \"$1\"' _ ${who}")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.cli.commands import Place
-from tests.pflow.library.homes import draft
-from tests.pflow.mcp.agents import agent, failed, told
-from tests.pflow.mcp.material import chain, counting, shell, times
+from tests.pflow.cli.commands import Workplace
+from tests.pflow.library.homes import write_draft
+from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool
+from tests.pflow.mcp.sample_workflows import chain, count_runs, counting_node, shell_node
 from tests.requirements import requirement
 
 
@@ -26,9 +26,11 @@ def diagnostics_of(reply: dict[str, Any]) -> list[dict[str, Any]]:
 async def test_a_bare_name_that_nobody_gave_fails_at_its_node_as_in_the_second_example(
     home: Path, tmp_path: Path
 ) -> None:
-    draft(home, "test-workflow", chain(counting("init", tmp_path / "tally"), shell("fetch", "echo ${api_key}")))
+    write_draft(
+        home, "test-workflow", chain(counting_node("init", tmp_path / "tally"), shell_node("fetch", "echo ${api_key}"))
+    )
     async with agent(home) as client:
-        reply = await failed(client, "execute", name="test-workflow", inputs={})
+        reply = await call_failing_tool(client, "execute", name="test-workflow", inputs={})
     error, checkpoint = reply["error"], reply["checkpoint"]
     assert {key: error[key] for key in ("type", "message", "node")} == {
         "type": "template_error",
@@ -39,7 +41,7 @@ async def test_a_bare_name_that_nobody_gave_fails_at_its_node_as_in_the_second_e
         "completed_nodes": ["init"],
         "failed_node": "fetch",
     }
-    assert times(tmp_path / "tally") == 1
+    assert count_runs(tmp_path / "tally") == 1
 
 
 @requirement("PF-E4")
@@ -54,23 +56,23 @@ async def test_mistaken_templates_are_refused_before_anything_runs_with_what_wou
         ("angle", {"command": "cat", "stdin": "Dear <who>"}, "foreign_placeholder", "${who}"),
         ("output", {"command": "cat", "stdin": "{{node.stdout}}"}, "foreign_placeholder", "${node.stdout}"),
     ]
-    place = Place(tmp_path)
+    place = Workplace(tmp_path)
     for name, params, _, _ in last:
         inputs = {"who": {"default": "Ada"}} if name in ("braces", "dollar", "angle") else {}
-        ir = chain(counting("node", tally), {"id": "last", "type": "shell", "params": params}, inputs=inputs)
-        draft(home, name, ir)
+        ir = chain(counting_node("node", tally), {"id": "last", "type": "shell", "params": params}, inputs=inputs)
+        write_draft(home, name, ir)
     async with agent(home) as client:
         for name, _, code, right in last:
-            reply = await failed(client, "execute", name=name)
+            reply = await call_failing_tool(client, "execute", name=name)
             (wrong,) = [one for one in diagnostics_of(reply) if one["severity"] == "error"]
             assert (wrong["code"], wrong["node"], wrong["example"]) == (code, "last", right)
             assert right in reply["error"]["hint"] + wrong["message"] + wrong.get("hint", "")
             assert reply["error"]["type"] == "validation_error"
-            assert wrong in (await told(client, "describe_workflow", name=name))["diagnostics"]
+            assert wrong in (await call_tool(client, "describe_workflow", name=name))["diagnostics"]
     for arguments in (["check", "dotted"], ["run", "dotted", "--dry-run"], ["run", "dotted"]):
         done = place.process(*arguments, "--json")
         assert done.code != 0
         found = json.dumps(done.json)
         assert "unknown_root" in found
         assert "${node.stdout}" in found
-    assert times(tally) == 0
+    assert count_runs(tally) == 0

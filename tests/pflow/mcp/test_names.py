@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.library.homes import draft, files, raw, saved
-from tests.pflow.mcp.agents import agent, executed, failed, told
-from tests.pflow.mcp.material import HELLO, chain, counting, shell, times
+from tests.pflow.library.homes import read_all_files, write_draft, write_raw_draft, write_saved
+from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
+from tests.pflow.mcp.sample_workflows import HELLO, chain, count_runs, counting_node, shell_node
 from tests.requirements import requirement
 
 HOSTILE = [
@@ -40,12 +40,12 @@ def uses_of(name: str) -> list[tuple[str, dict[str, Any]]]:
 
 @requirement("PF-R16", "PF-E1", "PF-E2")
 async def test_no_tool_takes_a_name_that_could_lead_elsewhere_and_none_repeats_it(home: Path) -> None:
-    draft(home, "hello", HELLO)
-    before = files(home)
+    write_draft(home, "hello", HELLO)
+    before = read_all_files(home)
     async with agent(home) as client:
         for name in HOSTILE:
             for tool, arguments in uses_of(name):
-                reply = await failed(client, tool, **arguments)
+                reply = await call_failing_tool(client, tool, **arguments)
                 error = reply["error"]
                 assert error["type"] == "SecurityError", (tool, arguments)
                 assert "1 to 50 characters" in error["message"]
@@ -54,71 +54,73 @@ async def test_no_tool_takes_a_name_that_could_lead_elsewhere_and_none_repeats_i
                 assert len(name) < 3 or not leads or name not in said, (tool, name)
                 for part in ("etc", "passwd", "root", "host", str(home), "\u202e", "\\u0000"):
                     assert part not in said, (tool, name)
-        assert (await executed(client, "hello", who="Tycho"))["success"] is True
-    assert files(home) == before
+        assert (await execute_workflow(client, "hello", who="Tycho"))["success"] is True
+    assert read_all_files(home) == before
 
 
 @requirement("PF-R16")
 async def test_patterns_and_queries_are_never_paths(home: Path, tmp_path: Path) -> None:
-    saved(home, "hello", ir=HELLO)
+    write_saved(home, "hello", ir=HELLO)
     (tmp_path / "outside.json").write_text(json.dumps({"description": OUTSIDE}), encoding="utf-8")
     async with agent(home) as client:
         for text in ("../*", "../outside", "/etc/*", "../../**", "~/*", "*/../*", "[", "hello\x00"):
-            assert await told(client, "list_library", pattern=text) == []
-            found = await told(client, "browse_components", query=text)
+            assert await call_tool(client, "list_library", pattern=text) == []
+            found = await call_tool(client, "browse_components", query=text)
             assert OUTSIDE not in json.dumps(found)
-        assert [one["name"] for one in await told(client, "list_library", pattern="*")] == ["hello"]
+        assert [one["name"] for one in await call_tool(client, "list_library", pattern="*")] == ["hello"]
 
 
 @requirement("PF-R16")
 async def test_a_link_out_of_the_folder_is_neither_followed_nor_told_of(home: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    inner = chain(counting("one", tmp_path / "tally"), shell("two", f"echo {OUTSIDE}"))
-    drafted = raw(elsewhere, "drafted", inner)
-    kept = saved(elsewhere, "kept", OUTSIDE, inner)
+    inner = chain(counting_node("one", tmp_path / "tally"), shell_node("two", f"echo {OUTSIDE}"))
+    drafted = write_raw_draft(elsewhere, "drafted", inner)
+    kept = write_saved(elsewhere, "kept", OUTSIDE, inner)
     (home / "workflows" / "drafts").mkdir(parents=True)
     (home / "workflows" / "drafts" / "linked-draft.json").symlink_to(drafted)
     (home / "workflows" / "linked-library.json").symlink_to(kept)
     (home / "workflows" / "dangling.json").symlink_to(elsewhere / "new.json")
-    draft(home, "hello", HELLO)
+    write_draft(home, "hello", HELLO)
     before = {path: path.read_bytes() for path in elsewhere.rglob("*.json")}
     async with agent(home) as client:
         for name in ("linked-draft", "linked-library"):
             for tool, arguments in uses_of(name)[:3]:
-                reply = await failed(client, tool, **arguments)
+                reply = await call_failing_tool(client, tool, **arguments)
                 assert reply["error"]["type"] == "SecurityError", (tool, name)
                 assert "elsewhere" not in json.dumps(reply)
                 assert OUTSIDE not in json.dumps(reply)
         for name in ("linked-library", "dangling"):
-            reply = await failed(client, "save_to_library", draft_name="hello", final_name=name, description="x")
+            reply = await call_failing_tool(
+                client, "save_to_library", draft_name="hello", final_name=name, description="x"
+            )
             assert reply["error"]["type"] in {"SecurityError", "already_exists"}
             assert "elsewhere" not in json.dumps(reply)
-        assert OUTSIDE not in json.dumps(await told(client, "browse_components", query=OUTSIDE))
-        assert await told(client, "list_library") == []
+        assert OUTSIDE not in json.dumps(await call_tool(client, "browse_components", query=OUTSIDE))
+        assert await call_tool(client, "list_library") == []
     assert {path: path.read_bytes() for path in elsewhere.rglob("*.json")} == before
-    assert times(tmp_path / "tally") == 0
+    assert count_runs(tmp_path / "tally") == 0
 
 
 @requirement("PF-R16")
 async def test_a_workflow_cannot_run_another_by_a_path(home: Path, tmp_path: Path) -> None:
-    raw(tmp_path, "outside", chain(counting("one", tmp_path / "tally")))
+    write_raw_draft(tmp_path, "outside", chain(counting_node("one", tmp_path / "tally")))
     async with agent(home) as client:
         for key in ("workflow_name", "workflow_ref"):
             for name in ("../../workflows/outside", str(tmp_path / "workflows" / "outside"), "~/outside"):
-                draft(home, "direct", chain({"id": "within", "type": "workflow", "params": {key: name}}))
-                draft(home, "by-input", chain({"id": "within", "type": "workflow", "params": {key: "${name}"}}))
-                await failed(client, "execute", name="direct")
-                reply = await failed(client, "execute", name="by-input", inputs={"name": name})
+                write_draft(home, "direct", chain({"id": "within", "type": "workflow", "params": {key: name}}))
+                write_draft(home, "by-input", chain({"id": "within", "type": "workflow", "params": {key: "${name}"}}))
+                await call_failing_tool(client, "execute", name="direct")
+                reply = await call_failing_tool(client, "execute", name="by-input", inputs={"name": name})
                 assert reply["error"]["type"] == "SecurityError"
                 assert reply["checkpoint"]["failed_node"] == "within"
-    assert times(tmp_path / "tally") == 0
+    assert count_runs(tmp_path / "tally") == 0
 
 
 @requirement("PF-R16")
 async def test_two_names_that_differ_only_in_case_are_two_workflows(home: Path) -> None:
     for name in ("Report", "report"):
-        draft(home, name, chain({"id": "say", "type": "echo", "params": {"message": name}}))
+        write_draft(home, name, chain({"id": "say", "type": "echo", "params": {"message": name}}))
     async with agent(home) as client:
         for name in ("Report", "report"):
-            assert (await executed(client, name))["outputs"] == {"say": {"echo": name}}
+            assert (await execute_workflow(client, name))["outputs"] == {"say": {"echo": name}}

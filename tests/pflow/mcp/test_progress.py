@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.pflow.library.homes import draft, saved
-from tests.pflow.mcp.agents import agent, value_of
+from tests.pflow.library.homes import write_draft, write_saved
+from tests.pflow.mcp.agents import agent, parse_result
 from tests.pflow.mcp.gates import gate
-from tests.pflow.mcp.material import HELLO, chain, shell
-from tests.pflow.mcp.rawly import raw_server
+from tests.pflow.mcp.raw_server import raw_server
+from tests.pflow.mcp.sample_workflows import HELLO, chain, shell_node
 
 Report = tuple[float, float | None, str | None]
 
@@ -19,8 +19,13 @@ def home(tmp_path: Path) -> Path:
 
 
 async def test_each_node_that_ends_is_reported_before_the_answer(home: Path) -> None:
-    nodes = [shell("one", "true"), shell("two", "true"), shell("three", "exit 1"), shell("four", "true")]
-    draft(home, "reports", chain(*nodes))
+    nodes = [
+        shell_node("one", "true"),
+        shell_node("two", "true"),
+        shell_node("three", "exit 1"),
+        shell_node("four", "true"),
+    ]
+    write_draft(home, "reports", chain(*nodes))
     reports: list[Report] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -32,7 +37,7 @@ async def test_each_node_that_ends_is_reported_before_the_answer(home: Path) -> 
         reports.clear()
         result = await client.call_tool("execute", {"name": "reports"}, progress_callback=hear)
     assert first == [(1, 4, "one: completed"), (2, 4, "two: completed"), (3, 4, "three: failed")]
-    assert value_of(result)["reused_nodes"] == ["one", "two"]
+    assert parse_result(result)["reused_nodes"] == ["one", "two"]
     assert reports == [(1, 4, "one: reused"), (2, 4, "two: reused"), (3, 4, "three: failed")]
 
 
@@ -41,7 +46,7 @@ async def test_many_nodes_side_by_side_are_each_reported_once_and_in_order(home:
     start = {"id": "start", "type": "echo", "params": {"message": "go"}}
     branches = [{"id": f"b{number}", "type": "echo", "params": {"message": number}} for number in range(count)]
     edges = [{"from": "start", "to": branch["id"]} for branch in branches]
-    draft(home, "wide", {"nodes": [start, *branches], "edges": edges})
+    write_draft(home, "wide", {"nodes": [start, *branches], "edges": edges})
     reports: list[Report] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -54,9 +59,9 @@ async def test_many_nodes_side_by_side_are_each_reported_once_and_in_order(home:
 
 
 async def test_a_workflow_within_is_one_node(home: Path) -> None:
-    saved(home, "inner", ir=HELLO)
+    write_saved(home, "inner", ir=HELLO)
     within = {"id": "within", "type": "workflow", "params": {"workflow_name": "inner", "inputs": {"who": "Tycho"}}}
-    draft(home, "outer", chain(within, shell("after", "true")))
+    write_draft(home, "outer", chain(within, shell_node("after", "true")))
     reports: list[Report] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -69,7 +74,7 @@ async def test_a_workflow_within_is_one_node(home: Path) -> None:
 
 def test_a_report_comes_while_the_run_goes_on_and_carries_the_token_of_its_call(home: Path, tmp_path: Path) -> None:
     with gate(tmp_path) as here:
-        draft(home, "waits", chain(shell("first", "true"), here.node("waits")))
+        write_draft(home, "waits", chain(shell_node("first", "true"), here.node("waits")))
         with raw_server(home) as server:
             server.call("execute", id=8, name="waits", progress=True)
             here.wait()
@@ -87,7 +92,7 @@ def test_a_report_comes_while_the_run_goes_on_and_carries_the_token_of_its_call(
 
 
 def test_who_does_not_ask_is_told_the_answer_alone(home: Path) -> None:
-    draft(home, "quiet", chain(shell("one", "true"), shell("two", "true")))
+    write_draft(home, "quiet", chain(shell_node("one", "true"), shell_node("two", "true")))
     with raw_server(home) as server:
         for number in range(3):
             server.call("execute", id=number, name="quiet")

@@ -12,10 +12,10 @@ from pydantic import AnyUrl
 from pflow import mcp_server
 from pflow.library.manager import WorkflowManager
 from pflow.registry.registry import Registry
-from tests.pflow.library.homes import draft, files, put, raw, saved
-from tests.pflow.mcp.agents import agent, executed, failed, told, value_of
-from tests.pflow.mcp.material import HELLO, chain, counting, history, shell, times
-from tests.pflow.mcp.rawly import raw_server
+from tests.pflow.library.homes import read_all_files, write_draft, write_raw_draft, write_saved, write_workflow_file
+from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow, parse_result
+from tests.pflow.mcp.raw_server import raw_server
+from tests.pflow.mcp.sample_workflows import HELLO, chain, count_runs, counting_node, read_history, shell_node
 from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE
 from uraniborg.kernel.errors import InvalidInput
@@ -63,9 +63,9 @@ def test_the_tools_are_listed_in_less_than_six_kilobytes_with_the_arguments_of_t
 
 @requirement("PF-E11")
 async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Path, tmp_path: Path) -> None:
-    draft(home, "counts", chain(counting("one", tmp_path / "tally")))
-    draft(home, "hello", HELLO)
-    before = files(home)
+    write_draft(home, "counts", chain(counting_node("one", tmp_path / "tally")))
+    write_draft(home, "hello", HELLO)
+    before = read_all_files(home)
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("execute", {}),
         ("execute", {"name": None}),
@@ -107,17 +107,17 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
         assert reply["success"] is False
         assert (reply["error"]["code"], reply["error"]["type"]) == ("unknown_tool", "validation_error")
         assert set(reply["error"]["allowed"]) == set(ARGUMENTS)
-    assert times(tmp_path / "tally") == 0
-    assert history(home, "counts") == []
-    assert files(home) == before
+    assert count_runs(tmp_path / "tally") == 0
+    assert read_history(home, "counts") == []
+    assert read_all_files(home) == before
 
 
 @requirement("PF-N6")
 async def test_every_reply_of_a_run_has_the_same_keys_and_success_decides_what_is_an_error(home: Path) -> None:
-    draft(home, "hello", HELLO)
-    draft(home, "fails", chain(shell("one", "exit 1")))
-    draft(home, "unsound", {"nodes": []})
-    draft(home, "no-json", "{")
+    write_draft(home, "hello", HELLO)
+    write_draft(home, "fails", chain(shell_node("one", "exit 1")))
+    write_draft(home, "unsound", {"nodes": []})
+    write_draft(home, "no-json", "{")
     calls: list[tuple[dict[str, Any], str | None]] = [
         ({"name": "hello", "inputs": {"who": "Tycho"}}, None),
         ({"name": "fails"}, "execution_error"),
@@ -132,7 +132,7 @@ async def test_every_reply_of_a_run_has_the_same_keys_and_success_decides_what_i
     async with agent(home) as client:
         for arguments, kind in calls:
             result = await client.call_tool("execute", arguments)
-            reply = value_of(result)
+            reply = parse_result(result)
             assert reply.keys() >= RUN_KEYS
             assert reply["success"] is (kind is None)
             assert result.isError is (kind is not None)
@@ -145,7 +145,7 @@ async def test_every_reply_of_a_run_has_the_same_keys_and_success_decides_what_i
 
 
 async def test_errors_of_every_tool_have_success_a_type_and_a_code(home: Path) -> None:
-    draft(home, "no-json", "{")
+    write_draft(home, "no-json", "{")
     async with agent(home) as client:
         for tool, arguments in (
             ("describe_workflow", {"name": "absent"}),
@@ -153,13 +153,13 @@ async def test_errors_of_every_tool_have_success_a_type_and_a_code(home: Path) -
             ("save_to_library", {**SAVING, "draft_name": "absent"}),
             ("save_to_library", {**SAVING, "draft_name": "no-json"}),
         ):
-            await failed(client, tool, **arguments)
+            await call_failing_tool(client, tool, **arguments)
 
 
 async def test_settings_that_cannot_be_used_are_told_in_the_same_shape(home: Path) -> None:
     async with agent(home, PFLOW_TIMEOUT="soon") as client:
         for tool, arguments in (("execute", {"name": "x"}), ("list_library", {}), ("browse_components", {})):
-            reply = await failed(client, tool, **arguments)
+            reply = await call_failing_tool(client, tool, **arguments)
             assert reply["error"]["code"] == "invalid_config"
             assert "PFLOW_TIMEOUT" in reply["error"]["message"]
 
@@ -168,26 +168,26 @@ async def test_settings_that_cannot_be_used_are_told_in_the_same_shape(home: Pat
 async def test_lists_are_one_text_and_structured_content_also_when_they_are_empty(home: Path) -> None:
     async with agent(home) as client:
         nothing = await client.call_tool("list_library", {})
-        saved(home, "hello", ir=HELLO)
-        saved(home, "other", ir=HELLO)
+        write_saved(home, "hello", ir=HELLO)
+        write_saved(home, "other", ir=HELLO)
         both = await client.call_tool("list_library", {})
         none_fit = await client.call_tool("browse_components", {"query": "zzqqxxvv"})
     assert text_of(nothing) == "[]"
     assert nothing.structuredContent == {"result": []}
-    assert [one["name"] for one in value_of(both)] == ["hello", "other"]
+    assert [one["name"] for one in parse_result(both)] == ["hello", "other"]
     assert both.structuredContent == {"result": json.loads(text_of(both))}
-    found = value_of(none_fit)
+    found = parse_result(none_fit)
     assert (found["nodes"], found["workflows"], found["total"], found["truncated"]) == ([], [], 0, False)
     assert not none_fit.isError
 
 
 @requirement("PF-E3")
 async def test_a_missing_workflow_is_told_with_what_there_is_and_where_was_looked(home: Path) -> None:
-    saved(home, "weekly-report")
-    draft(home, "daily-report")
+    write_saved(home, "weekly-report")
+    write_draft(home, "daily-report")
     async with agent(home) as client:
         for tool in ("execute", "describe_workflow"):
-            error = (await failed(client, tool, name="dayly-report"))["error"]
+            error = (await call_failing_tool(client, tool, name="dayly-report"))["error"]
             assert error["type"] == "FileNotFoundError"
             assert error["available"] == ["daily-report", "weekly-report"], "the nearest first"
             assert "daily-report" in error["hint"]
@@ -197,24 +197,24 @@ async def test_a_missing_workflow_is_told_with_what_there_is_and_where_was_looke
 
 @requirement("PF-E5")
 async def test_a_name_that_is_taken_is_refused_and_nothing_is_overwritten(home: Path) -> None:
-    saved(home, "kept", "The first.")
-    draft(home, "hello", HELLO)
-    before = files(home)
+    write_saved(home, "kept", "The first.")
+    write_draft(home, "hello", HELLO)
+    before = read_all_files(home)
     async with agent(home) as client:
-        error = (await failed(client, "save_to_library", **SAVING))["error"]
+        error = (await call_failing_tool(client, "save_to_library", **SAVING))["error"]
     assert error["type"] == error["code"] == "already_exists"
     assert "kept" in error["message"]
-    assert files(home) == before
+    assert read_all_files(home) == before
 
 
 async def test_a_raw_file_among_the_saved_ones_is_a_draft_and_can_be_saved_under_its_own_name(home: Path) -> None:
-    path = raw(home, "hello", HELLO)
+    path = write_raw_draft(home, "hello", HELLO)
     async with agent(home) as client:
-        assert await told(client, "list_library") == []
-        assert (await told(client, "describe_workflow", name="hello"))["source"] == "draft"
-        await told(client, "save_to_library", **SAVING | {"final_name": "hello"})
-        assert [one["name"] for one in await told(client, "list_library")] == ["hello"]
-        assert (await told(client, "describe_workflow", name="hello"))["source"] == "library"
+        assert await call_tool(client, "list_library") == []
+        assert (await call_tool(client, "describe_workflow", name="hello"))["source"] == "draft"
+        await call_tool(client, "save_to_library", **SAVING | {"final_name": "hello"})
+        assert [one["name"] for one in await call_tool(client, "list_library")] == ["hello"]
+        assert (await call_tool(client, "describe_workflow", name="hello"))["source"] == "library"
     assert json.loads(path.read_text(encoding="utf-8"))["ir"]["nodes"] == HELLO["nodes"]
 
 
@@ -222,36 +222,43 @@ async def test_a_raw_file_among_the_saved_ones_is_a_draft_and_can_be_saved_under
 async def test_a_file_that_holds_no_workflow_is_a_validation_error_and_is_left_alone(home: Path) -> None:
     contents = ["{", "", "[]", "null", '"text"', b"\xff\xfe\x00", "{" * 5_000, '{"nodes": NaN}', '{"ir": 7}']
     for number, content in enumerate(contents):
-        draft(home, f"broken-{number}", content)
-    raw(home, "broken", "{")
-    before = files(home)
+        write_draft(home, f"broken-{number}", content)
+    write_raw_draft(home, "broken", "{")
+    before = read_all_files(home)
     async with agent(home) as client:
         for name in ["broken", *(f"broken-{number}" for number in range(len(contents)))]:
-            reply = await failed(client, "execute", name=name)
+            reply = await call_failing_tool(client, "execute", name=name)
             assert reply["error"]["type"] == "validation_error", name
-            reply = await failed(client, "save_to_library", **SAVING | {"draft_name": name})
+            reply = await call_failing_tool(client, "save_to_library", **SAVING | {"draft_name": name})
             assert reply["error"]["type"] == "validation_error", name
-        assert await told(client, "list_library") == []
-        assert (await told(client, "browse_components", query="shell"))["nodes"]
-    assert files(home) == before
+        assert await call_tool(client, "list_library") == []
+        assert (await call_tool(client, "browse_components", query="shell"))["nodes"]
+    assert read_all_files(home) == before
 
 
 async def test_everything_that_is_wrong_is_told_at_once_before_anything_runs(home: Path, tmp_path: Path) -> None:
-    nodes = [counting("good", tmp_path / "tally"), {"id": "typo", "type": "shel"}, shell("refers", "echo ${goood.x}")]
-    draft(home, "wrong", {"nodes": [*nodes, {"id": "lonely", "type": "echo"}], "edges": chain(*nodes)["edges"]})
+    nodes = [
+        counting_node("good", tmp_path / "tally"),
+        {"id": "typo", "type": "shel"},
+        shell_node("refers", "echo ${goood.x}"),
+    ]
+    write_draft(home, "wrong", {"nodes": [*nodes, {"id": "lonely", "type": "echo"}], "edges": chain(*nodes)["edges"]})
     async with agent(home) as client:
-        error = (await failed(client, "execute", name="wrong"))["error"]
-        about = await told(client, "describe_workflow", name="wrong")
+        error = (await call_failing_tool(client, "execute", name="wrong"))["error"]
+        about = await call_tool(client, "describe_workflow", name="wrong")
     assert {one["code"] for one in error["diagnostics"]} >= {"unknown_type", "unreachable_node"}
     assert [one["path"] for one in error["diagnostics"]] == [one["path"] for one in about["diagnostics"]]
     assert all(one.keys() >= {"severity", "code", "path", "message"} for one in error["diagnostics"])
-    assert times(tmp_path / "tally") == 0
+    assert count_runs(tmp_path / "tally") == 0
 
 
 async def test_a_reply_stays_short_however_much_is_wrong(home: Path) -> None:
-    draft(home, "hello", {"nodes": [{"id": f"n{number}", "type": "nope"} for number in range(10_000)]})
+    write_draft(home, "hello", {"nodes": [{"id": f"n{number}", "type": "nope"} for number in range(10_000)]})
     async with agent(home) as client:
-        replies = [await failed(client, "execute", name="hello"), await failed(client, "save_to_library", **SAVING)]
+        replies = [
+            await call_failing_tool(client, "execute", name="hello"),
+            await call_failing_tool(client, "save_to_library", **SAVING),
+        ]
     for reply in replies:
         assert len(json.dumps(reply)) < 100_000
         assert reply["error"]["more_diagnostics"] > 9_000
@@ -261,9 +268,9 @@ async def test_an_output_that_is_too_long_is_cut_and_all_of_it_is_in_a_file(home
     long = {"id": "long", "type": "python", "params": {"code": "result = ['é' * 1000] * 500"}}
     short = {"id": "short", "type": "echo", "params": {"message": "kept"}}
     outputs = {"long": {"source": "${long.result}"}, "short": {"source": "${short.echo}"}}
-    draft(home, "large", chain(long, short, outputs=outputs))
+    write_draft(home, "large", chain(long, short, outputs=outputs))
     async with agent(home) as client:
-        reply = await executed(client, "large")
+        reply = await execute_workflow(client, "large")
     assert len(json.dumps(reply)) < 120_000
     assert reply["outputs"]["short"] == "kept"
     cut = reply["outputs"]["long"]
@@ -276,17 +283,19 @@ async def test_an_output_that_is_too_long_is_cut_and_all_of_it_is_in_a_file(home
 
 
 async def test_numbers_of_any_size_come_back_as_they_were_given(home: Path) -> None:
-    draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
+    write_draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
     async with agent(home) as client:
         for number in (2**70, -(2**70), 2**63, -(2**63), 0.1, 1e300, True, None):
-            reply = await executed(client, "number", number=number)
+            reply = await execute_workflow(client, "number", number=number)
             assert reply["outputs"] == {"say": {"echo": number}}
 
 
 async def test_the_first_number_below_64_bits_comes_back_as_it_was_given(home: Path) -> None:
-    draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
+    write_draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
     async with agent(home) as client:
-        assert (await executed(client, "number", number=-(2**63) - 1))["outputs"] == {"say": {"echo": -(2**63) - 1}}
+        assert (await execute_workflow(client, "number", number=-(2**63) - 1))["outputs"] == {
+            "say": {"echo": -(2**63) - 1}
+        }
 
 
 async def test_a_home_that_is_a_link_is_a_home(tmp_path: Path) -> None:
@@ -294,9 +303,9 @@ async def test_a_home_that_is_a_link_is_a_home(tmp_path: Path) -> None:
     home.mkdir()
     link = tmp_path / "link"
     link.symlink_to(home)
-    draft(home, "hello", HELLO)
+    write_draft(home, "hello", HELLO)
     async with agent(link) as client:
-        reply = await told(client, "save_to_library", **SAVING)
+        reply = await call_tool(client, "save_to_library", **SAVING)
     assert reply["path"] == "workflows/kept.json"
 
 
@@ -369,15 +378,15 @@ async def test_browsing_a_thousand_nodes_and_a_thousand_workflows_takes_less_tha
         {"type": f"node-{number}", "description": f"Does thing {number}.", "run": "many.py:run", "params": {"x": "str"}}
         for number in range(1_000)
     ]
-    put(home, "nodes/many.json", {"nodes": nodes})
-    put(home, "nodes/many.py", "def run(params, context):\n    return {}\n")
+    write_workflow_file(home, "nodes/many.json", {"nodes": nodes})
+    write_workflow_file(home, "nodes/many.py", "def run(params, context):\n    return {}\n")
     for number in range(1_000):
-        saved(home, f"workflow-{number}", f"Does things, the {number}th.")
+        write_saved(home, f"workflow-{number}", f"Does things, the {number}th.")
     took: list[float] = []
     async with agent(home) as client:
         for query in ("", "thing", "things to do", "thing"):
             began = time.monotonic()
-            found = await told(client, "browse_components", query=query)
+            found = await call_tool(client, "browse_components", query=query)
             took.append(time.monotonic() - began)
             assert found["nodes"]
             assert found["workflows"]
@@ -399,9 +408,9 @@ def test_the_registry_loads_within_fifty_milliseconds(home: Path) -> None:
 
 @requirement("PF-M1")
 def test_the_manager_searches_and_opens_drafts(home: Path) -> None:
-    saved(home, "test-runner", "Runs.")
-    saved(home, "deploy", "Deploys.")
-    draft(home, "unsaved", HELLO)
+    write_saved(home, "test-runner", "Runs.")
+    write_saved(home, "deploy", "Deploys.")
+    write_draft(home, "unsaved", HELLO)
     library, drafts = WorkflowManager.for_library(home), WorkflowManager.for_drafts(home)
     assert [one.name for one in library.search("test")] == ["test-runner"]
     assert [one.name for one in library.search(None)] == ["deploy", "test-runner"]

@@ -7,13 +7,13 @@ import pytest
 from pflow.node import Context
 from pflow.nodes.excerpts import excerpt_end, excerpt_start, mask_secrets
 from pflow.nodes.file_operations import quote_path
-from tests.pflow.nodes.longsecrets import KEY_FILE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import KEY_FILE, TOKEN, add_secrets
 from uraniborg.kernel.logging import register_secret
 
 
 @pytest.fixture
 def context(tmp_path: Path) -> Context:
-    return knowing(Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path))
+    return add_secrets(Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path))
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE])

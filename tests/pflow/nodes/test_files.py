@@ -19,7 +19,7 @@ from pflow.nodes import file_operations as disk
 from pflow.nodes import files
 from pflow.nodes.files import copy_file, delete_file, move_file, read_file, write_file
 from pflow.registry.interface import Interface, parse_interface
-from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import PIECE, TOKEN, add_secrets
 
 HOSTILE_NAMES = [
     "-rf",
@@ -513,6 +513,6 @@ def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp
 
 def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context) -> None:
     for params in ({"file_path": f"\0{TOKEN}"}, {"file_path": "x", "encoding": TOKEN}):
-        failed = failure(read_file, knowing(context), **params)
+        failed = failure(read_file, add_secrets(context), **params)
         assert "***" in failed.message
         assert PIECE not in failed.message

@@ -16,7 +16,7 @@ from pflow.node import Context
 from pflow.nodes import git
 from pflow.nodes.git_program import get_remote_url
 from pflow.registry.interface import parse_interface
-from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
 INTERFACES = json.loads((Path(git.__file__).with_suffix(".json")).read_text())["nodes"]
@@ -427,7 +427,7 @@ async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
 async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(repository: Path, secret: str) -> None:
-    place = knowing(context(repository))
+    place = add_secrets(context(repository))
     (repository / "secret").write_text(secret)
     hook = repository / ".git" / "hooks" / "pre-commit"
     hook.write_text("#!/bin/sh\ncat secret >&2\nexit 1\n")

@@ -19,8 +19,8 @@ from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import github
 from pflow.registry.interface import parse_interface
-from tests.pflow.nodes.longsecrets import PIECE, knowing
-from tests.pflow.nodes.longsecrets import TOKEN as LONG
+from tests.pflow.nodes.long_secrets import PIECE, add_secrets
+from tests.pflow.nodes.long_secrets import TOKEN as LONG
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import redact
 
@@ -367,9 +367,9 @@ def _make_repository(folder: Path, remote: str | None) -> None:
 async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_refusal(hub: Hub, context: Context) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", {"message": f"bad {LONG}"}, status=400)
     with pytest.raises(NodeFailed, match=r"bad \*\*\*") as refused:
-        await github.get_issue({"repo": REPO, "issue_number": 7}, knowing(context))
+        await github.get_issue({"repo": REPO, "issue_number": 7}, add_secrets(context))
     assert PIECE not in str(refused.value.body())
     for params in ({"repo": LONG}, {"repo": REPO, "state": LONG}, {"repo": REPO, "since": LONG}):
         with pytest.raises(InvalidInput, match=r"\*\*\*") as wrong:
-            await github.list_issues(params, knowing(context))
+            await github.list_issues(params, add_secrets(context))
         assert PIECE not in str(wrong.value.body())

@@ -24,7 +24,7 @@ from pflow.node import Closable, Context
 from pflow.nodes import http_response as http_answer
 from pflow.nodes.http import _strip_private_headers, send_request  # pyright: ignore[reportPrivateUsage]
 from pflow.registry.interface import Interface, parse_interface
-from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 
 MIB = 1 << 20
 
@@ -563,13 +563,13 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_an_answer(
 ) -> None:
     said = f"refused: {secret}"
     body = json.dumps({"error": [said]}) if kind == "application/json" else said
-    failed = await failure(knowing(context), url=server.tells("/", body, 400, content_type=kind))
+    failed = await failure(add_secrets(context), url=server.tells("/", body, 400, content_type=kind))
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message
 
 
 @pytest.mark.parametrize("param", ["method", "url"])
 async def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context, param: str) -> None:
-    failed = await failure(knowing(context), **{"url": "http://127.0.0.1:9/", param: TOKEN})
+    failed = await failure(add_secrets(context), **{"url": "http://127.0.0.1:9/", param: TOKEN})
     assert "***" in failed.message
     assert TOKEN[:8] not in failed.message

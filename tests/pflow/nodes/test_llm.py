@@ -18,7 +18,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.llm import llm
 from pflow.registry.interface import parse_interface
-from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import PIECE, TOKEN, add_secrets
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 
 (INTERFACE,) = json.loads((Path(inspect.getfile(llm)).with_suffix(".json")).read_text())["nodes"]
@@ -329,5 +329,5 @@ async def test_the_key_for_a_server_of_ones_own_is_not_told_where_the_server_rep
 async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_refusal(own: Server, context: Context) -> None:
     own.status, own.body = 400, {"error": {"message": f"bad prompt: {TOKEN}"}}
     with pytest.raises(NodeFailed, match=r"bad prompt: \*\*\*") as failed:
-        await llm({"prompt": TOKEN}, knowing(context))
+        await llm({"prompt": TOKEN}, add_secrets(context))
     assert PIECE not in str(failed.value.body())

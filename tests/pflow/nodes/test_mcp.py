@@ -20,7 +20,7 @@ from pflow.nodes.mcp import call_named_tool, call_tool
 from pflow.registry.registry import Registry
 from pflow.service import Service
 from tests.pflow import tool_server
-from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.mcp import stateless_app
@@ -99,7 +99,7 @@ async def test_a_tool_that_says_it_failed_fails_the_node_with_what_it_said(conte
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
 async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, secret: str) -> None:
     with pytest.raises(NodeFailed, match=r"There is no \*\*\*") as caught:
-        await called(knowing(context), "lose", name=secret)
+        await called(add_secrets(context), "lose", name=secret)
     assert PIECE not in caught.value.message
 
 

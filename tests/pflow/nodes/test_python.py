@@ -20,7 +20,7 @@ from pflow.nodes.python import run_python
 from pflow.python_code import NO_RESULT
 from pflow.registry.interface import Interface, parse_interface
 from pflow.service import Service
-from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ async def test_both_names_are_the_same_node(context: Context) -> None:
     ],
 )
 async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, code: str, secret: str) -> None:
-    failed = await failure(knowing(context), code, inputs={"secret": secret})
+    failed = await failure(add_secrets(context), code, inputs={"secret": secret})
     assert "***" in failed.message
     assert PIECE not in failed.message + failed.hint
 
@@ -361,9 +361,9 @@ async def test_code_that_misses_a_value_and_has_no_inputs_is_told_of_them(contex
 
 
 async def test_a_line_of_a_secret_within_the_code_is_not_told(context: Context) -> None:
-    failed = await failure(knowing(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
+    failed = await failure(add_secrets(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
     assert failed.hint == "See its stderr for details."
-    failed = await failure(knowing(context), f"{{}}['{TOKEN}']")
+    failed = await failure(add_secrets(context), f"{{}}['{TOKEN}']")
     assert "Line 1 of the code is `{}['***']`." in failed.hint
 
 

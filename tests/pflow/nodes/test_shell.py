@@ -11,7 +11,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context, Outcome
 from pflow.nodes.shell import run_shell
 from pflow.registry.interface import Interface, parse_interface
-from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
+from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 
 
 @pytest.fixture
@@ -192,14 +192,14 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_the_outputs(
     context: Context, secret: str, stream: int
 ) -> None:
     command = f"printf 'refused: %s' \"$SECRET\" >&{stream}; exit 3"
-    failed = await failure(knowing(context), command=command, env={"SECRET": secret})
+    failed = await failure(add_secrets(context), command=command, env={"SECRET": secret})
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message
 
 
 async def test_no_piece_of_a_secret_is_told_of_an_output_that_went_to_a_file(context: Context) -> None:
     command = "head -c 17000000 /dev/zero | tr '\\0' x; printf '\\n\\nrefused: %s' \"$SECRET\"; exit 3"
-    failed = await failure(knowing(context), command=command, env={"SECRET": TOKEN * 12})
+    failed = await failure(add_secrets(context), command=command, env={"SECRET": TOKEN * 12})
     assert "stdout_file" in failed.outputs
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message

@@ -23,14 +23,16 @@ def declare(file: Path, *nodes: Any) -> Path:
     return file
 
 
-def own(home: Path, *nodes: Any, name: str = "own", source: str = SOURCE) -> Path:
+def declare_user_nodes(home: Path, *nodes: Any, name: str = "own", source: str = SOURCE) -> Path:
     """Nodes of the user's own in `nodes/NAME.json`, and the code they name in `nodes/own.py`."""
     file = declare(home / "nodes" / f"{name}.json", *nodes)
     (home / "nodes" / "own.py").write_text(source)
     return file
 
 
-def offer(folder: Path, module: str, *nodes: Any, name: str = "made-up", version: str = "1.0", code: str = "") -> Path:
+def install_package(
+    folder: Path, module: str, *nodes: Any, name: str = "made-up", version: str = "1.0", code: str = ""
+) -> Path:
     """An installed distribution with an entry point for the module, and the module's JSON; returns that."""
     meta = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     meta.mkdir(parents=True)

@@ -9,7 +9,15 @@ import pytest
 from pflow.registry import registry
 from pflow.registry.cache import FILE
 from pflow.registry.registry import Registry
-from tests.pflow.registry.homes import SOURCE, declare, list_tools, make_importable, node, offer, own
+from tests.pflow.registry.homes import (
+    SOURCE,
+    declare,
+    declare_user_nodes,
+    install_package,
+    list_tools,
+    make_importable,
+    node,
+)
 
 
 @pytest.fixture
@@ -29,7 +37,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def test_what_was_found_is_not_looked_for_again_and_is_the_same(tmp_path: Path, looks: list[Path]) -> None:
-    own(tmp_path, node("mine", params={"a": "str"}, tags=["x"]), {"type": "bad"})
+    declare_user_nodes(tmp_path, node("mine", params={"a": "str"}, tags=["x"]), {"type": "bad"})
     list_tools(tmp_path, "web", {"name": "find", "description": "Finds.", "inputSchema": {}})
     first, second = Registry(tmp_path), Registry(tmp_path)
     assert dict(first.load()) == dict(second.load())
@@ -64,7 +72,7 @@ def synced(home: Path) -> None:
 
 @pytest.mark.parametrize("change", [edited_code, another_file, removed_file, edited_in_place, synced])
 def test_whatever_changes_is_seen(tmp_path: Path, looks: list[Path], change: Callable[[Path], None]) -> None:
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     before = dict(Registry(tmp_path).load())
     change(tmp_path)
     assert dict(Registry(tmp_path).load()) != before
@@ -86,7 +94,7 @@ def test_a_package_that_is_installed_or_edited_is_seen(
     make_importable(monkeypatch, site)
     home = tmp_path / "home"
     assert Registry(home).get("theirs") is None
-    file = offer(site, "cached_package.nodes", node("theirs", run="m:f"))
+    file = install_package(site, "cached_package.nodes", node("theirs", run="m:f"))
     assert Registry(home).get("theirs") is not None
     declare(file, node("theirs-too", run="m:f"))
     assert Registry(home).get("theirs-too") is not None
@@ -105,7 +113,7 @@ def test_a_path_on_which_nothing_else_is_offered_keeps_what_was_found(
 
 
 def test_the_cache_of_a_home_that_was_copied_is_not_taken_for_its_own(tmp_path: Path) -> None:
-    own(tmp_path / "first", node("mine"))
+    declare_user_nodes(tmp_path / "first", node("mine"))
     Registry(tmp_path / "first").load()
     shutil.copytree(tmp_path / "first", tmp_path / "second")
     declare(tmp_path / "second" / "nodes" / "own.json", node("another"))
@@ -114,7 +122,7 @@ def test_the_cache_of_a_home_that_was_copied_is_not_taken_for_its_own(tmp_path: 
 
 def test_names_that_are_no_text_are_told_and_do_no_harm(tmp_path: Path) -> None:
     home = tmp_path / os.fsdecode(b"h\xffme")
-    own(home, node("mine"))
+    declare_user_nodes(home, node("mine"))
     (home / "nodes" / os.fsdecode(b"\xff.json")).write_text("{}")
     for _ in range(2):
         registry = Registry(home)
@@ -148,7 +156,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_cache_is_made_anew_and_said_so_once(tmp_path: Path, damage: str) -> None:
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     before = dict(Registry(tmp_path).load())
     file = tmp_path / FILE
     file.write_bytes(DAMAGES[damage](file.read_bytes()))
@@ -164,7 +172,7 @@ def test_a_home_that_cannot_be_written_to_is_no_problem(tmp_path: Path, obstacle
     if obstacle == "no home":
         home.write_text("not a folder")
     else:
-        own(home, node("mine"))
+        declare_user_nodes(home, node("mine"))
         (home / "cache").write_text("") if "file instead" in obstacle else (home / FILE).mkdir(parents=True)
     found = Registry(home)
     assert found.get("echo") is not None
@@ -188,7 +196,7 @@ def load_often(home: str, number: int) -> list[int]:
 
 
 def test_processes_that_write_it_at_once_never_see_half_of_it(tmp_path: Path) -> None:
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert len(pool.starmap_async(load_often, [(str(tmp_path), n) for n in range(2)]).get(50)) == 2
 

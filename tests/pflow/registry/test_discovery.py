@@ -7,7 +7,15 @@ import orjson
 import pytest
 
 from pflow.registry.discovery import BUILT_IN, discover_nodes
-from tests.pflow.registry.homes import SOURCE, declare, list_tools, make_importable, node, offer, own
+from tests.pflow.registry.homes import (
+    SOURCE,
+    declare,
+    declare_user_nodes,
+    install_package,
+    list_tools,
+    make_importable,
+    node,
+)
 
 
 def interface_of(home: Path, kind: str) -> dict[str, Any]:
@@ -31,7 +39,7 @@ def test_every_file_of_built_in_nodes_is_sound(tmp_path: Path) -> None:
 
 
 def test_a_users_node_is_found_with_a_version_that_follows_its_code(tmp_path: Path) -> None:
-    own(tmp_path, node("mine", version="3"))
+    declare_user_nodes(tmp_path, node("mine", version="3"))
     before = interface_of(tmp_path, "mine")
     assert (before["source"], before["file"]) == ("user", "nodes/own.json")
     assert before["version"].startswith("3+")
@@ -51,7 +59,9 @@ def test_a_tool_of_a_server_is_found_with_the_names_of_both(tmp_path: Path) -> N
 def test_nodes_of_an_installed_package_are_found_and_nothing_of_it_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
-    offer(tmp_path / "site", module, node("theirs", run=f"{module}:go"), code="raise RuntimeError('imported')")
+    install_package(
+        tmp_path / "site", module, node("theirs", run=f"{module}:go"), code="raise RuntimeError('imported')"
+    )
     make_importable(monkeypatch, tmp_path / "site")
     found = interface_of(tmp_path / "home", "theirs")
     assert (found["source"], found["run"]) == ("entry-point", f"{module}:go")
@@ -62,7 +72,9 @@ def test_of_two_installations_of_a_package_the_first_on_the_path_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for version in ("1", "2"):
-        offer(tmp_path / version, f"twice{version}", node(f"twice-{version}", run="m:f"), name="twice", version=version)
+        install_package(
+            tmp_path / version, f"twice{version}", node(f"twice-{version}", run="m:f"), name="twice", version=version
+        )
         make_importable(monkeypatch, tmp_path / version)
     found = discover_nodes(tmp_path / "home")
     assert "twice-2" in found.components
@@ -70,7 +82,7 @@ def test_of_two_installations_of_a_package_the_first_on_the_path_counts(
 
 
 def test_an_installed_package_without_its_json_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    offer(tmp_path / "site", "half.nodes", node("half")).unlink()
+    install_package(tmp_path / "site", "half.nodes", node("half")).unlink()
     make_importable(monkeypatch, tmp_path / "site")
     assert "entry point made-up of made_up: There is no JSON file beside the module half.nodes." in the_problem(
         tmp_path
@@ -92,8 +104,8 @@ def test_an_entry_point_of_a_package_that_is_gone_is_told_and_looked_for_again(
 def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own(tmp_path, node("read-file"), node("mine"), node("mine", description="Again."))
-    offer(tmp_path / "site", "late.nodes", node("mine", run="late.nodes:f"))
+    declare_user_nodes(tmp_path, node("read-file"), node("mine"), node("mine", description="Again."))
+    install_package(tmp_path / "site", "late.nodes", node("mine", run="late.nodes:f"))
     make_importable(monkeypatch, tmp_path / "site")
     found = discover_nodes(tmp_path)
     assert orjson.loads(found.components["read-file"].line)["source"] == "builtin"
@@ -120,7 +132,7 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
 def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
     tmp_path: Path, content: bytes, told: str
 ) -> None:
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     (tmp_path / "nodes" / "bad.json").write_bytes(content)
     assert "mine" in discover_nodes(tmp_path).components
     assert the_problem(tmp_path).startswith(f"nodes/bad.json: {told}")
@@ -139,7 +151,7 @@ def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
     ],
 )
 def test_code_of_a_user_is_a_file_beside_its_declaration_and_nowhere_else(tmp_path: Path, run: str, told: str) -> None:
-    own(tmp_path / "home", node("mine", run=run))
+    declare_user_nodes(tmp_path / "home", node("mine", run=run))
     (tmp_path / "home" / "nodes" / "folder.py").mkdir()
     (tmp_path / "elsewhere.py").write_text(SOURCE)
     (tmp_path / "home" / "nodes" / "out.py").symlink_to(tmp_path / "elsewhere.py")
@@ -149,13 +161,13 @@ def test_code_of_a_user_is_a_file_beside_its_declaration_and_nowhere_else(tmp_pa
 
 
 def test_a_link_that_stays_in_the_folder_is_followed(tmp_path: Path) -> None:
-    own(tmp_path, node("mine", run="other.py:run"))
+    declare_user_nodes(tmp_path, node("mine", run="other.py:run"))
     (tmp_path / "nodes" / "other.py").symlink_to("own.py")
     assert "mine" in discover_nodes(tmp_path).components
 
 
 def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     os.mkfifo(tmp_path / "nodes" / "pipe.json")
     (tmp_path / "nodes" / "folder.json").mkdir()
     (tmp_path / "nodes" / "dangling.json").symlink_to("nothing")
@@ -165,7 +177,7 @@ def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own(tmp_path, node("mine"), name="locked")
+    declare_user_nodes(tmp_path, node("mine"), name="locked")
     real = os.open
 
     def refusing(path: str, flags: int) -> int:
@@ -184,7 +196,7 @@ def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
     structure: dict[str, Any] = {"x": {"type": "dict"}}
     for _ in range(300):
         example, structure = {"x": example}, {"x": {"type": "dict", "structure": structure}}
-    own(tmp_path, node("deep", example=example), node("deeper", outputs=structure), node("mine"))
+    declare_user_nodes(tmp_path, node("deep", example=example), node("deeper", outputs=structure), node("mine"))
     assert "mine" in discover_nodes(tmp_path).components
     assert [str(problem) for problem in problems_of(tmp_path)] == [
         'nodes/own.json: The node \'deep\' is nested too deep. A file of nodes is {"nodes": [{"type": …, '
@@ -218,6 +230,6 @@ def test_a_home_that_is_not_there_has_the_built_in_nodes_and_no_problems(tmp_pat
 def test_a_declaration_beside_a_module_names_a_function_of_a_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    declare(offer(tmp_path / "site", "wrong.nodes"), node("theirs", run="go"))
+    declare(install_package(tmp_path / "site", "wrong.nodes"), node("theirs", run="go"))
     make_importable(monkeypatch, tmp_path / "site")
     assert "`run` must be `package.module:function`" in the_problem(tmp_path)

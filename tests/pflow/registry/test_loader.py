@@ -9,7 +9,7 @@ from pflow.errors import NodeChanged, NodeFailed, NodeNotLoaded
 from pflow.node import Context
 from pflow.registry.interface import Interface
 from pflow.registry.registry import Registry
-from tests.pflow.registry.homes import SOURCE, make_importable, node, offer, own
+from tests.pflow.registry.homes import SOURCE, declare_user_nodes, install_package, make_importable, node
 from uraniborg.kernel.files import PathRefused
 
 
@@ -32,7 +32,7 @@ def test_a_built_in_node_is_imported_when_it_is_needed(tmp_path: Path) -> None:
 
 
 def test_a_users_node_runs_and_an_edit_is_taken_by_the_next_registry(tmp_path: Path) -> None:
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     assert run(tmp_path, "mine") == {"said": "hello"}
     (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
     assert run(tmp_path, "mine") == {"said": "adieu"}
@@ -43,12 +43,12 @@ def test_code_may_define_what_needs_its_module(tmp_path: Path) -> None:
         "from __future__ import annotations\nfrom dataclasses import dataclass, asdict\n\n@dataclass\nclass Said:\n"
         "    said: str\n\ndef run(params, context):\n    return asdict(Said('so'))\n"
     )
-    own(tmp_path, node("mine"), source=source)
+    declare_user_nodes(tmp_path, node("mine"), source=source)
     assert run(tmp_path, "mine") == {"said": "so"}
 
 
 def test_code_is_run_once_for_all_who_ask_and_compiled_nowhere(tmp_path: Path) -> None:
-    own(tmp_path, node("mine"), source="seen = []\n" + SOURCE)
+    declare_user_nodes(tmp_path, node("mine"), source="seen = []\n" + SOURCE)
     registry = Registry(tmp_path)
     found: list[Any] = []
     threads = [
@@ -64,7 +64,7 @@ def test_code_is_run_once_for_all_who_ask_and_compiled_nowhere(tmp_path: Path) -
 
 
 def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_it(tmp_path: Path) -> None:
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     registry = Registry(tmp_path)
     registry.load()
     (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
@@ -85,7 +85,7 @@ def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_
     ],
 )
 def test_code_that_cannot_be_loaded_is_told_and_leaves_nothing_behind(tmp_path: Path, source: str, told: str) -> None:
-    own(tmp_path, node("mine"), source=source)
+    declare_user_nodes(tmp_path, node("mine"), source=source)
     before = {name for name in sys.modules if "own_nodes" in name}
     with pytest.raises(NodeNotLoaded, match=told) as caught:
         run(tmp_path, "mine")
@@ -95,7 +95,7 @@ def test_code_that_cannot_be_loaded_is_told_and_leaves_nothing_behind(tmp_path: 
 
 
 def test_code_that_became_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
-    own(tmp_path / "home", node("mine"))
+    declare_user_nodes(tmp_path / "home", node("mine"))
     registry = Registry(tmp_path / "home")
     mine = interface(registry, "mine")
     (tmp_path / "elsewhere.py").write_text(SOURCE)
@@ -106,7 +106,9 @@ def test_code_that_became_a_link_out_of_its_folder_is_refused(tmp_path: Path) ->
 
 
 def test_a_module_of_an_installed_package_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    offer(tmp_path / "site", "failing_nodes", node("theirs", run="failing_nodes:f"), code="import not_installed_here")
+    install_package(
+        tmp_path / "site", "failing_nodes", node("theirs", run="failing_nodes:f"), code="import not_installed_here"
+    )
     make_importable(monkeypatch, tmp_path / "site")
     with pytest.raises(NodeNotLoaded, match="not_installed_here"):
         run(tmp_path, "theirs")

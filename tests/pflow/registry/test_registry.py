@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pflow.registry.registry import Registry
-from tests.pflow.registry.homes import list_tools, node, own
+from tests.pflow.registry.homes import declare_user_nodes, list_tools, node
 from tests.requirements import requirement
 
 TOOL = {
@@ -28,7 +28,9 @@ def crowded(tmp_path: Path) -> Path:
     """A home with a thousand nodes beside the built-in ones."""
     list_tools(tmp_path, "github", *({**TOOL, "name": f"create_issue_{number}"} for number in range(500)))
     params = {key: {"type": "str", "description": "What is meant by it."} for key in ("a", "b", "c", "d")}
-    own(tmp_path, *(node(f"mine-{number}", params=params, outputs={"x": "dict"}) for number in range(500)))
+    declare_user_nodes(
+        tmp_path, *(node(f"mine-{number}", params=params, outputs={"x": "dict"}) for number in range(500))
+    )
     return tmp_path
 
 
@@ -75,7 +77,7 @@ def test_github_finds_the_nodes_for_github_with_their_interfaces(tmp_path: Path)
 
 
 def test_how_often_a_type_was_used_decides_between_equals(tmp_path: Path) -> None:
-    own(tmp_path, *(node(f"zz-twin-{letter}", description="The same.") for letter in "abc"))
+    declare_user_nodes(tmp_path, *(node(f"zz-twin-{letter}", description="The same.") for letter in "abc"))
     registry = Registry(tmp_path)
     assert [match.type for match in registry.search("twin")] == ["zz-twin-a", "zz-twin-b", "zz-twin-c"]
     used = registry.search("twin", uses={"zz-twin-c": 5, "zz-twin-b": 1})
@@ -92,7 +94,7 @@ def test_an_empty_query_gives_all_types_in_their_order_and_a_limit_the_first_of_
 def test_each_registry_sees_what_is_there_when_it_is_asked(tmp_path: Path) -> None:
     early = Registry(tmp_path)
     early.load()
-    own(tmp_path, node("mine"))
+    declare_user_nodes(tmp_path, node("mine"))
     assert early.get("mine") is None
     assert Registry(tmp_path).get("mine") is not None
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pflow.errors import NodeFailed
 from pflow.shell.command import inspect_command, rewrite_command
 from pflow.shell.tree import Undecided
-from tests.pflow.ir.workflows import Plain, checked, the
+from tests.pflow.ir.workflows import Plain, check_document, find_only
 from tests.pflow.shell.commands import ACCEPTED, REFUSED
 
 CANARY = "pwned"
@@ -255,7 +255,7 @@ def shell_node(**params: Any) -> Plain:
     ],
 )
 def test_values_of_stdin_and_env_are_not_run_either(params: Plain, program: str) -> None:
-    told = the(checked(shell_node(**params)), "template_to_interpreter")
+    told = find_only(check_document(shell_node(**params)), "template_to_interpreter")
     assert (told.severity, told.path) == ("error", "nodes[0].params.command")
     assert f"`{program}`" in told.message
 
@@ -264,7 +264,7 @@ def test_values_of_stdin_and_env_are_not_run_either(params: Plain, program: str)
     "env", ["${v}", '{"X": "${v}"}', {"PATH": "${v}"}, {"LD_PRELOAD": "x${v}"}, {"BASH_ENV": "${v}"}]
 )
 def test_a_value_does_not_decide_what_runs_by_a_variable(env: Any) -> None:
-    told = the(checked(shell_node(command="ls", env=env)), "template_in_environment")
+    told = find_only(check_document(shell_node(command="ls", env=env)), "template_in_environment")
     assert told.severity == "error"
     assert "choose other names" in told.hint
 
@@ -280,7 +280,7 @@ def test_a_value_does_not_decide_what_runs_by_a_variable(env: Any) -> None:
     ],
 )
 def test_values_of_stdin_and_env_are_data(params: Plain) -> None:
-    assert checked(shell_node(**params)).diagnostics == []
+    assert check_document(shell_node(**params)).diagnostics == []
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_values_of_stdin_and_env_are_data(params: Plain) -> None:
     ],
 )
 def test_the_hint_of_a_refused_command_is_a_safe_form(command: str, hint: str) -> None:
-    told = the(checked(shell_node(command=command)), "template_to_interpreter")
+    told = find_only(check_document(shell_node(command=command)), "template_to_interpreter")
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
     assert hint in told.hint
     assert "`${v}`" in told.message

@@ -11,7 +11,7 @@ KEY_FILE = "\n".join(["-----BEGIN KEY-----", *[f"{PIECE}{number}" for number in 
 """A secret of many lines, none of which is one by itself."""
 
 
-def knowing(context: Context) -> Context:
+def add_secrets(context: Context) -> Context:
     """The same context in a run whose secrets these are, and a process that does not know them."""
     mask = Redactor()
     for secret in (TOKEN, KEY_FILE):

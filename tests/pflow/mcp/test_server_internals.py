@@ -22,11 +22,11 @@ from pflow.library.manager import WorkflowManager
 from pflow.nodes import processes
 from pflow.registry.registry import Registry
 from pflow.service import Service
-from tests.pflow.library.homes import draft, saved
-from tests.pflow.mcp.agents import PATIENCE_S, agent, executed, failed, said_by, told
+from tests.pflow.library.homes import write_draft, write_saved
+from tests.pflow.mcp.agents import PATIENCE_S, agent, call_failing_tool, call_tool, execute_workflow, get_stderr_file
 from tests.pflow.mcp.gates import gate, is_running
-from tests.pflow.mcp.material import HELLO, chain, history, own_node
-from tests.pflow.mcp.rawly import raw_server
+from tests.pflow.mcp.raw_server import raw_server
+from tests.pflow.mcp.sample_workflows import HELLO, chain, declare_user_node, read_history
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import connected
 
@@ -51,7 +51,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    draft(home, "hello", HELLO)
+    write_draft(home, "hello", HELLO)
     server = mcp_server.build_server()
     threads: list[str] = []
     make_service: Callable[[], Service] = mcp_server._open_service  # pyright: ignore[reportPrivateUsage]
@@ -63,7 +63,7 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
     monkeypatch.setattr(mcp_server, "_open_service", noting)
     async with connected(server) as client:
         for tool, arguments in CALLS.items():
-            await told(client, tool, **arguments)
+            await call_tool(client, tool, **arguments)
             assert threads.pop().startswith("asyncio_"), tool
             assert threads == []
         pool: Any = vars(asyncio.get_running_loop())["_default_executor"]
@@ -78,12 +78,12 @@ async def test_no_tool_blocks_the_loop(home: Path) -> None:
     without_a_run = {tool: arguments for tool, arguments in CALLS.items() if tool != "execute"}
     async with connected(mcp_server.build_server()) as client:
         for final_name in ("kept", "kept-too"):
-            draft(home, "hello", HELLO)
+            write_draft(home, "hello", HELLO)
             calls = {**without_a_run, "save_to_library": {**CALLS["save_to_library"], "final_name": final_name}}
             # What is imported late is imported the first time.
             with blockbuster_ctx() if final_name == "kept-too" else nullcontext():
                 for tool, arguments in calls.items():
-                    await told(client, tool, **arguments)
+                    await call_tool(client, tool, **arguments)
 
 
 @requirement("PF-R17")
@@ -101,7 +101,7 @@ async def test_every_request_makes_its_own_service_registry_and_managers(
 
         monkeypatch.setattr(kind, "__init__", init)
 
-    saved(home, "kept", ir=HELLO)
+    write_saved(home, "kept", ir=HELLO)
     server = mcp_server.build_server()
     for kind in (Service, Registry, WorkflowManager):
         noting(kind)
@@ -115,7 +115,7 @@ async def test_every_request_makes_its_own_service_registry_and_managers(
                 ("execute", WorkflowManager),
             ):
                 before = len(made)
-                await told(client, tool, **{**CALLS[tool], **({"name": "kept"} if "name" in CALLS[tool] else {})})
+                await call_tool(client, tool, **{**CALLS[tool], **({"name": "kept"} if "name" in CALLS[tool] else {})})
                 new = made[before:]
                 assert sum(isinstance(one, Service) for one in new) == 1, tool
                 assert any(isinstance(one, kind) for one in new), tool
@@ -126,7 +126,7 @@ async def test_every_request_makes_its_own_service_registry_and_managers(
 async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = draft(home, "breaks", chain({"id": "one", "type": "shell", "params": {"command": "exit 1"}}))
+    file = write_draft(home, "breaks", chain({"id": "one", "type": "shell", "params": {"command": "exit 1"}}))
     before = file.read_bytes()
     asked: list[dict[str, Any]] = []
     execute = Service.execute
@@ -137,7 +137,7 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
 
     monkeypatch.setattr(Service, "execute", noting)
     async with connected(mcp_server.build_server()) as client:
-        await failed(client, "execute", name="breaks")
+        await call_failing_tool(client, "execute", name="breaks")
     (only,) = asked
     assert only["enable_repair"] is False
     assert isinstance(only["output"], NullOutput)
@@ -147,15 +147,15 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
 
 
 async def test_once_the_server_is_about_to_end_no_run_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    draft(home, "hello", HELLO)
+    write_draft(home, "hello", HELLO)
     ending = threading.Event()
     monkeypatch.setattr(mcp_server, "_ending", ending)
     async with connected(mcp_server.build_server()) as client:
-        await executed(client, "hello", who="Tycho")
+        await execute_workflow(client, "hello", who="Tycho")
         ending.set()
-        reply = await failed(client, "execute", name="hello", inputs={"who": "Sophie"})
+        reply = await call_failing_tool(client, "execute", name="hello", inputs={"who": "Sophie"})
     assert reply["error"]["code"] == "run_cancelled"
-    assert len(history(home, "hello")) == 1
+    assert len(read_history(home, "hello")) == 1
 
 
 @requirement("PF-R20")
@@ -168,9 +168,9 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
     monkeypatch.setattr(cancelling, "cancel_all", deaf)
     monkeypatch.setattr(mcp_server, "_ending", threading.Event())
     with gate(tmp_path) as here:
-        draft(home, "waits", chain(here.node("waits")))
+        write_draft(home, "waits", chain(here.node("waits")))
         async with connected(mcp_server.build_server()) as client:
-            running = asyncio.create_task(failed(client, "execute", name="waits"))
+            running = asyncio.create_task(call_failing_tool(client, "execute", name="waits"))
             child = await asyncio.to_thread(here.wait)
             async with asyncio.timeout(PATIENCE_S):
                 while child not in processes._live_pids:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
@@ -220,12 +220,12 @@ def run(params, context):
 
 @requirement("PF-R11")
 async def test_what_a_node_prints_in_the_process_of_the_server_reaches_nobody(home: Path) -> None:
-    own_node(home, "prints", PRINTS)
-    draft(home, "noisy", chain({"id": "one", "type": "prints"}))
+    declare_user_node(home, "prints", PRINTS)
+    write_draft(home, "noisy", chain({"id": "one", "type": "prints"}))
     async with agent(home) as client:
         for _ in range(2):
-            assert (await executed(client, "noisy"))["outputs"] == {"one": {"read": ""}}
-    assert said_by(home).read_text(encoding="utf-8") == ""
+            assert (await execute_workflow(client, "noisy"))["outputs"] == {"one": {"read": ""}}
+    assert get_stderr_file(home).read_text(encoding="utf-8") == ""
 
 
 BREAKS = """\

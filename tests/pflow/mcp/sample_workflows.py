@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pflow.engine.runlog import RunLog
-from tests.pflow.library.homes import put
+from tests.pflow.library.homes import write_workflow_file
 
 HELLO: dict[str, Any] = {
     "inputs": {"who": {"type": "string", "description": "Whom to greet."}},
@@ -15,7 +15,7 @@ HELLO: dict[str, Any] = {
 }
 
 
-def shell(node_id: str, command: str, **more: Any) -> dict[str, Any]:
+def shell_node(node_id: str, command: str, **more: Any) -> dict[str, Any]:
     return {"id": node_id, "type": "shell", "params": {"command": command}, **more}
 
 
@@ -26,25 +26,25 @@ def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
-def counting(node_id: str, tally: Path) -> dict[str, Any]:
+def counting_node(node_id: str, tally: Path) -> dict[str, Any]:
     """A node that adds a line to a file each time it runs."""
-    return shell(node_id, f"echo ran >> '{tally}'; echo {node_id}")
+    return shell_node(node_id, f"echo ran >> '{tally}'; echo {node_id}")
 
 
-def times(tally: Path) -> int:
+def count_runs(tally: Path) -> int:
     """How often a counting node ran."""
     return len(tally.read_text(encoding="utf-8").splitlines()) if tally.exists() else 0
 
 
-def own_node(home: Path, kind: str, code: str, **interface: Any) -> None:
+def declare_user_node(home: Path, kind: str, code: str, **interface: Any) -> None:
     """A node type of the user's own: a function `run` in a file beside its declaration."""
     stem = kind.replace("-", "_")
     declared = {"type": kind, "description": f"The node {kind}.", "run": f"{stem}.py:run", **interface}
-    put(home, f"nodes/{stem}.py", code)
-    put(home, f"nodes/{stem}.json", {"nodes": [declared]})
+    write_workflow_file(home, f"nodes/{stem}.py", code)
+    write_workflow_file(home, f"nodes/{stem}.json", {"nodes": [declared]})
 
 
-def history(home: Path, name: str) -> list[dict[str, Any]]:
+def read_history(home: Path, name: str) -> list[dict[str, Any]]:
     """The runs of a workflow in the log, the last first, each with its nodes."""
     log = RunLog(home / "runs.db")
     try:
@@ -53,5 +53,5 @@ def history(home: Path, name: str) -> list[dict[str, Any]]:
         log.close()
 
 
-def checkpoint_file(home: Path, name: str) -> dict[str, Any]:
+def read_checkpoint(home: Path, name: str) -> dict[str, Any]:
     return json.loads((home / "checkpoints" / f"{name}.json").read_text(encoding="utf-8"))

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from tests.forking import Forked
-from tests.pflow.mcp.agents import PATIENCE_S, SERVE, environment, loaded, workplace
+from tests.pflow.mcp.agents import PATIENCE_S, SERVE, load_command, make_environment, make_working_folder
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
 
 
-class Raw:
+class RawServer:
     def __init__(self, process: subprocess.Popen[bytes] | Forked) -> None:
         self.process = process
         self._heard = bytearray()
@@ -59,22 +59,22 @@ class Raw:
 
 
 @contextmanager
-def raw_server(home: Path, *, command: Sequence[str] = (), **env: str) -> Generator[Raw]:
+def raw_server(home: Path, *, command: Sequence[str] = (), **env: str) -> Generator[RawServer]:
     """A server that is initialized. Its stdin is open until the block ends, or closes it.
 
     Without a `command` it is one that need not load anything first.
     """
-    with _started(home, command, environment(home, **env)) as process:
+    with _start_server(home, command, make_environment(home, **env)) as process:
         try:
-            raw = Raw(process)
+            raw = RawServer(process)
             raw.initialize()
             yield raw
         finally:
             process.kill()
 
 
-def _started(home: Path, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes] | Forked:
+def _start_server(home: Path, command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes] | Forked:
     if not command:
-        return loaded().start(*SERVE, env=env, cwd=workplace(home))
+        return load_command().start(*SERVE, env=env, cwd=make_working_folder(home))
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=workplace(home), env=env)
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=make_working_folder(home), env=env)
