@@ -317,4 +317,4 @@ def test_the_value_that_claim_set_is_traced_to_its_row_and_checked_against_the_s
     assert json.loads(cited("other-shelf").stdout)["status"] == "unverified claim"
     missing = cited("missing")
     assert missing.returncode == 2
-    assert "There is no folder missing" in missing.stdout
+    assert "The folder missing does not exist" in missing.stdout

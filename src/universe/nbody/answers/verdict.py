@@ -58,8 +58,8 @@ def write_verdict(found: Findings) -> str:
 def _describe_distrust(found: Findings) -> str:
     worst = int(np.nan_to_num(found.errors, nan=180.0).argmax())
     reason = (
-        f"{found.motion.names[worst]} is known to {format_plain_number(found.errors[worst])} degrees of its orbit only, "
-        "and "
+        f"{found.motion.names[worst]} is known to {format_plain_number(found.errors[worst])} degrees of its orbit "
+        "only, and "
         f"{TRUSTED_DEGREES:g} degrees is the limit"
         if not found.errors[worst] < TRUSTED_DEGREES
         else "a second run from almost the same start met other collisions"
