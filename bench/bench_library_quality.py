@@ -20,7 +20,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.limits import QUERY_CHARS
 from paper_library.mcp_server import make_mcp_server
-from paper_library.worker_threads import Threads
+from paper_library.worker_threads import WorkerThreads
 
 TARGETS: Final = {"cranfield": 0.441, "cacm": 0.512, "scifact": 0.695}
 RECALL_TARGET: Final = 0.47
@@ -50,7 +50,7 @@ def main() -> None:
 def _tool(shelf: Path) -> Rank:
     """Ranks by calling the tool as a client would; ids are those of the collection."""
     library = Library.open(shelf)
-    server = make_mcp_server(library, Threads(2, query_s=60, fetch_s=60))
+    server = make_mcp_server(library, WorkerThreads(2, query_s=60, fetch_s=60))
 
     def rank(query: str, count: int) -> list[str]:
         reply: Any = asyncio.run(server.call_tool("search_papers", {"query": query[:QUERY_CHARS], "limit": count}))

@@ -19,7 +19,7 @@ from ratios import record_ratio
 
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
-from pflow.ir.checker import check
+from pflow.ir.checker import check_workflow
 from pflow.registry.registry import Registry
 from pflow.service import require_valid
 
@@ -30,7 +30,7 @@ OURS: Final = Path(sys.executable).parent / "pflow"
 def per_node(home: Path, document: dict[str, Any], *, log: bool) -> float:
     """Microseconds for each node."""
     registry = Registry(home)
-    workflow = require_valid(check(document, registry), "bench")  # as every workflow is before it runs
+    workflow = require_valid(check_workflow(document, registry), "bench")  # as every workflow is before it runs
     runs = RunLog(home / "runs.db") if log else None
     engine = Engine(home, registry, lambda _: workflow, log=runs)
     gc.collect()

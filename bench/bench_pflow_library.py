@@ -11,8 +11,8 @@ from time import perf_counter, sleep
 import orjson
 from ratios import record_ratio
 
-from pflow.library.listing import INDEX, LIBRARY, list_workflows, matching
-from pflow.library.lookup import find
+from pflow.library.listing import INDEX, LIBRARY, filter_workflows, list_workflows
+from pflow.library.lookup import find_workflow
 from pflow.library.manager import WorkflowManager
 
 WORKFLOWS = 1_000
@@ -63,7 +63,7 @@ def list_warm(home: Path) -> int:
 
 
 def search_warm(home: Path) -> int:
-    return len(matching(list_workflows(home).workflows, "people greets"))
+    return len(filter_workflows(list_workflows(home).workflows, "people greets"))
 
 
 def seconds(call: Callable[[Path], int], home: Path) -> float:
@@ -97,7 +97,7 @@ def main() -> None:
         manager = WorkflowManager.for_library(home)
         started = perf_counter()
         for number in range(WORKFLOWS):
-            find(home, f"workflow-{number:04}")
+            find_workflow(home, f"workflow-{number:04}")
         found = (perf_counter() - started) / WORKFLOWS
         started = perf_counter()
         for number in range(100):

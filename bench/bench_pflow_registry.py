@@ -16,9 +16,9 @@ import orjson
 from ratios import record_ratio
 
 from pflow.registry.cache import FILE
-from pflow.registry.mcp_tools import tool_interface
+from pflow.registry.mcp_tools import make_tool_interface
 from pflow.registry.registry import Registry
-from pflow.registry.search import Document, document, ranked
+from pflow.registry.search import Document, make_document, rank_documents
 
 COMPONENTS = 1_000
 ROUNDS = 15
@@ -79,11 +79,11 @@ def furnish(home: Path) -> list[Path]:
     servers: dict[str, dict[str, list[object]]] = {}
     for number in range(half):
         server = words(number)[0]
-        servers.setdefault(server, {"nodes": []})["nodes"].append(tool_interface(server, tool(number)))
+        servers.setdefault(server, {"nodes": []})["nodes"].append(make_tool_interface(server, tool(number)))
     files = [home / "mcp-tools.json", home / "nodes" / "own.json"]
     files[0].write_bytes(orjson.dumps({"servers": servers}))
     own = [
-        {**tool_interface("own", tool(number)), "type": f"own-{number}", "run": "own.py:run"}
+        {**make_tool_interface("own", tool(number)), "type": f"own-{number}", "run": "own.py:run"}
         for number in range(half, COMPONENTS)
     ]
     files[1].parent.mkdir()
@@ -133,7 +133,7 @@ def time_loading(home: Path, files: list[Path]) -> None:
 
 def workflow_documents() -> list[Document]:
     return [
-        document(
+        make_document(
             f"{verb}-{thing}-{number}", description=description(server, verb, thing), keys=["url"], uses=number % 7
         )
         for number in range(COMPONENTS)
@@ -149,7 +149,7 @@ def time_searching(home: Path) -> None:
 
         def browse(query: str = query) -> None:
             Registry(home).search(query)
-            ranked(query, workflow_documents())
+            rank_documents(query, workflow_documents())
 
         best = min(seconds(browse) for _ in range(ROUNDS))
         print(f"  {best * 1e3:7.2f} ms  {query or '(everything)'}")

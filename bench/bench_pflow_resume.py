@@ -14,7 +14,7 @@ from ratios import record_ratio
 
 from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
-from pflow.ir.parser import read_workflow
+from pflow.ir.parser import parse_workflow
 from pflow.registry.registry import Registry
 
 NODES: Final = 1_000
@@ -25,7 +25,7 @@ ROUNDS: Final = 3
 
 def run(home: Path, document: dict[str, Any]) -> tuple[float, int]:
     """Seconds until it failed again, and how many results were taken over."""
-    workflow, _ = read_workflow(document)
+    workflow, _ = parse_workflow(document)
     assert workflow is not None
     engine = Engine(home, Registry(home), lambda _: workflow, log=RunLog(home / "runs.db"))
     started = time.perf_counter()

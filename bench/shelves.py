@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 
 DATA: Final = Path(__file__).parents[2] / "shared" / "data"
 CORPUS: Final = sorted((DATA / "corpus").glob("*.jsonl.gz"))
@@ -37,10 +37,10 @@ def workshop() -> Path:
 
 
 @cache
-def corpus_shelf() -> tuple[Path, Report]:
+def corpus_shelf() -> tuple[Path, BuildReport]:
     """The whole corpus as a shelf. BENCH_SHELF may name one that is there already."""
     if given := os.environ.get("BENCH_SHELF"):
-        return Path(given), Report()
+        return Path(given), BuildReport()
     target = workshop() / "corpus"
     return target, build_shelf(CORPUS, target)
 

@@ -12,11 +12,11 @@ import pytest
 from paper_library.library import Library
 from paper_library.mcp_server import make_mcp_server as library_server
 from paper_library.sample import sample_shelf
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
-from paper_library.worker_threads import Threads
+from paper_library.worker_threads import WorkerThreads
 from paper_search.mcp_server import mcp as paper_search
-from pflow.mcp_server import make as pflow_server
+from pflow.mcp_server import build_server as pflow_server
 from universe.mcp_server import make_mcp_server as universe_server
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
@@ -25,8 +25,8 @@ from uraniborg.kernel.mcp import Server
 
 @contextmanager
 def making_servers() -> Generator[dict[str, Server]]:
-    threads = Threads(1, query_s=1, fetch_s=1)
-    library = Library(LiveShelf(sample_shelf()), Assets(None, timeout_s=1), timeout_s=1)
+    threads = WorkerThreads(1, query_s=1, fetch_s=1)
+    library = Library(LiveShelf(sample_shelf()), AssetReader(None, timeout_s=1), timeout_s=1)
     yield {
         "paper_search": paper_search,
         "paper_library": library_server(library, threads),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.registry.interface import Interface, Out, interface_from
+from pflow.registry.interface import Interface, Out, parse_interface
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "reference" / "nodes.md"
@@ -73,7 +73,7 @@ def section(node: Interface) -> str:
 
 def _read(path: Path) -> list[Interface]:
     declared = json.loads(path.read_text(encoding="utf-8"))["nodes"]
-    return [interface_from(plain, source="builtin") for plain in declared]
+    return [parse_interface(plain, source="builtin") for plain in declared]
 
 
 def _contents(kinds: Mapping[str, list[Interface]]) -> str:

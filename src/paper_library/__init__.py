@@ -1,4 +1,4 @@
-"""A shelf of papers: built from what a researcher has, read-only, browsed by REST and read by agents over MCP.
+"""A read-only shelf of papers, built from bibliographies and texts, for programs, REST clients and agents (MCP).
 
 from paper_library import Library, build_shelf
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Library", "build_shelf", "sample_shelf"]
 
-_HOMES = {
+_MODULES = {
     "Library": "paper_library.library",
     "build_shelf": "paper_library.build.builder",
     "sample_shelf": "paper_library.sample",
@@ -24,7 +24,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when first asked for: a server's worker need not load the readers, nor a build the server."""
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    """Import public names on first use, so that a server does not load the readers, nor a build the server."""
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,12 +1,13 @@
-"""`paper-library`, and `python -m paper_library`."""
+"""The entry point of `paper-library` and `python -m paper_library`."""
 
 import sys
 
 
 def main() -> None:
-    from paper_library.cli import run
+    """Run the command line with the arguments of the process."""
+    from paper_library.cli import run_command
 
-    run(sys.argv[1:])
+    run_command(sys.argv[1:])
 
 
 if __name__ == "__main__":

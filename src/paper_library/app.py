@@ -16,9 +16,9 @@ from paper_library.config import LibraryConfig
 from paper_library.library import Library
 from paper_library.mcp_server import make_mcp_server
 from paper_library.rest import make_rest_app
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
-from paper_library.worker_threads import Threads
+from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.http_app import list_origins, secure_app
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.mcp import stateless_app
@@ -31,9 +31,9 @@ _CONFIG: Final = "URANIBORG_LIBRARY_SERVE"
 def make_app(config: LibraryConfig) -> ASGIApp:
     """Return the app for `config`, whose shelf must be set. Raise what opening the shelf raises."""
     assert config.shelf is not None
-    assets = Assets(config.static_base_url, timeout_s=config.asset_timeout_s)
+    assets = AssetReader(config.static_base_url, timeout_s=config.asset_timeout_s)
     library = Library(LiveShelf(config.shelf), assets, timeout_s=config.query_timeout_s)
-    threads = Threads(config.threads, query_s=config.query_timeout_s, fetch_s=config.asset_timeout_s)
+    threads = WorkerThreads(config.threads, query_s=config.query_timeout_s, fetch_s=config.asset_timeout_s)
     server = make_mcp_server(library, threads, extra_tools=config.extra_tools)
 
     @asynccontextmanager
@@ -58,8 +58,8 @@ def _is_page(path: str) -> bool:
     return path == "/" or path.startswith(("/papers/", "/browse/"))
 
 
-def _make_routes(library: Library, threads: Threads) -> list[BaseRoute]:
-    from paper_library.pages import page_routes
+def _make_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
+    from paper_library.pages import make_page_routes
 
     async def answer_health(_request: Request) -> Response:
         problem = library.live.problem
@@ -75,7 +75,7 @@ def _make_routes(library: Library, threads: Threads) -> list[BaseRoute]:
     return [
         Route(HEALTH, answer_health),
         Mount("/api/v1", make_rest_app(library, threads)),
-        *page_routes(library, threads),
+        *make_page_routes(library, threads),
     ]
 
 

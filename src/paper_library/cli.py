@@ -1,4 +1,4 @@
-"""The command line: build a shelf, look at it, check it, serve it."""
+"""The command line: build, search, show, export, verify, compare and serve shelves."""
 
 import sys
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
 
 app = typer.Typer(
-    help="A shelf of papers: built from what you have, searched, and served to people and agents.",
+    help="Build a shelf of papers from your files, search it, and serve it to people and agents.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-ShelfArgument = Annotated[Path, typer.Argument(metavar="SHELF", help="The shelf's folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress on stderr.")]
+ShelfArgument = Annotated[Path, typer.Argument(metavar="SHELF", help="The folder of the shelf.")]
 
 
 @app.command()
@@ -28,48 +28,56 @@ def build(
     inputs: Annotated[
         list[Path], typer.Argument(metavar="INPUT…", help=".bib, .ris, .json, .jsonl, .md, .xml, .pdf, or folders.")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="SHELF", help="The folder to make.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="SHELF", help="The folder of the new shelf.")],
     summaries: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Summaries to add: DIR/TEMPLATE/NAME.json.")
     ] = None,
     update: Annotated[
         Path | None,
-        typer.Option(metavar="OLD", help="A shelf whose papers go in too; what the inputs say now replaces the old."),
+        typer.Option(metavar="OLD", help="Add the papers of this shelf; entries of the inputs replace its entries."),
     ] = None,
     prune: Annotated[
-        bool, typer.Option("--prune", help="With --update: leave out papers that none of the inputs has any more.")
+        bool, typer.Option("--prune", help="With --update: remove papers that none of the inputs has.")
     ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int | None:
-    """Make a shelf of everything in the inputs. What belongs together becomes one paper."""
-    from paper_library.build.builder import build_shelf
-    from paper_library.terminal_output import progress_bar, tell_build
+    """Build a shelf from files and folders. Entries of the same paper are merged.
 
-    with progress_bar(quiet=quiet) as progress:
+    Example: paper-library build refs.bib papers/ -o shelf
+    """
+    from paper_library.build.builder import build_shelf
+    from paper_library.terminal_output import print_build_report, show_progress
+
+    with show_progress(quiet=quiet) as progress:
         report = build_shelf(inputs, output, summaries=summaries, update=update, prune=prune, progress=progress)
     if json:
         _print_json(report.as_dict())
     else:
-        tell_build(report)
+        print_build_report(report)
     return None
 
 
 @app.command(context_settings={"ignore_unknown_options": True})  # -word is for the query
 def search(
     shelf: ShelfArgument,
-    query: Annotated[list[str], typer.Argument(help='Words, "a phrase", -without, author:, year:2019..2023, …')],
-    limit: Annotated[int, typer.Option(help="How many papers to show.")] = 10,
-    offset: Annotated[int, typer.Option(help="How many to skip.")] = 0,
-    sort: Annotated[str, typer.Option(help="relevance, year_desc, year_asc, title_asc or title_desc.")] = "relevance",
+    query: Annotated[list[str], typer.Argument(help='Words, "a phrase", -word, author:NAME, year:2019..2023, …')],
+    limit: Annotated[int, typer.Option(help="The number of papers to show.")] = 10,
+    offset: Annotated[int, typer.Option(help="The number of papers to skip.")] = 0,
+    sort: Annotated[
+        str, typer.Option(help="The order: relevance, year_desc, year_asc, title_asc or title_desc.")
+    ] = "relevance",
     json: Json = False,
 ) -> None:
-    """Search a shelf."""
+    """Search a shelf.
+
+    Example: paper-library search shelf exoplanet atmospheres year:2019..
+    """
     from paper_library.library import Library
-    from paper_library.terminal_output import tell_results
+    from paper_library.terminal_output import print_results
 
     found = Library.open(shelf).search(" ".join(query), limit=limit, offset=offset, sort=sort)
-    _print_json(found) if json else tell_results(found)
+    _print_json(found) if json else print_results(found)
 
 
 @app.command()
@@ -77,58 +85,64 @@ def show(
     shelf: ShelfArgument,
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="A DOI, arXiv id or PMID; a paper_id or BibTeX key, or how it begins."),
+        typer.Argument(metavar="PAPER", help="A DOI, arXiv id or PMID; a paper_id or BibTeX key, or its beginning."),
     ],
-    source: Annotated[bool, typer.Option("--source", help="Print the paper's text.")] = False,
-    summary: Annotated[str | None, typer.Option(metavar="TEMPLATE", help="Print this summary.")] = None,
-    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print its BibTeX entry.")] = False,
+    source: Annotated[bool, typer.Option("--source", help="Print the text of the paper.")] = False,
+    summary: Annotated[str | None, typer.Option(metavar="TEMPLATE", help="Print the summary of this template.")] = None,
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print the BibTeX entry.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what a shelf has of one paper."""
+    """Show one paper of a shelf.
+
+    Example: paper-library show shelf 10.1038/nature21360 --bibtex
+    """
     from paper_library.library import Library
-    from paper_library.terminal_output import tell_paper
+    from paper_library.terminal_output import print_paper
 
     library = Library.open(shelf)
-    wanted = [name for name, asked in (("--source", source), ("--summary", summary), ("--bibtex", bibtex)) if asked]
+    wanted = [name for name, value in (("--source", source), ("--summary", summary), ("--bibtex", bibtex)) if value]
     if len(wanted) > 1:
-        raise InvalidInput(f"Choose one of {' and '.join(wanted)}.", hint="Each prints one thing.")
-    paper = library.complete(paper)
+        raise InvalidInput(f"{' and '.join(wanted)} cannot be combined.", hint="Use one of these options.")
+    paper = library.resolve_prefix(paper)
     if source:
         text = library.source(paper)
-        _print_json({"source": text}) if json else _print(text)
+        _print_json({"source": text}) if json else _print_text(text)
     elif summary:
-        _print(library.summary(paper, summary))
+        _print_text(library.summary(paper, summary))
     elif bibtex:
         text = library.bibtex(paper)
-        _print_json({"bibtex": text}) if json else _print(text)
+        _print_json({"bibtex": text}) if json else _print_text(text)
     else:
-        said = library.metadata(paper)
-        _print_json(said) if json else tell_paper(said)
+        metadata = library.metadata(paper)
+        _print_json(metadata) if json else print_paper(metadata)
 
 
 @app.command()
 def export(
     shelf: ShelfArgument,
     query: Annotated[
-        list[str] | None, typer.Argument(help="Export what this finds; all if left out. Put -- before -word.")
+        list[str] | None,
+        typer.Argument(help="Export the papers that match; all papers if left out. Put -- before -word."),
     ] = None,
     format_name: Annotated[
         str | None, typer.Option("--format", "-f", metavar="FORMAT", help="bibtex, ris, csl-json or json. [bibtex]")
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write into this file.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
     json: Annotated[
         bool, typer.Option("--json", help="The same as --format json; with --output, print a JSON report.")
     ] = False,
 ) -> None:
-    """Write the papers of a shelf as BibTeX, RIS, CSL-JSON or JSON, in the order of the shelf.
+    """Export papers as BibTeX, RIS, CSL-JSON or JSON, in shelf order.
 
-    A shelf built from its BibTeX or JSON has the same papers, ids and BibTeX keys.
+    A shelf built from the BibTeX or JSON export has the same papers, ids and BibTeX keys.
+
+    Example: paper-library export shelf -o refs.bib
     """
     from paper_library.library import Library
     from uraniborg.kernel.files import check_output, write_output
 
     if json and output is None and format_name not in (None, "json"):
-        raise InvalidInput("--json prints JSON, and --format another format.", hint="Leave one of them out.")
+        raise InvalidInput(f"--json and --format {format_name} cannot be combined.", hint="Use one of these options.")
     check_output(output)
     wanted = format_name or ("json" if json and output is None else "bibtex")
     pieces = Library.open(shelf).export(" ".join(query or []), wanted)
@@ -136,82 +150,84 @@ def export(
         sys.stdout.writelines(pieces)
         return
     write_output(output, pieces)
-    _print_json({"file": str(output), "format": wanted}) if json else _print(f"Written to {output}.")
+    _print_json({"file": str(output), "format": wanted}) if json else _print_text(f"Wrote {output}.")
 
 
 @app.command()
 def stats(shelf: ShelfArgument, json: Json = False) -> None:
-    """Tell what a shelf holds, and what is missing where."""
+    """Show the number of papers, texts and summaries of a shelf, and its missing fields."""
     from paper_library.library import Library
-    from paper_library.terminal_output import tell_stats
+    from paper_library.terminal_output import print_stats
 
-    said = Library.open(shelf).stats()
-    _print_json(said) if json else tell_stats(said)
+    counts = Library.open(shelf).stats()
+    _print_json(counts) if json else print_stats(counts)
 
 
 @app.command()
 def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
-    """Read every file of a shelf and tell whether it is as it was built. Exits with 4 if not."""
+    """Verify every file of a shelf. The exit code is 4 if a file is damaged or missing."""
     from paper_library.errors import ShelfDamaged
-    from paper_library.store.verification import verify as check
-    from paper_library.terminal_output import progress_bar, tell_verdict
+    from paper_library.store.verification import verify_shelf
+    from paper_library.terminal_output import print_verdict, show_progress
 
-    with progress_bar(quiet=quiet) as progress:
-        verdict = check(shelf, lambda done: progress("verify", done, 0))
-    _print_json(verdict.as_dict()) if json else tell_verdict(verdict)
-    return None if verdict.is_whole else ShelfDamaged.exit_code
+    with show_progress(quiet=quiet) as progress:
+        verdict = verify_shelf(shelf, lambda done: progress("verify", done, 0))
+    _print_json(verdict.as_dict()) if json else print_verdict(verdict)
+    return None if verdict.is_intact else ShelfDamaged.exit_code
 
 
 @app.command()
 def diff(
-    old: Annotated[Path, typer.Argument(metavar="OLD", help="A shelf.")],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="Another.")],
+    old: Annotated[Path, typer.Argument(metavar="OLD", help="The old shelf.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW", help="The new shelf.")],
     json: Json = False,
 ) -> None:
-    """Tell which papers one shelf has that another has not, and which have changed."""
-    from paper_library.store.difference import compare
-    from paper_library.terminal_output import tell_difference
+    """Compare two shelves: added, removed and changed papers."""
+    from paper_library.store.difference import compare_shelves
+    from paper_library.terminal_output import print_difference
 
-    difference = compare(old, new)
-    _print_json(difference.as_dict()) if json else tell_difference(difference)
+    difference = compare_shelves(old, new)
+    _print_json(difference.as_dict()) if json else print_difference(difference)
 
 
 @app.command()
 def sample(
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="SHELF", help="Where to build it."),
+        typer.Option("--output", "-o", metavar="SHELF", help="The folder of the sample shelf."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Build the sample shelf, if it is not there yet, and print where it is."""
+    """Build the sample shelf if it does not exist, and print its folder."""
     from paper_library.sample import sample_shelf
 
     path = sample_shelf(output)
-    _print_json({"shelf": str(path)}) if json else _print(str(path))
+    _print_json({"shelf": str(path)}) if json else _print_text(str(path))
 
 
 @app.command()
 def serve(
     shelf: Annotated[
-        Path | None, typer.Argument(metavar="[SHELF]", help="The shelf's folder; the sample shelf if left out.")
+        Path | None, typer.Argument(metavar="[SHELF]", help="The folder of the shelf; the sample shelf if left out.")
     ] = None,
-    host: Annotated[str | None, typer.Option(help="The address to listen at. [127.0.0.1]")] = None,
-    port: Annotated[int | None, typer.Option(help="The port to listen at; 0 takes a free one. [8421]")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen on. [127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 selects a free port. [8421]")] = None,
     allow_origin: Annotated[
-        list[str] | None, typer.Option(metavar="ORIGIN", help="A web origin that may call /mcp; may be repeated.")
+        list[str] | None, typer.Option(metavar="ORIGIN", help="A web origin that may call /mcp. Repeatable.")
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="A name the server goes by, with port; may be repeated.")
+        list[str] | None, typer.Option(metavar="HOST", help="A host name of the server, with port. Repeatable.")
     ] = None,
     static_base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where assets are fetched that the shelf's folder lacks.")
+        str | None, typer.Option(metavar="URL", help="The server of assets that are not in the shelf folder.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes to serve with. [1]")] = None,
+    workers: Annotated[int | None, typer.Option(help="The number of server processes. [1]")] = None,
     token: Annotated[
-        str | None, typer.Option(help="What callers must send; better set URANIBORG_LIBRARY__TOKEN.")
+        str | None, typer.Option(help="The token that clients must send. Prefer URANIBORG_LIBRARY__TOKEN.")
     ] = None,
-    insecure: Annotated[bool, typer.Option("--insecure", help="Let others reach it without a token.")] = False,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Allow access from other machines without a token.")
+    ] = False,
     extra_tools: Annotated[
         bool | None,
         typer.Option(
@@ -220,7 +236,10 @@ def serve(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Serve a shelf: MCP at /mcp, REST at /api/v1, pages at /."""
+    """Serve a shelf: MCP at /mcp, REST at /api/v1, pages at /.
+
+    Example: paper-library serve shelf --port 8421
+    """
     from paper_library.serving import serve_shelf
 
     options: dict[str, Any] = {
@@ -238,11 +257,12 @@ def serve(
     serve_shelf({name: value for name, value in options.items() if value is not None}, as_json=json)
 
 
-def run(arguments: Sequence[str]) -> NoReturn:
+def run_command(arguments: Sequence[str]) -> NoReturn:
+    """Run the command with these arguments and exit."""
     run_typer_app(app, arguments, name="paper-library")
 
 
-def _print(text: str) -> None:
+def _print_text(text: str) -> None:
     sys.stdout.write(text if text.endswith("\n") else text + "\n")
 
 

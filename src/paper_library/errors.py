@@ -1,27 +1,27 @@
-"""How the library fails.
+"""The errors of the library.
 
 UraniborgError
 ├── InvalidInput
-│   ├── (the kernel's invalid_argument, for everything out of bounds)
-│   └── NothingToShelve          nothing_to_shelve: none of the inputs made a paper
+│   ├── OutOfBounds              invalid_argument: an argument is out of range
+│   └── NothingToShelve          nothing_to_shelve: the inputs contain no papers
 ├── NotFound
 │   ├── PaperNotFound            paper_not_found
-│   ├── PaperAmbiguous           paper_ambiguous: several papers begin so, with candidates
+│   ├── PaperAmbiguous           paper_ambiguous: several papers match a prefix, with candidates
 │   ├── TemplateNotAvailable     template_not_available, with available_summary_templates
 │   ├── SourceNotAvailable       source_not_available
 │   ├── TranslationNotAvailable  translation_not_available, with available_translations
 │   ├── ShelfNotFound            shelf_not_found
 │   └── InputNotFound            input_not_found
 ├── Conflict
-│   ├── ShelfExists              shelf_exists: something that is no shelf stands in the way
-│   ├── ShelfTooNew              shelf_too_new: made by a later version
-│   ├── RegisterTooNew           register_too_new: the ids beside a shelf were written by a later version
-│   ├── ShelfTooOld              shelf_too_old: made by an earlier version, to be built again
-│   └── ShelfDamaged             shelf_damaged: half-written, changed or unreadable
+│   ├── ShelfExists              shelf_exists: the output exists and is not a shelf
+│   ├── ShelfTooNew              shelf_too_new: built by a later version
+│   ├── RegisterTooNew           register_too_new: the id register was written by a later version
+│   ├── ShelfTooOld              shelf_too_old: built by an earlier version, must be built again
+│   └── ShelfDamaged             shelf_damaged: incomplete, changed or unreadable
 └── Unavailable
     ├── AssetFetchFailed         asset_fetch_failed, with a reason: missing, timeout, …
-    ├── ShelfUnwritable          shelf_unwritable: the disk refused what a build had to write
-    ├── AssetInvalid             asset_invalid: there, but not what the shelf says it is
+    ├── ShelfUnwritable          shelf_unwritable: a build could not write to the disk
+    ├── AssetInvalid             asset_invalid: the contents have changed
     └── QueryTooSlow             query_too_slow
 """
 
@@ -29,6 +29,8 @@ from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailabl
 
 
 class PaperNotFound(NotFound):
+    """No paper of the shelf has this id."""
+
     code = "paper_not_found"
 
     def __init__(self, paper_id: str, template: str | None = None) -> None:
@@ -41,23 +43,27 @@ class PaperNotFound(NotFound):
 
 
 class PaperAmbiguous(NotFound):
+    """Several papers match a prefix."""
+
     code = "paper_ambiguous"
 
     def __init__(self, prefix: str, candidates: list[str]) -> None:
         super().__init__(
-            f"Several papers begin with {prefix[:100]}: {'; '.join(candidates)}.",
-            hint="Write more of the id or BibTeX key.",
+            f"Several papers start with {prefix[:100]}: {'; '.join(candidates)}.",
+            hint="Use more characters of the id or BibTeX key.",
             paper_id=prefix[:100],
             candidates=candidates,
         )
 
 
 class TemplateNotAvailable(NotFound):
+    """The paper has no summary of this template."""
+
     code = "template_not_available"
 
     def __init__(self, paper_id: str, template: str, available: list[str]) -> None:
         super().__init__(
-            f"There is no summary '{template[:100]}' of this paper.",
+            f"This paper has no summary '{template[:100]}'.",
             hint=f"Use one of: {', '.join(available)}; or leave the template out.",
             paper_id=paper_id,
             template=template[:100],
@@ -66,23 +72,27 @@ class TemplateNotAvailable(NotFound):
 
 
 class SourceNotAvailable(NotFound):
+    """The paper has no text on this shelf."""
+
     code = "source_not_available"
 
     def __init__(self, paper_id: str) -> None:
         super().__init__(
             "The source text of this paper is not available on this shelf.",
-            hint="Its metadata has the abstract, its summary what is known of the paper.",
+            hint="Read the abstract in the metadata, or the summary.",
             paper_id=paper_id,
         )
 
 
 class TranslationNotAvailable(NotFound):
+    """The paper has no translation into this language."""
+
     code = "translation_not_available"
 
     def __init__(self, paper_id: str, lang: str, available: list[str]) -> None:
         super().__init__(
             f"A translation of this paper into '{lang[:40]}' is not available.",
-            hint=f"There are: {', '.join(available)}." if available else "This paper has no translations.",
+            hint=f"Available translations: {', '.join(available)}." if available else "This paper has no translations.",
             paper_id=paper_id,
             lang=lang[:40],
             available_translations=available,
@@ -90,56 +100,80 @@ class TranslationNotAvailable(NotFound):
 
 
 class NothingToShelve(InvalidInput):
+    """The inputs contain no papers."""
+
     code = "nothing_to_shelve"
 
 
 class ShelfNotFound(NotFound):
+    """The folder does not exist or is not a shelf."""
+
     code = "shelf_not_found"
 
 
 class InputNotFound(NotFound):
+    """An input of a build does not exist."""
+
     code = "input_not_found"
 
 
 class ShelfExists(Conflict):
+    """The output of a build exists and is not a shelf."""
+
     code = "shelf_exists"
 
 
 class ShelfTooNew(Conflict):
+    """The shelf was built by a later version."""
+
     code = "shelf_too_new"
 
 
 class ShelfTooOld(Conflict):
+    """The shelf was built by an earlier version and must be built again."""
+
     code = "shelf_too_old"
 
 
 class RegisterTooNew(Conflict):
+    """The id register was written by a later version."""
+
     code = "register_too_new"
 
 
 class ShelfDamaged(Conflict):
+    """The shelf is incomplete, changed or unreadable."""
+
     code = "shelf_damaged"
     status = 503
 
 
 class AssetFetchFailed(Unavailable):
+    """An asset could not be read."""
+
     code = "asset_fetch_failed"
 
 
 class AssetInvalid(Unavailable):
+    """The contents of an asset have changed."""
+
     code = "asset_invalid"
 
 
 class ShelfUnwritable(Unavailable):
+    """A build could not write to the disk."""
+
     code = "shelf_unwritable"
 
 
 class QueryTooSlow(Unavailable):
+    """A query was stopped after its time limit."""
+
     code = "query_too_slow"
 
 
 class OutOfBounds(InvalidInput):
-    """An argument beyond its limit: names it and what is allowed."""
+    """An argument that is out of range; the message names the allowed values."""
 
     def __init__(self, argument: str, allowed: str, *, hint: str = "") -> None:
         super().__init__(

@@ -30,14 +30,14 @@ def export_papers(shelf: Shelf, query: str, format_name: str) -> Iterator[str]:
     if format_name not in EXPORTS:
         raise OutOfBounds("format", f"one of: {', '.join(EXPORTS)}")
     numbers = _find_numbers(shelf, query) if query.strip() else range(shelf.manifest.papers)
-    return EXPORTS[format_name]((shelf.described(no), shelf.bibtex(no)) for no in numbers)
+    return EXPORTS[format_name]((shelf.metadata_dict(no), shelf.bibtex(no)) for no in numbers)
 
 
 def _find_numbers(shelf: Shelf, query: str) -> list[int]:
     """Return the places of the papers that a search for `query` finds, in the order of the shelf."""
     numbers: list[int] = []
     while len(numbers) <= OFFSET:
-        page = engine.search(shelf, query, limit=PAGE_SIZE, offset=len(numbers), sort="title_asc")
+        page = engine.search_shelf(shelf, query, limit=PAGE_SIZE, offset=len(numbers), sort="title_asc")
         if page.total > _MOST_FOUND:
             raise OutOfBounds(
                 "query",

@@ -1,13 +1,14 @@
-"""The library as a program uses it: everything a shelf can be asked, as plain values.
+"""The library service: all read operations of a shelf, as plain values.
 
     library = Library.open("shelf")
     page = library.search("perovskite stability year:2019..")
     library.metadata(page["results"][0]["paper_id"])
 
-All of it blocks for as long as it takes, some milliseconds as a rule. MCP and REST are two doors to it.
+All methods block, usually for some milliseconds. MCP tools, REST, pages and the command line call this service.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -24,12 +25,12 @@ from paper_library.errors import (
 from paper_library.export import export_papers
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, VALUE_CHARS
 from paper_library.search import engine
-from paper_library.search.compiler import Compiled
+from paper_library.search.compiler import CompiledQuery
 from paper_library.search.engine import Page
 from paper_library.search.hits import make_hits
 from paper_library.search.query import SORTS, Sort
 from paper_library.search.suggestions import suggest_keywords
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.layout import FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
@@ -45,25 +46,26 @@ DEFAULT_TIMEOUT_S = 5.0
 
 
 class Library:
-    """Opened by `Library.open`. Threads may share it. Every method raises members of the error family only."""
+    """The read operations of one shelf; see `Library.open`. Threads may share it. All errors are UraniborgErrors."""
 
-    def __init__(self, live: LiveShelf, assets: Assets, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
+    def __init__(self, live: LiveShelf, assets: AssetReader, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> None:
         self.live = live
         self._assets = assets
         self._timeout = timeout_s
 
     @classmethod
     def open(cls, shelf: Path | str, *, static_base_url: str | None = None) -> Self:
-        """The library of one shelf. Raises ShelfNotFound, ShelfTooNew, ShelfDamaged."""
-        return cls(LiveShelf(Path(shelf)), Assets(static_base_url))
+        """Open the shelf in this folder. Raise ShelfNotFound, ShelfTooNew or ShelfDamaged."""
+        return cls(LiveShelf(Path(shelf)), AssetReader(static_base_url))
 
     def close(self) -> None:
+        """Close the shelf."""
         self._assets.close()
         self.live.current().close()
 
     @property
     def build_id(self) -> str:
-        """Changes when the shelf is replaced."""
+        """The id of the build, which changes when the shelf is replaced."""
         return self.live.current().build_id
 
     def search(
@@ -77,15 +79,15 @@ class Library:
         facets: Sequence[str] = (),
         facet_limit: int = 10,
     ) -> dict[str, Any]:
-        """Papers for a query, best first; see `paper_library.search.query` for the language."""
-        order = _checked_sort(sort)
+        """Return papers that match a query, best first; `paper_library.search.query` describes the language."""
+        order = _check_sort(sort)
         for kind in (*facets, *(filters or {})):
-            _check_kind(kind)
+            _check_facet_kind(kind)
         for kind, value in (filters or {}).items():
             _check_value(kind, value)
 
-        def found(shelf: Shelf) -> dict[str, Any]:
-            page = engine.search(
+        def search(shelf: Shelf) -> dict[str, Any]:
+            page = engine.search_shelf(
                 shelf,
                 query,
                 limit=limit,
@@ -97,57 +99,57 @@ class Library:
             )
             return page.as_dict()
 
-        return self._on_shelf(found)
+        return self._query_shelf(search)
 
     def search_by_keyword(self, keyword: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
-        """Papers that have `keyword` among their keywords or tags, whole and whatever its case; newest first."""
+        """Return papers with this keyword or tag, ignoring case; newest first."""
         engine.check_page(limit, offset)
         _check_value("keyword", keyword)
         value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
-        def found(shelf: Shelf) -> dict[str, Any]:
-            ids = [one for kind in ("keyword", "tag") if (one := shelf.facet_id(kind, value)) is not None]
-            numbers, total = shelf.with_facet(ids, limit, offset) if ids else ([], 0)
-            hits = make_hits(shelf, shelf.rows(numbers), [0.0] * len(numbers), Compiled.for_snippets(keyword))
+        def search(shelf: Shelf) -> dict[str, Any]:
+            ids = [one for kind in ("keyword", "tag") if (one := shelf.find_facet_id(kind, value)) is not None]
+            numbers, total = shelf.find_by_facets(ids, limit, offset) if ids else ([], 0)
+            hits = make_hits(shelf, shelf.read_rows(numbers), [0.0] * len(numbers), CompiledQuery.for_snippets(keyword))
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
             page = Page(hits, total, limit, offset, interpreted)
             if not total:
                 page.suggest(keyword, suggest_keywords(shelf, value))
             return page.as_dict()
 
-        return self._on_shelf(found)
+        return self._query_shelf(search)
 
-    def similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
-        """Papers about the same things as this one, the most alike first."""
-        return self._on_shelf(
-            lambda shelf: engine.similar(shelf, shelf.resolve(paper), limit=limit, offset=offset).as_dict()
+    def find_similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
+        """Return papers on the same topics, the most similar first."""
+        return self._query_shelf(
+            lambda shelf: engine.find_similar(shelf, shelf.resolve(paper), limit=limit, offset=offset).as_dict()
         )
 
-    def with_title(self, title: str) -> list[str]:
-        """The ids of the papers with exactly this title, whatever its case and accents."""
+    def find_by_title(self, title: str) -> list[str]:
+        """Return the ids of the papers with this title, ignoring case and accents."""
         _check_value("title", title)
-        return self._on_shelf(lambda shelf: [row.paper_id for row in shelf.rows(shelf.with_title(title))])
+        return self._query_shelf(lambda shelf: [row.paper_id for row in shelf.read_rows(shelf.find_by_title(title))])
 
-    def complete(self, prefix: str) -> str:
-        """Return the id of the paper that `prefix` names, or of the only one whose id or BibTeX key begins with it."""
+    def resolve_prefix(self, prefix: str) -> str:
+        """Return the id of the paper that `prefix` names, or of the only one whose id or BibTeX key starts with it."""
 
-        def completed(shelf: Shelf) -> str:
-            return shelf.described(shelf.complete(prefix))["paper_id"]
+        def resolve(shelf: Shelf) -> str:
+            return shelf.metadata_dict(shelf.resolve_prefix(prefix))["paper_id"]
 
-        return self._on_shelf(completed)
+        return self._query_shelf(resolve)
 
     def metadata_json(self, paper: str) -> bytes:
-        """All that is known of a paper, by its id, DOI, arXiv id or BibTeX key, as JSON."""
+        """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key, as JSON."""
         shelf = self.live.current()
         return shelf.metadata(shelf.resolve(paper))
 
     def metadata(self, paper: str) -> dict[str, Any]:
-        """All that is known of a paper, by its id, DOI, arXiv id or BibTeX key."""
+        """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key."""
         return orjson.loads(self.metadata_json(paper))
 
     def summary(self, paper: str, template: str | None = None) -> str:
-        """A summary of a paper as a JSON text: of this template, or of the preferred one."""
-        return self._on_shelf(lambda shelf: self._summary(shelf, paper, template))
+        """Return the summary of this template, or the preferred summary, as a JSON text."""
+        return self._query_shelf(lambda shelf: self._summary(shelf, paper, template))
 
     def source(self, paper: str, lang: str | None = None) -> str:
         """Return the text of a paper as markdown, in its own language or translated into `lang`."""
@@ -156,65 +158,65 @@ class Library:
 
         def read(shelf: Shelf) -> str:
             no = shelf.resolve(paper)
-            paper_id = shelf.described(no)["paper_id"]
+            paper_id = shelf.metadata_dict(no)["paper_id"]
             ref = shelf.asset(no, SOURCE, "")
             if ref is None:
                 raise SourceNotAvailable(paper_id)
             return self._assets.read(shelf.folder, ref, paper_id)
 
-        return self._on_shelf(read)
+        return self._query_shelf(read)
 
     def section(self, paper: str, heading: str, *, lang: str | None = None) -> str:
         """Return the section of a paper's text under `heading`, with its subsections, as markdown."""
         return read_section(self.source(paper, lang), heading)
 
     def translation(self, paper: str, lang: str) -> str:
-        """The paper in another language, as markdown."""
+        """Return the translation of a paper into `lang`, as markdown."""
 
         def read(shelf: Shelf) -> str:
             no = shelf.resolve(paper)
-            said = shelf.described(no)
+            metadata = shelf.metadata_dict(no)
             ref = shelf.asset(no, TRANSLATION, lang.lower())
             if ref is None:
-                raise TranslationNotAvailable(said["paper_id"], lang, said["translations"])
-            return self._assets.read(shelf.folder, ref, said["paper_id"])
+                raise TranslationNotAvailable(metadata["paper_id"], lang, metadata["translations"])
+            return self._assets.read(shelf.folder, ref, metadata["paper_id"])
 
-        return self._on_shelf(read)
+        return self._query_shelf(read)
 
     def bibtex(self, paper: str) -> str:
-        """Return the BibTeX entry of a paper as its owner wrote it, or one made of the metadata."""
+        """Return the BibTeX entry of a paper as its owner wrote it, or one generated from the metadata."""
         shelf = self.live.current()
         no = shelf.resolve(paper)
-        return make_bibtex_entry(shelf.described(no), shelf.bibtex(no))
+        return make_bibtex_entry(shelf.metadata_dict(no), shelf.bibtex(no))
 
     def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
         """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""
         if format_name not in FORMATS:
             raise OutOfBounds("format", f"one of: {', '.join(FORMATS)}")
 
-        def written(shelf: Shelf) -> str:
+        def write(shelf: Shelf) -> str:
             numbers = dict.fromkeys(map(shelf.resolve, papers))
-            return write_citations(((shelf.described(no), shelf.bibtex(no)) for no in numbers), format_name)
+            return write_citations(((shelf.metadata_dict(no), shelf.bibtex(no)) for no in numbers), format_name)
 
-        return self._on_shelf(written)
+        return self._query_shelf(write)
 
     def export(self, query: str = "", format_name: str = "bibtex") -> Iterator[str]:
-        """Return the papers that `query` finds, or all, as bibtex, ris, csl-json or json: pieces of one text.
+        """Return the papers that match `query`, or all papers, as bibtex, ris, csl-json or json, in pieces of one text.
 
-        The papers come in the order of the shelf, all from the shelf of now.
+        The papers are in shelf order, and all come from the current shelf.
         """
         return export_papers(self.live.current(), query, format_name)
 
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
-        """The most frequent values of a category, with how many papers have each."""
-        _check_kind(category, "category")
-        engine.check_facets(limit)
+        """Return the most frequent values of a category, with their numbers of papers."""
+        _check_facet_kind(category, "category")
+        engine.check_facet_limit(limit)
         engine.check_page(1, offset)
 
-        def counted(shelf: Shelf) -> dict[str, Any]:
+        def count(shelf: Shelf) -> dict[str, Any]:
             values = shelf.top_facets(category, limit, offset)
-            total = shelf.facet_total(category)
-            more = engine.describe_more(offset + len(values), total, "value")
+            total = shelf.count_facet_values(category)
+            more = engine.describe_unreachable(offset + len(values), total, "value")
             return {
                 "category": category,
                 "result": [{"value": value, "paper_count": count} for value, count in values],
@@ -222,11 +224,11 @@ class Library:
                 **({"more": more} if more and values else {}),
             }
 
-        return self._on_shelf(counted)
+        return self._query_shelf(count)
 
     def stats(self) -> dict[str, Any]:
-        """What the shelf holds, in numbers."""
-        return self._on_shelf(lambda shelf: shelf.stats())
+        """Return counts of papers, assets, values and missing fields."""
+        return self._query_shelf(lambda shelf: shelf.stats())
 
     def _is_written_in(self, paper: str, lang: str) -> bool:
         known = self.metadata(paper)
@@ -237,38 +239,44 @@ class Library:
             no = shelf.resolve(paper)
         except PaperNotFound:
             raise PaperNotFound(paper, template) from None
-        said = shelf.described(no)
-        name = template or said["preferred_summary_template"]
-        if name not in said["available_summary_templates"]:
-            raise TemplateNotAvailable(said["paper_id"], name, said["available_summary_templates"])
+        metadata = shelf.metadata_dict(no)
+        name = template or metadata["preferred_summary_template"]
+        if name not in metadata["available_summary_templates"]:
+            raise TemplateNotAvailable(metadata["paper_id"], name, metadata["available_summary_templates"])
         ref = shelf.asset(no, SUMMARY, name)
         if ref is not None:
-            return self._assets.read(shelf.folder, ref, said["paper_id"])
-        assert name == DEFAULT_TEMPLATE, "only this one is not always stored"
-        return orjson.dumps(make_default_summary(said)).decode()
+            return self._assets.read(shelf.folder, ref, metadata["paper_id"])
+        assert name == DEFAULT_TEMPLATE, "only the default summary is not always stored"
+        return orjson.dumps(make_default_summary(metadata)).decode()
 
-    def _on_shelf(self, ask: Callable[[Shelf], T]) -> T:
-        """The answer of the shelf of now; of the new one if the old was cleared away in the midst of it."""
+    def _query_shelf(self, query: Callable[[Shelf], T]) -> T:
+        """Return the result of `query` on the current shelf; retry on the new shelf if the old one was just removed."""
         shelf = self.live.current()
         try:
-            with shelf.in_time(self._timeout):
-                return ask(shelf)
+            with shelf.limit_time(self._timeout):
+                return query(shelf)
         except AssetFetchFailed:
             fresh = self.live.refresh()
             if fresh is shelf:
                 raise
-            with fresh.in_time(self._timeout):
-                return ask(fresh)
+            with fresh.limit_time(self._timeout):
+                return query(fresh)
 
 
-def _checked_sort(sort: str) -> Sort:
+@lru_cache(maxsize=4)
+def open_shared_library(shelf: Path) -> Library:
+    """Return the library of a shelf, opened once per process; it reopens a replaced shelf by itself."""
+    return Library.open(shelf)
+
+
+def _check_sort(sort: str) -> Sort:
     for known in SORTS:
         if sort == known:
             return known
     raise OutOfBounds("sort", f"one of: {', '.join(SORTS)}")
 
 
-def _check_kind(kind: str, argument: str = "facet") -> None:
+def _check_facet_kind(kind: str, argument: str = "facet") -> None:
     if kind not in FACET_KINDS:
         raise OutOfBounds(argument, f"one of: {', '.join(FACET_KINDS)}")
 

@@ -1,4 +1,4 @@
-"""Every bound of the library, in one place."""
+"""All limits of the library."""
 
 from typing import Final
 
@@ -9,25 +9,25 @@ OFFSET: Final = 10_000
 FACETS: Final = 100
 DEFAULT_FACETS: Final = 20
 VALUE_CHARS: Final = 500
-"""The longest keyword, template name, language or identifier that is looked up."""
+"""The longest keyword, template name, language or identifier."""
 READ_CHARS: Final = 20_000
-"""The length at which get_paper_source and read_paper_section cut a text by default; a summary is not cut."""
+"""The default max_chars of get_paper_source and read_paper_section; summaries have no default limit."""
 RESOURCE_CHARS: Final = 50_000
-"""The length at which a resource is cut."""
+"""The longest text of a resource."""
 RESOURCES_LISTED: Final = 50
-"""The papers on one page of resources/list."""
+"""The number of papers on one page of resources/list."""
 CITATIONS: Final = 100
-"""The papers that one call of export_citations takes."""
+"""The most papers in one call of export_citations."""
 HTML_CHARS: Final = 50_000
-"""Of a text, what is made into HTML at once: foreign markup can take longer than it looks."""
+"""The longest text that is rendered as HTML at once, because hostile markup can be slow."""
 SNIPPET_CHARS: Final = 300
 SNIPPET_READ: Final = 2_000_000
-"""How much of full texts is read for the snippets of one page of results."""
+"""The most characters of full texts that are read for the snippets of one page."""
 AUTHORS_SHOWN: Final = 10
-"""In a search result; the metadata has them all."""
+"""The authors in a search result; the metadata has all."""
 OUTLINE_SHOWN: Final = 200
 PREFIX_TERMS: Final = 50
-"""How many words of the index a prefix stands for, the most frequent first."""
+"""The most words of the index that a prefix matches, most frequent first."""
 QUERY_WORDS: Final = 100
 ASSET_BYTES: Final = 64 * 1024 * 1024
-"""The largest file that is read from a static server."""
+"""The largest file that is fetched from a static server."""

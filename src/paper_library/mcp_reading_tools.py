@@ -1,4 +1,4 @@
-"""The tools that read one paper of the shelf: its metadata, summaries, text, sections and citation."""
+"""The MCP tools that read papers: metadata, summaries, texts, sections and citations."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from paper_library.library import Library
 from paper_library.limits import CITATIONS, READ_CHARS, VALUE_CHARS
 from paper_library.mcp_schemas import Metadata
 from paper_library.text.excerpts import cut_with_marker
-from paper_library.worker_threads import Threads
+from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Server, tool
 
 PaperId = Annotated[
@@ -20,16 +20,17 @@ PaperId = Annotated[
     ),
 ]
 MaxChars = Annotated[
-    int | None, Field(ge=1, description="At most this many characters. A marker at the end says how to read on.")
+    int | None,
+    Field(ge=1, description="The most characters to return. A marker at the end names the offset to continue with."),
 ]
-TextOffset = Annotated[int, Field(ge=0, description="Where in the text to begin, in characters.")]
+TextOffset = Annotated[int, Field(ge=0, description="The position in the text to start at, in characters.")]
 Language = Annotated[
-    str | None, Field(max_length=VALUE_CHARS, description="One of translations; the paper's own language if left out.")
+    str | None, Field(max_length=VALUE_CHARS, description="One of translations; the original language if left out.")
 ]
 
 
-def add_reading_tools(server: Server, library: Library, threads: Threads) -> None:
-    """Offer get_paper_metadata, get_paper_summary and get_paper_source."""
+def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
+    """Add get_paper_metadata, get_paper_summary and get_paper_source."""
 
     @tool(server, title="Metadata of a paper", read_only=True, idempotent=True, output=Metadata)
     async def get_paper_metadata(paper_id: PaperId) -> dict[str, Any]:
@@ -53,9 +54,9 @@ def add_reading_tools(server: Server, library: Library, threads: Threads) -> Non
         """Return a summary of a paper of this shelf, as the JSON text of one template.
 
         Call get_paper_metadata first: it lists the available templates. Without template the preferred one is read.
-        The summary comes whole unless max_chars limits it; read on with offset.
+        The summary is complete unless max_chars limits it; continue with offset.
         """
-        text = await threads.fetch(lambda: library.summary(paper_id, template))
+        text = await threads.run_fetch(lambda: library.summary(paper_id, template))
         return cut_with_marker(text, offset, max_chars)
 
     @tool(server, title="Read the paper itself", read_only=True, idempotent=True)
@@ -64,16 +65,16 @@ def add_reading_tools(server: Server, library: Library, threads: Threads) -> Non
     ) -> str:
         """Return the text of a paper of this shelf, or its translation into lang, as markdown.
 
-        The text can be very large, so max_chars is 20,000 if left out; read on with the offset that the marker at the
-        end names. get_paper_metadata gives source_chars and, in outline, the offset of each section. Not every paper
-        has a text.
+        Use it to read a paper in full. The text can be very large, so max_chars is 20,000 if left out; continue with
+        the offset that the marker at the end names. get_paper_metadata gives source_chars and, in outline, the offset
+        of each section. Not every paper has a text.
         """
-        text = await threads.fetch(lambda: library.source(paper_id, lang))
+        text = await threads.run_fetch(lambda: library.source(paper_id, lang))
         return cut_with_marker(text, offset, max_chars or READ_CHARS)
 
 
-def add_extra_tools(server: Server, library: Library, threads: Threads) -> None:
-    """Offer read_paper_section and export_citations, which the specification does not name."""
+def add_extra_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
+    """Add read_paper_section and export_citations, which are not in the specification."""
 
     @tool(server, title="Read one section", read_only=True, idempotent=True)
     async def read_paper_section(
@@ -83,7 +84,7 @@ def add_extra_tools(server: Server, library: Library, threads: Threads) -> None:
             Field(
                 min_length=1,
                 max_length=VALUE_CHARS,
-                description="A heading of the outline, or words of it; section of a search result fits.",
+                description="A heading of the outline, part of a heading, or section of a search result.",
             ),
         ],
         max_chars: MaxChars = READ_CHARS,
@@ -95,14 +96,14 @@ def add_extra_tools(server: Server, library: Library, threads: Threads) -> None:
         Use it instead of get_paper_source when get_paper_metadata's outline or a search result names the section you
         need. offset counts from the beginning of the section; max_chars is 20,000 if left out.
         """
-        text = await threads.fetch(lambda: library.section(paper_id, section, lang=lang))
+        text = await threads.run_fetch(lambda: library.section(paper_id, section, lang=lang))
         return cut_with_marker(text, offset, max_chars or READ_CHARS)
 
     @tool(server, title="Export citations", read_only=True, idempotent=True)
     async def export_citations(
         paper_ids: Annotated[
             list[PaperId],
-            Field(min_length=1, max_length=CITATIONS, description="The papers, each once in the result."),
+            Field(min_length=1, max_length=CITATIONS, description="The papers; each is cited once."),
         ],
         format: Annotated[  # noqa: A002 - the usual name
             Literal["bibtex", "ris", "csl-json"], Field(description="bibtex, ris or csl-json.")
@@ -110,6 +111,6 @@ def add_extra_tools(server: Server, library: Library, threads: Threads) -> None:
     ) -> str:
         """Return the citations of papers of this shelf, for a bibliography or a reference manager.
 
-        Use it to cite what you found. A BibTeX entry is copied as its owner wrote it, or made of the metadata.
+        Use it to cite papers. A BibTeX entry is copied as its owner wrote it, or generated from the metadata.
         """
-        return await threads.run(lambda: library.citations(paper_ids, format))
+        return await threads.run_query(lambda: library.citations(paper_ids, format))

@@ -1,4 +1,4 @@
-"""The shapes of structured replies, published as the output schemas of the tools. More keys may follow."""
+"""The output schemas of the MCP tools. Replies may have more keys."""
 
 from typing import Annotated, Any, NotRequired
 
@@ -15,9 +15,7 @@ class Hit(TypedDict):
     authors: Annotated[list[str], Field(description="The first authors; the metadata has all.")]
     score: float
     matched_fields: NotRequired[Annotated[list[str], Field(description="The fields of the paper that matched.")]]
-    section: NotRequired[
-        Annotated[str | None, Field(description="The heading above the match, for read_paper_section.")]
-    ]
+    section: NotRequired[Annotated[str | None, Field(description="The section of the match, for read_paper_section.")]]
     offset: NotRequired[Annotated[int | None, Field(description="The position of the match, for get_paper_source.")]]
     retracted: NotRequired[Annotated[bool, Field(description="True if the paper was retracted; else absent.")]]
 
@@ -33,7 +31,7 @@ class SearchReply(TypedDict):
     limit: int
     offset: int
     next_offset: Annotated[int | None, Field(description="The offset of the next page; null on the last.")]
-    more: NotRequired[Annotated[str, Field(description="How to reach results that no offset reaches.")]]
+    more: NotRequired[Annotated[str, Field(description="How to find results that no offset reaches.")]]
     interpreted_query: Annotated[dict[str, Any], Field(description="How the query was read.")]
     did_you_mean: NotRequired[str]
 
@@ -41,13 +39,13 @@ class SearchReply(TypedDict):
 class FacetReply(TypedDict):
     category: str
     result: list[FacetValue]
-    total: Annotated[int, Field(description="How many values there are.")]
+    total: Annotated[int, Field(description="The number of different values.")]
 
 
 class Heading(TypedDict):
     level: int
     title: str
-    offset: Annotated[int, Field(description="Where the section begins, for get_paper_source.")]
+    offset: Annotated[int, Field(description="The position of the section, for get_paper_source.")]
 
 
 class Metadata(TypedDict):

@@ -1,4 +1,4 @@
-"""The shelf for agents: eight tools and the resources of each paper, over MCP."""
+"""The MCP server: the tools and resources of a shelf."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -22,7 +22,7 @@ from paper_library.mcp_schemas import FacetReply, SearchReply
 from paper_library.search import engine
 from paper_library.text.bylines import format_byline
 from paper_library.text.excerpts import cut_with_marker
-from paper_library.worker_threads import Threads
+from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Listed, Server, list_pages, make_server, resource, tool
 from uraniborg.kernel.version import version
 
@@ -31,9 +31,9 @@ INSTRUCTIONS: Final = (
     "result has a paper_id, the fields that matched (matched_fields) and, for a match in the text, its section and "
     "offset. get_paper_metadata gives abstract, outline, summaries and translations. get_paper_summary reads "
     "a summary; get_paper_source reads the text, or a translation with lang, 20,000 characters at a time unless "
-    "max_chars says otherwise: the marker at the end names the offset to read on from. list_top_facets counts authors, "
+    "max_chars is given; the marker at the end names the offset to continue with. list_top_facets counts authors, "
     "venues, keywords, institutions and tags. Papers are resources too: resources/list pages through them, and "
-    "paper://PAPER_ID/source?offset=50000 reads on in a long one. A retracted paper is marked: retracted in results, "
+    "paper://PAPER_ID/source?offset=50000 continues in a long text. A retracted paper is marked: retracted in results, "
     "retraction in its metadata. Say so when you use it."
 )
 EXTRA_INSTRUCTIONS: Final = (
@@ -41,34 +41,34 @@ EXTRA_INSTRUCTIONS: Final = (
 )
 
 Limit = Annotated[
-    int | None, Field(ge=1, le=PAGE_SIZE, description=f"How many results at most; {DEFAULT_PAGE_SIZE} if left out.")
+    int | None, Field(ge=1, le=PAGE_SIZE, description=f"The most results to return; {DEFAULT_PAGE_SIZE} if left out.")
 ]
 PageSize = Annotated[int | None, Field(ge=1, le=PAGE_SIZE, description="Another name for limit.")]
 Offset = Annotated[
     int,
-    # The library checks the upper bound: its error says how to narrow the query.
+    # The library checks the upper limit: its error explains how to narrow the query.
     Field(
         ge=0,
         json_schema_extra={"maximum": OFFSET},
-        description="How many results to skip; next_offset of a reply leads to the next page.",
+        description="The number of results to skip; use next_offset of a reply for the next page.",
     ),
 ]
 
 
-def make_mcp_server(library: Library, threads: Threads, *, extra_tools: bool = True) -> Server:
-    """Return a server of this shelf; without `extra_tools` it has only the six tools of the specification."""
+def make_mcp_server(library: Library, threads: WorkerThreads, *, extra_tools: bool = True) -> Server:
+    """Return the MCP server of a shelf; without `extra_tools` it has only the six tools of the specification."""
     instructions = INSTRUCTIONS + EXTRA_INSTRUCTIONS if extra_tools else INSTRUCTIONS
     server = make_server("paper-library", version=version(), instructions=instructions)
-    _add_search(server, library, threads)
+    _add_search_tools(server, library, threads)
     add_reading_tools(server, library, threads)
     if extra_tools:
         add_extra_tools(server, library, threads)
     _add_resources(server, library, threads)
-    _list_papers(server, library, threads)
+    _add_paper_list(server, library, threads)
     return server
 
 
-def _add_search(server: Server, library: Library, threads: Threads) -> None:
+def _add_search_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
     @tool(server, title="Search the shelf", read_only=True, idempotent=True, output=SearchReply)
     async def search_papers(
         query: Annotated[
@@ -84,94 +84,98 @@ def _add_search(server: Server, library: Library, threads: Threads) -> None:
         offset: Offset = 0,
         sort: Literal["relevance", "year_desc", "year_asc", "title_asc", "title_desc"] = "relevance",
     ) -> dict[str, Any]:
-        """Full-text search of this shelf of papers: titles, abstracts, summaries, texts, names and identifiers.
+        """Search this shelf of papers: titles, abstracts, summaries, texts, names and identifiers.
 
-        Use it first, to find papers on a topic or one you know by words of its title, an author or a DOI. Answers with
-        the best matches, each with its paper_id and the passage that matched; total and next_offset tell of more.
-        interpreted_query says how the query was read; nothing in a query is an error.
+        Use it first, to find papers on a topic, or a known paper by words of its title, an author or a DOI. Returns
+        the best matches, each with its paper_id and the matching passage; total and next_offset describe further
+        results. interpreted_query explains how the query was read; every text is a valid query.
         """
-        size = engine.page_size(limit, page_size)
-        return await threads.run(lambda: library.search(query, limit=size, offset=offset, sort=sort))
+        size = engine.choose_page_size(limit, page_size)
+        return await threads.run_query(lambda: library.search(query, limit=size, offset=offset, sort=sort))
 
     @tool(server, title="Papers by keyword or tag", read_only=True, idempotent=True, output=SearchReply)
     async def search_papers_by_keyword(
         keyword: Annotated[
             str,
-            Field(min_length=1, max_length=VALUE_CHARS, description="A whole keyword or tag; case does not matter."),
+            Field(min_length=1, max_length=VALUE_CHARS, description="A complete keyword or tag; case does not matter."),
         ],
         limit: Limit = None,
         page_size: PageSize = None,
         offset: Offset = 0,
     ) -> dict[str, Any]:
-        """Papers on this shelf that carry exactly this keyword or tag, newest first.
+        """List the papers of this shelf with exactly this keyword or tag, newest first.
 
-        Use it when you know the keyword, for example from get_paper_metadata or list_top_facets; to look for words
+        Use it when you know the keyword, for example from get_paper_metadata or list_top_facets; to search for words
         anywhere in papers use search_papers.
         """
-        size = engine.page_size(limit, page_size)
-        return await threads.run(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))
+        size = engine.choose_page_size(limit, page_size)
+        return await threads.run_query(lambda: library.search_by_keyword(keyword, limit=size, offset=offset))
 
     @tool(server, title="Topics, people and venues of the shelf", read_only=True, idempotent=True, output=FacetReply)
     async def list_top_facets(
         category: Annotated[
             Literal["author", "venue", "keyword", "institution", "tag"],
-            Field(description="Which values to count: author, venue, keyword, institution or tag."),
+            Field(description="The values to count: author, venue, keyword, institution or tag."),
         ],
-        limit: Annotated[int, Field(ge=1, le=FACETS, description="How many values at most.")] = DEFAULT_FACETS,
+        limit: Annotated[int, Field(ge=1, le=FACETS, description="The most values to return.")] = DEFAULT_FACETS,
     ) -> dict[str, Any]:
-        """The most frequent authors, venues, keywords, institutions or tags of this shelf, with numbers of papers.
+        """List the most frequent authors, venues, keywords, institutions or tags of this shelf, with numbers of papers.
 
-        Use it to get to know the shelf, or to find the exact spelling of a value to search for.
+        Use it for an overview of the shelf, or to find the exact spelling of a value.
         """
-        return await threads.run(lambda: library.top_facets(category, limit=limit))
+        return await threads.run_query(lambda: library.top_facets(category, limit=limit))
 
 
-def _add_resources(server: Server, library: Library, threads: Threads) -> None:
+def _add_resources(server: Server, library: Library, threads: WorkerThreads) -> None:
     @resource(server, "paper://{paper_id}/metadata{?offset}", title="Metadata", mime_type="application/json")
     async def paper_metadata(paper_id: str, offset: TextOffset = 0) -> str:
-        """The metadata of a paper, as JSON."""
+        """Return the metadata of a paper, as JSON."""
         return cut_with_marker(library.metadata_json(paper_id).decode(), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/summary{?offset}", title="Preferred summary", mime_type="application/json")
     async def paper_summary(paper_id: str, offset: TextOffset = 0) -> str:
-        """The preferred summary of a paper, as JSON."""
-        return cut_with_marker(await threads.fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
+        """Return the preferred summary of a paper, as JSON."""
+        return cut_with_marker(await threads.run_fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/summary/{template}{?offset}", title="Summary", mime_type="application/json")
     async def paper_summary_of_template(paper_id: str, template: str, offset: TextOffset = 0) -> str:
-        """The summary of a paper by one template, as JSON."""
-        return cut_with_marker(await threads.fetch(lambda: library.summary(paper_id, template)), offset, RESOURCE_CHARS)
+        """Return the summary of a paper for one template, as JSON."""
+        return cut_with_marker(
+            await threads.run_fetch(lambda: library.summary(paper_id, template)), offset, RESOURCE_CHARS
+        )
 
     @resource(server, "paper://{paper_id}/source{?offset}", title="Source text", mime_type="text/markdown")
     async def paper_source(paper_id: str, offset: TextOffset = 0) -> str:
-        """The text of a paper, as markdown."""
-        return cut_with_marker(await threads.fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
+        """Return the text of a paper, as markdown."""
+        return cut_with_marker(await threads.run_fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/translation/{lang}{?offset}", title="Translation", mime_type="text/markdown")
     async def paper_translation(paper_id: str, lang: str, offset: TextOffset = 0) -> str:
-        """The text of a paper in another language, as markdown."""
-        return cut_with_marker(await threads.fetch(lambda: library.translation(paper_id, lang)), offset, RESOURCE_CHARS)
+        """Return the translation of a paper, as markdown."""
+        return cut_with_marker(
+            await threads.run_fetch(lambda: library.translation(paper_id, lang)), offset, RESOURCE_CHARS
+        )
 
 
-def _list_papers(server: Server, library: Library, threads: Threads) -> None:
+def _add_paper_list(server: Server, library: Library, threads: WorkerThreads) -> None:
     async def list_papers(cursor: str | None) -> tuple[list[Listed], str | None]:
-        offset = _offset(cursor)
-        page = await threads.run(lambda: library.search("", limit=RESOURCES_LISTED, offset=offset))
+        offset = _parse_cursor(cursor)
+        page = await threads.run_query(lambda: library.search("", limit=RESOURCES_LISTED, offset=offset))
         following = page["next_offset"]
-        return [_listed(hit) for hit in page["results"]], None if following is None else str(following)
+        return [_make_listing(hit) for hit in page["results"]], None if following is None else str(following)
 
     list_pages(server, list_papers)
 
 
-def _offset(cursor: str | None) -> int:
+def _parse_cursor(cursor: str | None) -> int:
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= len(str(OFFSET)) and int(cursor) <= OFFSET):
-        raise OutOfBounds("cursor", "the nextCursor of a list", hint="Leave it out to list from the beginning.")
+        raise OutOfBounds("cursor", "the nextCursor of a list", hint="Leave cursor out to list from the beginning.")
     return int(cursor)
 
 
-def _listed(hit: dict[str, Any]) -> Listed:
+def _make_listing(hit: dict[str, Any]) -> Listed:
     return Listed(
         f"paper://{hit['paper_id']}/metadata",
         hit["title"],

@@ -1,4 +1,4 @@
-"""The frame of every page for people: style, search box, headers, links. No script, nothing from outside."""
+"""The frame of every HTML page: style, search box, headers and links. No scripts, no external resources."""
 
 from collections.abc import Mapping
 from html import escape
@@ -9,7 +9,7 @@ from paper_library.limits import QUERY_CHARS
 from uraniborg.kernel.http_app import make_page_headers
 
 HEADERS: Final = make_page_headers(allow_forms=True)
-BROWSED: Final = {
+FACET_LABELS: Final = {
     "keyword": "Keywords",
     "author": "Authors",
     "venue": "Venues",
@@ -70,54 +70,54 @@ td, th { border: 1px solid var(--line); padding: .2rem .5rem }
 def make_page(
     title: str, body: str, *, query: str = "", filters: Mapping[str, str] | None = None, is_start: bool = False
 ) -> str:
-    """Return a whole page; the start page has the cursor in its search box.
+    """Return a complete HTML page; on the start page the search box has the focus.
 
-    `body` is HTML. Everything else is escaped here.
+    `body` is HTML. All other arguments are escaped.
     """
-    kept = "".join(
+    hidden = "".join(
         f'<input type="hidden" name="{escape(kind)}" value="{escape(value)}">'
         for kind, value in (filters or {}).items()
     )
-    browse = " ".join(link(f"/browse/{kind}", label) for kind, label in list(BROWSED.items())[:4])
+    browse = " ".join(render_link(f"/browse/{kind}", label) for kind, label in list(FACET_LABELS.items())[:4])
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head><body>'
-        f"<header>{link('/', 'The shelf')} {browse}</header>"
+        f"<header>{render_link('/', 'The shelf')} {browse}</header>"
         f'<form action="/" role="search"><input name="q" value="{escape(query)}" maxlength="{QUERY_CHARS}" '
         'aria-label="Search" placeholder="Words, &quot;a phrase&quot;, author:, year:2019.."'
-        f"{' autofocus' if is_start else ''}>{kept}<button>Search</button></form><main>{body}</main></body></html>"
+        f"{' autofocus' if is_start else ''}>{hidden}<button>Search</button></form><main>{body}</main></body></html>"
     )
 
 
-def link(target: str, text: str, **attributes: str) -> str:
+def render_link(target: str, text: str, **attributes: str) -> str:
     """Return a link whose address, text and attributes are escaped."""
     more = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
     return f'<a href="{escape(target)}"{more}>{escape(text)}</a>'
 
 
-def outside_link(target: str, text: str) -> str:
+def render_external_link(target: str, text: str) -> str:
     """Return a link to another site, or only the text if the address is not http or https."""
     if not target.lower().startswith(("http://", "https://")):
         return escape(text)
-    return link(target, text, rel="noopener noreferrer")
+    return render_link(target, text, rel="noopener noreferrer")
 
 
-def search_address(query: str, filters: Mapping[str, str] | None = None, offset: int = 0) -> str:
+def make_search_address(query: str, filters: Mapping[str, str] | None = None, offset: int = 0) -> str:
     """Return the address of a page of results."""
     given = {"q": query, **(filters or {}), "offset": str(offset or "")}
     return f"/?{urlencode({name: value for name, value in given.items() if value})}"
 
 
-def paper_address(paper_id: str) -> str:
+def make_paper_address(paper_id: str) -> str:
     """Return the address of the page of a paper."""
     return f"/papers/{quote(paper_id, safe='')}"
 
 
-def value_links(kind: str, values: Mapping[str, int | None], label: str = "") -> str:
-    """Return a list of links to the papers that have a value, each with its number of papers if known."""
+def render_value_links(kind: str, values: Mapping[str, int | None], label: str = "") -> str:
+    """Return a list of links to the papers with each value, with numbers of papers if known."""
     first = f'<li class="label">{escape(label)}</li>' if label else ""
     items = (
-        f"<li>{link(search_address('', {kind: value}), value + (f' ({count:,})' if count else ''))}</li>"
+        f"<li>{render_link(make_search_address('', {kind: value}), value + (f' ({count:,})' if count else ''))}</li>"
         for value, count in values.items()
     )
     return f'<ul class="values">{first}{"".join(items)}</ul>'

@@ -1,4 +1,4 @@
-"""Regular files opened without following links and without waiting: the one way to files that others placed."""
+"""Safe opening of files: regular files only, without following links and without waiting."""
 
 import errno
 import os
@@ -10,40 +10,40 @@ from typing import Final
 _FILE: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT: Final = getattr(os, "O_NONBLOCK", 0)
-# O_PATH needs no permission to list a folder on the way, only to pass through it.
+# O_PATH needs permission to search a folder, but not to list it.
 _FOLDER: Final = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _NO_LINK
 _WALKS: Final = hasattr(os, "O_DIRECTORY")
 
 
 class NotRegular(OSError):
-    """The path leads to a pipe, socket, device or folder."""
+    """The error for a path to a pipe, socket, device or folder."""
 
     def __init__(self) -> None:
         super().__init__(errno.EINVAL, "It is not a regular file")
 
 
 def resolve_links(path: Path) -> Path:
-    """Return the path without links. Raises OSError, also for links that lead to each other."""
+    """Return the path without links. Raise OSError, also for link loops."""
     try:
         return path.resolve(strict=True)
-    except RuntimeError:  # so until Python 3.13
+    except RuntimeError:  # before Python 3.13
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
 
 
 def open_regular(path: Path) -> BufferedReader:
     """Open the regular file at a path without links, such as `Path.resolve` returns.
 
-    Each folder of the path is opened by itself, so that a link that is put in its place meanwhile leads nowhere: that
-    raises OSError (ELOOP or ENOTDIR). Raises NotRegular, without waiting for the other end of a pipe, and OSError.
+    Each folder of the path is opened separately, so a link that replaces one meanwhile is not followed but raises
+    OSError (ELOOP or ENOTDIR). Raise NotRegular, without waiting for the other end of a pipe, and OSError.
     """
-    descriptor = _descriptor(path.absolute())
+    descriptor = _open_descriptor(path.absolute())
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     raise NotRegular
 
 
-def _descriptor(path: Path) -> int:
+def _open_descriptor(path: Path) -> int:
     if not _WALKS:
         return os.open(path, _FILE | _NO_LINK | _NO_WAIT)
     folder = os.open(path.anchor, _FOLDER)

@@ -1,4 +1,4 @@
-"""The shelf over REST: the same answers as the tools give, at addresses people and programs can keep."""
+"""The REST interface of a shelf, with the same results as the MCP tools."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ from paper_library.search import engine
 from paper_library.text.citations import FORMATS
 from paper_library.text.excerpts import cut_with_marker
 from paper_library.text.markdown import render_safe_html
-from paper_library.worker_threads import Threads
+from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.http_app import FRAGMENT_HEADERS, ErrorBody, add_error_handlers, add_validation_handler
 from uraniborg.kernel.text import find_close_names
@@ -31,7 +31,7 @@ from uraniborg.kernel.version import version
 Paper = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
 Limit = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description=f"{DEFAULT_PAGE_SIZE} if left out.")]
 PageSize = Annotated[int | None, Query(ge=1, le=PAGE_SIZE, description="Another name for limit.")]
-# The library checks the upper bound: its error says how to narrow the query.
+# The library checks the upper limit: its error explains how to narrow the query.
 Offset = Annotated[int, Query(ge=0, json_schema_extra={"maximum": OFFSET})]
 TextOffset = Annotated[int, Query(ge=0)]
 MaxChars = Annotated[int | None, Query(ge=1)]
@@ -39,22 +39,22 @@ FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
 Value = Annotated[str | None, Query(max_length=VALUE_CHARS)]
 
 
-def make_rest_app(library: Library, threads: Threads) -> FastAPI:
-    """An ASGI app to be mounted at /api/v1."""
+def make_rest_app(library: Library, threads: WorkerThreads) -> FastAPI:
+    """Return the ASGI app for /api/v1."""
     app = FastAPI(
         title="Paper library",
         version=version(),
-        description="A read-only shelf of papers. Every answer carries an ETag that changes when the shelf does.",
+        description="A read-only shelf of papers. Every response has an ETag that changes with the shelf.",
         docs_url=None,
         redoc_url=None,
         responses={status: {"model": ErrorBody} for status in (404, 422, 503)},
-        dependencies=[Depends(_refuse_unknown)],
+        dependencies=[Depends(_reject_unknown_parameters)],
     )
     add_error_handlers(app)
     add_validation_handler(app, InvalidInput, hint="See /api/v1/openapi.json.")
     _add_etags(app, library)
-    _add_search(app, library, threads)
-    _add_papers(app, library, threads)
+    _add_search_routes(app, library, threads)
+    _add_paper_routes(app, library, threads)
     return app
 
 
@@ -75,7 +75,7 @@ def _add_etags(app: FastAPI, library: Library) -> None:
         return response
 
 
-def _add_search(app: FastAPI, library: Library, threads: Threads) -> None:
+def _add_search_routes(app: FastAPI, library: Library, threads: WorkerThreads) -> None:
     @app.get("/search", summary="Search the shelf")
     async def search(  # pyright: ignore[reportUnusedFunction]
         q: Annotated[str, Query(max_length=QUERY_CHARS, description="The query; empty lists all papers.")] = "",
@@ -90,11 +90,11 @@ def _add_search(app: FastAPI, library: Library, threads: Threads) -> None:
         tag: Value = None,
         year: Annotated[str | None, Query(pattern=r"^\d{0,4}(\.\.\d{0,4})?$", description="2021 or 2019..2023")] = None,
         facets: Annotated[
-            list[FacetKind] | None, Query(description="Count these over everything found; may be repeated.")
+            list[FacetKind] | None, Query(description="Count these values over all results. Repeatable.")
         ] = None,
         facet_limit: Annotated[int, Query(ge=1, le=FACETS)] = 10,
     ) -> dict[str, Any]:
-        """The papers that a query finds, best first, with snippets; filters take whole values."""
+        """Return the papers that match a query, best first, with snippets; filters take complete values."""
         given = {
             "author": author,
             "venue": venue,
@@ -103,8 +103,8 @@ def _add_search(app: FastAPI, library: Library, threads: Threads) -> None:
             "tag": tag,
             "year": year,
         }
-        size = engine.page_size(limit, page_size)
-        return await threads.run(
+        size = engine.choose_page_size(limit, page_size)
+        return await threads.run_query(
             lambda: library.search(
                 q,
                 limit=size,
@@ -116,9 +116,9 @@ def _add_search(app: FastAPI, library: Library, threads: Threads) -> None:
             )
         )
 
-    @app.get("/", summary="What there is")
+    @app.get("/", summary="List the addresses")
     async def index() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
-        """The addresses."""
+        """Return the addresses of this interface."""
         paths = [path for path in app.openapi()["paths"] if path != "/"]
         return {"build_id": library.build_id, "openapi": "openapi.json", "addresses": [path[1:] for path in paths]}
 
@@ -128,52 +128,58 @@ def _add_search(app: FastAPI, library: Library, threads: Threads) -> None:
         limit: Annotated[int, Query(ge=1, le=FACETS)] = DEFAULT_FACETS,
         offset: Offset = 0,
     ) -> dict[str, Any]:
-        """Values of one kind with how many papers have them, the most frequent first."""
-        return await threads.run(lambda: library.top_facets(kind, limit=limit, offset=offset))
+        """Return the values of one kind with their numbers of papers, most frequent first."""
+        return await threads.run_query(lambda: library.top_facets(kind, limit=limit, offset=offset))
 
     @app.get("/stats", summary="The shelf in numbers")
     async def stats() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
-        """How many papers there are, and how many lack what."""
-        return await threads.run(library.stats)
+        """Return counts of papers, texts, summaries and missing fields."""
+        return await threads.run_query(library.stats)
 
-    @app.get("/lookup", summary="Find a paper by what is known of it")
+    @app.get("/lookup", summary="Find a paper by identifier or title")
     async def lookup(  # pyright: ignore[reportUnusedFunction]
-        id: Annotated[  # noqa: A002 - what the caller has is an id of some kind
+        id: Annotated[  # noqa: A002 - the usual name
             str | None, Query(max_length=VALUE_CHARS, description="A DOI, arXiv id, BibTeX key or paper_id.")
         ] = None,
         title: Annotated[str | None, Query(max_length=VALUE_CHARS, description="The exact title.")] = None,
     ) -> dict[str, Any]:
-        """The paper_ids of the papers with this identifier or title."""
+        """Return the paper_ids of the papers with this identifier or title."""
         if (id is None) == (title is None):
-            raise InvalidInput("Give either id or title.", hint="One of the two, not both.", argument="id")
+            raise InvalidInput(
+                "Either id or title is required, not both.",
+                hint="Use ?id=10.1038/nature21360 or ?title=TITLE.",
+                argument="id",
+            )
         return {
-            "paper_ids": library.with_title(title) if title is not None else [library.metadata(id or "")["paper_id"]]
+            "paper_ids": library.find_by_title(title) if title is not None else [library.metadata(id or "")["paper_id"]]
         }
 
 
-def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
-    @app.get("/papers/{paper_id}", summary="What is known of a paper")
+def _add_paper_routes(app: FastAPI, library: Library, threads: WorkerThreads) -> None:
+    @app.get("/papers/{paper_id}", summary="The metadata of a paper")
     async def paper(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """Everything known of a paper; its text and summaries have addresses of their own."""
+        """Return all metadata of a paper; its text and summaries have their own addresses."""
         return Response(library.metadata_json(paper_id), media_type="application/json")
 
     @app.get("/papers/{paper_id}/summary/{template}", summary="A summary")
     @app.get("/papers/{paper_id}/summary", summary="The preferred summary")
     async def summary(paper_id: Paper, template: str | None = None) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """A summary as JSON."""
-        return Response(await threads.fetch(lambda: library.summary(paper_id, template)), media_type="application/json")
+        """Return a summary, as JSON."""
+        return Response(
+            await threads.run_fetch(lambda: library.summary(paper_id, template)), media_type="application/json"
+        )
 
-    @app.get("/papers/{paper_id}/source", summary="The paper itself")
+    @app.get("/papers/{paper_id}/source", summary="The text of a paper")
     async def source(  # pyright: ignore[reportUnusedFunction]
         paper_id: Paper,
         format: Literal["markdown", "html"] = "markdown",  # noqa: A002 - the usual name
         max_chars: MaxChars = None,
         offset: TextOffset = 0,
     ) -> Response:
-        """The source text as markdown, or as HTML with everything taken out that could act."""
-        return await threads.fetch(lambda: _text(library.source(paper_id), format, max_chars, offset))
+        """Return the text as markdown, or as HTML without active content."""
+        return await threads.run_fetch(lambda: _make_text_response(library.source(paper_id), format, max_chars, offset))
 
-    @app.get("/papers/{paper_id}/translation/{lang}", summary="The paper in another language")
+    @app.get("/papers/{paper_id}/translation/{lang}", summary="A translation of a paper")
     async def translation(  # pyright: ignore[reportUnusedFunction]
         paper_id: Paper,
         lang: str,
@@ -181,12 +187,14 @@ def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
         max_chars: MaxChars = None,
         offset: TextOffset = 0,
     ) -> Response:
-        """A translation as markdown or HTML."""
-        return await threads.fetch(lambda: _text(library.translation(paper_id, lang), format, max_chars, offset))
+        """Return a translation as markdown or HTML."""
+        return await threads.run_fetch(
+            lambda: _make_text_response(library.translation(paper_id, lang), format, max_chars, offset)
+        )
 
     @app.get("/papers/{paper_id}/bibtex", summary="The BibTeX entry")
     async def bibtex(paper_id: Paper) -> Response:  # pyright: ignore[reportUnusedFunction]
-        """The entry as its owner wrote it."""
+        """Return the BibTeX entry as its owner wrote it."""
         return Response(library.bibtex(paper_id), media_type="application/x-bibtex")
 
     @app.get("/papers/{paper_id}/citation/{format}", summary="The citation")
@@ -194,26 +202,26 @@ def _add_papers(app: FastAPI, library: Library, threads: Threads) -> None:
         paper_id: Paper,
         format: Literal["bibtex", "ris", "csl-json"],  # noqa: A002 - the usual name
     ) -> Response:
-        """The paper in a format of reference managers."""
-        text = await threads.run(lambda: library.citations([paper_id], format))
+        """Return the citation in a format of reference managers."""
+        text = await threads.run_query(lambda: library.citations([paper_id], format))
         return Response(text, media_type=FORMATS[format].media_type)
 
     @app.get("/papers/{paper_id}/similar", summary="Similar papers")
     async def similar(paper_id: Paper, limit: Limit = None, offset: Offset = 0) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
-        """Papers about the same things, the most alike first."""
+        """Return papers on the same topics, the most similar first."""
         size = limit or DEFAULT_PAGE_SIZE
-        return await threads.run(lambda: library.similar(paper_id, limit=size, offset=offset))
+        return await threads.run_query(lambda: library.find_similar(paper_id, limit=size, offset=offset))
 
 
-def _text(text: str, format_name: str, max_chars: int | None, offset: int) -> Response:
+def _make_text_response(text: str, format_name: str, max_chars: int | None, offset: int) -> Response:
     if format_name == "html":
         part = cut_with_marker(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
         return HTMLResponse(render_safe_html(part), headers=FRAGMENT_HEADERS)
     return PlainTextResponse(cut_with_marker(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
 
 
-async def _refuse_unknown(request: Request) -> None:
-    """Raise InvalidInput for a parameter that the address does not take."""
+async def _reject_unknown_parameters(request: Request) -> None:
+    """Raise InvalidInput for an unknown query parameter."""
     route = request.scope["route"]
     allowed = [parameter.alias for parameter in route.dependant.query_params]
     unknown = [name for name in request.query_params if name not in allowed]
@@ -224,7 +232,7 @@ async def _refuse_unknown(request: Request) -> None:
     named = ", ".join(repr(name[:80]) for name in unknown[:5])
     raise InvalidInput(
         f"{route.path} has no parameter {named}.",
-        hint=f"{meant}It takes {', '.join(allowed) if allowed else 'no parameters'}.",
+        hint=f"{meant}Allowed parameters: {', '.join(allowed) if allowed else 'none'}.",
         argument=unknown[0][:80],
         allowed=allowed,
         **({"nearest": near} if near else {}),

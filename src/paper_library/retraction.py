@@ -1,4 +1,4 @@
-"""Editorial notices about a paper: retractions, concerns and corrections, as searches and bibliographies write them."""
+"""Editorial notices about papers: retractions, expressions of concern and corrections."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ Notice = dict[str, str]
 """`status`, and where known `source`, `date`, `notice_doi` and `label`."""
 
 STATUSES: Final = ("retracted", "withdrawn", "removed", "partially_retracted", "concern", "corrected", "updated")
-"""The gravest first. The first four mean that the paper is retracted."""
+"""The most serious first. The first four mean that the paper is retracted."""
 RETRACTIONS: Final = frozenset(STATUSES[:4])
 _SYNONYMS: Final = {
     "retraction": "retracted",
@@ -41,8 +41,8 @@ def read_notices(value: Any) -> list[Notice]:
     if not isinstance(given, dict):
         return []
     fields = cast("dict[str, Any]", given)
-    said = fields.get("status") or fields.get("type")
-    status = "_".join(said.lower().replace("-", " ").split()) if isinstance(said, str) else ""
+    given_status = fields.get("status") or fields.get("type")
+    status = "_".join(given_status.lower().replace("-", " ").split()) if isinstance(given_status, str) else ""
     status = _SYNONYMS.get(status, status)
     if not status or len(status) > _LONGEST:
         return []
@@ -50,17 +50,17 @@ def read_notices(value: Any) -> list[Notice]:
     return [{"status": status, **{name: " ".join(text.split())[:_LONGEST] for name, text in given.items()}}]
 
 
-def notices_in_note(note: str) -> list[Notice]:
-    """Return the notices that a BibTeX note describes in the words of `describe_notices`."""
+def parse_note(note: str) -> list[Notice]:
+    """Return the notices in a BibTeX note that `describe_notices` wrote."""
     found = [_IN_A_NOTE.fullmatch(part.rstrip(" .")) for part in note[: 10 * _LONGEST].split(";")]
     described = [match.groupdict() for match in found if match]
     return [notice for facts in described for notice in read_notices(facts)]
 
 
 def merge_notices(notices: Iterable[Notice]) -> list[Notice]:
-    """Return each notice once, the gravest first; those of one status with one DOI are one notice."""
+    """Return each notice once, the most serious first; notices with the same status and DOI are the same."""
     best: dict[tuple[str, ...], Notice] = {}
-    for notice in sorted(notices, key=_order):
+    for notice in sorted(notices, key=_make_sort_key):
         doi = notice.get("notice_doi", "")
         own = (doi,) if doi else ("", *(notice.get(name, "") for name in ("source", "date", "label")))
         best.setdefault((notice["status"], *own), notice)
@@ -68,38 +68,38 @@ def merge_notices(notices: Iterable[Notice]) -> list[Notice]:
 
 
 def find_retraction(notices: Iterable[Notice]) -> Notice | None:
-    """Return the gravest notice that means that the paper is retracted, without its label, or None.
+    """Return the most serious retraction notice, without its label, or None.
 
-    Of equally grave ones, a notice with a DOI comes first, then the latest.
+    Among equally serious notices, those with a DOI come first, then the latest.
     """
     found = [notice for notice in notices if notice["status"] in RETRACTIONS]
-    gravest = min((_gravity(notice) for notice in found), default=None)
-    equals = [notice for notice in found if _gravity(notice) == gravest]
+    gravest = min((_get_gravity(notice) for notice in found), default=None)
+    equals = [notice for notice in found if _get_gravity(notice) == gravest]
     best = max(equals, key=lambda one: ("notice_doi" in one, one.get("date", "")), default=None)
     return {name: value for name, value in best.items() if name != "label"} if best else None
 
 
 def describe_notices(notices: Iterable[Notice]) -> str:
-    """Return one line for people with every notice, or "" unless one is a retraction or a concern."""
-    ordered = sorted(notices, key=_order)
-    if not ordered or _gravity(ordered[0]) > STATUSES.index("concern"):
+    """Return one line with all notices, or "" if none is a retraction or a concern."""
+    ordered = sorted(notices, key=_make_sort_key)
+    if not ordered or _get_gravity(ordered[0]) > STATUSES.index("concern"):
         return ""
-    line = "; ".join(map(_describe, ordered))
+    line = "; ".join(map(_describe_notice, ordered))
     return line[0].upper() + line[1:]
 
 
-def _describe(notice: Notice) -> str:
+def _describe_notice(notice: Notice) -> str:
     status = {"concern": "expression of concern"}.get(notice["status"], notice["status"].replace("_", " "))
     date = f" {notice['date']}" if "date" in notice else ""
-    said = [f"notice doi:{notice['notice_doi']}"] if "notice_doi" in notice else []
-    said += [f"source {notice['source']}"] if "source" in notice else []
-    return f"{status}{date}" + (f" ({', '.join(said)})" if said else "")
+    details = [f"notice doi:{notice['notice_doi']}"] if "notice_doi" in notice else []
+    details += [f"source {notice['source']}"] if "source" in notice else []
+    return f"{status}{date}" + (f" ({', '.join(details)})" if details else "")
 
 
-def _gravity(notice: Notice) -> int:
+def _get_gravity(notice: Notice) -> int:
     return STATUSES.index(notice["status"]) if notice["status"] in STATUSES else len(STATUSES)
 
 
-def _order(notice: Notice) -> tuple[int, str, str, str]:
+def _make_sort_key(notice: Notice) -> tuple[int, str, str, str]:
     # "~" sorts after every digit: notices without a date come last.
-    return (_gravity(notice), notice.get("date", "~"), notice.get("notice_doi", "~"), notice.get("source", ""))
+    return (_get_gravity(notice), notice.get("date", "~"), notice.get("notice_doi", "~"), notice.get("source", ""))

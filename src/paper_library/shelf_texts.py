@@ -1,7 +1,6 @@
-"""Texts of papers for other parts, found under the entry point `universe.texts`. Read-only."""
+"""The texts of papers for other parts, through the entry point `universe.texts`."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,10 +16,10 @@ _UNAMBIGUOUS: Final = ("doi", "arxiv")
 def text_of(identifiers: Mapping[str, str], shelf: str | None = None) -> str | None:
     """Return the text of the paper with one of these identifiers, or None if the shelf does not have it.
 
-    Without `shelf`, the shelf of the settings is read, else the sample shelf if it was built. The `id` counts only
-    where neither a DOI nor an arXiv id is given: on another shelf it may name another paper. Raises as `Library`.
+    Without `shelf`, the shelf of the settings is read, or the sample shelf if it exists. The `id` is used only without
+    a DOI and arXiv id, because it may name a different paper on another shelf. Raise the errors of `Library`.
     """
-    library = _opened(shelf)
+    library = _open_library(shelf)
     if library is None:
         return None
     names = [identifiers[scheme] for scheme in _UNAMBIGUOUS if identifiers.get(scheme)]
@@ -32,18 +31,12 @@ def text_of(identifiers: Mapping[str, str], shelf: str | None = None) -> str | N
     return None
 
 
-def _opened(shelf: str | None) -> "Library | None":
+def _open_library(shelf: str | None) -> "Library | None":
+    from paper_library.library import open_shared_library
+
     folder = Path(shelf) if shelf is not None else load_config().shelf or sample_shelf_path()
     folder = folder.expanduser().resolve()
     try:
-        return _library(folder) if folder.is_dir() else None
+        return open_shared_library(folder) if folder.is_dir() else None
     except ShelfNotFound:
         return None
-
-
-@lru_cache(maxsize=4)
-def _library(shelf: Path) -> "Library":
-    """Opened once: it follows its folder by itself."""
-    from paper_library.library import Library
-
-    return Library.open(shelf)

@@ -1,7 +1,6 @@
-"""The shelf as a source of paper searches: found under the entry point `paper_search.sources`, with no network."""
+"""The shelf as a search source, through the entry point `paper_search.sources`, without network access."""
 
 import asyncio
-from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,83 +18,77 @@ _SHARED: Final = ("doi", "arxiv", "pmid", "pmcid")
 
 
 class ShelfSource:
-    """Answers a search strategy with the papers of the shelf that the settings name, else of the sample shelf."""
+    """A search source for the shelf of the settings, or for the sample shelf."""
 
     source_name = "library"
 
     def is_ready(self) -> bool:
-        """Whether there is a shelf of one's own; the sample is only for those who ask for it."""
+        """Return True if the settings name a shelf; the sample shelf is used only on request."""
         return load_config().shelf is not None
 
     async def search_advanced(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
-        """The papers for all queries of `strategy`, best first. Raises as opening a shelf does."""
+        """Return the papers for all queries of `strategy`, best first. Raise the errors of `Library.open`."""
         return await asyncio.to_thread(self._search, strategy)
 
     def _search(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
-        library = _library(_shelf())
+        from paper_library.library import open_shared_library
+
+        library = open_shared_library(_find_shelf())
         filters: dict[str, Any] = strategy.get("filters") or {}
         queries: list[dict[str, Any]] = strategy.get("queries") or []
         wanted = min(int(filters.get("max_results") or PAGE_SIZE), _MOST)
-        found = [_ids(library, _words(query), _years(filters), wanted) for query in queries]
-        # By turns, so that each query has its best on the list.
+        found = [_find_ids(library, _join_query_words(query), _format_years(filters), wanted) for query in queries]
+        # Interleaved, so that the best results of each query are included.
         turns = (paper_id for turn in zip_longest(*found) for paper_id in turn if paper_id)
-        return [_record(library.metadata(paper_id)) for paper_id in list(dict.fromkeys(turns))[:wanted]]
+        return [_make_record(library.metadata(paper_id)) for paper_id in list(dict.fromkeys(turns))[:wanted]]
 
 
 def source() -> ShelfSource:
-    """What the entry point loads to."""
+    """Return the source, for the entry point."""
     return ShelfSource()
 
 
-@lru_cache(maxsize=4)
-def _library(shelf: Path) -> "Library":
-    """Opened once: it follows its folder by itself."""
-    from paper_library.library import Library
-
-    return Library.open(shelf)
-
-
-def _shelf() -> Path:
+def _find_shelf() -> Path:
     from paper_library.sample import sample_shelf
 
     shelf = load_config().shelf
     return shelf.expanduser() if shelf else sample_shelf()
 
 
-def _ids(library: "Library", words: str, years: str, wanted: int) -> list[str]:
+def _find_ids(library: "Library", query: str, years: str, wanted: int) -> list[str]:
     ids: list[str] = []
     while len(ids) < wanted and len(ids) <= OFFSET:
         filters = {"year": years} if years else None
-        page = library.search(words, limit=min(PAGE_SIZE, wanted - len(ids)), offset=len(ids), filters=filters)
+        page = library.search(query, limit=min(PAGE_SIZE, wanted - len(ids)), offset=len(ids), filters=filters)
         ids += [hit["paper_id"] for hit in page["results"]]
         if page["next_offset"] is None:
             break
     return ids
 
 
-def _words(query: dict[str, Any]) -> str:
-    """The words of a query. Its boolean form is for sources that need one; ranking does more with plain words."""
+def _join_query_words(query: dict[str, Any]) -> str:
+    """Return the words of a query. Its boolean form is not used, because ranking works better with plain words."""
     given = [*query.get("keywords", []), *(one for entry in query.get("synonym_map", []) for one in entry["synonyms"])]
-    said = dict.fromkeys(one for text in given for one in split_words(text))
-    return " ".join(said)[:QUERY_CHARS]
+    unique = dict.fromkeys(one for text in given for one in split_words(text))
+    return " ".join(unique)[:QUERY_CHARS]
 
 
-def _years(filters: dict[str, Any]) -> str:
+def _format_years(filters: dict[str, Any]) -> str:
     start, end = filters.get("year_from"), filters.get("year_to")
     return f"{start or ''}..{end or ''}" if start or end else ""
 
 
-def _record(said: dict[str, Any]) -> dict[str, Any]:
-    """A paper in the fields that a search knows."""
+def _make_record(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a paper in the fields of a search."""
     return {
-        "title": said["title"],
-        "authors": [{"name": name} for name in said["authors"]],
-        "year": said["year"],
-        "venue": said["venue"] or None,
-        "doi": said["identifiers"].get("doi"),
-        "abstract": said["abstract"] or None,
-        "identifiers": {name: value for name, value in said["identifiers"].items() if name in _SHARED},
-        **{name: said.get(name) or None for name in ("volume", "issue", "pages", "publisher", "language")},
-        "notices": [{"source": "library", **one} for one in said.get("notices", []) if one["status"] in STATUSES],
+        "title": metadata["title"],
+        "authors": [{"name": name} for name in metadata["authors"]],
+        "year": metadata["year"],
+        "venue": metadata["venue"] or None,
+        "doi": metadata["identifiers"].get("doi"),
+        "abstract": metadata["abstract"] or None,
+        "identifiers": {name: value for name, value in metadata["identifiers"].items() if name in _SHARED},
+        **{name: metadata.get(name) or None for name in ("volume", "issue", "pages", "publisher", "language")},
+        "notices": [{"source": "library", **one} for one in metadata.get("notices", []) if one["status"] in STATUSES],
         "source": ShelfSource.source_name,
     }

@@ -1,4 +1,4 @@
-"""How the commands tell people what they found: tables and sentences on stdout, progress on stderr."""
+"""The output of the commands for people: results on stdout, progress on stderr."""
 
 import sys
 from collections.abc import Generator
@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 
 from paper_library.build.entry import Problem
-from paper_library.build.report import Progress as Tell
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
+from paper_library.build.report import Progress as ProgressCallback
 from paper_library.retraction import describe_notices
 from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
@@ -22,59 +22,62 @@ from uraniborg.kernel.text import plural
 
 _PHASES: Final = {
     "read": "Reading entries",
-    "write": "Shelving papers",
+    "write": "Writing papers",
     "index": "Finishing the index",
     "verify": "Reading files",
 }
-_LISTED: Final = 20
+_LINES_LISTED: Final = 20
 
 
 @contextmanager
-def progress_bar(*, quiet: bool) -> Generator[Tell]:
-    """Something to call with progress, which shows on a terminal's stderr."""
+def show_progress(*, quiet: bool) -> Generator[ProgressCallback]:
+    """Yield a progress callback that shows a progress bar if stderr is a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield _ignore
+        yield _ignore_progress
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,}"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
-        def tell(phase: str, done: int, total: int) -> None:
+        def update_bar(phase: str, done: int, total: int) -> None:
             if phase not in tasks:
                 tasks[phase] = bars.add_task(_PHASES[phase], total=None)
             bars.update(tasks[phase], completed=done, total=total or None)
 
-        yield tell
+        yield update_bar
 
 
-def tell_build(report: Report) -> None:
-    out = _console()
+def print_build_report(report: BuildReport) -> None:
+    """Print the report of a build."""
+    out = _make_console()
     rate = f" in {report.seconds:.1f} s" if report.seconds >= 1 else ""
     out.print(
-        f"[bold]{plural(report.papers, 'paper')}[/bold] on [bold]{escape(report.shelf)}[/bold]{rate}: "
+        f"[bold]{plural(report.papers, 'paper')}[/bold] on [bold]{escape_text(report.shelf)}[/bold]{rate}: "
         f"{report.with_abstract:,} with an abstract, {report.with_source:,} with their text."
     )
     entries = plural(report.entries, "entry", "entries")
     out.print(f"Read {entries} in {plural(report.files, 'file')}. Build {report.build_id}.", style="dim")
     if report.updated:
-        _tell_update(out, report)
+        _print_update(out, report)
     if report.titled:
-        out.print(f"[yellow]{report.titled:,} without a title[/yellow] got the first sentence of their text:")
-        for one in report.derived_titles[:_LISTED]:
-            out.print(f"  {escape(one['origin'])}: {escape(_short(one['title']))}")
-        _tell_more(out, report.titled)
+        out.print(f"[yellow]{report.titled:,} without a title[/yellow], titled by the first sentence of the text:")
+        for one in report.derived_titles[:_LINES_LISTED]:
+            out.print(f"  {escape_text(one['origin'])}: {escape_text(_shorten_title(one['title']))}")
+        _print_remainder(out, report.titled)
     if report.merged:
-        out.print(f"[green]{report.merged:,} merged[/green]: they describe papers that other entries describe too.")
-        for merge in report.merges[:_LISTED]:
-            out.print(f"  {escape(_short(merge.title))} [dim]({escape(', '.join(merge.reasons))})[/dim]")
-        _tell_more(out, len(report.merges))
+        out.print(f"[green]{report.merged:,} merged[/green] with other entries of the same paper:")
+        for merge in report.merges[:_LINES_LISTED]:
+            out.print(
+                f"  {escape_text(_shorten_title(merge.title))} [dim]({escape_text(', '.join(merge.reasons))})[/dim]"
+            )
+        _print_remainder(out, len(report.merges))
     for kind, count, color in (("skipped", report.skipped, "yellow"), ("broken", report.broken, "red")):
         if count:
             out.print(f"[{color}]{count:,} {kind}[/{color}]")
-            _tell_problems(out, [problem for problem in report.problems if problem.kind == kind])
+            _print_problems(out, [problem for problem in report.problems if problem.kind == kind])
 
 
-def _tell_update(out: Console, report: Report) -> None:
+def _print_update(out: Console, report: BuildReport) -> None:
     counts = {
         "added": report.added,
         "changed": report.changed,
@@ -83,157 +86,168 @@ def _tell_update(out: Console, report: Report) -> None:
         "merged into others": report.merged_papers,
         "pruned": report.pruned,
     }
-    counted = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing"
-    out.print(f"Update of {escape(report.updated)}: {counted}.")
+    changes = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "nothing"
+    out.print(f"Update of {escape_text(report.updated)}: {changes}.")
     listed = [one for one in report.changes if one.change != "added"]
-    for one in listed[:_LISTED]:
+    for one in listed[:_LINES_LISTED]:
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
-        out.print(f"  {one.change}: {escape(_short(one.title))}[dim]{escape(fields)}[/dim]")
-    _tell_more(out, len(listed))
+        out.print(f"  {one.change}: {escape_text(_shorten_title(one.title))}[dim]{escape_text(fields)}[/dim]")
+    _print_remainder(out, len(listed))
     if report.missing_inputs:
         names = sorted(report.missing_inputs)
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
         out.print(
-            f"Not in these inputs, and kept: {sum(report.missing_inputs.values()):,} "
-            f"from {escape(', '.join(names[:3]))}{more}. --prune leaves them out.",
+            f"Retained, but not in these inputs: {sum(report.missing_inputs.values()):,} "
+            f"from {escape_text(', '.join(names[:3]))}{more}. --prune removes them.",
             style="yellow",
         )
 
 
-def _tell_problems(out: Console, problems: list[Problem]) -> None:
-    """Each reason once, with the inputs it holds for."""
+def _print_problems(out: Console, problems: list[Problem]) -> None:
+    """Print each reason once, with its inputs."""
     by_reason: dict[str, list[str]] = {}
     for problem in problems:
         by_reason.setdefault(problem.reason, []).append(problem.origin)
-    for reason, origins in list(by_reason.items())[:_LISTED]:
+    for reason, origins in list(by_reason.items())[:_LINES_LISTED]:
         more = f" and {len(origins) - 3:,} more" if len(origins) > 3 else ""
-        named = printable(", ".join(origins[:3]), keep="")  # a name with line breaks must not look like other lines
-        out.print(f"  {escape(named)}{more}: {escape(reason)}")
-    _tell_more(out, len(by_reason))
+        named = printable(", ".join(origins[:3]), keep="")  # a name with line breaks must not look like other output
+        out.print(f"  {escape_text(named)}{more}: {escape_text(reason)}")
+    _print_remainder(out, len(by_reason))
 
 
-def tell_results(found: dict[str, Any]) -> None:
-    out = _console()
+def print_results(found: dict[str, Any]) -> None:
+    """Print a page of search results."""
+    out = _make_console()
     read = found["interpreted_query"]
     filters = [f"{name} {', '.join(map(str, values))}" for name, values in read["filters"].items()]
     if not found["results"]:
-        out.print("No paper has these words." if read["terms"] else "No paper fits these filters.")
-    for place, hit in enumerate(found["results"], found["offset"] + 1):
+        out.print("No paper has these words." if read["terms"] else "No paper matches these filters.")
+    for number, hit in enumerate(found["results"], found["offset"] + 1):
         year = f" ({hit['year']})" if hit["year"] else ""
         mark = " [red]retracted[/red]" if hit.get("retracted") else ""
-        out.print(f"[bold]{place}. {escape(hit['title'])}[/bold]{year}{mark}")
+        out.print(f"[bold]{number}. {escape_text(hit['title'])}[/bold]{year}{mark}")
         names = ", ".join(hit["authors"][:3]) + (" and others" if len(hit["authors"]) > 3 else "")
         if byline := " · ".join(part for part in (names, hit["venue"]) if part):
-            out.print(f"   {escape(byline)}", style="dim")
+            out.print(f"   {escape_text(byline)}", style="dim")
         if hit["snippet_markdown"]:
-            out.print(f"   {marked(hit['snippet_markdown'])}")
+            out.print(f"   {format_snippet(hit['snippet_markdown'])}")
         out.print(f"   {hit['paper_id']}", style="dim")
     if meant := found.get("did_you_mean"):
-        out.print(f"Did you mean: {escape(meant)}?")
+        out.print(f"Did you mean: {escape_text(meant)}?")
     if filters:
-        out.print(f"Filtered by {escape('; '.join(filters))}", style="dim")
+        out.print(f"Filtered by {escape_text('; '.join(filters))}", style="dim")
     for note in read["ignored"]:
-        out.print(f"Note: {escape(note)}", style="dim")
+        out.print(f"Note: {escape_text(note)}", style="dim")
     if "more" in found:
-        out.print(escape(found["more"]), style="dim")
+        out.print(escape_text(found["more"]), style="dim")
     elif found["next_offset"] is not None:
-        out.print(f"{found['total']:,} papers in all; go on with --offset {found['next_offset']}.", style="dim")
+        out.print(f"{found['total']:,} papers in total; continue with --offset {found['next_offset']}.", style="dim")
 
 
-def tell_paper(said: dict[str, Any]) -> None:
-    out = _console()
-    out.print(f"[bold]{escape(said['title'])}[/bold]")
-    out.print(escape(", ".join(said["authors"])))
+def print_paper(metadata: dict[str, Any]) -> None:
+    """Print the metadata of a paper."""
+    out = _make_console()
+    out.print(f"[bold]{escape_text(metadata['title'])}[/bold]")
+    out.print(escape_text(", ".join(metadata["authors"])))
     facts = (
-        said["venue"],
-        *(f"{name} {said[name]}" for name in ("volume", "issue", "pages") if said.get(name)),
-        said.get("publisher", ""),
-        str(said["year"] or ""),
-        *(f"{name} {value}" for name, value in said["identifiers"].items()),
+        metadata["venue"],
+        *(f"{name} {metadata[name]}" for name in ("volume", "issue", "pages") if metadata.get(name)),
+        metadata.get("publisher", ""),
+        str(metadata["year"] or ""),
+        *(f"{name} {value}" for name, value in metadata["identifiers"].items()),
     )
-    out.print(escape(" · ".join(fact for fact in facts if fact)), style="dim")
-    if notice := describe_notices(said.get("notices", [])):
-        out.print(f"[red]{escape(notice)}[/red]")
-    if said["abstract"]:
-        out.print(f"\n{escape(said['abstract'])}\n")
-    for name, values in (("Keywords", said["keywords"]), ("Tags", said["tags"]), ("Languages", said["translations"])):
+    out.print(escape_text(" · ".join(fact for fact in facts if fact)), style="dim")
+    if notice := describe_notices(metadata.get("notices", [])):
+        out.print(f"[red]{escape_text(notice)}[/red]")
+    if metadata["abstract"]:
+        out.print(f"\n{escape_text(metadata['abstract'])}\n")
+    for name, values in (
+        ("Keywords", metadata["keywords"]),
+        ("Tags", metadata["tags"]),
+        ("Languages", metadata["translations"]),
+    ):
         if values:
-            out.print(f"{name}: {escape(', '.join(values))}")
-    out.print(f"Summaries: {', '.join(said['available_summary_templates'])}")
-    out.print(f"Text: {said['source_chars']:,} characters" if said["has_source"] else "Text: not on this shelf")
-    for heading in said["outline"][:30]:
-        out.print(f"  {'  ' * (heading['level'] - 1)}{escape(heading['title'])}", style="dim")
-    out.print(said["paper_id"], style="dim")
+            out.print(f"{name}: {escape_text(', '.join(values))}")
+    out.print(f"Summaries: {', '.join(metadata['available_summary_templates'])}")
+    out.print(f"Text: {metadata['source_chars']:,} characters" if metadata["has_source"] else "Text: not available")
+    for heading in metadata["outline"][:30]:
+        out.print(f"  {'  ' * (heading['level'] - 1)}{escape_text(heading['title'])}", style="dim")
+    out.print(metadata["paper_id"], style="dim")
 
 
-def tell_stats(said: dict[str, Any]) -> None:
-    out = _console()
-    years = said["years"]
+def print_stats(counts: dict[str, Any]) -> None:
+    """Print the counts of a shelf."""
+    out = _make_console()
+    years = counts["years"]
     span = f" from {years['first']} to {years['last']}" if years["first"] else ""
-    out.print(f"[bold]{said['papers']:,} papers[/bold]{span}, {said['with_source']:,} with their text.")
-    out.print(f"Build {said['build_id']}, made {said['built_at'][:19].replace('T', ' ')} UTC.", style="dim")
+    out.print(f"[bold]{plural(counts['papers'], 'paper')}[/bold]{span}, {counts['with_source']:,} with their text.")
+    out.print(f"Build {counts['build_id']}, built {counts['built_at'][:19].replace('T', ' ')} UTC.", style="dim")
     table = Table("Missing", "Papers", "Share", box=None, pad_edge=False)
-    for name, count in said["missing"].items():
-        table.add_row(name, f"{count:,}", f"{100 * count / max(said['papers'], 1):.0f} %")
+    for name, count in counts["missing"].items():
+        table.add_row(name, f"{count:,}", f"{100 * count / max(counts['papers'], 1):.0f} %")
     out.print(table)
-    for name, numbers in (("Summaries", said["summaries"]), ("Translations", said["translations"])):
+    for name, numbers in (("Summaries", counts["summaries"]), ("Translations", counts["translations"])):
         if numbers:
-            out.print(f"{name}: " + ", ".join(f"{escape(key)} {count:,}" for key, count in numbers.items()))
-    out.print("Different: " + ", ".join(f"{count:,} {kind}s" for kind, count in said["values"].items()))
+            out.print(f"{name}: " + ", ".join(f"{escape_text(key)} {count:,}" for key, count in numbers.items()))
+    out.print("Different values: " + ", ".join(f"{count:,} {kind}s" for kind, count in counts["values"].items()))
 
 
-def tell_verdict(verdict: Verdict) -> None:
-    out = _console()
-    if verdict.is_whole:
-        out.print(f"[green]Whole[/green]: {verdict.papers:,} papers, {verdict.files:,} files as they were built.")
+def print_verdict(verdict: Verdict) -> None:
+    """Print the result of a verification."""
+    out = _make_console()
+    if verdict.is_intact:
+        out.print(
+            f"[green]Intact[/green]: {plural(verdict.papers, 'paper')}, {plural(verdict.files, 'file')} verified."
+        )
     else:
-        out.print(f"[red]Damaged[/red]: {len(verdict.problems):,} of {verdict.files:,} files.")
-        for problem in verdict.problems[:_LISTED]:
-            out.print(f"  {escape(problem)}")
-        _tell_more(out, len(verdict.problems))
+        out.print(f"[red]Damaged[/red]: {len(verdict.problems):,} of {plural(verdict.files, 'file')}.")
+        for problem in verdict.problems[:_LINES_LISTED]:
+            out.print(f"  {escape_text(problem)}")
+        _print_remainder(out, len(verdict.problems))
 
 
-def tell_difference(difference: Difference) -> None:
-    out = _console()
+def print_difference(difference: Difference) -> None:
+    """Print the difference between two shelves."""
+    out = _make_console()
     for name, changes, color in (
         ("added", difference.added, "green"),
         ("removed", difference.removed, "red"),
         ("changed", difference.changed, "yellow"),
     ):
         out.print(f"[{color}]{len(changes):,} {name}[/{color}]")
-        for change in changes[:_LISTED]:
-            out.print(f"  {escape(_short(change.title))}{_fields(change)}")
-        _tell_more(out, len(changes))
+        for change in changes[:_LINES_LISTED]:
+            out.print(f"  {escape_text(_shorten_title(change.title))}{_format_fields(change)}")
+        _print_remainder(out, len(changes))
     out.print(f"{difference.unchanged:,} unchanged", style="dim")
 
 
-def _fields(change: Change) -> str:
+def _format_fields(change: Change) -> str:
     return f" [dim]({', '.join(change.fields)})[/dim]" if change.fields else ""
 
 
-def _tell_more(out: Console, count: int) -> None:
-    if count > _LISTED:
-        out.print(f"  and {count - _LISTED:,} more; --json lists them", style="dim")
+def _print_remainder(out: Console, count: int) -> None:
+    if count > _LINES_LISTED:
+        out.print(f"  and {count - _LINES_LISTED:,} more; --json lists them", style="dim")
 
 
-def _short(title: str) -> str:
+def _shorten_title(title: str) -> str:
     return title if len(title) <= 80 else title[:79] + "…"
 
 
-def marked(markdown: str) -> str:
-    """A snippet's markdown for a terminal."""
+def format_snippet(markdown: str) -> str:
+    """Return the markdown of a snippet with terminal markup."""
     parts = markdown.split("**")
-    shown = (escape(unescape_markdown(part)) for part in parts)
+    shown = (escape_text(unescape_markdown(part)) for part in parts)
     return "".join(f"[yellow]{part}[/yellow]" if place % 2 else part for place, part in enumerate(shown))
 
 
-def escape(text: str) -> str:
-    """`text` for a console: neither markup nor control characters in it act."""
+def escape_text(text: str) -> str:
+    """Return `text` without active markup and control characters."""
     return escape_markup(printable(text))
 
 
-def _console() -> Console:
+def _make_console() -> Console:
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
-def _ignore(_phase: str, _done: int, _total: int) -> None: ...
+def _ignore_progress(_phase: str, _done: int, _total: int) -> None: ...

@@ -1,39 +1,40 @@
-"""Blocking work done beside the event loop, and given up on when it takes too long."""
+"""Worker threads for blocking calls of the event loop, with time limits."""
 
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from paper_library.store.shelf import too_slow
+from paper_library.store.shelf import make_timeout_error
 from uraniborg.kernel.request_ids import in_this_context
 
 T = TypeVar("T")
 
 
-class Threads:
-    """A few threads. Work that is given up on runs on in its thread: an index query cannot be stopped."""
+class WorkerThreads:
+    """A pool of threads. Work that exceeds its time continues in its thread: an index query cannot be stopped."""
 
     def __init__(self, count: int, *, query_s: float, fetch_s: float) -> None:
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="library")
         self._query_s = query_s
         self._fetch_s = fetch_s
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """What `work`, which asks the shelf, returns. Raises QueryTooSlow."""
-        return await self._run(work, self._query_s)
+    async def run_query(self, work: Callable[[], T]) -> T:
+        """Return the result of `work`, which queries the shelf. Raise QueryTooSlow."""
+        return await self._run_in_thread(work, self._query_s)
 
-    async def fetch(self, work: Callable[[], T]) -> T:
-        """The same for work that may wait for a static server."""
-        return await self._run(work, self._query_s + self._fetch_s)
+    async def run_fetch(self, work: Callable[[], T]) -> T:
+        """Return the result of `work`, which may wait for a static server. Raise QueryTooSlow."""
+        return await self._run_in_thread(work, self._query_s + self._fetch_s)
 
     def close(self) -> None:
+        """Stop the pool without waiting for running work."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def _run(self, work: Callable[[], T], seconds: float) -> T:
+    async def _run_in_thread(self, work: Callable[[], T], seconds: float) -> T:
         try:
             async with asyncio.timeout(seconds):
-                # Cancelled in time, what still waits for a thread is never begun.
+                # Cancelled work that still waits for a thread is never started.
                 return await asyncio.get_running_loop().run_in_executor(self._pool, in_this_context(work))
         except TimeoutError:
-            raise too_slow(seconds) from None
+            raise make_timeout_error(seconds) from None

@@ -66,7 +66,7 @@ def run(
     Without --review everything is approved. With --review you confirm the strategy and mark the papers with single
     keys; you can quit at any time and resume later.
 
-    Examples:
+    Examples of use:
 
     - paper-search run atmospheres of the TRAPPIST-1 planets since 2017
 
@@ -96,7 +96,7 @@ def export(
 ) -> None:
     """Export the papers or the search log of a complete session.
 
-    Examples:
+    Examples of use:
 
     - paper-search export 4f1c2a --format bibtex -o papers.bib
 

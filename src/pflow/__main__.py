@@ -8,16 +8,16 @@ from contextlib import suppress
 
 def main() -> None:
     try:
-        _start(sys.argv[1:])
-    except KeyboardInterrupt:  # before anything was there to tell of it
+        _dispatch_command(sys.argv[1:])
+    except KeyboardInterrupt:  # before an error handler is installed
         sys.exit(130)
     except SystemExit as ended:
         if isinstance(ended.code, int):
-            _exit_past_running_nodes(ended.code)
+            _exit_without_waiting_for_nodes(ended.code)
         raise
 
 
-def _exit_past_running_nodes(code: int) -> None:
+def _exit_without_waiting_for_nodes(code: int) -> None:
     """End the process at once if a node that timed out still runs in its thread.
 
     Python aborts when such a thread prints while the interpreter shuts down.
@@ -29,7 +29,7 @@ def _exit_past_running_nodes(code: int) -> None:
         os._exit(code)
 
 
-def _start(arguments: list[str]) -> None:
+def _dispatch_command(arguments: list[str]) -> None:
     match arguments:
         case ["--version" | "-V", *more] if more in ([], ["--json"]):
             from pflow.cli.version import print_version

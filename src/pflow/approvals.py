@@ -1,4 +1,4 @@
-"""How the questions of workflows are told to people, and which answers they take."""
+"""How approval questions of workflows are displayed, and which answers they accept."""
 
 import json
 from typing import Any, Final
@@ -10,11 +10,11 @@ ACTIONS: Final = ("approve", "reject")
 
 
 def check_answer(entry: Entry, given: Decision) -> None:
-    """Raises InvalidInput for what is no answer."""
+    """Raise InvalidInput if the decision is neither approve nor reject."""
     if given.action not in ACTIONS:
         raise InvalidInput(
-            f"A workflow asks for a yes or a no, and '{given.action[:40]}' is neither.",
-            hint="Use approve or reject; a note can say why.",
+            f"A workflow accepts approve or reject, got '{given.action[:40]}'.",
+            hint="Use approve or reject; a note can give the reason.",
             argument="action",
             allowed=list(ACTIONS),
             decision_id=entry.id,
@@ -22,8 +22,8 @@ def check_answer(entry: Entry, given: Decision) -> None:
 
 
 def format_payload(payload: dict[str, Any]) -> list[str]:
-    """Who asks what, and all that was given along."""
-    # What runs of a file go by is made of its stem, and of what tells it from others.
+    """Return the lines that show the workflow, the node and the details of a question."""
+    # Runs of a file are logged under its stem and a digest of its path.
     stem, at, _ = str(payload.get("workflow")).partition("@")
     lines = [f"Workflow {stem}{'.json' if at else ''}, at {payload.get('node')}"]
     details = payload.get("details")

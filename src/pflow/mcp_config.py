@@ -1,4 +1,4 @@
-"""What an entry of `mcp-servers.json` says: how a server is started or reached, with variables of the environment."""
+"""Entries of `mcp-servers.json`: the command or address of a server, with variables of the environment."""
 
 import os
 import re
@@ -46,7 +46,9 @@ class ServerConfig:
     def where(self) -> str:
         """The address, or the command as it would be typed; without secrets."""
         url = self.plain.get("url")
-        return printable(redact(str(url) if url else _typed(self.plain["command"], self.plain.get("args", ()))))
+        return printable(
+            redact(str(url) if url else _format_command(self.plain["command"], self.plain.get("args", ())))
+        )
 
     @property
     def timeout_s(self) -> float:
@@ -54,38 +56,40 @@ class ServerConfig:
         return float(given) if isinstance(given, int | float) and given > 0 else _CONNECTING_S
 
 
-def checked(name: str, given: Any) -> ServerConfig:
-    """The server, if what is given describes one. Raises InvalidServer."""
+def parse_server(name: str, given: Any) -> ServerConfig:
+    """Return the server of an entry. Raise InvalidServer."""
     plain = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     if not _NAME.fullmatch(name):
         problem = "a name is up to 50 letters, digits, dots, hyphens and underscores, and begins with a letter or digit"
-        raise _invalid(name, problem, hint="Choose another name, such as my-server.")
+        raise _make_invalid_error(name, problem, hint="Choose another name, such as my-server.")
     url = plain.get("url")
     if isinstance(plain.get("command"), str) == isinstance(url, str):
-        raise _invalid(name, "it needs either a `command` or a `url`")
+        raise _make_invalid_error(name, "it needs either a `command` or a `url`")
     if "type" in plain and plain["type"] not in _KINDS:
-        raise _invalid(name, "its `type` must be stdio or http")
+        raise _make_invalid_error(name, "its `type` must be stdio or http")
     if isinstance(url, str) and not url.startswith(("http://", "https://", "${")):
-        raise _invalid(name, "its `url` must begin with http:// or https://")
+        raise _make_invalid_error(name, "its `url` must begin with http:// or https://")
     if isinstance(url, str) and not _VARIABLE.search(url) and not _has_host(url):
-        raise _invalid(name, "its `url` has no valid host and port", hint="For example: https://example.org/mcp")
+        raise _make_invalid_error(
+            name, "its `url` has no valid host and port", hint="For example: https://example.org/mcp"
+        )
     if not _are_texts(plain.get("args", [])):
-        raise _invalid(name, "its `args` must be a list of texts")
+        raise _make_invalid_error(name, "its `args` must be a list of texts")
     for key in ("env", "headers"):
         if not isinstance(plain.get(key, {}), dict) or not _are_texts(list(plain.get(key, {}).values())):
-            raise _invalid(name, f"its `{key}` must be an object of texts")
+            raise _make_invalid_error(name, f"its `{key}` must be an object of texts")
     if plain.get("cwd") is not None and not isinstance(plain["cwd"], str):
-        raise _invalid(name, "its `cwd` must be text")
+        raise _make_invalid_error(name, "its `cwd` must be text")
     return ServerConfig(name, plain)
 
 
-def address(config: ServerConfig, environ: Mapping[str, str] | None = None) -> "StdioServer | HttpServer":
+def resolve_address(config: ServerConfig, environ: Mapping[str, str] | None = None) -> "StdioServer | HttpServer":
     """How to reach the server, with all variables looked up. Raises InvalidServer for one that is not set."""
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer  # slow to import
 
     env = os.environ if environ is None else environ
-    plain = cast("dict[str, Any]", _expanded(config.name, dict(config.plain), env))
-    _keep_secret(config, plain)
+    plain = cast("dict[str, Any]", _expand_variables(config.name, dict(config.plain), env))
+    _register_secrets(config, plain)
     if url := plain.get("url"):
         return HttpServer(url, plain.get("headers", {}))
     folder = plain.get("cwd")
@@ -117,7 +121,7 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
 
 
-def _invalid(name: str, problem: str, hint: str = "") -> InvalidServer:
+def _make_invalid_error(name: str, problem: str, hint: str = "") -> InvalidServer:
     return InvalidServer(
         f"The MCP server '{printable(name[:60])}' cannot be used: {problem}.",
         hint=hint or 'Describe it as {"command": "…", "args": ["…"]} or {"url": "https://…"}.',
@@ -125,8 +129,8 @@ def _invalid(name: str, problem: str, hint: str = "") -> InvalidServer:
     )
 
 
-def _typed(command: str, arguments: Sequence[str]) -> str:
-    """The command in one line. What follows an option that is named for a secret is masked, as in `--token VALUE`."""
+def _format_command(command: str, arguments: Sequence[str]) -> str:
+    """Return the command in one line. Values of options with sensitive names, as in `--token VALUE`, are masked."""
     from uraniborg.kernel.redaction import is_sensitive
 
     words = [quote(command)]
@@ -144,15 +148,15 @@ def _typed(command: str, arguments: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def _expanded(name: str, value: Any, env: Mapping[str, str]) -> Any:
+def _expand_variables(name: str, value: Any, env: Mapping[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _expanded(name, one, env) for key, one in cast("dict[str, Any]", value).items()}
+        return {key: _expand_variables(name, one, env) for key, one in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_expanded(name, one, env) for one in cast("list[Any]", value)]
+        return [_expand_variables(name, one, env) for one in cast("list[Any]", value)]
     if not isinstance(value, str):
         return value
 
-    def meant(found: re.Match[str]) -> str:
+    def look_up_variable(found: re.Match[str]) -> str:
         known, default = env.get(found[1]), cast("str | None", found[2])
         if default is not None and not known:  # as in a shell: also for a variable that is empty
             return default
@@ -165,11 +169,11 @@ def _expanded(name: str, value: Any, env: Mapping[str, str]) -> Any:
             )
         return known
 
-    return _VARIABLE.sub(meant, value)
+    return _VARIABLE.sub(look_up_variable, value)
 
 
-def _keep_secret(config: ServerConfig, plain: Mapping[str, Any]) -> None:
-    """From now on no log and no error tells values that are secrets by their name, or by that of their variable."""
+def _register_secrets(config: ServerConfig, plain: Mapping[str, Any]) -> None:
+    """Mask values with sensitive names, or from variables with sensitive names, in all logs and errors."""
     from uraniborg.kernel.redaction import is_sensitive, register_secret
 
     secrets: list[str] = []

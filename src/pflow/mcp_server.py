@@ -1,4 +1,4 @@
-"""The door for agents: the MCP server that `pflow mcp serve` starts, with five tools.
+"""The MCP server that `pflow mcp serve` starts, with five tools.
 
 Importing this module loads neither the SDK nor the engine.
 """
@@ -31,68 +31,68 @@ Value = TypeVar("Value")
 
 INSTRUCTIONS: Final = """\
 Runs workflows: small JSON files of nodes (shell, http, python, files, git, GitHub, LLM, any MCP tool, paper search, \
-paper library, universes) joined by edges, with values passed on as ${node.output}.
+paper library, universes) joined by edges, with values passed as ${node.output}.
 
 The loop:
-1. browse_components with a few words: which node types and which finished workflows there are.
+1. browse_components with a few words: find node types and finished workflows.
 2. Write a draft with your file tools to {drafts}/NAME.json (read pflow://guide first: it is short).
-3. execute NAME. What is wrong is told all at once, before anything runs, with the corrected text.
+3. execute NAME. All errors are reported at once, before anything runs, with the corrected text.
 4. A run that fails leaves a checkpoint: edit the draft and execute the same name again. Nodes whose type, parameters \
-and values are unchanged are not run again; `reused_nodes` and `not_reused` say which and why.
-5. save_to_library once it works. describe_workflow tells how to call a workflow and how it went.
+and values are unchanged are not run again; `reused_nodes` and `not_reused` list them with reasons.
+5. save_to_library once it works. describe_workflow shows how to call a workflow and how its runs ended.
 
-A node of the type `approval` ends the run with approval_required: have the person decide (`uraniborg decide`, as the \
-hint says), then execute again. To change a saved workflow, edit {library}/NAME.json. To run one \
-every Monday, the person runs `pflow schedule NAME --at "mon 07:00" --install`.\
+A node of the type `approval` ends the run with approval_required: let the person decide (`uraniborg decide`, as in \
+the hint), then execute again. To change a saved workflow, edit {library}/NAME.json. To run a \
+workflow every Monday, the person runs `pflow schedule NAME --at "mon 07:00" --install`.\
 """
 
 _Name = Annotated[str, Field(description="Name of a workflow, without path or suffix.")]
 
 _EXITING_S: Final = 3.0
-"""For what still runs to end its processes and to write down how far it came; a child has two of them to end itself."""
+"""Seconds for running workflows to end their processes and write checkpoints; a child gets two of them."""
 
 _ending: Final = threading.Event()
 _log: Final = get_logger(__name__)
 
 
 async def browse_components(
-    query: Annotated[str, Field(description="What you need, in a few words; empty for everything.")] = "",
+    query: Annotated[str, Field(description="A few words for your task; empty for everything.")] = "",
     include_workflows: bool = True,
 ) -> Any:
     """Find node types, with their parameters, outputs and an example, and finished workflows. Best first."""
-    return await _answered(lambda service: service.browse(query, include_workflows))
+    return await _ask_service(lambda service: service.browse(query, include_workflows))
 
 
 async def list_library(
     pattern: Annotated[
-        str | None, Field(description="Words in name or description, or a glob such as report-*.")
+        str | None, Field(description="Words of the name or description, or a glob such as report-*.")
     ] = None,
 ) -> Any:
-    """List the saved workflows, all or those that the pattern fits."""
-    return await _answered(lambda service: service.list_library(pattern))
+    """List the saved workflows, all or those that match the pattern."""
+    return await _ask_service(lambda service: service.list_library(pattern))
 
 
 async def describe_workflow(name: _Name) -> Any:
-    """Tell all of a workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
-    return await _answered(lambda service: service.describe(name))
+    """Describe a workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
+    return await _ask_service(lambda service: service.describe(name))
 
 
 async def execute(
     name: _Name,
     inputs: Annotated[dict[str, Any] | None, Field(description="Values for the workflow's inputs.")] = None,
 ) -> Any:
-    """Run a workflow: a saved one, or else a draft. After a failure edit the draft and call again to resume."""
+    """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
     from pflow.reporting import ProgressReporter
     from uraniborg.kernel.mcp import ErrorReply, is_taken_back
 
     cancellation = Cancellation()
     reporter = ProgressReporter(asyncio.get_running_loop())
-    work = partial(_executed, name, inputs, reporter, cancellation)
+    work = partial(_execute_workflow, name, inputs, reporter, cancellation)
     try:
         reply = await asyncio.to_thread(work)
     except asyncio.CancelledError:
-        # Who takes a call back wants it to stop; of who is merely gone that is not known, and the run goes on.
+        # A cancelled call stops the run; after a lost connection the run continues.
         if is_taken_back():
             cancellation.cancel()
         raise
@@ -102,39 +102,39 @@ async def execute(
 
 async def save_to_library(
     draft_name: _Name,
-    final_name: Annotated[str, Field(description="Name in the library; must be free.")],
-    description: Annotated[str, Field(description="What it does, in a sentence.")],
+    final_name: Annotated[str, Field(description="Name in the library; must not exist yet.")],
+    description: Annotated[str, Field(description="Description of the workflow, in a sentence.")],
 ) -> Any:
-    """Move a draft that works to the library. Never overwrites."""
-    return await _answered(lambda service: service.save(draft_name, final_name, description))
+    """Move a tested draft to the library. Never overwrites."""
+    return await _ask_service(lambda service: service.save(draft_name, final_name, description))
 
 
 async def guide() -> str:
-    """How workflows are written: the JSON format, templates, branches, batches, retries, resuming."""
+    """Return the guide to writing workflows: the JSON format, templates, branches, batches, retries, resuming."""
     from pflow.guide import read_guide
 
-    return await asyncio.to_thread(lambda: read_guide(_service().home))
+    return await asyncio.to_thread(lambda: read_guide(_open_service().home))
 
 
 def main() -> None:
-    """Serve one agent over stdin and stdout, until it leaves."""
+    """Serve one agent over stdin and stdout, until it disconnects."""
     if find_spec("mcp") is None:
         sys.exit(print_error(MissingExtra("mcp", "The workflow server"), as_json=False))
     require_client()
     from uraniborg.kernel.logging import configure_logging
 
     if sys.stdin.isatty():
-        sys.stderr.write("pflow speaks the Model Context Protocol over stdin and stdout. To end it: Ctrl-C.\n")
+        sys.stderr.write("pflow serves the Model Context Protocol on stdin and stdout. Press Ctrl-C to stop.\n")
     with loading():
-        server = make()
-    with _unheard() as stderr:
+        server = build_server()
+    with _silence_nodes() as stderr:
         configure_logging(stream=stderr)
         server.run(transport="stdio")
 
 
 @contextmanager
-def _unheard() -> Generator[TextIO]:
-    """What nodes print, by whatever means, reaches nobody. The log is given a stderr of its own."""
+def _silence_nodes() -> Generator[TextIO]:
+    """Discard everything that nodes print. Yield a copy of stderr for the log."""
     with (
         os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace", buffering=1) as stderr,
         open(os.devnull, "w", encoding="utf-8") as nobody,
@@ -148,78 +148,86 @@ def _unheard() -> Generator[TextIO]:
             os.dup2(stderr.fileno(), 2)
 
 
-def make() -> "Server":
-    """The server, with its five tools and its guide."""
+def build_server() -> "Server":
+    """Return the server with its five tools and its guide."""
     from uraniborg.kernel.mcp import make_server, resource, tool
 
     server = make_server(
-        "pflow", version=version(), instructions=_instructions(), interrupted=_interrupted, failed=_failed
+        "pflow",
+        version=version(),
+        instructions=_format_instructions(),
+        interrupted=_stop_runs,
+        failed=_make_error_reply,
     )
-    looks = partial(tool, server, read_only=True, idempotent=True, failed=_failed)
-    looks(title="Browse components")(browse_components)
-    looks(title="List saved workflows")(list_library)
-    looks(title="Describe a workflow")(describe_workflow)
-    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_not_run)(execute)
-    tool(server, title="Save a draft", read_only=False, failed=_failed)(save_to_library)
-    resource(server, "pflow://guide", title="How workflows are written", mime_type="text/markdown")(guide)
+    read_only_tool = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply)
+    read_only_tool(title="Browse components")(browse_components)
+    read_only_tool(title="List saved workflows")(list_library)
+    read_only_tool(title="Describe a workflow")(describe_workflow)
+    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_make_refusal)(
+        execute
+    )
+    tool(server, title="Save a draft", read_only=False, failed=_make_error_reply)(save_to_library)
+    resource(server, "pflow://guide", title="How to write workflows", mime_type="text/markdown")(guide)
     return server
 
 
-def _instructions() -> str:
+def _format_instructions() -> str:
     """Return the instructions with the folders of this home."""
     try:
         home = load_settings().home.expanduser().absolute()
-    except UraniborgError:  # settings that are wrong: each call tells of them
+    except UraniborgError:  # invalid settings: each call reports them
         home = Settings.home
     library = home / "workflows"
     return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
 
 
-async def _interrupted() -> None:
-    """End what runs, its processes too; how far each run came is on disk."""
+async def _stop_runs() -> None:
+    """Cancel all runs and end their processes; the progress of each run is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
     from pflow.engine.cancellation import cancel_all
-    from pflow.nodes.processes import end_all
+    from pflow.nodes.processes import kill_all_children
 
     _ending.set()
-    # A thread of its own: those of the pool may all be taken, by the very runs that are to end.
+    # A separate thread, because the runs that are to end may occupy all of the pool.
     own = ThreadPoolExecutor(1)
     ended = asyncio.get_running_loop().run_in_executor(own, cancel_all, _EXITING_S)
     await asyncio.wait([ended], timeout=_EXITING_S)
-    end_all()
+    kill_all_children()
 
 
-def _service() -> "Service":
-    """A new one for each request."""
+def _open_service() -> "Service":
+    """Return a new service for a request."""
     from pflow.service import Service
 
     return Service(load_settings())
 
 
-async def _answered(ask: Callable[["Service"], Value]) -> Any:
-    """What the service says, asked in a thread."""
-    return await asyncio.to_thread(lambda: ask(_service()))
+async def _ask_service(ask: Callable[["Service"], Value]) -> Any:
+    """Call the service in a thread and return its reply."""
+    return await asyncio.to_thread(lambda: ask(_open_service()))
 
 
-def _failed(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
-    """Like every reply of a run, that to an error says `success`, and what the specification calls the error."""
+def _make_error_reply(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reply to an error, with `success` and the specified fields of the error."""
     from pflow.replies import build_error
 
     return {"success": False, "error": build_error(error)}
 
 
-def _not_run(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _make_refusal(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
     from pflow.replies import build_refusal
 
     return build_refusal(error, str(arguments.get("name") or ""))
 
 
-def _executed(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
+def _execute_workflow(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
     from pflow.replies import build_refusal, build_reply
 
     if _ending.is_set():  # while this call waited for a thread
-        return build_refusal(RunCancelled("The server is about to end.", hint="Run it with the next one."), name)
-    service = _service()
+        return build_refusal(
+            RunCancelled("The server is stopping.", hint="Run the workflow again with the next server."), name
+        )
+    service = _open_service()
     result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
     return build_reply(result, service.home)

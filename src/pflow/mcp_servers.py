@@ -1,11 +1,11 @@
-"""The MCP servers whose tools workflows may use: how each is reached, and what each was last seen to offer.
+"""MCP servers whose tools workflows may use: their addresses, and their tools at the last sync.
 
-`mcp-servers.json` of the pflow home has the shape that other programs use, too:
+`mcp-servers.json` of the pflow home has the same shape as in other programs:
 
     {"mcpServers": {"files": {"command": "uvx", "args": ["mcp-files"], "env": {"TOKEN": "${FILES_TOKEN}"}},
                     "web": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${WEB_TOKEN}"}}}}
 
-`${VAR}` and `${VAR:-default}` stand for variables of the environment, and are looked up when a server is connected to.
+`${VAR}` and `${VAR:-default}` are variables of the environment, which are looked up when pflow connects to a server.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import orjson
 
 from pflow.errors import LibraryUnwritable
-from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, address, checked
+from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, parse_server, resolve_address
 from pflow.registry.discovery import TOOLS_FILE
 from pflow.registry.node_files import Problem
 from uraniborg.kernel.clock import SystemClock, iso
@@ -35,12 +35,12 @@ _AT_ONCE: Final = 8
 _NAMED: Final = 20
 _ENDED: Final = re.compile(r"is not there; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
 """How a connection calls it that the process on its other end is gone."""
-_MAY_LACK: Final = "Start its command by hand to see why; of the environment it gets only what its `env` gives."
+_MAY_LACK: Final = "Start the command by hand to see the reason. It inherits only the variables in its `env`."
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
-    """What became of a server: how many tools it has now, and why they are the ones of before if they are."""
+class SyncResult:
+    """The outcome of a sync: the number of tools, and the problem if they are those of the last sync."""
 
     name: str
     tools: int
@@ -51,121 +51,121 @@ class Synced:
 
 
 def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
-    """The servers by name, and what is wrong with the rest of the file."""
+    """Return the servers by name, and the problems of invalid entries."""
     try:
-        told = _servers(home)
-    except InvalidServer as wrong:
-        return {}, [Problem(FILE, wrong.message, wrong.hint)]
+        entries = _read_entries(home)
+    except InvalidServer as error:
+        return {}, [Problem(FILE, error.message, error.hint)]
     known: dict[str, ServerConfig] = {}
     problems: list[Problem] = []
-    for name, plain in told.items():
+    for name, plain in entries.items():
         try:
-            known[name] = checked(name, plain)
-        except InvalidServer as wrong:
-            problems.append(Problem(FILE, wrong.message, wrong.hint))
+            known[name] = parse_server(name, plain)
+        except InvalidServer as error:
+            problems.append(Problem(FILE, error.message, error.hint))
     return known, problems
 
 
-def server(home: Path, name: str) -> ServerConfig:
-    """The server of this name. Raises UnknownServer, or InvalidServer if that is what it is."""
-    told = _servers(home)
-    if name not in told:
-        from pflow.ir.diagnostics import nearest
+def get_server(home: Path, name: str) -> ServerConfig:
+    """Return the server of this name. Raise UnknownServer or InvalidServer."""
+    entries = _read_entries(home)
+    if name not in entries:
+        from pflow.suggestions import find_nearest
 
-        meant = nearest(name, sorted(told))
-        others = f"There are: {', '.join(sorted(told)[:_NAMED])}." if told else "`pflow mcp add` adds one."
+        nearest = find_nearest(name, sorted(entries))
+        others = f"There are: {', '.join(sorted(entries)[:_NAMED])}." if entries else "`pflow mcp add` adds one."
         raise UnknownServer(
             f"There is no MCP server '{name}'.",
-            hint=f"Did you mean '{meant}'?" if meant else others,
+            hint=f"Did you mean '{nearest}'?" if nearest else others,
             server=name,
-            available=sorted(told),
+            available=sorted(entries),
         )
-    return checked(name, told[name])
+    return parse_server(name, entries[name])
 
 
 def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
     """Write down how a server is reached. Raises InvalidServer, or ServerExists unless it may be replaced."""
-    config = checked(name, dict(plain))
+    config = parse_server(name, dict(plain))
     try:
         make_private_folder(home)
-    except OSError as wrong:
-        raise LibraryUnwritable(FILE, wrong) from None
+    except OSError as error:
+        raise LibraryUnwritable(FILE, error) from None
     with locked(home / _LOCK, _LOCK_S):
-        told = _file(home)
-        servers = told.setdefault("mcpServers", {})
+        document = _read_file(home)
+        servers = document.setdefault("mcpServers", {})
         if name in servers and not replace:
             raise ServerExists(
-                f"There is an MCP server '{name}' already.",
-                hint="Choose another name, or put it in the place of that one with --replace.",
+                f"The MCP server '{name}' already exists.",
+                hint="Choose another name, or replace it with --replace.",
                 server=name,
             )
         servers[name] = dict(plain)
-        _write_privately(home / FILE, told)
+        _write_json(home / FILE, document)
     return config
 
 
 def remove_server(home: Path, name: str) -> None:
     """Forget a server and its tools. Raises UnknownServer."""
-    if name not in _servers(home):
-        server(home, name)
+    if name not in _read_entries(home):
+        get_server(home, name)
     with locked(home / _LOCK, _LOCK_S):
-        told = _file(home)
-        told.get("mcpServers", {}).pop(name, None)
-        _write_privately(home / FILE, told)
-        tools = _tools(home)
+        document = _read_file(home)
+        document.get("mcpServers", {}).pop(name, None)
+        _write_json(home / FILE, document)
+        tools = _read_tools(home)
         if tools.pop(name, None) is not None:
             _write_tools(home, tools)
 
 
-async def connected(home: Path, name: str) -> "RemoteServer":
-    """A connection to the server of this name. Raises UnknownServer, InvalidServer or what connecting raises."""
-    config = server(home, name)
+async def connect_to_server(home: Path, name: str) -> "RemoteServer":
+    """Return a connection to the server. Raise UnknownServer, InvalidServer or ServerUnavailable."""
+    config = get_server(home, name)
     from uraniborg.kernel.mcp.client import RemoteServer, ServerUnavailable  # slow to import
 
     try:
-        return await RemoteServer.open(address(config), name=name, timeout_s=config.timeout_s)
+        return await RemoteServer.open(resolve_address(config), name=name, timeout_s=config.timeout_s)
     except ServerUnavailable as lost:
-        told = _ENDED.sub("ended before it was ready", lost.message)
-        if told == lost.message or "command" not in config.plain:
+        message = _ENDED.sub("ended before it was ready", lost.message)
+        if message == lost.message or "command" not in config.plain:
             raise
-        raise ServerUnavailable(told, hint=_MAY_LACK, **lost.ids) from None
+        raise ServerUnavailable(message, hint=_MAY_LACK, **lost.ids) from None
 
 
-async def sync(home: Path, names: Iterable[str] | None = None) -> list[Synced]:
-    """Ask servers (all, unless some are named) for their tools, and keep what they list.
+async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[SyncResult]:
+    """Ask servers, by default all, for their tools and store the lists.
 
-    A server that fails keeps the tools it had, and its problem is told. Raises UnknownServer for a name that is none,
+    A server that fails keeps its earlier tools, and its problem is reported. Raises UnknownServer for an unknown name,
     and InvalidServer if the file of servers cannot be read.
     """
-    wanted = sorted(_servers(home)) if names is None else [server(home, name).name for name in names]
+    wanted = sorted(_read_entries(home)) if names is None else [get_server(home, name).name for name in names]
     limit = asyncio.Semaphore(_AT_ONCE)
-    answers = await asyncio.gather(*(_listed(home, name, limit) for name in wanted))
+    answers = await asyncio.gather(*(_list_tools(home, name, limit) for name in wanted))
     listed = {name: answer for name, answer in zip(wanted, answers, strict=True) if isinstance(answer, dict)}
-    tools = await asyncio.to_thread(_kept, home, listed)
-    return [_told(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
+    tools = await asyncio.to_thread(_store_tools, home, listed)
+    return [_make_sync_result(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
 
 
-def _told(name: str, answer: dict[str, Any] | UraniborgError, kept: Mapping[str, Any]) -> Synced:
-    count = len(kept.get("nodes", ()))
+def _make_sync_result(name: str, answer: dict[str, Any] | UraniborgError, stored: Mapping[str, Any]) -> SyncResult:
+    count = len(stored.get("nodes", ()))
     if isinstance(answer, UraniborgError):
-        return Synced(name, count, answer.message, answer.hint)
-    return Synced(name, count, left_out=answer["left_out"])
+        return SyncResult(name, count, answer.message, answer.hint)
+    return SyncResult(name, count, left_out=answer["left_out"])
 
 
-async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
-    """What a server offers, or why that is not known."""
+async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
+    """Return the tools of a server, or the error."""
     async with limit:
         try:
-            connection = await connected(home, name)
-        except UraniborgError as wrong:
-            return wrong
+            connection = await connect_to_server(home, name)
+        except UraniborgError as error:
+            return error
         try:
             tools = await connection.list_tools()
-        except UraniborgError as wrong:
-            return wrong
+        except UraniborgError as error:
+            return error
         finally:
             await connection.close()
-    nodes = [node for tool in tools if (node := _node(name, tool, connection.server_version))]
+    nodes = [node for tool in tools if (node := _make_node(name, tool, connection.server_version))]
     return {
         "version": connection.server_version,
         "synced_at": iso(SystemClock().now()),
@@ -174,56 +174,57 @@ async def _listed(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, 
     }
 
 
-def _node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
-    """The interface of a tool; None for one whose description cannot be read, or not be written."""
-    from pflow.registry.mcp_tools import tool_interface
+def _make_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
+    """Return the interface of a tool, or None if its description cannot be parsed or stored."""
+    from pflow.registry.mcp_tools import make_tool_interface
 
     try:
-        node = tool_interface(server_name, tool, version=version)
+        node = make_tool_interface(server_name, tool, version=version)
         orjson.dumps({"servers": {server_name: {"nodes": [node]}}})
     except (ValueError, TypeError, RecursionError):
         return None
     return node
 
 
-def _kept(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
+def _store_tools(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
     """All tools that are known now. Those of servers that were removed are not."""
     if not home.is_dir():
         return {}
     with locked(home / _LOCK, _LOCK_S):
-        configured = _servers(home)
-        tools = {name: found for name, found in {**_tools(home), **listed}.items() if name in configured}
+        configured = _read_entries(home)
+        tools = {name: found for name, found in {**_read_tools(home), **listed}.items() if name in configured}
         _write_tools(home, tools)
     return tools
 
 
-def _servers(home: Path) -> dict[str, Any]:
-    return _file(home).setdefault("mcpServers", {})
+def _read_entries(home: Path) -> dict[str, Any]:
+    return _read_file(home).setdefault("mcpServers", {})
 
 
-def _file(home: Path) -> dict[str, Any]:
+def _read_file(home: Path) -> dict[str, Any]:
     make_private(home / FILE)
     try:
         data = (home / FILE).read_bytes()
     except FileNotFoundError:
         return {}
-    except OSError as wrong:
-        raise InvalidServer(f"{FILE} cannot be read: {wrong.strerror}.", hint="Look at its permissions.") from None
+    except OSError as error:
+        raise InvalidServer(f"{FILE} cannot be read: {error.strerror}.", hint="Check its permissions.") from None
     try:
-        told: Any = orjson.loads(data.strip() or b"{}")
-    except ValueError as wrong:
-        raise InvalidServer(f"{FILE} is not JSON: {wrong}.", hint="Correct it by hand; nothing was changed.") from None
-    if not isinstance(told, dict) or not isinstance(cast("dict[str, Any]", told).get("mcpServers", {}), dict):
+        document: Any = orjson.loads(data.strip() or b"{}")
+    except ValueError as error:
+        raise InvalidServer(f"{FILE} is not JSON: {error}.", hint="Correct it by hand; nothing was changed.") from None
+    if not isinstance(document, dict) or not isinstance(cast("dict[str, Any]", document).get("mcpServers", {}), dict):
         raise InvalidServer(
-            f"{FILE} holds no object `mcpServers`.", hint='It should be {"mcpServers": {"NAME": {"command": …}}}.'
+            f"{FILE} does not have an object `mcpServers`.",
+            hint='It should be {"mcpServers": {"NAME": {"command": …}}}.',
         )
-    return cast("dict[str, Any]", told)
+    return cast("dict[str, Any]", document)
 
 
-def _tools(home: Path) -> dict[str, Any]:
+def _read_tools(home: Path) -> dict[str, Any]:
     try:
-        told = orjson.loads((home / TOOLS_FILE).read_bytes())
-        return {name: found for name, found in told["servers"].items() if isinstance(found, dict)}
+        document = orjson.loads((home / TOOLS_FILE).read_bytes())
+        return {name: found for name, found in document["servers"].items() if isinstance(found, dict)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
@@ -233,5 +234,5 @@ def _write_tools(home: Path, tools: Mapping[str, Any]) -> None:
     write_atomic(home / TOOLS_FILE, orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _write_privately(path: Path, plain: Mapping[str, Any]) -> None:
+def _write_json(path: Path, plain: Mapping[str, Any]) -> None:
     write_atomic(path, orjson.dumps(plain, option=orjson.OPT_INDENT_2) + b"\n")

@@ -12,15 +12,15 @@ from pflow.engine.cancellation import Cancellation
 from pflow.engine.output import NullOutput, Output
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
-from pflow.ir.checker import Checked, check
+from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
-from pflow.ir.graph import part_for
+from pflow.ir.graph import extract_part
 from pflow.ir.model import Workflow
 from pflow.library.listing import Summary, list_workflows
-from pflow.library.lookup import Found, find, find_draft
+from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
 from pflow.library.manager import WorkflowManager
 from pflow.registry.registry import Registry
-from pflow.workflow_description import described
+from pflow.workflow_description import describe_workflow
 from uraniborg.kernel.errors import UraniborgError, as_error
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ class Service:
 
     def browse(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
         """Return nodes and, with `include_workflows`, workflows, the best matches first, up to BROWSE_BYTES."""
-        from pflow.component_search import browsed
+        from pflow.component_search import search_components
 
-        return browsed(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
+        return search_components(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
 
     def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
         """Return the saved workflows that match the pattern, or all."""
@@ -72,21 +72,21 @@ class Service:
         """Return the description of a workflow. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return self.describe_found(self.find_workflow(name))
 
-    def find_workflow(self, name: str) -> Found:
+    def find_workflow(self, name: str) -> FoundWorkflow:
         """Return the workflow of this name.
 
         Raise SecurityError, InvalidWorkflow, or WorkflowNotFound, which describes a node type of the same name.
         """
         try:
-            return find(self.home, name, self.folder)
+            return find_workflow(self.home, name, self.folder)
         except WorkflowNotFound as missing:
             if interface := Registry(self.home).get(name):
                 missing.add_node_type(interface.type, interface.description, interface.example)
             raise
 
-    def describe_found(self, found: Found) -> dict[str, Any]:
+    def describe_found(self, found: FoundWorkflow) -> dict[str, Any]:
         """Return the description of a workflow that was found."""
-        return described(found, self.check(found.stored.ir), self.open_log())
+        return describe_workflow(found, self.check(found.stored.ir), self.open_log())
 
     def execute(
         self,
@@ -140,7 +140,7 @@ class Service:
         checked = self.check(document, registry)
         workflow = require_valid(checked, name)
         if only is not None:
-            workflow = part_for(workflow, only)
+            workflow = extract_part(workflow, only)
         engine = Engine(
             self.home,
             registry,
@@ -187,21 +187,21 @@ class Service:
         registry = Registry(self.home)
         workflow = require_valid(self.check(document, registry), name)
         if only is not None:
-            workflow = part_for(workflow, only)
+            workflow = extract_part(workflow, only)
         earlier = no_earlier_runs() if fresh else self._open_resume_point(name).read_earlier_runs()
         context = Context("", name, "", self.home, self.folder, spool_folder(self.home, "planned"))
         return plan_run(workflow, inputs or {}, registry.load(), earlier, context, self._build_loader(registry))
 
-    def check(self, document: Any, registry: Registry | None = None) -> Checked:
+    def check(self, document: Any, registry: Registry | None = None) -> CheckResult:
         """Check the document of a workflow and return all findings."""
-        return check(document, registry or Registry(self.home), load=self._load_document)
+        return check_workflow(document, registry or Registry(self.home), load=self._load_document)
 
     def save(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
         """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
-        from pflow.library.names import checked_name
+        from pflow.library.names import validate_name
         from pflow.library.promotion import save_to_library
 
-        checked_name(final_name)
+        validate_name(final_name)
         checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
         require_valid(checked, draft_name)
         library = WorkflowManager.for_library(self.home)
@@ -241,7 +241,7 @@ class Service:
         return ResumePoint(self.home / FOLDER, name, hours=hours, has_succeeded=has_succeeded)
 
     def _load_document(self, name: str) -> Any:
-        return find(self.home, name, self.folder).stored.ir
+        return find_workflow(self.home, name, self.folder).stored.ir
 
     def _build_loader(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
         """Return a function that loads nested workflows, each read and checked once in a run."""
@@ -282,7 +282,7 @@ class Service:
             log.close()
 
 
-def require_valid(checked: Checked, name: str) -> Workflow:
+def require_valid(checked: CheckResult, name: str) -> Workflow:
     """Return the workflow, or raise InvalidWorkflow with all findings of the checker."""
     if checked.workflow is not None and not checked.errors:
         return checked.workflow
@@ -292,7 +292,7 @@ def require_valid(checked: Checked, name: str) -> Workflow:
     raise InvalidWorkflow(
         f"'{name}' is not valid. {listed}{more}",
         hint=_choose_hint(errors),
-        diagnostics=[one.plain() for one in checked.diagnostics],
+        diagnostics=[one.to_dict() for one in checked.diagnostics],
         name=name,
         node=next((one.node for one in errors if one.node), None),
     )

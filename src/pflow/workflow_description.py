@@ -1,14 +1,14 @@
-"""All there is to say of a workflow: what it takes and gives, how it goes, how it went, and what is wrong with it."""
+"""Description of a workflow: inputs, outputs, nodes, runs and problems."""
 
 from collections import Counter
 from typing import Any, Final
 
 from pflow.engine.runlog import RunLog
-from pflow.ir.checker import Checked
-from pflow.ir.diagrams import mermaid
+from pflow.ir.checker import CheckResult
+from pflow.ir.diagrams import draw_mermaid
 from pflow.ir.model import Input, Workflow
-from pflow.ir.template_uses import variables_of
-from pflow.library.lookup import Found
+from pflow.ir.template_uses import list_variables
+from pflow.library.lookup import FoundWorkflow
 from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import MASK
@@ -16,7 +16,7 @@ from uraniborg.kernel.logging import MASK
 _FINDINGS: Final = 50
 _GRAPH_CHARS: Final = 20_000
 _DRAWN: Final = 200
-"""A graph of more nodes helps nobody."""
+"""Larger graphs are not readable."""
 _LOOKED_AT: Final = 200
 """How many runs are looked at one by one."""
 _SAMPLES: Final[dict[str, Any]] = {
@@ -30,13 +30,15 @@ _SAMPLES: Final[dict[str, Any]] = {
 }
 
 
-def described(found: Found, checked: Checked, log: RunLog, *, in_full: bool = False) -> dict[str, Any]:
-    """As `describe_workflow` answers: no more than an agent can read, unless all of it is asked for.
+def describe_workflow(
+    found: FoundWorkflow, checked: CheckResult, log: RunLog, *, in_full: bool = False
+) -> dict[str, Any]:
+    """Return the reply of `describe_workflow`, shortened for an agent unless `in_full`.
 
-    `nodes_total` and `edges_total` count them all; `truncated` says whether anything was cut.
+    `nodes_total` and `edges_total` count all of them; `truncated` is true if anything was cut.
     """
     stored, workflow = found.stored, checked.workflow
-    told: dict[str, Any] = {
+    description: dict[str, Any] = {
         "name": stored.name,
         "description": stored.description,
         "source": stored.source,
@@ -49,23 +51,27 @@ def described(found: Found, checked: Checked, log: RunLog, *, in_full: bool = Fa
         "example": {},
     }
     if workflow is not None:
-        told |= _of_workflow(stored.name, workflow)
-    told |= _history(log, stored.name)
-    told["diagnostics"] = [one.plain() for one in checked.diagnostics]
-    told["warnings"] = list(found.warnings)
+        description |= _describe_parts(stored.name, workflow)
+    description |= _summarize_runs(log, stored.name)
+    description["diagnostics"] = [one.to_dict() for one in checked.diagnostics]
+    description["warnings"] = list(found.warnings)
     if log.notice:
-        told["warnings"].append(log.notice)
-    totals = {"nodes_total": len(told["nodes"]), "edges_total": len(told["edges"])}
-    graph = mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
-    kept = told if in_full else shorten_value({**told, "diagnostics": told["diagnostics"][:_FINDINGS]})
+        description["warnings"].append(log.notice)
+    totals = {"nodes_total": len(description["nodes"]), "edges_total": len(description["edges"])}
+    graph = draw_mermaid(workflow) if workflow and len(workflow.nodes) <= _DRAWN else ""
+    shortened_description = (
+        description
+        if in_full
+        else shorten_value({**description, "diagnostics": description["diagnostics"][:_FINDINGS]})
+    )
     drawn = graph if len(graph) <= _GRAPH_CHARS else ""
-    return {**kept, "graph": drawn, **totals, "truncated": kept != told}
+    return {**shortened_description, "graph": drawn, **totals, "truncated": shortened_description != description}
 
 
-def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
-    variables = [_variable(one, workflow) for one in variables_of(workflow)]
+def _describe_parts(name: str, workflow: Workflow) -> dict[str, Any]:
+    variables = [_mask_variable(one, workflow) for one in list_variables(workflow)]
     return {
-        "inputs": {one.name: _input(one) for one in workflow.inputs.values()},
+        "inputs": {one.name: _describe_input(one) for one in workflow.inputs.values()},
         "outputs": {
             one.name: {"type": one.type, "description": one.description, "source": one.source}
             for one in workflow.outputs.values()
@@ -87,37 +93,39 @@ def _of_workflow(name: str, workflow: Workflow) -> dict[str, Any]:
     }
 
 
-def _variable(told: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
-    return {**told, "default": _default(workflow.inputs[told["name"]])} if "default" in told else told
+def _mask_variable(variable: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
+    return (
+        {**variable, "default": _mask_default(workflow.inputs[variable["name"]])} if "default" in variable else variable
+    )
 
 
-def _input(one: Input) -> dict[str, Any]:
+def _describe_input(one: Input) -> dict[str, Any]:
     plain: dict[str, Any] = {"type": one.type, "required": one.required, "description": one.description}
     if one.has_default:
-        plain["default"] = _default(one)
+        plain["default"] = _mask_default(one)
     if one.secret:
         plain["secret"] = True
     return plain
 
 
-def _default(one: Input) -> Any:
+def _mask_default(one: Input) -> Any:
     return MASK if one.secret and one.default else one.default
 
 
-def _history(log: RunLog, name: str) -> dict[str, Any]:
+def _summarize_runs(log: RunLog, name: str) -> dict[str, Any]:
     try:
         failure = log.find_last_failure(name)
         figures = log.compute_statistics(name)
-        told: dict[str, Any] = {"statistics": {**figures, "other_endings": _others(log, name, figures)}}
+        summary: dict[str, Any] = {"statistics": {**figures, "other_endings": _count_other_endings(log, name, figures)}}
     except UraniborgError as exc:
         return {"statistics": {"execution_count": 0}, "last_failure": None, "log_problem": exc.message}
     finally:
         log.close()
     keys = ("id", "started_at", "failed_node", "error", "duration_ms")
-    return {**told, "last_failure": {key: failure.get(key) for key in keys} if failure else None}
+    return {**summary, "last_failure": {key: failure.get(key) for key in keys} if failure else None}
 
 
-def _others(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
+def _count_other_endings(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
     """How many of the last runs neither succeeded nor failed: by status, such as `waiting` or `cancelled`."""
     count = figures["execution_count"] - figures["success_count"] - figures["failure_count"]
     if not count:

@@ -11,7 +11,7 @@ from rich.text import Text
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.sample import SAMPLE_INPUTS, SAMPLE_PAPERS
-from paper_library.terminal_output import marked
+from paper_library.terminal_output import format_snippet
 
 _QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
 
@@ -37,7 +37,7 @@ def _results(query: str, found: dict[str, Any]) -> Group:
     table = Table.grid(padding=(0, 1))
     for hit in found["results"]:
         table.add_row(Text.assemble(("• ", "dim"), hit["title"], (f" ({hit['year']})", "dim")))
-        found_text = Text.from_markup(marked(hit["snippet_markdown"]))
+        found_text = Text.from_markup(format_snippet(hit["snippet_markdown"]))
         if "Our summary" not in found_text.plain:
             found_text = Text.assemble("Our text: ", found_text)
         table.add_row(Padding(found_text, (0, 0, 0, 2)))

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any, Final
 
-from paper_library.store.manifest import file_digest
+from paper_library.store.manifest import compute_file_digest
 
 RETRACTION: Final[dict[str, Any]] = {
     "status": "retracted",
@@ -16,7 +16,7 @@ RETRACTION: Final[dict[str, Any]] = {
 }
 
 
-def retract(shelf: Path, paper_id: str, retraction: dict[str, Any] | None = RETRACTION) -> Path:
+def write_retraction(shelf: Path, paper_id: str, retraction: dict[str, Any] | None = RETRACTION) -> Path:
     """Write `retraction` into the metadata of a paper of a shelf that is not open."""
     with sqlite3.connect(shelf / "shelf.db") as database:
         (stored,) = database.execute("SELECT metadata FROM paper WHERE paper_id = ?", (paper_id,)).fetchone()
@@ -25,7 +25,7 @@ def retract(shelf: Path, paper_id: str, retraction: dict[str, Any] | None = RETR
     database.close()
     manifest = shelf / "manifest.json"
     facts = json.loads(manifest.read_bytes())
-    facts["files"]["shelf.db"] = file_digest(shelf / "shelf.db")
+    facts["files"]["shelf.db"] = compute_file_digest(shelf / "shelf.db")
     facts["build_id"] = hashlib.sha256(metadata).hexdigest()[:32]
     manifest.write_text(json.dumps(facts))
     return shelf

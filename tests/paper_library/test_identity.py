@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import keys_of
+from paper_library.build.entry_matcher import make_keys
 from paper_library.identity import (
     Keys,
     is_paper_id,
@@ -195,7 +195,7 @@ def test_only_32_small_hex_digits_are_a_paper_id(text: str) -> None:
 )
 def test_the_key_that_decides_the_paper_id_never_changes(scheme: str, written: str, key: str) -> None:
     entry = Entry(title="Knots", identifiers={scheme: written})
-    assert keys_of(entry).list_keys()[0] == key
+    assert make_keys(entry).list_keys()[0] == key
     assert list_lookup_keys(written)[0] == key or scheme == "arxiv"
     assert key in list_lookup_keys(written)
 
@@ -213,5 +213,5 @@ def test_the_key_that_decides_the_paper_id_never_changes(scheme: str, written: s
     ],
 )
 def test_a_paper_is_found_by_other_spellings_of_its_identifiers(written: dict[str, str], asked: str) -> None:
-    keys = keys_of(Entry(title="Knots", identifiers=written)).list_keys()
+    keys = make_keys(Entry(title="Knots", identifiers=written)).list_keys()
     assert set(keys) & set(list_lookup_keys(asked))

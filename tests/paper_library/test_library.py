@@ -23,7 +23,7 @@ from paper_library.errors import (
 from paper_library.library import Library
 from paper_library.search.query import SORTS
 from paper_library.store.layout import FACET_KINDS
-from tests.paper_library.search.libraries import titles
+from tests.paper_library.search.libraries import list_titles
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 
@@ -82,7 +82,7 @@ def test_blanks_around_an_id_do_not_matter(library: Library, blanks: str) -> Non
         assert library.source(padded) == SOURCE
         assert library.summary(padded)
         assert library.bibtex(padded)
-        assert library.similar(padded)["total"] >= 0
+        assert library.find_similar(padded)["total"] >= 0
 
 
 def test_a_paper_is_known_by_its_arxiv_id_in_any_version(library: Library) -> None:
@@ -120,7 +120,7 @@ MISSING: list[tuple[Ask, type[UraniborgError], set[str]]] = [
     (lambda library: library.metadata("nobody"), PaperNotFound, {"paper_id"}),
     (lambda library: library.summary("nobody"), PaperNotFound, {"paper_id"}),
     (lambda library: library.summary("nobody", "poem"), PaperNotFound, {"paper_id", "template"}),
-    (lambda library: library.similar("nobody"), PaperNotFound, {"paper_id"}),
+    (lambda library: library.find_similar("nobody"), PaperNotFound, {"paper_id"}),
     (
         lambda library: library.summary("fish2019", "poem"),
         TemplateNotAvailable,
@@ -159,7 +159,7 @@ def test_no_name_however_odd_is_more_than_not_found(library: Library, name: str)
 HALVES: list[Ask] = [
     lambda library: library.metadata("\ud800"),
     lambda library: library.search_by_keyword("\ud800"),
-    lambda library: library.with_title("\ud800"),
+    lambda library: library.find_by_title("\ud800"),
     lambda library: library.search("", filters={"author": "\ud800"}),
 ]
 
@@ -185,8 +185,8 @@ BEYOND: list[tuple[Ask, str]] = [
     (lambda library: library.search_by_keyword("x", limit=101), "limit"),
     (lambda library: library.search_by_keyword("", limit=10), "keyword"),
     (lambda library: library.search_by_keyword("x" * 501), "keyword"),
-    (lambda library: library.similar("fish2019", limit=0), "limit"),
-    (lambda library: library.with_title(""), "title"),
+    (lambda library: library.find_similar("fish2019", limit=0), "limit"),
+    (lambda library: library.find_by_title(""), "title"),
     (lambda library: library.top_facets("colour"), "category"),
     (lambda library: library.top_facets("author", limit=0), "limit"),
     (lambda library: library.top_facets("author", limit=101), "limit"),
@@ -233,23 +233,23 @@ def test_the_bounds_themselves_are_allowed(library: Library) -> None:
 )
 def test_keywords_and_tags_are_found_whole_newest_first(library: Library, keyword: str, expected: list[str]) -> None:
     page = library.search_by_keyword(keyword)
-    assert (titles(page), page["total"]) == (expected, len(expected))
+    assert (list_titles(page), page["total"]) == (expected, len(expected))
 
 
 def test_keywords_are_paged(library: Library) -> None:
     pages = [library.search_by_keyword("fish", limit=1, offset=offset) for offset in (0, 1)]
-    assert [titles(page) for page in pages] == [[BIRD], [FISH]]
+    assert [list_titles(page) for page in pages] == [[BIRD], [FISH]]
     assert [page["next_offset"] for page in pages] == [1, None]
 
 
 @pytest.mark.parametrize("title", [BIRD, BIRD.upper(), "high birds of the south"])
 def test_a_title_is_looked_up_exactly_whatever_its_case(library: Library, title: str) -> None:
-    assert [library.metadata(paper)["title"] for paper in library.with_title(title)] == [BIRD]
-    assert library.with_title("High Birds") == []
+    assert [library.metadata(paper)["title"] for paper in library.find_by_title(title)] == [BIRD]
+    assert library.find_by_title("High Birds") == []
 
 
 def test_a_title_is_looked_up_whatever_its_blanks(library: Library) -> None:
-    assert library.with_title(" High  Birds of the\nSouth ") == library.with_title(BIRD) != []
+    assert library.find_by_title(" High  Birds of the\nSouth ") == library.find_by_title(BIRD) != []
 
 
 @requirement("PL-13")
@@ -318,11 +318,11 @@ def test_any_text_may_be_asked_for_by_any_door(library: Library, text: str) -> N
         lambda: library.search(text),
         lambda: library.search("", filters={"author": text}),
         lambda: library.search_by_keyword(text),
-        lambda: library.with_title(text),
+        lambda: library.find_by_title(text),
         lambda: library.metadata(text),
         lambda: library.summary("fish2019", text),
         lambda: library.translation("fish2019", text),
-        lambda: library.similar(text),
+        lambda: library.find_similar(text),
     ]
     for door in doors:
         with contextlib.suppress(NotFound, InvalidInput):
@@ -340,7 +340,7 @@ def test_a_paper_in_the_language_asked_for_is_not_translated(tmp_path: Path) -> 
     (tmp_path / "in" / "fisch.md").write_text("---\ntitle: Fische\nlanguage: de\n---\nTiefe Fische.", encoding="utf-8")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
     with contextlib.closing(Library.open(tmp_path / "shelf")) as opened:
-        (paper_id,) = opened.with_title("Fische")
+        (paper_id,) = opened.find_by_title("Fische")
         assert opened.source(paper_id, "DE") == "Tiefe Fische."
         with pytest.raises(TranslationNotAvailable):
             opened.source(paper_id, "en")

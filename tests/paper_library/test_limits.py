@@ -14,9 +14,9 @@ from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetInvalid
 from paper_library.library import Library
-from paper_library.search.compiler import Compiled
+from paper_library.search.compiler import CompiledQuery
 from paper_library.search.hits import make_hits
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.shelf import AssetRef, Row, Shelf, StoredText
 
 MEGABYTE = 1024 * 1024
@@ -69,13 +69,13 @@ def test_two_million_characters_of_full_texts_are_read_for_the_snippets_of_one_p
     allowed: list[int] = []
 
     class Texts:
-        def texts(self, _no: int, most: int) -> Iterator[StoredText]:
+        def read_texts(self, _no: int, most: int) -> Iterator[StoredText]:
             allowed.append(most)
             yield StoredText("source", "", "x" * min(most, 1_500_000))
 
     record: dict[str, object] = {"keywords": [], "tags": []}
     rows = [Row(number, f"id{number}", "A title", None, "", [], "", record) for number in range(3)]
-    make_hits(cast("Shelf", Texts()), rows, [1.0] * 3, Compiled.for_snippets("nowhere"))
+    make_hits(cast("Shelf", Texts()), rows, [1.0] * 3, CompiledQuery.for_snippets("nowhere"))
     assert allowed == [2_000_000, 500_000, 0]
 
 
@@ -91,5 +91,5 @@ def test_an_asset_of_more_than_64_megabytes_is_not_read_further_than_that(tmp_pa
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=chunks()))
     ref = AssetRef("source", "", hashlib.sha256().hexdigest(), 100 * MEGABYTE, 100 * MEGABYTE)
     with pytest.raises(AssetInvalid):
-        Assets("http://localhost", transport=transport).read(tmp_path, ref, "p")
+        AssetReader("http://localhost", transport=transport).read(tmp_path, ref, "p")
     assert sent == 65

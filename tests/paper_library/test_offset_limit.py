@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.http_client import Caller, served
-from tests.paper_library.operations.command_runs import command
-from tests.paper_library.operations.shelves import shelve
+from tests.paper_library.mcp.http_client import Caller, serve_library
+from tests.paper_library.operations.command_runs import call_command
+from tests.paper_library.operations.shelves import build_titled_shelf
 
 WAY_OUT = "year:2019..2023"
 TITLES = [f"Comet {number}" for number in range(130)]
@@ -17,7 +17,7 @@ TITLES = [f"Comet {number}" for number in range(130)]
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shelf = tmp_path_factory.mktemp("many") / "shelf"
-    shelve(shelf, *TITLES, keywords="comets")
+    build_titled_shelf(shelf, *TITLES, keywords="comets")
     return shelf
 
 
@@ -25,7 +25,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def caller(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Caller]:
     """A server whose largest offset is 4."""
     monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)
-    with served(LibraryConfig(shelf=shelf)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf)) as caller:
         yield caller
 
 
@@ -75,6 +75,6 @@ def test_the_command_says_it_too(
     shelf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)
-    said = " ".join(command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
+    said = " ".join(call_command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
     assert "116 further papers" in said
     assert "None" not in said

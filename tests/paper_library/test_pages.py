@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from paper_library.build.builder import build_shelf
-from tests.paper_library.operations.command_runs import serving
+from tests.paper_library.operations.command_runs import start_server
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;"
 AUTHORS = [f"Ada Name{n}" for n in range(40)]
@@ -73,7 +73,7 @@ def shelf_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(shelf_folder: Path) -> Generator[httpx.Client]:
-    with serving(shelf_folder, shelf_folder / "shelf") as served:
+    with start_server(shelf_folder, shelf_folder / "shelf") as served:
         yield served.client
 
 
@@ -233,8 +233,8 @@ def test_a_long_text_is_read_on_and_back(pages: httpx.Client) -> None:
     assert "Paragraph 2999 of" not in page.text
     assert "[truncated" not in page.text
     seen = set(re.findall(r"Paragraph (\d+) of the annals, which are long\.", page.text))
-    while "Read on" in page.links:
-        page = shown(pages.get(page.links["Read on"]))
+    while "Continue reading" in page.links:
+        page = shown(pages.get(page.links["Continue reading"]))
         seen |= set(re.findall(r"Paragraph (\d+) of the annals, which are long\.", page.text))
     assert seen == {str(n) for n in range(3_000)}
     assert "Paragraph 0 of" in shown(pages.get(page.links["Earlier in the text"].replace("offset=", "x="))).text
@@ -255,7 +255,7 @@ def test_a_keyword_leads_to_its_papers_whatever_is_in_it(pages: httpx.Client) ->
 
 def test_a_search_without_results_offers_parts_that_find_papers_and_values_to_browse(pages: httpx.Client) -> None:
     page = shown(pages.get("/", params={"q": "moon -moon year:1700 transit"}))
-    assert "No paper matches" in page.text
+    assert "No matching papers" in page.text
     assert shown(pages.get(page.links["moon (28)"])).fields == {"q": "moon"}
     assert "Transit of a planet" in shown(pages.get(page.links["transit (1)"])).links
     assert "Transit of a planet" in shown(pages.get(page.links["moons (1)"])).links
@@ -271,7 +271,7 @@ def test_parts_of_a_misspelt_search_are_offered_in_the_right_spelling(pages: htt
 
 def test_a_filter_that_leaves_nothing_can_be_left_out(pages: httpx.Client) -> None:
     page = shown(pages.get("/", params={"q": "moon", "author": "Nobody Known"}))
-    assert "No paper matches" in page.text
+    assert "No matching papers" in page.text
     assert shown(pages.get(page.links["moon (28)"])).fields == {"q": "moon"}
 
 

@@ -2,28 +2,16 @@
 
 import json
 import re
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.paper_library.operations.command_runs import eventually, serving
-from tests.paper_library.operations.rest_shelf import MARKDOWN, paper, rest_of
-from tests.paper_library.operations.shelves import shelve
+from tests.paper_library.operations.command_runs import start_server, wait_until
+from tests.paper_library.operations.rest_shelf import MARKDOWN, paper
+from tests.paper_library.operations.shelves import build_titled_shelf
 from tests.requirements import requirement
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("rest")
-
-
-@pytest.fixture(scope="module")
-def rest(folder: Path) -> Generator[httpx.Client]:
-    with rest_of(folder) as client:
-        yield client
 
 
 def error(answer: httpx.Response, status: int) -> dict[str, Any]:
@@ -294,20 +282,20 @@ def test_a_known_tag_does_not_make_something_of_nothing(rest: httpx.Client, path
 
 
 def test_the_tag_changes_when_the_shelf_does(tmp_path: Path) -> None:
-    shelve(tmp_path / "shelf", "Star")
-    with serving(tmp_path, tmp_path / "shelf") as served:
+    build_titled_shelf(tmp_path / "shelf", "Star")
+    with start_server(tmp_path, tmp_path / "shelf") as served:
         old = served.client.get("/api/v1/stats").headers["ETag"]
-        shelve(tmp_path / "shelf", "Comet")
+        build_titled_shelf(tmp_path / "shelf", "Comet")
         known = {"If-None-Match": old}
-        eventually(lambda: served.client.get("/api/v1/stats", headers=known).status_code == 200, within=10)
+        wait_until(lambda: served.client.get("/api/v1/stats", headers=known).status_code == 200, within=10)
         assert served.client.get("/api/v1/stats").headers["ETag"] != old
 
 
-def test_nothing_tells_where_the_shelf_lies(rest: httpx.Client, folder: Path) -> None:
+def test_nothing_tells_where_the_shelf_lies(rest: httpx.Client, rest_folder: Path) -> None:
     comets = paper(rest, "On comets")
     paths = ["search", "stats", f"papers/{comets}", f"papers/{comets}/summary", "papers/x", "openapi.json"]
     for path in paths:
         answer = rest.get(path)
-        assert str(folder) not in answer.text
+        assert str(rest_folder) not in answer.text
         assert "static/" not in answer.text
         assert "server" not in answer.headers

@@ -11,7 +11,7 @@ from paper_library.retraction import (
     describe_notices,
     find_retraction,
     merge_notices,
-    notices_in_note,
+    parse_note,
     read_notices,
 )
 
@@ -64,7 +64,7 @@ def test_the_line_for_people_is_read_back() -> None:
         "Retracted 2010-02-06 (notice doi:10.1016/s0140-6736(10)60175-4, source crossref); "
         "corrected 2004-03-06 (source crossref)"
     )
-    assert notices_in_note(line) == [LANCET, PARTIAL]
+    assert parse_note(line) == [LANCET, PARTIAL]
 
 
 def test_a_correction_alone_is_not_described() -> None:
@@ -75,7 +75,7 @@ def test_a_correction_alone_is_not_described() -> None:
     "note", ["", "Accepted for publication", "retracted papers are listed", "In press; corrected proof"]
 )
 def test_other_notes_hold_no_notice(note: str) -> None:
-    assert notices_in_note(note) == []
+    assert parse_note(note) == []
 
 
 @given(

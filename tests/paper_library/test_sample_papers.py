@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 from paper_library.library import Library
 from paper_library.sample import SAMPLE_INPUTS, SAMPLE_PAPERS, sample_shelf
 from paper_library.store.manifest import read_manifest
@@ -26,7 +26,7 @@ LATEX = re.compile(r"[\\{}$]")
 
 @dataclass(frozen=True)
 class Sample:
-    report: Report
+    report: BuildReport
     library: Library
     papers: list[dict[str, Any]]
 

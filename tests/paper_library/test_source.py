@@ -11,13 +11,15 @@ import pytest
 
 from paper_library.source import source
 from paper_search.sources.registry import KNOWN
-from tests.paper_library.operations.shelves import flipped, shelve
+from tests.paper_library.operations.shelves import build_titled_shelf, flip_bit
 from uraniborg.kernel.errors import UraniborgError
 
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    shelve(tmp_path / "shelf", "Lattice dynamics of comets", "Comets and their tails", abstract="Comets have tails.")
+    build_titled_shelf(
+        tmp_path / "shelf", "Lattice dynamics of comets", "Comets and their tails", abstract="Comets have tails."
+    )
     return tmp_path / "shelf"
 
 
@@ -53,10 +55,10 @@ def test_a_shelf_that_cannot_be_opened_is_a_failure_of_the_source_that_says_why(
     tmp_path: Path, shelf: Path, harm: str
 ) -> None:
     if harm == "damaged":
-        flipped(shelf / "shelf.db", 50_000)
+        flip_bit(shelf / "shelf.db", 50_000)
     done = searched(tmp_path, {"missing": tmp_path / "nowhere", "damaged": shelf}[harm])
     assert "library" in done.stderr
-    assert {"missing": "There is no shelf", "damaged": "is damaged"}[harm] in done.stderr
+    assert {"missing": "does not exist", "damaged": "is damaged"}[harm] in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -94,5 +96,5 @@ async def test_no_words_make_it_fail(shelf: Path, monkeypatch: pytest.MonkeyPatc
 
 async def test_a_missing_shelf_raises_what_opening_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(tmp_path / "nowhere"))
-    with pytest.raises(UraniborgError, match="There is no shelf"):
+    with pytest.raises(UraniborgError, match="does not exist"):
         await source().search_advanced(strategy("comets"))

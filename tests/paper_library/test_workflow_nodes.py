@@ -22,8 +22,8 @@ from paper_library.errors import (
     SourceNotAvailable,
 )
 from paper_library.library import Library
-from pflow.registry.interface import interface_from
-from tests.paper_library.operations.shelves import bibliography, shelve_readable
+from pflow.registry.interface import parse_interface
+from tests.paper_library.operations.shelves import build_readable_shelf, write_bibliography
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
 INTERFACES = {
@@ -60,13 +60,13 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
 
 @pytest.fixture
 def shelf(context: Context) -> Path:
-    shelve_readable(context.folder / "shelf")
+    build_readable_shelf(context.folder / "shelf")
     return context.folder / "shelf"
 
 
 @pytest.mark.parametrize("kind", ["library-search", "library-read", "library-rows", "library-add"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
-    told = interface_from(INTERFACES[kind], source="entry-point")
+    told = parse_interface(INTERFACES[kind], source="entry-point")
     module, _, name = told.run.partition(":")
     function = getattr(import_module(module), name)
     assert callable(function)
@@ -85,7 +85,7 @@ def test_a_search_finds_the_papers_of_the_shelf_that_is_named(context: Context, 
     found = workflow_nodes.search({"query": "comets", "shelf": "shelf"}, context)
     assert (found["total"], found["next_offset"]) == (1, None)
     assert found["results"][0]["title"] == "On comets"
-    declared = interface_from(INTERFACES["library-search"], source="entry-point").outputs
+    declared = parse_interface(INTERFACES["library-search"], source="entry-point").outputs
     assert found.keys() == declared.keys()
     structure = declared["results"].structure
     assert structure is not None
@@ -124,7 +124,7 @@ def test_rows_of_a_papers_tables_come_with_header_table_and_section(sampled: Con
     assert (row["section"], row["table"].startswith("values stated by Agol")) == ("Planets of TRAPPIST-1", True)
     text = Library.open(sampled.folder / "sampled").source("agol2021")
     assert text[row["offset"] :].startswith("| e | 0.692")
-    declared = interface_from(INTERFACES["library-rows"], source="entry-point").outputs
+    declared = parse_interface(INTERFACES["library-rows"], source="entry-point").outputs
     structure = declared["rows"].structure
     assert structure is not None
     assert (found.keys(), row.keys()) == (declared.keys(), structure.keys())
@@ -152,7 +152,7 @@ def test_a_paper_is_read_in_parts_that_make_the_whole(context: Context, shelf: P
     params = {"shelf": "shelf", "paper_id": hit["paper_id"]}
     only = workflow_nodes.read(params, context)
     assert only.keys() == {"metadata"}
-    structure = interface_from(INTERFACES["library-read"], source="entry-point").outputs["metadata"].structure
+    structure = parse_interface(INTERFACES["library-read"], source="entry-point").outputs["metadata"].structure
     assert structure is not None
     assert structure.keys() <= only["metadata"].keys()
     whole = workflow_nodes.read({**params, "what": "source"}, context)
@@ -214,7 +214,7 @@ def test_adding_twice_changes_nothing_and_keeps_what_was_there(context: Context,
 
 
 def test_files_are_added_and_what_is_no_paper_is_told(context: Context) -> None:
-    bibliography(context.folder / "more.bib", "Instruments of astronomy")
+    write_bibliography(context.folder / "more.bib", "Instruments of astronomy")
     added = workflow_nodes.add({"files": "more.bib", "papers": [{"no": "title"}], "shelf": "shelf"}, context)
     assert added["papers"] == 1
     assert added["problems"]

@@ -17,7 +17,7 @@ from paper_search import AppConfig, workflow_nodes
 from paper_search.errors import InvalidQuery, UnknownDomain, UnknownSource
 from paper_search.models import Paper
 from paper_search.sources.recording import InvalidRecording
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import parse_interface
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -45,7 +45,7 @@ async def replayed(context: Context, **params: Any) -> dict[str, Any]:
 
 
 def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> None:
-    told = interface_from(INTERFACE, source="entry-point")
+    told = parse_interface(INTERFACE, source="entry-point")
     module, _, name = told.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name))
     assert told.example.keys() <= told.params.keys()
@@ -73,7 +73,7 @@ async def test_a_replayed_search_gives_the_papers_of_the_library_as_plain_values
     assert found["count"] == len(found["papers"]) == len(expected.papers) > 10
     assert [paper["id"] for paper in found["papers"]] == [paper.id for paper in expected.papers]
     assert json.loads(json.dumps(found)) == found
-    declared = interface_from(INTERFACE, source="entry-point").outputs
+    declared = parse_interface(INTERFACE, source="entry-point").outputs
     assert found.keys() == declared.keys()
     for name in ("papers", "sources"):
         structure = declared[name].structure

@@ -71,7 +71,7 @@ def test_every_shipped_example_is_run_by_a_test_of_this_file() -> None:
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_an_example_is_checked_without_anything_to_say(name: str, service: Service) -> None:
     checked = service.check(EXAMPLES[name])
-    assert [one.plain() for one in checked.diagnostics] == []
+    assert [one.to_dict() for one in checked.diagnostics] == []
     assert checked.workflow is not None
 
 

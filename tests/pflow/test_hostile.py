@@ -312,7 +312,7 @@ def test_lists_that_hold_each_other_are_counted_by_what_they_take() -> None:
         value = [value, value]
     resolution = Resolution(Scope({"v": value}))
     with pytest.raises(NodeFailed, match="put together"):
-        resolution.resolved(["${v}", "${v}"])
+        resolution.resolve_value(["${v}", "${v}"])
 
 
 # Commands.

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pflow.errors import LibraryUnwritable
-from pflow.mcp_config import InvalidServer, ServerExists, UnknownServer, address
-from pflow.mcp_servers import Synced, add_server, read_servers, remove_server, server, sync
+from pflow.mcp_config import InvalidServer, ServerExists, UnknownServer, resolve_address
+from pflow.mcp_servers import SyncResult, add_server, get_server, read_servers, remove_server, sync_servers
 from pflow.registry.registry import Registry
 from tests.pflow import tool_server
 from tests.pflow.tool_command import tool_command
@@ -24,7 +24,7 @@ TYPES = [f"mcp-tools-{name}" for name in ("add", "count", "leave", "lose", "say"
 
 
 def types(home: Path) -> list[str]:
-    return [kind for kind in Registry(home).types() if kind.startswith("mcp-")]
+    return [kind for kind in Registry(home).list_types() if kind.startswith("mcp-")]
 
 
 def plain(home: Path) -> dict[str, Any]:
@@ -68,9 +68,9 @@ def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Pat
     add_server(tmp_path, "a", TOOLS)
     with pytest.raises(ServerExists):
         add_server(tmp_path, "a", BROKEN)
-    assert server(tmp_path, "a").plain == TOOLS
+    assert get_server(tmp_path, "a").plain == TOOLS
     add_server(tmp_path, "a", BROKEN, replace=True)
-    assert server(tmp_path, "a").plain == BROKEN
+    assert get_server(tmp_path, "a").plain == BROKEN
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,11 @@ def test_what_describes_no_server_is_refused_and_nothing_is_written(
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [("{", "is not JSON"), ("[]", "holds no object `mcpServers`"), ('{"mcpServers": []}', "holds no object")],
+    [
+        ("{", "is not JSON"),
+        ("[]", "does not have an object `mcpServers`"),
+        ('{"mcpServers": []}', "does not have an object"),
+    ],
 )
 def test_a_file_that_cannot_be_understood_is_told_and_never_overwritten(
     tmp_path: Path, content: str, told: str
@@ -124,7 +128,7 @@ def test_one_server_that_is_described_wrongly_does_not_hide_the_others(tmp_path:
     assert list(known) == ["good"]
     assert "The MCP server 'bad' cannot be used" in str(problems[0])
     with pytest.raises(InvalidServer):
-        server(tmp_path, "bad")
+        get_server(tmp_path, "bad")
 
 
 def test_variables_are_looked_up_everywhere_and_missing_ones_are_named(tmp_path: Path) -> None:
@@ -140,10 +144,10 @@ def test_variables_are_looked_up_everywhere_and_missing_ones_are_named(tmp_path:
         },
     )
     args = ("--for=me", "x", "", "y", "", "$WHO")
-    assert address(config, env) == StdioServer("me-run", args, {"KEY": "Bearer sk-looked-up-1"}, "/srv/me")
+    assert resolve_address(config, env) == StdioServer("me-run", args, {"KEY": "Bearer sk-looked-up-1"}, "/srv/me")
     assert "sk-looked-up-1" not in redact("it said sk-looked-up-1")
     with pytest.raises(InvalidServer, match="needs the environment variable API_TOKEN") as caught:
-        address(config, {"WHO": "me", "EMPTY": ""})
+        resolve_address(config, {"WHO": "me", "EMPTY": ""})
     assert caught.value.ids["variable"] == "API_TOKEN"
 
 
@@ -153,7 +157,7 @@ def test_an_address_keeps_its_headers_to_itself(tmp_path: Path) -> None:
         "a",
         {"url": "${BASE}/mcp", "headers": {"Authorization": "Bearer sk-in-the-file", "Accept-Language": "en"}},
     )
-    found = address(config, {"BASE": "https://example.org"})
+    found = resolve_address(config, {"BASE": "https://example.org"})
     assert found == HttpServer(
         "https://example.org/mcp", {"Authorization": "Bearer sk-in-the-file", "Accept-Language": "en"}
     )
@@ -169,18 +173,18 @@ async def test_syncing_makes_node_types_of_the_tools_of_all_servers(tmp_path: Pa
     async with serving(stateless_app(tool_server.tool_server())) as url:
         add_server(tmp_path, "tools", TOOLS)
         add_server(tmp_path, "web", {"url": f"{url}/mcp"})
-        assert await sync(tmp_path) == [Synced("tools", 6), Synced("web", 6)]
+        assert await sync_servers(tmp_path) == [SyncResult("tools", 6), SyncResult("web", 6)]
     assert types(tmp_path) == TYPES + [kind.replace("tools", "web") for kind in TYPES]
     assert Registry(tmp_path).problems == []
 
 
 async def test_a_server_that_fails_keeps_its_tools_and_is_told_and_the_others_are_listed(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
-    await sync(tmp_path)
+    await sync_servers(tmp_path)
     add_server(tmp_path, "tools", BROKEN, replace=True)
     add_server(tmp_path, "also", tool_command())
-    found = {one.name: one for one in await sync(tmp_path)}
-    assert found["also"] == Synced("also", 6)
+    found = {one.name: one for one in await sync_servers(tmp_path)}
+    assert found["also"] == SyncResult("also", 6)
     assert found["tools"].tools == 6
     assert "MCP server 'tools' is not there" in found["tools"].problem
     assert set(TYPES) < set(types(tmp_path))
@@ -189,23 +193,23 @@ async def test_a_server_that_fails_keeps_its_tools_and_is_told_and_the_others_ar
 async def test_only_the_servers_that_are_named_are_asked(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
     add_server(tmp_path, "broken", BROKEN)
-    assert await sync(tmp_path, ["tools"]) == [Synced("tools", 6)]
+    assert await sync_servers(tmp_path, ["tools"]) == [SyncResult("tools", 6)]
     with pytest.raises(UnknownServer):
-        await sync(tmp_path, ["nobody"])
+        await sync_servers(tmp_path, ["nobody"])
 
 
 async def test_a_server_that_is_removed_takes_its_tools_along(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
-    await sync(tmp_path)
+    await sync_servers(tmp_path)
     remove_server(tmp_path, "tools")
     assert types(tmp_path) == []
 
 
 async def test_a_server_that_was_taken_out_of_the_file_by_hand_is_forgotten(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
-    await sync(tmp_path)
+    await sync_servers(tmp_path)
     (tmp_path / "mcp-servers.json").write_text("")
-    assert await sync(tmp_path) == []
+    assert await sync_servers(tmp_path) == []
     assert types(tmp_path) == []
 
 
@@ -213,13 +217,13 @@ async def test_a_listing_that_was_damaged_is_written_anew(tmp_path: Path) -> Non
     add_server(tmp_path, "tools", tool_command())
     (tmp_path / "mcp-tools.json").write_text('{"servers": [')
     assert Registry(tmp_path).problems[0].where == "mcp-tools.json"
-    await sync(tmp_path)
+    await sync_servers(tmp_path)
     assert types(tmp_path) == TYPES
     assert Registry(tmp_path).problems == []
 
 
 async def test_nothing_to_sync_is_nothing_done(tmp_path: Path) -> None:
-    assert await sync(tmp_path / "nowhere") == []
+    assert await sync_servers(tmp_path / "nowhere") == []
     assert not (tmp_path / "nowhere").exists()
 
 

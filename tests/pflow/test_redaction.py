@@ -85,7 +85,7 @@ def test_a_secret_of_a_run_is_masked_in_every_log_record_while_it_lasts_and_no_l
 
 
 @requirement("PF-N4")
-def test_text_that_only_looks_like_a_secret_is_kept_where_nothing_is_to_be_guessed() -> None:
+def test_text_that_only_looks_like_a_secret_is_stored_where_nothing_is_to_be_guessed() -> None:
     value = {"url": f"https://x.org/?key=abc&q={quote_plus(SECRET)}", "how": "set api_key=YOURS", "token": "x"}
     masked = Secrets([SECRET]).mask(value, guess=False)
     assert masked == {"url": f"https://x.org/?key=abc&q={MASK}", "how": "set api_key=YOURS", "token": MASK}

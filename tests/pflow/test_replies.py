@@ -29,7 +29,9 @@ def replied(home: Path, outputs: dict[str, Any] | None = None, **reply: Any) -> 
     return build_reply(cast("RunResult", Result(outputs, **reply)), home)
 
 
-def test_outputs_of_a_hundred_thousand_bytes_are_told_and_one_more_is_cut_and_written_to_a_file(tmp_path: Path) -> None:
+def test_outputs_of_a_hundred_thousand_bytes_are_reported_and_one_more_is_cut_and_written_to_a_file(
+    tmp_path: Path,
+) -> None:
     fits = {"a": "x" * 49_998, "b": "x" * 49_998}
     assert replied(tmp_path, fits) == {**Result().reply(), "outputs": fits}
     cut = replied(tmp_path, {"a": "x" * 49_998, "b": "y" * 49_999})
@@ -43,7 +45,7 @@ def test_outputs_of_a_hundred_thousand_bytes_are_told_and_one_more_is_cut_and_wr
     assert "49,999 bytes" in warning
 
 
-def test_more_than_a_hundred_outputs_that_are_too_large_are_told_of_together(tmp_path: Path) -> None:
+def test_more_than_a_hundred_outputs_that_are_too_large_are_reported_of_together(tmp_path: Path) -> None:
     hundred = {f"o{number}": "x" * 1_100 for number in range(100)}
     assert "o0" in replied(tmp_path, hundred)["outputs"]
     more = {**hundred, "o100": "x"}
@@ -51,7 +53,7 @@ def test_more_than_a_hundred_outputs_that_are_too_large_are_told_of_together(tmp
     assert json.loads((tmp_path / "spool" / "run_1" / "all.json").read_bytes()) == more
 
 
-def test_fifty_warnings_of_four_thousand_characters_are_told_and_the_rest_counted(tmp_path: Path) -> None:
+def test_fifty_warnings_of_four_thousand_characters_are_reported_and_the_rest_counted(tmp_path: Path) -> None:
     warnings = [f"{number}: {'w' * 5_000}" for number in range(53)]
     shown = replied(tmp_path, warnings=[*warnings, warnings[0]])["warnings"]
     assert len(shown) == 51
@@ -60,14 +62,14 @@ def test_fifty_warnings_of_four_thousand_characters_are_told_and_the_rest_counte
     assert all(text.startswith(f"{number}: {'w' * 3_900}") for number, text in enumerate(shown[:50]))
 
 
-def test_hashes_of_two_hundred_nodes_are_told_and_none_of_more(tmp_path: Path) -> None:
+def test_hashes_of_two_hundred_nodes_are_reported_and_none_of_more(tmp_path: Path) -> None:
     for count in (200, 201):
         hashes = {f"n{number}": "h" for number in range(count)}
         reply = replied(tmp_path, checkpoint={"run_id": "run_1", "node_hashes": hashes})
         assert ("node_hashes" in reply["checkpoint"]) is (count == 200)
 
 
-def test_fifty_findings_of_the_checker_are_told_and_the_rest_counted() -> None:
+def test_fifty_findings_of_the_checker_are_reported_and_the_rest_counted() -> None:
     found = [{"code": "x", "path": f"nodes[{number}]"} for number in range(53)]
     body = build_error(InvalidWorkflow("It is not valid.", hint="", diagnostics=found))
     assert (body["diagnostics"], body["more_diagnostics"]) == (found[:50], 3)
@@ -102,5 +104,5 @@ def test_a_description_has_fifty_findings_and_a_graph_of_twenty_thousand_charact
         def drawn(_workflow: object, size: int = size) -> str:
             return "g" * size
 
-        monkeypatch.setattr("pflow.workflow_description.mermaid", drawn)
+        monkeypatch.setattr("pflow.workflow_description.draw_mermaid", drawn)
         assert bool(home.service.describe("short")["graph"]) is is_told

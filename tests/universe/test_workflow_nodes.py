@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 from blockbuster import blockbuster_ctx
 
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import parse_interface
 from tests.universe.domain.samples import EMPTY_STATE, add_star
 from universe import workflow_nodes
 from universe.claims.commands import claim_value
@@ -86,7 +86,7 @@ async def made(context: Context, **params: Any) -> str:
 
 @pytest.mark.parametrize("kind", ["universe-command", "universe-state", "universe-claim"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
-    told = interface_from(INTERFACES[kind], source="entry-point")
+    told = parse_interface(INTERFACES[kind], source="entry-point")
     module, _, name = told.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name)) == (kind != "universe-claim")
     assert told.example.keys() <= told.params.keys()

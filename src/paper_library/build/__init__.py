@@ -1,1 +1,1 @@
-"""From files to a shelf."""
+"""The build of a shelf from input files."""

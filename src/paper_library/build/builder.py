@@ -1,4 +1,4 @@
-"""Building a shelf: read everything, find out what belongs together, write it down, put it in place."""
+"""The build of a shelf: read the inputs, merge entries into papers, write them, replace the old shelf."""
 
 import gc
 import re
@@ -13,21 +13,21 @@ import orjson
 
 from paper_library.build.citation_keys import CitationKeys
 from paper_library.build.entry import Problem
-from paper_library.build.entry_collection import Gathering, Group
+from paper_library.build.entry_collection import EntryCollection, PaperGroup
 from paper_library.build.entry_storage import EntrySpool
-from paper_library.build.id_assignment import free_id
-from paper_library.build.id_evidence import record_of
-from paper_library.build.id_register import Register, register_path
+from paper_library.build.id_assignment import find_free_id
+from paper_library.build.id_evidence import make_record
+from paper_library.build.id_register import IdRegister, get_register_path
 from paper_library.build.inputs import find_inputs
-from paper_library.build.merge import Paper, merged
-from paper_library.build.metadata import Described, described
+from paper_library.build.merge import Paper, merge_entries
+from paper_library.build.metadata import PreparedPaper, prepare_paper
 from paper_library.build.old_shelf import OldShelf
-from paper_library.build.report import Merge, Progress, Report
+from paper_library.build.report import BuildReport, Merge, Progress
 from paper_library.build.shelf_writer import ShelfWriter
-from paper_library.build.staging import staged
-from paper_library.build.summary_folder import Summaries
+from paper_library.build.staging import stage_folder
+from paper_library.build.summary_folder import SummaryFolder
 from paper_library.errors import NothingToShelve, ShelfUnwritable
-from paper_library.store.difference import differing_fields
+from paper_library.store.difference import find_differing_fields
 from paper_library.store.layout import MANIFEST, SCHEMA_VERSION
 from paper_library.store.manifest import Manifest, read_manifest
 from uraniborg.kernel.clock import SystemClock
@@ -35,9 +35,9 @@ from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.files import shown, write_atomic
 from uraniborg.kernel.version import version
 
-_TOLD_EVERY: Final = 500
-_MANY: Final = 10_000
-_DISK: Final = re.compile(r"io(?:::| )?error|os error|index writer was killed", re.IGNORECASE)
+_PROGRESS_INTERVAL: Final = 500
+_MANY_PAPERS: Final = 10_000
+_DISK_ERROR: Final = re.compile(r"io(?:::| )?error|os error|index writer was killed", re.IGNORECASE)
 
 
 def build_shelf(
@@ -48,35 +48,35 @@ def build_shelf(
     update: Path | None = None,
     prune: bool = False,
     progress: Progress | None = None,
-) -> Report:
-    """Make the shelf `target` of all that is in `inputs`, and of the shelf `update` if one is given.
+) -> BuildReport:
+    """Build the shelf `target` from `inputs`, and from the shelf `update` if given.
 
-    An update replaces what the old shelf has from inputs that are read again, and keeps the rest; with `prune` it keeps
-    no paper that none of the inputs has. A paper that the register beside the shelf knows keeps its id and BibTeX key.
+    An update replaces the entries of inputs that are read again and retains the others; with `prune` it removes papers
+    that none of the inputs has. A paper in the id register beside the shelf retains its id and BibTeX key.
 
-    What stands at `target` stays as it is until the new shelf is complete. One broken input does not stop the build;
-    the report tells of it. Raises InputNotFound, InvalidInput, ShelfExists, Locked, RegisterTooNew, what opening
-    `update` raises, and ShelfUnwritable when the disk refuses.
+    `target` does not change until the new shelf is complete. A broken input does not stop the build; the report lists
+    it. Raise InputNotFound, InvalidInput, ShelfExists, Locked, RegisterTooNew, the errors of `Shelf.open` for `update`,
+    and ShelfUnwritable for disk errors.
     """
     if prune and update is None:
-        raise InvalidInput("prune needs a shelf to update.", hint="Name one: --update OLD --prune.", argument="prune")
+        raise InvalidInput("prune requires a shelf to update.", hint="Use --update OLD --prune.", argument="prune")
     try:
-        with _no_search_for_cycles():
-            return _Build(inputs, target, summaries, update, progress or _quiet, prune=prune).run()
+        with _disable_garbage_collection():
+            return _Builder(inputs, target, summaries, update, progress or _ignore_progress, prune=prune).build()
     except (OSError, sqlite3.OperationalError, ValueError) as exc:
-        # The index speaks of the disk in its own way.
-        if isinstance(exc, ValueError) and not _DISK.search(str(exc)):
+        # The index reports disk errors as ValueError.
+        if isinstance(exc, ValueError) and not _DISK_ERROR.search(str(exc)):
             raise
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else "the disk refused it"
+        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else "disk error"
         raise ShelfUnwritable(
             f"The shelf {shown(target)} could not be written: {reason}.",
-            hint="Nothing was changed. See that there is room, and that you may write there.",
+            hint="The old shelf is unchanged. Check the free disk space and the permissions of the folder.",
         ) from exc
 
 
 @contextmanager
-def _no_search_for_cycles() -> Generator[None]:
-    """What a build makes is kept, or freed by count; looking for more among so much takes a tenth of the time."""
+def _disable_garbage_collection() -> Generator[None]:
+    """Disable the cyclic garbage collector, which would take a tenth of the time of a build."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -86,8 +86,8 @@ def _no_search_for_cycles() -> Generator[None]:
             gc.enable()
 
 
-class _Build:
-    """One build, from its inputs to the shelf in its place."""
+class _Builder:
+    """One build."""
 
     def __init__(
         self,
@@ -95,135 +95,138 @@ class _Build:
         target: Path,
         summaries: Path | None,
         update: Path | None,
-        tell: Progress,
+        progress: Progress,
         *,
         prune: bool,
     ) -> None:
         self._target = target
         self._update = update
         self._prune = prune
-        self._tell = tell
-        self._report = Report(shelf=shown(target), updated=shown(update) if update else "")
+        self._progress = progress
+        self._report = BuildReport(shelf=shown(target), updated=shown(update) if update else "")
         self._files, problems = find_inputs(inputs, leave_out=[target, *([summaries] if summaries else [])])
         for problem in problems:
-            self._report.note(problem)
-        self._summaries = Summaries(summaries)
-        self._carries_summaries = not (prune and summaries)
-        self._register = Register()
+            self._report.add_problem(problem)
+        self._summaries = SummaryFolder(summaries)
+        self._retains_summaries = not (prune and summaries)
+        self._register = IdRegister()
 
-    def run(self) -> Report:
+    def build(self) -> BuildReport:
+        """Build the shelf and return the report."""
         started = time.monotonic()
         report = self._report
-        with staged(self._target) as folder, closing(EntrySpool(folder / "spool")) as spool:
+        with stage_folder(self._target) as folder, closing(EntrySpool(folder / "spool")) as spool:
             with closing(OldShelf(self._update)) if self._update else nullcontext() as old:
                 self._read_register(old)
-                gathering = Gathering(spool, self._register, report)
-                gathering.read(self._files, self._tell)
+                entries = EntryCollection(spool, self._register, report)
+                entries.read_inputs(self._files, self._progress)
                 if old:
-                    gathering.retain(old, prune=self._prune)
-                groups = gathering.groups(old, prune=self._prune)
+                    entries.retain_old_entries(old, prune=self._prune)
+                groups = entries.make_groups(old, prune=self._prune)
                 writer = ShelfWriter(folder)
                 try:
-                    self._write(gathering, groups, writer, old)
-                    self._tell("index", 0, 0)
+                    self._write_papers(entries, groups, writer, old)
+                    self._progress("index", 0, 0)
                     report.build_id = writer.finish()
                 except BaseException:
                     writer.abandon()
                     raise
             (folder / "spool").unlink()
             report.papers = writer.papers
-            write_atomic(folder / MANIFEST, self._manifest(writer).as_json())
-            self._register.write(register_path(self._target), folder)
-        for problem in self._summaries.unused():
-            report.note(problem)
+            write_atomic(folder / MANIFEST, self._make_manifest(writer).as_json())
+            self._register.write_file(get_register_path(self._target), folder)
+        for problem in self._summaries.list_unused():
+            report.add_problem(problem)
         report.seconds = round(time.monotonic() - started, 3)
         return report
 
     def _read_register(self, old: OldShelf | None) -> None:
-        """Learn the ids of all papers that had one: from the registers, and from shelves that have none yet."""
-        own = register_path(self._target)
-        others = [path for path in (register_path(self._update),) if path != own] if self._update else []
+        """Read the known ids from the registers, and from shelves without a register."""
+        own = get_register_path(self._target)
+        others = [path for path in (get_register_path(self._update),) if path != own] if self._update else []
         for path in (*others, own):
-            for problem in self._register.read(path, is_own=path == own):
-                self._report.note(problem)
+            for problem in self._register.read_file(path, is_own=path == own):
+                self._report.add_problem(problem)
         if old:
-            self._register.add(old.records(is_kept=not self._prune))
+            self._register.add_records(old.make_records(is_retained=not self._prune))
         elif not len(self._register) and (self._target / MANIFEST).is_file():
             try:
-                with closing(OldShelf(self._target)) as there:
-                    self._register.add(there.records(is_kept=False))
+                with closing(OldShelf(self._target)) as existing:
+                    self._register.add_records(existing.make_records(is_retained=False))
             except UraniborgError as exc:
-                reason = f"Its papers get new ids where keys do not give the old ones: {exc.message}"
-                self._report.note(Problem(shown(self._target), "broken", reason))
+                reason = f"Papers get new ids where their keys do not give the old ones: {exc.message}"
+                self._report.add_problem(Problem(shown(self._target), "broken", reason))
 
-    def _manifest(self, writer: ShelfWriter) -> Manifest:
-        """Return the manifest; a shelf that is the one that stood there was built when that one was."""
-        made = Manifest(
+    def _make_manifest(self, writer: ShelfWriter) -> Manifest:
+        """Return the manifest; that of the existing shelf if the contents are the same."""
+        new = Manifest(
             SCHEMA_VERSION,
             self._report.build_id,
             writer.papers,
-            writer.files(),
+            writer.compute_file_digests(),
             f"uraniborg {version()}",
             SystemClock().now().isoformat(),
         )
         try:
-            there = read_manifest(self._target)
+            old = read_manifest(self._target)
         except UraniborgError:
-            return made
-        same = (there.schema_version, there.files, there.software) == (made.schema_version, made.files, made.software)
-        return there if same else made
+            return new
+        is_same = (old.schema_version, old.files, old.software) == (new.schema_version, new.files, new.software)
+        return old if is_same else new
 
-    def _write(self, gathering: Gathering, groups: Sequence[Group], writer: ShelfWriter, old: OldShelf | None) -> None:
+    def _write_papers(
+        self, entries: EntryCollection, groups: Sequence[PaperGroup], writer: ShelfWriter, old: OldShelf | None
+    ) -> None:
         report, total = self._report, len(groups)
         taken = {record.paper_id for record in self._register}
         remembered = {group.paper_id: self._register[group.paper_id].key for group in groups if group.paper_id}
-        keys = CitationKeys(gathering.matcher.bibkeys(), remembered)
-        comparison = Comparison(old, report) if old else None
+        keys = CitationKeys(entries.matcher.list_bibkeys(), remembered)
+        comparison = UpdateComparison(old, report) if old else None
         for done, group in enumerate(groups):
-            paper = merged(gathering.spool.read(group.numbers))
+            paper = merge_entries(entries.spool.read(group.numbers))
             if not paper.entry.title:
-                report.note(_untitled(paper))
+                report.add_problem(_make_untitled_problem(paper))
                 continue
-            self._identify(paper, group, taken)
+            self._assign_id(paper, group, taken)
             keys.assign_key(paper)
             if old and paper.paper_id in old.numbers:
-                self._carry_texts(paper, old)
-            for problem in self._summaries.add_to(paper):
-                report.note(problem)
-            made = described(paper, sparing=total > _MANY)
+                self._add_old_texts(paper, old)
+            for problem in self._summaries.add_summaries_to(paper):
+                report.add_problem(problem)
+            prepared = prepare_paper(paper, sparing=total > _MANY_PAPERS)
             if comparison:
-                comparison.note(made, group, is_old=gathering.is_old(group))
-            writer.add(made)
-            record = record_of(paper.paper_id, paper.citation_key, paper.entry, paper.keys, paper.entries)
-            self._register.renew(record, group.absorbed)
+                comparison.report_paper(prepared, group, is_old=entries.has_old_entry(group))
+            writer.add_paper(prepared)
+            record = make_record(paper.paper_id, paper.citation_key, paper.entry, paper.keys, paper.entries)
+            self._register.record_paper(record, group.absorbed)
             report.with_source += bool(paper.entry.source)
             report.with_abstract += bool(paper.entry.abstract)
             if len(group.numbers) > 1:
-                reasons = [reason for number in group.numbers if (reason := gathering.matcher.reason(number))]
+                reasons = [reason for number in group.numbers if (reason := entries.matcher.get_merge_reason(number))]
                 merge = Merge(paper.paper_id, paper.entry.title, paper.origins, list(dict.fromkeys(reasons)))
-                report.note_merge(merge, len(group.numbers))
-            if done % _TOLD_EVERY == 0:
-                self._tell("write", done, total)
-        self._tell("write", total, total)
+                report.add_merge(merge, len(group.numbers))
+            if done % _PROGRESS_INTERVAL == 0:
+                self._progress("write", done, total)
+        self._progress("write", total, total)
         if not writer.papers:
-            raise _nothing(report)
+            raise _make_empty_error(report)
 
-    def _identify(self, paper: Paper, group: Group, taken: set[str]) -> None:
-        """Give the paper the id it had, else one that follows from its keys."""
+    def _assign_id(self, paper: Paper, group: PaperGroup, taken: set[str]) -> None:
+        """Set the known id of the paper, or an id that follows from its keys."""
         if group.paper_id:
             paper.paper_id = group.paper_id
         elif paper.paper_id in taken:
-            paper.paper_id = free_id(paper.keys, paper.origins, taken)
+            paper.paper_id = find_free_id(paper.keys, paper.origins, taken)
         taken.add(paper.paper_id)
         known = [self._register[one] for one in (group.paper_id, *group.absorbed) if one]
         others = [f"id:{absorbed}" for absorbed in group.absorbed]
         others += [key for record in known for key in record.keys if key.startswith("id:")]
         paper.keys += [key for key in dict.fromkeys(others) if key not in paper.keys]
 
-    def _carry_texts(self, paper: Paper, old: OldShelf) -> None:
-        """Give the paper summaries that came with no entry, and translations whose files were not read now."""
+    def _add_old_texts(self, paper: Paper, old: OldShelf) -> None:
+        """Add the summaries and translations of the old shelf that no input has now."""
         no = old.numbers[paper.paper_id]
-        for template, summary in old.added_summaries(no).items() if self._carries_summaries else ():
+        for template, summary in old.added_summaries(no).items() if self._retains_summaries else ():
             if template not in paper.entry.summaries:
                 paper.entry.summaries[template] = summary
                 paper.added_summaries.add(template)
@@ -232,50 +235,50 @@ class _Build:
                 paper.entry.translations = {**paper.entry.translations, lang: text}
 
 
-class Comparison:
-    """Compares the papers of a build with those of the shelf that it updates."""
+class UpdateComparison:
+    """Compares the papers of a build with those of the updated shelf."""
 
-    def __init__(self, old: OldShelf, report: Report) -> None:
+    def __init__(self, old: OldShelf, report: BuildReport) -> None:
         self._old = old
         self._report = report
 
-    def note(self, made: Described, group: Group, *, is_old: bool) -> None:
-        """Report what became of a paper; `is_old` if entries of the old shelf are part of it."""
-        paper_id, title = made.paper.paper_id, made.paper.entry.title
+    def report_paper(self, prepared: PreparedPaper, group: PaperGroup, *, is_old: bool) -> None:
+        """Report the change of a paper; `is_old` if it has entries of the old shelf."""
+        paper_id, title = prepared.paper.paper_id, prepared.paper.entry.title
         for absorbed in group.absorbed:
             if (no := self._old.numbers.get(absorbed)) is not None:
-                self._report.note_change("merged", absorbed, self._old.metadata(no)["title"])
+                self._report.add_change("merged", absorbed, self._old.metadata(no)["title"])
         no = self._old.numbers.get(paper_id)
         if no is None:
-            self._report.note_change("added", paper_id, title)
-        elif self._old.digest(no) == made.digest or not (fields := self._differing(no, made)):
+            self._report.add_change("added", paper_id, title)
+        elif self._old.digest(no) == prepared.digest or not (fields := self._find_differences(no, prepared)):
             self._report.unchanged += 1
         else:
-            self._report.note_change("changed" if is_old else "replaced", paper_id, title, fields)
+            self._report.add_change("changed" if is_old else "replaced", paper_id, title, fields)
 
-    def _differing(self, no: int, made: Described) -> list[str]:
-        fields = differing_fields(self._old.metadata(no), orjson.loads(made.metadata))
-        if self._old.bibtex(no) != made.paper.entry.bibtex:
+    def _find_differences(self, no: int, prepared: PreparedPaper) -> list[str]:
+        fields = find_differing_fields(self._old.metadata(no), orjson.loads(prepared.metadata))
+        if self._old.bibtex(no) != prepared.paper.entry.bibtex:
             fields.append("bibtex")
-        texts = {(one.kind, one.name, one.sha256) for one in made.assets if not one.is_derived}
+        texts = {(one.kind, one.name, one.sha256) for one in prepared.assets if not one.is_derived}
         return fields if fields or texts <= self._old.assets(no) else ["content"]
 
 
-def _nothing(report: Report) -> NothingToShelve:
+def _make_empty_error(report: BuildReport) -> NothingToShelve:
     reasons = list(dict.fromkeys(f"{problem.origin}: {problem.reason}" for problem in report.problems))
     return NothingToShelve(
-        "None of the inputs made a paper, so no shelf was made; what stood there is as it was.",
-        hint=" ".join(reasons[:3]) or "Name files that hold papers, or folders with such files.",
+        "The inputs contain no papers, so no shelf was built. An existing shelf is unchanged.",
+        hint=" ".join(reasons[:3]) or "Name files with papers, or folders with such files.",
         skipped=report.skipped,
         broken=report.broken,
     )
 
 
-def _untitled(paper: Paper) -> Problem:
+def _make_untitled_problem(paper: Paper) -> Problem:
     origin = paper.origins[0] if paper.origins else "?"
     if paper.entry.translations:
-        return Problem(origin, "skipped", "It is a translation, and no paper here bears its name.")
-    return Problem(origin, "broken", "It has no title. Give it one.")
+        return Problem(origin, "skipped", "The file is a translation, but no paper has its name.")
+    return Problem(origin, "broken", "The entry has no title. Add a title.")
 
 
-def _quiet(_phase: str, _done: int, _total: int) -> None: ...
+def _ignore_progress(_phase: str, _done: int, _total: int) -> None: ...

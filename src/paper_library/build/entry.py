@@ -1,4 +1,4 @@
-"""What one input says about one paper, and what an input could not say."""
+"""The data model of build inputs: entries, which describe papers, and problems."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ SEARCH_FIELDS: Final = (
 
 @dataclass(slots=True)
 class Entry:
-    """One paper as one input describes it. Everything may be missing but a title or a text."""
+    """The description of one paper by one input. Only a title or a text is required."""
 
     title: str = ""
     title_is_derived: bool = False
-    """The title is the first sentence of its text: no input gave one."""
+    """True if the title is the first sentence of the text, because the input has no title."""
     authors: list[str] = field(default_factory=list[str])
-    """In order, as people write them: `Ada Lovelace`."""
+    """Full names in order, such as `Ada Lovelace`."""
     year: int | None = None
     month: int | None = None
     venue: str = ""
@@ -38,54 +38,54 @@ class Entry:
     publisher: str = ""
     abstract: str = ""
     identifiers: dict[str, str] = field(default_factory=dict[str, str])
-    """As given, by scheme: doi, arxiv, bibkey, pmid, pmcid, isbn, url, …; spelled in one way later."""
+    """Identifiers as given, by scheme: doi, arxiv, bibkey, pmid, pmcid, isbn, url, …; normalised later."""
     keywords: list[str] = field(default_factory=list[str])
     tags: list[str] = field(default_factory=list[str])
     institutions: list[str] = field(default_factory=list[str])
     kind: str = ""
-    """The BibTeX entry type, or what stands for it: article, inproceedings, book, …"""
+    """The BibTeX entry type or its equivalent: article, inproceedings, book, …"""
     work_type: str = ""
-    """The kind of publication in the words of a search: preprint, dataset, …"""
+    """The type of publication as a search names it: preprint, dataset, …"""
     language: str = ""
     notices: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     """Retractions, concerns and corrections; see `paper_library.retraction`."""
     search: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What a search recorded of it under `SEARCH_FIELDS`: where it was found, how it was judged, what was decided."""
+    """The `SEARCH_FIELDS` that a search recorded: sources, relevance and decisions."""
     bibtex: str = ""
-    """The BibTeX of this paper as its owner wrote it."""
+    """The BibTeX entry as its owner wrote it."""
     source: str = ""
-    """The paper itself, as markdown."""
+    """The text of the paper, as markdown."""
     translations: dict[str, str] = field(default_factory=dict[str, str])
-    """Markdown by language."""
+    """Translations of the text by language, as markdown."""
     summaries: dict[str, Any] = field(default_factory=dict[str, Any])
-    """JSON values by template."""
+    """Summaries by template, as JSON values."""
     preferred_summary: str = ""
     origin: str = ""
-    """The input's name, relative to what was given; never a path of the machine."""
+    """The input file, relative to the given folder, and the line; never an absolute path."""
     keys: list[str] = field(default_factory=list[str])
-    """Further keys that lead to the paper, of an entry that stood on a shelf before."""
+    """More keys of the paper, for an entry that comes from a shelf."""
     origins: list[str] = field(default_factory=list[str])
-    """And all the inputs it came from, where it is all that several said."""
+    """All inputs of the paper, for an entry that merges several."""
     was: str = ""
-    """The id of the paper that it belonged to on the shelf it was taken from."""
+    """The paper_id on the shelf that the entry comes from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An input, or one entry of it, that made no paper."""
+    """An input, or an entry of an input, that did not become a paper."""
 
     origin: str
     kind: Literal["skipped", "broken"]
-    """Skipped: nothing in it for a shelf. Broken: there is something, and it cannot be read."""
+    """Skipped: not an input for a shelf. Broken: an input that cannot be read."""
     reason: str
-    """A sentence for people that says what to do about it."""
+    """A sentence for the user, with the remedy."""
 
 
 Reader = Callable[[Path, str], Iterator[Entry | Problem]]
-"""Reads the file at a path whose name, for origins, is the second argument. Never raises for what is in the file."""
+"""Reads the file at a path; the second argument is its origin. Never raises an exception for the file's contents."""
 
 
-def origin_file(origin: str) -> str:
-    """The file of an origin, without the place in it: `refs.bib` of `refs.bib:120`."""
-    file, separator, place = origin.rpartition(":")
-    return file if separator and place.isdecimal() else origin
+def find_origin_file(origin: str) -> str:
+    """Return the file of an origin without the line: `refs.bib` for `refs.bib:120`."""
+    file, separator, line = origin.rpartition(":")
+    return file if separator and line.isdecimal() else origin

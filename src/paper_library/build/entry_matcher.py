@@ -1,9 +1,9 @@
-"""Which entries describe the same paper.
+"""Matching of entries that describe the same paper.
 
-Entries with the same DOI or arXiv id do. So do those with the same BibTeX key, a file that is called by one, and those
-with the same title, unless anything they say contradicts it: two papers called "Introduction" are two papers. An entry
-that says little may fit several papers that contradict each other; it joins the first of them in an order that does not
-depend on which came first. Only what is needed to compare entries is kept in memory.
+Entries with the same DOI or arXiv id match. Entries with the same BibTeX key or the same title match, and a file named
+by a BibTeX key matches its entry, unless other fields contradict: two papers called "Introduction" are two papers. An
+entry with few fields may match several papers that contradict each other; it joins the first one in an order that does
+not depend on the order of the inputs. Only the fields that are compared stay in memory.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from rapidfuzz import fuzz
 
-from paper_library.build.entry import Entry, origin_file
+from paper_library.build.entry import Entry, find_origin_file
 from paper_library.identity import (
     Keys,
     list_other_keys,
@@ -30,9 +30,9 @@ from uraniborg.kernel.words import fold_text
 Key = TypeVar("Key")
 
 _FEWEST_WORDS: Final = 3
-"""A shorter title says too little to stand for a paper whose authors are not known."""
+"""A shorter title is too common to identify a paper without authors."""
 _MOST_ALIKE: Final = 100
-"""Of entries with one title, or one name, no more are compared."""
+"""The most entries with the same title or key that are compared."""
 _SAME_TITLE: Final = 85.0
 _STRONG: Final = {
     "id": "same paper_id",
@@ -45,8 +45,8 @@ _STRONG: Final = {
 _SURNAME: Final = re.compile(r"[^\W\d_]{2,}(?:[-'’][^\W\d_]+)*")
 
 
-def keys_of(entry: Entry) -> Keys:
-    """The keys that an entry has by itself."""
+def make_keys(entry: Entry) -> Keys:
+    """Return the keys of one entry."""
     ids = entry.identifiers
     doi = spell_doi_for_id(ids.get("doi"))
     arxiv = spell_arxiv_for_id(ids.get("arxiv")) or spell_arxiv_for_id(doi)
@@ -57,7 +57,7 @@ def keys_of(entry: Entry) -> Keys:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What can contradict that two entries are one paper."""
+    """The fields of an entry that can contradict a match."""
 
     doi: str
     year: int
@@ -65,13 +65,13 @@ class Facts:
     title: str
     file: str
     record: str
-    """What the file itself calls the entry, where its entries have numbers."""
+    """The id of the entry in its file, where entries have ids."""
     paper_id: str = ""
-    """The id that a shelf had given to the paper when it was exported."""
+    """The paper_id of an entry that was exported from a shelf."""
 
     def contradicts(self, other: "Facts") -> bool:
-        """Whether the two cannot be one paper."""
-        if self.doi and other.doi and self.doi != other.doi and not is_preprint(self.doi, other.doi):
+        """Return True if the two entries cannot describe the same paper."""
+        if self.doi and other.doi and self.doi != other.doi and not is_preprint_pair(self.doi, other.doi):
             return True
         if self.year and other.year and self.year != other.year:
             return True
@@ -81,28 +81,28 @@ class Facts:
             return True
         return bool(self.surnames and other.surnames) and self.surnames.isdisjoint(other.surnames)
 
-    def has_the_title_of(self, other: "Facts") -> bool:
-        """Whether two entries with the same title are one paper, as far as they say."""
+    def matches_by_title(self, other: "Facts") -> bool:
+        """Return True if two entries with the same title describe the same paper."""
         if self.surnames and other.surnames:
             return True
-        # Who lists the same words twice means two things by them.
+        # The same title twice in one file means two papers.
         return self.file != other.file and self.title.count(" ") + 1 >= _FEWEST_WORDS
 
-    def has_the_name_of(self, other: "Facts") -> bool:
-        """Whether two entries with the same BibTeX key are one paper."""
+    def matches_by_bibkey(self, other: "Facts") -> bool:
+        """Return True if two entries with the same BibTeX key describe the same paper."""
         return not self.title or not other.title or fuzz.token_set_ratio(self.title, other.title) >= _SAME_TITLE
 
-    def has_the_made_name_of(self, other: "Facts") -> bool:
-        """The same for a key that was made of name, year and a word of the title, which other papers give as well."""
+    def matches_by_made_bibkey(self, other: "Facts") -> bool:
+        """Return True if two entries with the same generated key do: other papers can have the same key."""
         return not self.title or not other.title or self.title == other.title
 
-    def order(self) -> tuple[object, ...]:
-        """Those that say most come first."""
+    def sort_key(self) -> tuple[object, ...]:
+        """Return a key that sorts entries with more fields first."""
         return (not self.doi, not self.year, not self.surnames, self.doi, self.year, sorted(self.surnames), self.file)
 
 
-class Matcher:
-    """Takes entries one by one and says in the end which belong together."""
+class EntryMatcher:
+    """Groups entries by paper: `add` each entry, then `find_clusters`."""
 
     def __init__(self) -> None:
         self._parent = array("q")
@@ -114,7 +114,7 @@ class Matcher:
         self._reasons: dict[int, str] = {}
 
     def add(self, entry: Entry, keys: Keys) -> None:
-        """The next entry."""
+        """Add the next entry."""
         number = len(self._parent)
         self._parent.append(number)
         ids = entry.identifiers
@@ -123,9 +123,9 @@ class Matcher:
             Facts(
                 doi or "",
                 entry.year or 0,
-                surnames_of(entry.authors),
+                find_surnames(entry.authors),
                 keys.title,
-                origin_file(entry.origin),
+                find_origin_file(entry.origin),
                 ids.get("id", ""),
                 ids.get("paper_id", ""),
             )
@@ -137,116 +137,117 @@ class Matcher:
         for scheme, value in (*strong, *further):
             if value and scheme in _STRONG:
                 other = self._by_identifier.setdefault(hash((scheme, value)), number)
-                self._join(number, other, _STRONG[scheme])
+                self._join_clusters(number, other, _STRONG[scheme])
         named = {keys.bibkey or "", *(key.removeprefix("bib:") for key in entry.keys if key.startswith("bib:"))}
         for name in named - {""}:
-            _put(self._by_bibkey, name, number)
+            _add_to_bucket(self._by_bibkey, name, number)
         if stem := ids.get("stem"):
-            _put(self._files, stem, number)
+            _add_to_bucket(self._files, stem, number)
         if keys.title:
-            _put(self._by_title, hash(keys.title), number)
+            _add_to_bucket(self._by_title, hash(keys.title), number)
 
-    def clusters(self) -> list[list[int]]:
-        """The numbers of the entries of each paper, in the order of their first entries."""
-        self._match_alike()
+    def find_clusters(self) -> list[list[int]]:
+        """Return the numbers of the entries of each paper, in the order of their first entries."""
+        self._join_similar()
         grouped: dict[int, list[int]] = {}
         for number in range(len(self._parent)):
-            grouped.setdefault(self._root(number), []).append(number)
+            grouped.setdefault(self._find_root(number), []).append(number)
         return list(grouped.values())
 
-    def facts(self, number: int) -> Facts:
+    def get_facts(self, number: int) -> Facts:
+        """Return the compared fields of an entry."""
         return self._facts[number]
 
-    def bibkeys(self) -> set[str]:
-        """Return every BibTeX key that an entry has."""
+    def list_bibkeys(self) -> set[str]:
+        """Return the BibTeX keys of all entries."""
         return set(self._by_bibkey)
 
-    def reason(self, number: int) -> str:
-        """Why the entry was taken for a paper that was there already."""
+    def get_merge_reason(self, number: int) -> str:
+        """Return why the entry was merged with an earlier one, or an empty text."""
         return self._reasons.get(number, "")
 
-    def _match_alike(self) -> None:
-        members = self._members()
+    def _join_similar(self) -> None:
+        members = self._list_members()
         for name, same in self._by_bibkey.items():
-            fits = Facts.has_the_made_name_of if is_made_key(name) else Facts.has_the_name_of
-            self._group(same, members, fits, "same BibTeX key")
+            fits = Facts.matches_by_made_bibkey if is_made_key(name) else Facts.matches_by_bibkey
+            self._join_matching(same, members, fits, "same BibTeX key")
         for stem, files in self._files.items():
-            # Two files of one name are nothing to us.
+            # Two files of the same name are ambiguous.
             if len(files) == 1 and stem in self._by_bibkey:
                 named = [*self._by_bibkey[stem], *files]
-                self._group(named, members, Facts.has_the_name_of, "file named by the BibTeX key")
+                self._join_matching(named, members, Facts.matches_by_bibkey, "file named by the BibTeX key")
         for same in self._by_title.values():
-            self._group(same, members, Facts.has_the_title_of, "same title, authors and year")
+            self._join_matching(same, members, Facts.matches_by_title, "same title, authors and year")
 
-    def _members(self) -> dict[int, list[int]]:
-        """The entries of every cluster that may still grow."""
+    def _list_members(self) -> dict[int, list[int]]:
+        """Return the entries of each cluster that may still grow."""
         buckets = (*self._by_title.values(), *self._by_bibkey.values(), *self._files.values())
-        wanted = {self._root(number) for same in buckets if len(same) > 1 for number in same}
+        wanted = {self._find_root(number) for same in buckets if len(same) > 1 for number in same}
         for stem in self._files.keys() & self._by_bibkey.keys():
-            wanted.update(self._root(number) for number in (*self._files[stem], *self._by_bibkey[stem]))
+            wanted.update(self._find_root(number) for number in (*self._files[stem], *self._by_bibkey[stem]))
         members: dict[int, list[int]] = {root: [] for root in wanted}
         for number in range(len(self._parent)):
-            if (root := self._root(number)) in members:
+            if (root := self._find_root(number)) in members:
                 members[root].append(number)
         return members
 
-    def _group(
+    def _join_matching(
         self, alike: Sequence[int], members: dict[int, list[int]], fits: Callable[[Facts, Facts], bool], reason: str
     ) -> None:
-        """Join the clusters of `alike` that fit and do not contradict, each to the first it can."""
+        """Join each cluster of `alike` to the first earlier cluster that matches without a contradiction."""
         if len(alike) < 2:
             return
         facts = self._facts
         groups: list[int] = []
-        for number in sorted(alike, key=lambda one: (*facts[one].order(), one)):
-            root = self._root(number)
+        for number in sorted(alike, key=lambda one: (*facts[one].sort_key(), one)):
+            root = self._find_root(number)
             for first in groups:
-                target = self._root(first)
+                target = self._find_root(first)
                 if target == root or (
-                    fits(facts[number], facts[first]) and self._agree(members[root], members[target])
+                    fits(facts[number], facts[first]) and self._is_consistent(members[root], members[target])
                 ):
-                    self._join(number, first, reason)
-                    merged = self._root(number)
+                    self._join_clusters(number, first, reason)
+                    merged = self._find_root(number)
                     if target != root:
                         members[merged] = members.pop(root if merged == target else target) + members[merged]
                     break
             else:
                 groups.append(number)
 
-    def _agree(self, one: Iterable[int], other: Sequence[int]) -> bool:
+    def _is_consistent(self, one: Iterable[int], other: Sequence[int]) -> bool:
         facts = self._facts
         return not any(facts[mine].contradicts(facts[theirs]) for mine in one for theirs in other)
 
-    def _join(self, number: int, other: int, reason: str) -> None:
-        mine, theirs = self._root(number), self._root(other)
+    def _join_clusters(self, number: int, other: int, reason: str) -> None:
+        mine, theirs = self._find_root(number), self._find_root(other)
         if mine != theirs:
             self._parent[max(mine, theirs)] = min(mine, theirs)
             self._reasons.setdefault(max(number, other), reason)
 
-    def _root(self, number: int) -> int:
+    def _find_root(self, number: int) -> int:
         while (parent := self._parent[number]) != number:
             self._parent[number] = self._parent[parent]
             number = parent
         return number
 
 
-def _put(buckets: dict[Key, list[int]], key: Key, number: int) -> None:
+def _add_to_bucket(buckets: dict[Key, list[int]], key: Key, number: int) -> None:
     same = buckets.setdefault(key, [])
     if len(same) < _MOST_ALIKE:
         same.append(number)
 
 
-def surnames_of(authors: list[str]) -> frozenset[str]:
-    """The last names of the first authors, however the first names are written."""
-    return frozenset(filter(None, map(_surname, authors[:3])))
+def find_surnames(authors: list[str]) -> frozenset[str]:
+    """Return the last names of the first three authors."""
+    return frozenset(filter(None, map(_find_surname, authors[:3])))
 
 
 @lru_cache(maxsize=1 << 17)
-def _surname(author: str) -> str:
+def _find_surname(author: str) -> str:
     found = _SURNAME.findall(fold_text(author))
     return found[-1] if found else ""
 
 
-def is_preprint(one: str, other: str) -> bool:
-    """Whether one of two DOIs is the preprint's, which a paper may have beside its own."""
+def is_preprint_pair(one: str, other: str) -> bool:
+    """Return True if one of two DOIs is a preprint's, which can belong to the same paper."""
     return any(doi.startswith(("10.48550/", "10.1101/", "10.26434/", "10.31234/")) for doi in (one, other))

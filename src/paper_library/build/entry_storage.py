@@ -10,7 +10,7 @@ from typing import Any, Final
 import orjson
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import keys_of
+from paper_library.build.entry_matcher import make_keys
 from paper_library.identity import Keys
 from uraniborg.kernel.text import replace_surrogates
 
@@ -29,11 +29,11 @@ class EntrySpool:
     def append(self, entry: Entry) -> tuple[Entry, Keys]:
         """Write an entry and return it as stored, with its keys. Raise TypeError for values without a JSON form."""
         try:
-            keys = keys_of(entry)
+            keys = make_keys(entry)
             line = orjson.dumps((entry, keys))
         except TypeError:  # lone surrogates, which readers should have replaced
             entry = _replace_surrogates(entry)
-            keys = keys_of(entry)
+            keys = make_keys(entry)
             line = orjson.dumps((entry, keys))
         self._file.write(line)
         self._starts.append(self._starts[-1] + len(line))

@@ -1,8 +1,8 @@
-"""Which papers of a build had an id before, and which ids the others get.
+"""The assignment of ids to the papers of a build: known ids first, then new ones.
 
-The register never decides which entries make a paper, only which id the paper has: a build from the same inputs makes
-the same papers with it and without it. Every paper is compared with the records that share a key or a place with it;
-the best pairs are taken first.
+The register decides only the ids of papers, never which entries form a paper: a build from the same inputs gives the
+same papers with and without it. Each paper is compared with the records that share a key or a position with it; the
+best pairs are assigned first.
 """
 
 from collections import defaultdict
@@ -10,41 +10,42 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from paper_library.build.entry import origin_file
+from paper_library.build.entry import find_origin_file
 from paper_library.build.entry_matcher import Facts
 from paper_library.build.id_evidence import Likeness, Record
-from paper_library.build.id_register import Register
+from paper_library.build.id_register import IdRegister
 from paper_library.identity import make_paper_id
 
 _MOST_COMPARED: Final = 20_000
-"""Pairs of titles, in one file: more new papers and more lost ones than that are not corrected entries."""
+"""The most pairs of titles in one file that are compared; more are not corrections."""
 
 
 @dataclass(slots=True)
 class Cluster:
-    """Entries that make one paper."""
+    """The entries of one paper."""
 
     numbers: list[int]
     facts: list[Facts]
     evidence: dict[str, int]
-    """The ids that its entries speak for, with the kinds of evidence."""
+    """The ids that share evidence with the entries, with the kinds of evidence."""
 
 
 @dataclass(slots=True)
 class Assignment:
-    """The ids of clusters, by their places in the list."""
+    """The ids of clusters, by their index in the list."""
 
     known: dict[int, str] = field(default_factory=dict[int, str])
-    """Of papers that the register knows."""
+    """The ids of papers that the register has."""
     absorbed: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
-    """Ids of other papers that the register knows and that are part of this one now."""
+    """The ids of other papers of the register that are part of this paper now."""
 
-    def ids(self) -> set[str]:
+    def list_ids(self) -> set[str]:
+        """Return all assigned and absorbed ids."""
         return {*self.known.values(), *(one for ids in self.absorbed.values() for one in ids)}
 
 
-def assign_ids(clusters: Sequence[Cluster], register: Register) -> Assignment:
-    """Find the papers that the register knows."""
+def assign_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
+    """Return the ids of the clusters that the register has."""
     pairs = [
         (at, likeness)
         for at, cluster in enumerate(clusters)
@@ -58,7 +59,7 @@ def assign_ids(clusters: Sequence[Cluster], register: Register) -> Assignment:
         if at not in result.known and likeness.record.paper_id not in taken:
             result.known[at] = likeness.record.paper_id
             taken.add(likeness.record.paper_id)
-    _match_corrected(clusters, register, result, taken)
+    _match_corrected_titles(clusters, register, result, taken)
     for at, likeness in pairs:
         if likeness.record.paper_id not in taken and likeness.has_its_content:
             result.absorbed.setdefault(at, []).append(likeness.record.paper_id)
@@ -66,14 +67,16 @@ def assign_ids(clusters: Sequence[Cluster], register: Register) -> Assignment:
     return result
 
 
-def free_id(keys: Iterable[str], origins: Iterable[str], taken: set[str]) -> str:
-    """Return the id that follows from the strongest key, unless another paper has it: then that of the next key."""
+def find_free_id(keys: Iterable[str], origins: Iterable[str], taken: set[str]) -> str:
+    """Return the id of the first key whose id is not taken."""
     others = (*keys, *(f"origin:{origin}" for origin in origins), f"again:{len(taken)}")
     return next(one for key in others if (one := make_paper_id(key)) not in taken)
 
 
-def _match_corrected(clusters: Sequence[Cluster], register: Register, result: Assignment, taken: set[str]) -> None:
-    """Find entries without names whose titles were corrected: nearly the same title in the same file, and no other."""
+def _match_corrected_titles(
+    clusters: Sequence[Cluster], register: IdRegister, result: Assignment, taken: set[str]
+) -> None:
+    """Assign the ids of papers whose titles were corrected: nearly the same title in the same file."""
     new: dict[str, list[int]] = defaultdict(list)
     for at, cluster in enumerate(clusters):
         if at not in result.known:
@@ -82,19 +85,21 @@ def _match_corrected(clusters: Sequence[Cluster], register: Register, result: As
     lost: dict[str, list[Record]] = defaultdict(list)
     for record in register if new else ():
         if record.paper_id not in taken:
-            for file in {origin_file(place).partition("#")[0] for place in record.places}:
+            for file in {find_origin_file(place).partition("#")[0] for place in record.places}:
                 lost[file].append(record)
     for file in sorted(new.keys() & lost.keys()):
         if len(new[file]) * len(lost[file]) > _MOST_COMPARED:
             continue
-        alike = sorted(_corrected(clusters, new[file], lost[file]), key=lambda one: (one[0], one[1].paper_id))
+        alike = sorted(_find_corrected(clusters, new[file], lost[file]), key=lambda one: (one[0], one[1].paper_id))
         for at, record in alike:
             if at not in result.known and record.paper_id not in taken:
                 result.known[at] = record.paper_id
                 taken.add(record.paper_id)
 
 
-def _corrected(clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]) -> Iterable[tuple[int, Record]]:
+def _find_corrected(
+    clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]
+) -> Iterable[tuple[int, Record]]:
     for at in new:
         for record in lost:
             likeness = Likeness(record, 0, clusters[at].facts)

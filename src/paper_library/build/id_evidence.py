@@ -1,4 +1,4 @@
-"""What speaks for an entry being of a paper that had an id before: keys they share, and the place in the inputs."""
+"""Evidence that an entry describes a paper with a known id: shared keys, and positions in the inputs."""
 
 import hashlib
 import re
@@ -9,28 +9,28 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from paper_library.build.entry import Entry, origin_file
-from paper_library.build.entry_matcher import Facts, is_preprint, surnames_of
+from paper_library.build.entry import Entry, find_origin_file
+from paper_library.build.entry_matcher import Facts, find_surnames, is_preprint_pair
 from paper_library.identity import Keys, normalise_title
 from uraniborg.kernel.bibliography.citation_keys import is_made_key
 
 ID: Final = 1 << 0
-"""The entry names the id itself, or was on the shelf under it."""
+"""The entry has the id, or comes from the shelf with the id."""
 IDENTIFIER: Final = 1 << 1
 KEYED: Final = 1 << 2
-"""A file of the same name has it under the same name."""
+"""The same name in a file of the same name."""
 FILE: Final = 1 << 3
-"""A file that holds one paper has the same name."""
+"""The same name of a file that holds one paper."""
 TEXT: Final = 1 << 4
 META: Final = 1 << 5
 """Title, authors, year and venue are the same."""
 TITLE_META: Final = 1 << 6
-"""The same, where there are no authors or no year, so that it says little more than the title."""
+"""The same without authors or year, which is hardly more than the title."""
 BIBKEY: Final = 1 << 7
 MADE_KEY: Final = 1 << 8
-"""The same BibTeX key, made of name, year and a word of the title, which other papers may give as well."""
+"""The same generated BibTeX key of name, year and title word, which other papers can have too."""
 POSITION: Final = 1 << 9
-"""The same line of a file of the same name, which a line put before it changes."""
+"""The same line of a file of the same name, which an inserted line changes."""
 
 _WEIGHTS: Final = {
     ID: 64,
@@ -49,32 +49,32 @@ _SCHEMES: Final = {"id": ID, "bib": BIBKEY, **dict.fromkeys(("doi", "arxiv", "pm
 _SAME_TITLE: Final = 85.0
 _NUMBER: Final = re.compile(r"\w*\d\w*|[ivx]+|\w")
 _SHORTEST_TEXT: Final = 100
-"""A shorter abstract may say that there is none."""
+"""A shorter abstract can be a placeholder such as "No abstract"."""
 _TITLE_CHARS: Final = 300
 _AUTHORS: Final = 3
 
 
 @dataclass(slots=True)
 class Record:
-    """A paper that was given an id: enough of it to know it again."""
+    """A paper with an id, and the fields by which a later build recognises it."""
 
     paper_id: str
     key: str = ""
-    """Its BibTeX key on the shelf."""
+    """The BibTeX key on the shelf."""
     title: str = ""
     authors: list[str] = field(default_factory=list[str])
     year: int | None = None
     keys: list[str] = field(default_factory=list[str])
-    """With their schemes: doi, arxiv, pmid, pmcid, bib, meta, text, and id for ids of papers that became this one."""
+    """Keys with schemes: doi, arxiv, pmid, pmcid, bib, meta, text, and id for ids of absorbed papers."""
     places: list[str] = field(default_factory=list[str])
-    """Where in the inputs it was found."""
+    """The positions in the inputs."""
     has_content: bool = False
-    """It is on the shelf that is being updated, and what the shelf has of it would be lost with it."""
+    """True if the paper is on the updated shelf, whose contents would be lost with it."""
 
-    def renewed(self, newer: "Record") -> "Record":
+    def merge_newer(self, newer: "Record") -> "Record":
         """Return `newer` with the keys of this record whose schemes it lacks."""
-        present = {_scheme(key) for key in newer.keys} - {"id"}
-        older = [key for key in self.keys if _scheme(key) not in present and key not in newer.keys]
+        present = {_get_scheme(key) for key in newer.keys} - {"id"}
+        older = [key for key in self.keys if _get_scheme(key) not in present and key not in newer.keys]
         return Record(
             newer.paper_id,
             newer.key or self.key,
@@ -87,11 +87,11 @@ class Record:
         )
 
 
-def record_of(paper_id: str, key: str, entry: Entry, keys: Iterable[str], entries: Sequence[Entry]) -> Record:
-    """Return what to remember of a paper that `entries` describe, `entry` being all they say."""
+def make_record(paper_id: str, key: str, entry: Entry, keys: Iterable[str], entries: Sequence[Entry]) -> Record:
+    """Return the record of a paper; `entry` is the merged entry of `entries`."""
     known = [f"meta:{key[5:29]}" if key.startswith("meta:") else key for key in keys]
-    texts = [text for each in entries for text in _text_keys(each)]
-    places = [place for each in entries for place in _places(each)]
+    texts = [text for each in entries for text in _make_text_keys(each)]
+    places = [place for each in entries for place in _list_places(each)]
     authors = [name[:_TITLE_CHARS] for name in entry.authors[:_AUTHORS]]
     return Record(
         paper_id,
@@ -104,29 +104,30 @@ def record_of(paper_id: str, key: str, entry: Entry, keys: Iterable[str], entrie
     )
 
 
-def evidence_of(entry: Entry, keys: Keys) -> dict[str, int]:
-    """Return by what an entry can be known again, and how much each of it says."""
+def collect_evidence(entry: Entry, keys: Keys) -> dict[str, int]:
+    """Return the keys and positions that identify an entry, with the kind of evidence of each."""
     found: dict[str, int] = {}
     for key in (*(f"id:{one}" for one in (entry.identifiers.get("paper_id"), entry.was) if one), *entry.keys):
-        if kind := _SCHEMES.get(_scheme(key)):
+        if kind := _SCHEMES.get(_get_scheme(key)):
             found[key] = kind
     for key in keys.list_keys():
-        if kind := _SCHEMES.get(_scheme(key)):
+        if kind := _SCHEMES.get(_get_scheme(key)):
             found[key] = MADE_KEY if kind == BIBKEY and is_made_key(key[4:]) else kind
     if entry.title:
         found[f"meta:{keys.meta[:24]}"] = META if entry.authors and entry.year else TITLE_META
-    found |= dict.fromkeys(_text_keys(entry), TEXT)
-    found |= dict.fromkeys(map(place_key, _places(entry)), KEYED)
-    found[place_key(entry.origin)] = FILE if entry.origin == origin_file(entry.origin) else POSITION
+    found |= dict.fromkeys(_make_text_keys(entry), TEXT)
+    found |= dict.fromkeys(map(make_place_key, _list_places(entry)), KEYED)
+    found[make_place_key(entry.origin)] = FILE if entry.origin == find_origin_file(entry.origin) else POSITION
     return found
 
 
-def place_key(place: str) -> str:
+def make_place_key(place: str) -> str:
+    """Return the key of a position in the inputs."""
     return f"at:{place}"
 
 
 class Likeness:
-    """A record and a paper of the build, compared."""
+    """A comparison of a record with a paper of the build."""
 
     def __init__(self, record: Record, kinds: int, facts: Sequence[Facts]) -> None:
         self.record = record
@@ -135,45 +136,50 @@ class Likeness:
 
     @property
     def score(self) -> int:
+        """The sum of the weights of the evidence."""
         weight = sum(weight for kind, weight in _WEIGHTS.items() if self.kinds & kind)
-        return weight + (_SAME_TITLE_WEIGHT if self._has_title else _SAME_TITLE_WEIGHT // 2 if self._is_alike else 0)
+        return weight + (
+            _SAME_TITLE_WEIGHT if self._has_same_title else _SAME_TITLE_WEIGHT // 2 if self._has_similar_title else 0
+        )
 
     @property
     def is_same_paper(self) -> bool:
-        """Return True if the evidence is enough for the paper to keep the record's id.
+        """True if the evidence suffices for the paper to have the record's id.
 
-        A file name, a line or a number in a file can be those of another file, so they count with the title alone.
+        File names, lines and numbers can belong to another file, so they count only with the same title.
         """
         kinds = self.kinds
         if kinds & (ID | IDENTIFIER):
             return True
         if self.contradicts:
-            # A corrected year or name, in the very entry that had the other.
-            return self.has_corrected_title if kinds & (KEYED | FILE) else bool(kinds & POSITION) and self._has_title
+            # The year or a name was corrected in the same entry.
+            return (
+                self.has_corrected_title if kinds & (KEYED | FILE) else bool(kinds & POSITION) and self._has_same_title
+            )
         if kinds & (META | TEXT) or (kinds & KEYED and kinds & BIBKEY):
             return True
         if kinds & (KEYED | FILE | POSITION) and self.has_corrected_title:
             return True
-        if (kinds & BIBKEY and self._is_alike) or (kinds & MADE_KEY and self._has_title):
+        if (kinds & BIBKEY and self._has_similar_title) or (kinds & MADE_KEY and self._has_same_title):
             return True
         return bool(kinds & TITLE_META) and not self.record.has_content
 
     @property
     def has_its_content(self) -> bool:
-        """Return True if what the record's entries said is said by entries of this paper now."""
+        """True if the entries of this paper include those of the record."""
         return bool(self.kinds & (ID | IDENTIFIER | KEYED | FILE | TEXT))
 
     @property
     def has_corrected_title(self) -> bool:
-        """Return True if a title of the paper differs from the record's by less than two titles do."""
-        return self._has_title or any(is_corrected_title(self._title, other) for other in self._titles)
+        """True if a title of the paper is a correction of the record's title."""
+        return self._has_same_title or any(is_corrected_title(self._title, other) for other in self._titles)
 
     @property
-    def _has_title(self) -> bool:
+    def _has_same_title(self) -> bool:
         return bool(self.kinds & (META | TITLE_META)) or self._title in self._titles
 
     @cached_property
-    def _is_alike(self) -> bool:
+    def _has_similar_title(self) -> bool:
         return any(fuzz.token_set_ratio(self._title, other) >= _SAME_TITLE for other in self._titles)
 
     @cached_property
@@ -182,21 +188,26 @@ class Likeness:
 
     @cached_property
     def _titles(self) -> set[str]:
-        """The titles of the paper, as long as the record's where that was cut."""
+        """The titles of the paper, cut to the length of the record's title."""
         end = len(self._title) if len(self.record.title) == _TITLE_CHARS else None
         return {title for facts in self._facts if (title := facts.title[:end].strip())}
 
     @property
     def shares_authors(self) -> bool:
-        mine = surnames_of(self.record.authors)
+        """True if an author is the same."""
+        mine = find_surnames(self.record.authors)
         return any(not mine.isdisjoint(facts.surnames) for facts in self._facts)
 
     @cached_property
     def contradicts(self) -> bool:
-        """Return True if DOI, year or authors are others."""
+        """True if the DOI, year or authors differ."""
         dois = [key[4:] for key in self.record.keys if key.startswith("doi:")]
         others = [facts.doi for facts in self._facts if facts.doi]
-        if dois and others and not any(one == other or is_preprint(one, other) for one in dois for other in others):
+        if (
+            dois
+            and others
+            and not any(one == other or is_preprint_pair(one, other) for one in dois for other in others)
+        ):
             return True
         years = {facts.year for facts in self._facts if facts.year}
         if self.record.year and years and self.record.year not in years:
@@ -206,36 +217,37 @@ class Likeness:
 
 
 def is_corrected_title(one: str, other: str) -> bool:
-    """Return True if two normalised titles differ little, and in no number."""
+    """Return True if two normalised titles differ little and have the same numbers."""
     numbers = (sorted(word for word in title.split() if _NUMBER.fullmatch(word)) for title in (one, other))
     return next(numbers) == next(numbers) and fuzz.ratio(one, other) >= _SAME_TITLE
 
 
-def _text_keys(entry: Entry) -> list[str]:
+def _make_text_keys(entry: Entry) -> list[str]:
     texts = (entry.source, entry.abstract if len(entry.abstract) >= _SHORTEST_TEXT else "")
-    return [text_key(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()) for text in texts if text]
+    return [make_text_key(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()) for text in texts if text]
 
 
-def text_key(sha256: str) -> str:
+def make_text_key(sha256: str) -> str:
+    """Return the key of a text with this digest."""
     return f"text:{sha256[:16]}"
 
 
-def _places(entry: Entry) -> list[str]:
-    """Return where in the inputs an entry stands: its file, and in a file of many its names there and its line."""
-    if entry.origins:  # all of a paper, from a shelf that did not store its entries
-        return [place for origin in entry.origins for place in _places_at(origin, _names(entry))]
-    return _places_at(entry.origin, _names(entry))
+def _list_places(entry: Entry) -> list[str]:
+    """Return the positions of an entry in the inputs: its file, or its names and line in a file of several."""
+    if entry.origins:  # a merged entry of a shelf that does not store entries
+        return [place for origin in entry.origins for place in _list_places_at(origin, _list_names(entry))]
+    return _list_places_at(entry.origin, _list_names(entry))
 
 
-def _places_at(origin: str, names: list[str]) -> list[str]:
-    file = origin_file(origin)
+def _list_places_at(origin: str, names: list[str]) -> list[str]:
+    file = find_origin_file(origin)
     return [*(f"{file}#{name}" for name in names if file != origin), origin]
 
 
-def _names(entry: Entry) -> list[str]:
+def _list_names(entry: Entry) -> list[str]:
     names = (entry.identifiers.get(scheme, "") for scheme in ("id", "bibkey"))
     return [name for name in names if name and not is_made_key(name)]
 
 
-def _scheme(key: str) -> str:
+def _get_scheme(key: str) -> str:
     return key.partition(":")[0]

@@ -1,8 +1,8 @@
-"""The register of a shelf: the ids that its papers were given, in a file beside the shelf's folder.
+"""The id register of a shelf: the ids of its papers, in a file beside the shelf's folder.
 
-`SHELF.ids.json` lies outside the folder so that it survives the exchange of the shelf, and its loss. A build reads it,
-gives every paper that it knows again its id and BibTeX key, and writes it before the new shelf takes its place: a build
-that is killed in between has remembered ids that no shelf uses yet, and the next build gives them to the same papers.
+`SHELF.ids.json` is outside the folder so that it survives the replacement and the loss of the shelf. A build reads the
+file, gives known papers their ids and BibTeX keys, and writes the file before the new shelf replaces the old one. If
+the build is killed in between, the next build gives the same ids to the same papers.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import orjson
 
 from paper_library.build.entry import Problem
-from paper_library.build.id_evidence import Record, place_key
+from paper_library.build.id_evidence import Record, make_place_key
 from paper_library.errors import RegisterTooNew
 from paper_library.identity import is_paper_id
 from paper_library.regular_files import open_regular
@@ -24,14 +24,14 @@ _MARK: Final = b'{"paper_library_ids":'
 _LISTS: Final = ("authors", "keys", "places")
 
 
-def register_path(shelf: Path) -> Path:
-    """Return where the register of the shelf lies: beside what a link to the shelf leads to."""
+def get_register_path(shelf: Path) -> Path:
+    """Return the path of the register: beside the shelf's folder, links resolved."""
     real = shelf.resolve()
     return real.with_name(f"{real.name}{SUFFIX}")
 
 
 def is_register(path: Path) -> bool:
-    """Return True for a register, of any shelf and version. The path must be without links."""
+    """Return True if the file is a register of any shelf and version. The path must not contain links."""
     if not path.name.endswith(SUFFIX):
         return False
     try:
@@ -41,14 +41,14 @@ def is_register(path: Path) -> bool:
         return False
 
 
-class Register:
-    """Records by id, and by everything that leads to them."""
+class IdRegister:
+    """Records of papers by id, and an index of their keys and places."""
 
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}
         self._by_key: dict[int, list[str]] = {}
         self._written: dict[str, bytes] = {}
-        """The lines of papers of this build, which nothing is looked up in any more."""
+        """The lines of the papers of this build, ready to be written."""
 
     def __len__(self) -> int:
         return len(self._records)
@@ -62,70 +62,71 @@ class Register:
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records.values())
 
-    def add(self, records: Iterable[Record]) -> None:
-        """Take in records; one that is known already is renewed."""
+    def add_records(self, records: Iterable[Record]) -> None:
+        """Add records; merge a record with an earlier one of the same id."""
         for record in records:
             known = self._records.get(record.paper_id)
-            self._records[record.paper_id] = known.renewed(record) if known else record
-            keys = (*record.keys, *map(place_key, record.places), f"id:{record.paper_id}")
+            self._records[record.paper_id] = known.merge_newer(record) if known else record
+            keys = (*record.keys, *map(make_place_key, record.places), f"id:{record.paper_id}")
             for key in keys:
-                # By hash: the keys themselves would take several times the memory.
+                # By hash: the keys would need several times the memory.
                 ids = self._by_key.setdefault(hash(key), [])
                 if record.paper_id not in ids:
                     ids.append(record.paper_id)
 
-    def renew(self, record: Record, absorbed: Iterable[str]) -> None:
-        """Remember a paper as it is now, in the place of what was known of it and of the papers it absorbed."""
+    def record_paper(self, record: Record, absorbed: Iterable[str]) -> None:
+        """Record a paper of this build, and forget the papers that it absorbed."""
         known = self._records.pop(record.paper_id, None)
-        self._written[record.paper_id] = _line(known.renewed(record) if known else record)
+        self._written[record.paper_id] = _format_line(known.merge_newer(record) if known else record)
         for paper_id in absorbed:
             self._records.pop(paper_id, None)
 
-    def find(self, evidence: dict[str, int]) -> dict[str, int]:
-        """Return the ids that the evidence speaks for, and the kinds of evidence that do."""
+    def find_ids(self, evidence: dict[str, int]) -> dict[str, int]:
+        """Return the ids that share evidence with an entry, with the kinds of evidence."""
         found: dict[str, int] = {}
         for key, kind in evidence.items():
             for paper_id in self._by_key.get(hash(key), ()):
                 found[paper_id] = found.get(paper_id, 0) | kind
         return found
 
-    def read(self, path: Path, *, is_own: bool) -> Iterator[Problem]:
-        """Take in the file at `path`, if there is one; yield what of it cannot be used.
+    def read_file(self, path: Path, *, is_own: bool) -> Iterator[Problem]:
+        """Add the records of the file at `path`, if it exists; yield its problems.
 
-        A file that cannot be used at all is put aside as `NAME.damaged` if `is_own`: no other build may write it then.
-        Raises RegisterTooNew, and OSError.
+        An unreadable file is renamed to `NAME.damaged` if `is_own`, that is, if no other build writes it. Raise
+        RegisterTooNew and OSError.
         """
         try:
             content = path.read_bytes()
         except FileNotFoundError:
             return
-        document = _parsed(content)
+        document = _parse_document(content)
         if document is None:
-            aside = path.with_name(f"{path.name}.damaged")
+            damaged = path.with_name(f"{path.name}.damaged")
             if is_own:
-                path.replace(aside)
-            where = f" and was put aside as {aside.name}" if is_own else ""
-            yield Problem(path.name, "broken", f"It is damaged{where}. Papers have the ids of the shelf, or new ones.")
+                path.replace(damaged)
+            renamed = f" and was renamed to {damaged.name}" if is_own else ""
+            reason = f"The file is damaged{renamed}. Papers get the ids of the shelf, or new ids."
+            yield Problem(path.name, "broken", reason)
             return
         version = document["paper_library_ids"]
         if not isinstance(version, int) or version > _FORMAT:
             raise RegisterTooNew(
                 f"{shown(path)} was written by a later version: its format is {version!r:.20}, not {_FORMAT}.",
-                hint="Update uraniborg, or move the file away to give new ids to papers that the shelf does not have.",
+                hint="Update uraniborg, or remove the file; papers that are not on the shelf then get new ids.",
             )
         papers: dict[str, Any] = document["papers"]
-        records = [record for paper_id, facts in papers.items() if (record := _record(paper_id, facts))]
-        self.add(records)
+        records = [record for paper_id, facts in papers.items() if (record := _parse_record(paper_id, facts))]
+        self.add_records(records)
         if len(records) < len(papers):
-            reason = f"{len(papers) - len(records):,} of its {len(papers):,} lines are damaged and were left out."
+            reason = f"{len(papers) - len(records):,} of {len(papers):,} lines are damaged and were ignored."
             yield Problem(path.name, "broken", reason)
 
-    def write(self, path: Path, staging: Path) -> None:
-        """Put a file with a line for each paper at `path`, in one step, from the folder `staging`. Raises OSError.
+    def write_file(self, path: Path, staging: Path) -> None:
+        """Write one line for each paper to `path`, atomically, through the folder `staging`. Raise OSError.
 
-        What a killed build leaves in that folder, the next build clears away.
+        The next build removes files that a killed build left in that folder.
         """
-        lines = {paper_id: _line(record) for paper_id, record in self._records.items()} | self._written
+        lines = {paper_id: _format_line(record) for paper_id, record in self._records.items()} | self._written
         content = b",\n".join(line for _, line in sorted(lines.items()))
         staged = staging / path.name
         write_atomic(staged, b'%s %d, "papers": {\n%s\n}}\n' % (_MARK, _FORMAT, content))
@@ -133,18 +134,18 @@ class Register:
         sync_folder(path.parent)
 
 
-def _parsed(content: bytes) -> dict[str, Any] | None:
+def _parse_document(content: bytes) -> dict[str, Any] | None:
     try:
         document: Any = orjson.loads(content)
     except orjson.JSONDecodeError:
         return None
     if not isinstance(document, dict):
         return None
-    said = cast("dict[str, Any]", document)
-    return said if "paper_library_ids" in said and isinstance(said.get("papers"), dict) else None
+    fields = cast("dict[str, Any]", document)
+    return fields if "paper_library_ids" in fields and isinstance(fields.get("papers"), dict) else None
 
 
-def _line(record: Record) -> bytes:
+def _format_line(record: Record) -> bytes:
     facts: dict[str, Any] = {
         "key": record.key,
         "title": record.title,
@@ -157,15 +158,15 @@ def _line(record: Record) -> bytes:
     return b'"%s":%s' % (record.paper_id.encode(), known)
 
 
-def _record(paper_id: str, facts: Any) -> Record | None:
-    """Return the record that a line holds, or None for a line that no build writes."""
+def _parse_record(paper_id: str, facts: Any) -> Record | None:
+    """Return the record of a line, or None if the line is invalid."""
     if not is_paper_id(paper_id) or not isinstance(facts, dict):
         return None
-    said = cast("dict[str, Any]", facts)
-    lists: dict[str, Any] = {name: said.get(name, []) for name in _LISTS}
-    if not all(map(_is_texts, lists.values())):
+    fields = cast("dict[str, Any]", facts)
+    lists: dict[str, Any] = {name: fields.get(name, []) for name in _LISTS}
+    if not all(map(_is_list_of_strings, lists.values())):
         return None
-    year, key, title = said.get("year"), said.get("key", ""), said.get("title", "")
+    year, key, title = fields.get("year"), fields.get("key", ""), fields.get("title", "")
     if (
         not isinstance(year, int | None)
         or isinstance(year, bool)
@@ -176,5 +177,5 @@ def _record(paper_id: str, facts: Any) -> Record | None:
     return Record(paper_id, key, title, year=year, **lists)
 
 
-def _is_texts(value: Any) -> bool:
+def _is_list_of_strings(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in cast("list[Any]", value))

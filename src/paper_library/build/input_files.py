@@ -1,7 +1,7 @@
-"""The files below the inputs of a build: regular files inside the given folders, and reasons for everything else.
+"""Discovery of input files: the regular files in the given folders, and a problem for each other path.
 
-A path that a person names is read even if it is a link. Inside a folder a link to a file is followed only if the file
-lies in one of the inputs; links to folders are not followed. What is not a regular file is never opened.
+A named path is read even if it is a link. Inside a folder, a link to a file is followed only if the file is in one of
+the inputs; links to folders are not followed. Only regular files are opened.
 """
 
 import os
@@ -21,52 +21,58 @@ from uraniborg.kernel.files import shown
 from uraniborg.kernel.text import replace_surrogates
 
 _KERNEL: Final = (Path("/proc"), Path("/sys"))
-"""Folders of views of the machine: their files look regular, and can hold secrets or never end."""
+"""Kernel file systems: their files look regular, and can hold secrets or be endless."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
+    """A regular file of the inputs."""
+
     path: Path
-    """Absolute, under the name that it has among the inputs."""
+    """The absolute path among the inputs, which may be a link."""
     real: Path
-    """The same without links: the path to open."""
+    """The path without links, which is opened."""
     origin: str
-    """How the file is called in the shelf and in reports: below the folder that was given."""
+    """The path relative to the given folder, as shelves and reports show it."""
     is_in_folder: bool
-    """False if the file itself was given."""
+    """False if the file itself was named."""
 
 
 @dataclass(slots=True)
-class Found:
+class FoundFiles:
+    """The files of the inputs, and the problems of the paths that are not read."""
+
     files: list[FoundFile] = field(default_factory=list[FoundFile])
     problems: list[Problem] = field(default_factory=list[Problem])
 
 
-def find_files(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> Found:
-    """Return the files of the inputs, each once. Raises InputNotFound for an input that does not exist.
+def find_files(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> FoundFiles:
+    """Return the files of the inputs, each once. Raise InputNotFound for an input that does not exist.
 
-    Folders in `leave_out` are passed over.
+    Folders in `leave_out` are skipped.
     """
-    search = _Search(given, {path.absolute() for path in leave_out})
+    search = _FileSearch(given, {path.absolute() for path in leave_out})
     for path in given:
-        search.add(path)
-    return Found(list(search.files.values()), search.problems)
+        search.add_input(path)
+    return FoundFiles(list(search.files.values()), search.problems)
 
 
-class _Search:
-    def __init__(self, given: Sequence[Path], apart: Collection[Path]) -> None:
-        self._apart = apart
-        self._roots = [real for path in given if (real := _resolve(path))]
+class _FileSearch:
+    """A search of the inputs for files."""
+
+    def __init__(self, given: Sequence[Path], left_out: Collection[Path]) -> None:
+        self._left_out = left_out
+        self._roots = [real for path in given if (real := _resolve_existing(path))]
         self.files: dict[Path, FoundFile] = {}
         self.problems: list[Problem] = []
 
-    def add(self, given: Path) -> None:
-        """Add the files of one input. Raises InputNotFound."""
+    def add_input(self, given: Path) -> None:
+        """Add the files of one input. Raise InputNotFound."""
         try:
             mode = given.stat().st_mode
         except (FileNotFoundError, NotADirectoryError, ValueError):
             raise InputNotFound(
-                f"There is no {shown(given)}.", hint="Name files or folders that exist.", input=shown(given)
+                f"The input {shown(given)} does not exist.", hint="Name existing files or folders.", input=shown(given)
             ) from None
         except OSError as exc:
             self._report_error(replace_surrogates(given.name), exc)
@@ -77,21 +83,21 @@ class _Search:
             self._add_file(given, replace_surrogates(given.name), is_in_folder=False)
 
     def _add_folder(self, top: Path) -> None:
-        """Add the files below a folder, without hidden ones."""
-        folders, real = [top], _resolve(top) or top
+        """Add the files below a folder, except hidden files."""
+        folders, real = [top], _resolve_existing(top) or top
         while folders:
             folder = folders.pop()
-            if _is_of_kernel(real / folder.relative_to(top)):
-                self._skip(replace_surrogates(shown(folder)), "It is a folder of the operating system, not of papers.")
+            if _is_kernel_path(real / folder.relative_to(top)):
+                self._report_skipped(replace_surrogates(shown(folder)), "The folder belongs to the operating system.")
                 continue
-            for path, mode in self._entries(folder, top):
+            for path, mode in self._list_folder(folder, top):
                 if not stat.S_ISDIR(mode):
                     self._add_file(path, replace_surrogates(path.relative_to(top).as_posix()), is_in_folder=True)
-                elif path.absolute() not in self._apart:
+                elif path.absolute() not in self._left_out:
                     folders.append(path)
 
-    def _entries(self, folder: Path, top: Path) -> Iterator[tuple[Path, int]]:
-        """Yield what lies in a folder, with its kind; nothing for a shelf, which is reported."""
+    def _list_folder(self, folder: Path, top: Path) -> Iterator[tuple[Path, int]]:
+        """Yield the paths in a folder with their modes; report a shelf and yield nothing."""
         origin = replace_surrogates(folder.name if folder == top else folder.relative_to(top).as_posix())
         try:
             with os.scandir(folder) as entries:
@@ -100,14 +106,14 @@ class _Search:
             self._report_error(origin, exc, "The folder")
             return
         if {MANIFEST, DATABASE} <= {entry.name for entry in listed}:
-            reason = "It is a shelf. Name it with --update to have its papers on the new one."
+            reason = "The folder is a shelf. Use --update SHELF to add its papers."
             self.problems.append(Problem(origin, "skipped", reason))
             return
         for entry in listed:
             path = folder / entry.name
             try:
                 yield path, entry.stat(follow_symlinks=False).st_mode
-            except OSError as exc:  # gone since, or not to be reached
+            except OSError as exc:  # removed meanwhile, or not accessible
                 self._report_error(replace_surrogates(path.relative_to(top).as_posix()), exc)
 
     def _add_file(self, path: Path, origin: str, *, is_in_folder: bool) -> None:
@@ -116,45 +122,43 @@ class _Search:
             real = resolve_links(path)
             mode = real.stat().st_mode
         except FileNotFoundError:
-            self._skip(origin, "It is a link that leads nowhere." if path.is_symlink() else "It is gone.")
+            self._report_skipped(origin, "The link has no target." if path.is_symlink() else "The file was removed.")
         except OSError as exc:
             self._report_error(origin, exc)
         else:
             if is_in_folder and not any(real == root or root in real.parents for root in self._roots):
-                self._skip(
-                    origin, "It is a link that leads out of the inputs. Name what it leads to as an input as well."
-                )
+                self._report_skipped(origin, "The link leads out of the inputs. Name its target as an input too.")
             elif stat.S_ISDIR(mode):
-                return  # a link to a folder of the inputs, which is read under its own name
+                return  # a link to a folder of the inputs, which is read under its real path
             elif not stat.S_ISREG(mode):
-                self._skip(origin, "It is not a regular file, but a pipe, socket or device.")
-            elif _is_of_kernel(real):
-                self._skip(origin, "It is a file of the operating system, not a paper.")
+                self._report_skipped(origin, "The path is not a regular file but a pipe, socket or device.")
+            elif _is_kernel_path(real):
+                self._report_skipped(origin, "The file belongs to the operating system.")
             elif not (is_in_folder and is_register(real)):
-                self._put(path.absolute(), real, origin, is_in_folder=is_in_folder)
+                self._record_file(path.absolute(), real, origin, is_in_folder=is_in_folder)
 
-    def _put(self, path: Path, real: Path, origin: str, *, is_in_folder: bool) -> None:
+    def _record_file(self, path: Path, real: Path, origin: str, *, is_in_folder: bool) -> None:
         if known := self.files.get(path):
-            # By the longest name that any argument gives it, whichever comes first.
+            # The longest origin wins, whatever the order of the inputs.
             origin = max(known.origin, origin, key=lambda name: (len(name), name))
             is_in_folder = is_in_folder or known.is_in_folder
         self.files[path] = FoundFile(path, real, origin, is_in_folder)
 
-    def _skip(self, origin: str, reason: str) -> None:
+    def _report_skipped(self, origin: str, reason: str) -> None:
         self.problems.append(Problem(origin, "skipped", reason))
 
-    def _report_error(self, origin: str, exc: OSError, subject: str = "It") -> None:
+    def _report_error(self, origin: str, exc: OSError, subject: str = "The file") -> None:
         if is_out_of_room(exc):
             raise exc
         self.problems.append(Problem(origin, "broken", f"{subject} cannot be read: {exc.strerror}."))
 
 
-def _is_of_kernel(real: Path) -> bool:
+def _is_kernel_path(real: Path) -> bool:
     return any(real.is_relative_to(folder) for folder in _KERNEL)
 
 
-def _resolve(path: Path) -> Path | None:
-    """Return the path without links, or None if it leads nowhere."""
+def _resolve_existing(path: Path) -> Path | None:
+    """Return the path without links, or None if it has no target."""
     try:
         return resolve_links(path)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The inputs of a build: each file with its reader and its translations, in an order that does not depend on names."""
+"""The input files of a build: each file with its reader and its translations, in a stable order."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,37 +21,39 @@ _MARKDOWN: Final = (".md", ".markdown")
 
 
 @dataclass(slots=True)
-class Input:
+class InputFile:
+    """A file that a build reads."""
+
     path: Path
-    """Under the name that it has among the inputs, which may be a link."""
+    """The path among the inputs, which may be a link."""
     real: Path
-    """Without links: the path that is opened."""
+    """The path without links, which is opened."""
     origin: str
-    """How the file is called in the shelf and in reports: below the folder that was given."""
+    """The path relative to the given folder, as shelves and reports show it."""
     reader: Reader
-    translations: dict[str, "Input"] = field(default_factory=dict[str, "Input"])
+    translations: dict[str, "InputFile"] = field(default_factory=dict[str, "InputFile"])
     original: str | None = None
-    """The name of the paper that this file is only a translation of."""
+    """For a translation without its paper beside it: the file stem of that paper."""
 
     @property
     def stem(self) -> str | None:
-        """The name of a file that holds one paper, which may be that paper's BibTeX key."""
+        """The file stem of the paper, which may be its BibTeX key; None for files of several papers."""
         if self.original:
             return self.original
-        return stem_of(self.path.name)
+        return get_paper_stem(self.path.name)
 
     def read(self) -> Iterator[Entry | Problem]:
-        """Yield the contents of the file, with its origin and translations. Raises OSError for a full disk."""
+        """Yield the entries of the file, with origin and translations. Raise OSError if the disk is full."""
         try:
-            yield from self._read()
+            yield from self._read_file()
         except Exception as exc:
             if is_out_of_room(exc):
                 raise
-            # A reader should have reported it; one file must not stop a build.
+            # Readers report their own problems. An unexpected exception in one file must not stop the build.
             _log.exception("a reader failed", exc=exc, origin=self.origin)
-            yield Problem(self.origin, "broken", f"It cannot be read ({type(exc).__name__}).")
+            yield Problem(self.origin, "broken", f"The file cannot be read ({type(exc).__name__}).")
 
-    def _read(self) -> Iterator[Entry | Problem]:
+    def _read_file(self) -> Iterator[Entry | Problem]:
         for found in self.reader(self.real, self.origin):
             if isinstance(found, Entry):
                 found.identifiers.pop("stem", None)
@@ -60,10 +62,10 @@ class Input:
                 found.origin = found.origin or self.origin
                 if self.stem:
                     found.identifiers["stem"] = self.stem
-                    yield from self._translate(found)
+                    yield from self._add_translations(found)
             yield found
 
-    def _translate(self, entry: Entry) -> Iterator[Problem]:
+    def _add_translations(self, entry: Entry) -> Iterator[Problem]:
         for lang, file in self.translations.items():
             text, problem = _read_translation(file.real, file.origin)
             if problem:
@@ -72,55 +74,55 @@ class Input:
                 entry.translations[lang] = text
 
 
-def stem_of(name: str) -> str | None:
-    """Return the name without suffix of a file that holds one paper, None for other files."""
+def get_paper_stem(name: str) -> str | None:
+    """Return the stem of the name of a file that holds one paper, or None for other file types."""
     path = Path(name)
     return path.stem if path.suffix.lower() in _OF_ONE_PAPER else None
 
 
-def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> tuple[list[Input], list[Problem]]:
-    """Return the files to read, and why others are not read. Raises InputNotFound for a path that does not exist.
+def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> tuple[list[InputFile], list[Problem]]:
+    """Return the files to read, and a problem for each other file. Raise InputNotFound for a missing path.
 
-    Folders in `leave_out` are passed over.
+    Folders in `leave_out` are skipped.
     """
     found = find_files(given, leave_out=leave_out)
-    cited = set(_bibliographies(found.files))
+    cited = set(_find_cited_bibliographies(found.files))
     named = {path.absolute() for path in given}
-    inputs: list[Input] = []
+    inputs: list[InputFile] = []
     for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
         reader = find_reader(file.path)
         if reader is None:
-            reason = f"Files of this kind ({replace_surrogates(file.path.suffix) or 'no suffix'}) are not read."
+            reason = f"Files of this type ({replace_surrogates(file.path.suffix) or 'no suffix'}) are not supported."
             found.problems.append(Problem(file.origin, "skipped", reason))
         elif file.real in cited and file.path not in named:
-            reason = "It lists what a paper beside it cites. Name the file itself to shelve those too."
+            reason = "This file is the reference list of a paper in the same folder. Name the file to add its entries."
             found.problems.append(Problem(file.origin, "skipped", reason))
         else:
-            inputs.append(Input(file.path, file.real, file.origin, reader))
-    return list(_with_translations(inputs)), found.problems
+            inputs.append(InputFile(file.path, file.real, file.origin, reader))
+    return list(_attach_translations(inputs)), found.problems
 
 
-def _bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
-    """Yield the files, without links, that markdown papers in folders name as their lists of references."""
+def _find_cited_bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
+    """Yield the resolved paths of the bibliographies that markdown papers in folders name."""
     from paper_library.build.readers.markdown import list_bibliographies
 
     for file in files:
         if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := list_bibliographies(file.real)):
             named = [real for name in names if (real := _resolve_existing(file.path.parent / name))]
-            # Where it has another name than the paper says, it still lies beside it.
+            # A bibliography with a different name is still in the folder of the paper.
             yield from named or filter(None, map(_resolve_existing, file.path.parent.glob("*.bib")))
 
 
 def _resolve_existing(path: Path) -> Path | None:
-    """Return the path without links, or None where nothing is; a name that no file can have is nothing."""
+    """Return the path without links, or None if it does not exist or is not a valid path."""
     try:
         return resolve_links(path)
     except (OSError, ValueError):
         return None
 
 
-def _with_translations(inputs: list[Input]) -> Iterator[Input]:
-    """The inputs, where `NAME.LANG.md` is no paper of its own but belongs to NAME."""
+def _attach_translations(inputs: list[InputFile]) -> Iterator[InputFile]:
+    """Yield the inputs, with each `NAME.LANG.md` attached to the paper NAME as a translation."""
     from paper_library.build.readers.markdown import split_translation_name
 
     by_name = {(one.path.parent, one.stem): one for one in inputs if one.stem}
@@ -133,20 +135,20 @@ def _with_translations(inputs: list[Input]) -> Iterator[Input]:
         if original := by_name.get((one.path.parent, stem)):
             original.translations[lang] = one
         else:
-            yield Input(one.path, one.real, one.origin, _translation_reader(lang), original=stem)
+            yield InputFile(one.path, one.real, one.origin, _make_translation_reader(lang), original=stem)
 
 
-def _translation_reader(lang: str) -> Reader:
-    """Return a reader of translations whose original is not beside them, but may be an entry of a bibliography."""
+def _make_translation_reader(lang: str) -> Reader:
+    """Return a reader for a translation whose paper may be an entry of a bibliography."""
 
-    def entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
+    def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
         text, problem = _read_translation(path, origin)
         if text:
             yield Entry(translations={lang: text}, origin=origin)
         else:
-            yield problem or Problem(origin, "skipped", "It is empty.")
+            yield problem or Problem(origin, "skipped", "The file is empty.")
 
-    return entries
+    return read_entries
 
 
 def _read_translation(path: Path, origin: str) -> tuple[str, Problem | None]:
@@ -158,4 +160,4 @@ def _read_translation(path: Path, origin: str) -> tuple[str, Problem | None]:
     except OSError as exc:
         if is_out_of_room(exc):
             raise
-        return "", Problem(origin, "broken", f"The translation is missing from its paper. {describe_failure(exc)}")
+        return "", Problem(origin, "broken", f"The translation is left out. {describe_failure(exc)}")

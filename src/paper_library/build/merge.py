@@ -1,11 +1,11 @@
-"""One paper from all that its entries say of it."""
+"""The merge of all entries of a paper into one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
-from paper_library.build.entry import Entry, origin_file
-from paper_library.build.entry_matcher import keys_of
+from paper_library.build.entry import Entry, find_origin_file
+from paper_library.build.entry_matcher import make_keys
 from paper_library.identity import Keys, is_paper_id, make_paper_id
 from paper_library.retraction import merge_notices
 from uraniborg.kernel.words import fold_text
@@ -14,7 +14,7 @@ _BEST_FIRST: Final = (
     *(".bib", ".bibtex", ".biblatex", ".ris", ".json", ".csljson", ".jsonl", ".ndjson", ".gz"),
     *(".nxml", ".jats", ".xml", ".md", ".markdown"),
 )
-"""Whose word counts where entries differ: what a person curated before what was written for print or found in it."""
+"""File types by precedence: curated bibliographies come before texts."""
 
 
 _FIRST_GIVEN: Final = (
@@ -26,47 +26,47 @@ _OF_THE_YEAR: Final = ("month", "volume", "issue", "pages", "publisher")
 
 @dataclass(slots=True)
 class Paper:
-    """A paper of the shelf: everything known of it, and by which keys."""
+    """A paper of the shelf: its merged entry and its keys."""
 
     paper_id: str
     keys: list[str]
     entry: Entry
     origins: list[str]
     entries: list[Entry]
-    """What each input says of it, whose word counts most first."""
+    """The entries of all inputs, by precedence."""
     citation_key: str = ""
     added_summaries: set[str] = field(default_factory=set[str])
-    """The templates of summaries that came with no entry."""
+    """The templates of summaries that came from a summary folder."""
 
 
-def merged(found: Sequence[tuple[Entry, Keys]]) -> Paper:
-    """The paper that all entries describe, each of which comes with its keys. Their order does not matter."""
+def merge_entries(found: Sequence[tuple[Entry, Keys]]) -> Paper:
+    """Return the paper that these entries describe. The order of the entries does not matter."""
     if len(found) == 1:
         ((entry, keys),) = found
-        return _paper(entry, [keys], [entry])
-    ordered = sorted(found, key=lambda pair: precedence(pair[0]))
+        return _make_paper(entry, [keys], [entry])
+    ordered = sorted(found, key=lambda pair: compute_precedence(pair[0]))
     entries = [entry for entry, _ in ordered]
-    entry = _joined(entries)
-    return _paper(entry, [*(keys for _, keys in ordered), keys_of(entry)], entries)
+    entry = _merge_fields(entries)
+    return _make_paper(entry, [*(keys for _, keys in ordered), make_keys(entry)], entries)
 
 
-def _paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) -> Paper:
-    keys = _keys(all_keys) if len(all_keys) > 1 else all_keys[0].list_keys()
+def _make_paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) -> Paper:
+    keys = _merge_keys(all_keys) if len(all_keys) > 1 else all_keys[0].list_keys()
     given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
-    _spell_identifiers(entry, all_keys)
+    _normalise_identifiers(entry, all_keys)
     keys += [key for each in entries for key in each.keys if key not in keys]
     origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
     return Paper(given or make_paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins), entries)
 
 
-def precedence(entry: Entry) -> tuple[int, bool, str, str]:
-    """The lower, the more the entry's word counts: of one kind of file, what was read now before what a shelf had."""
-    name = origin_file(entry.origin)
+def compute_precedence(entry: Entry) -> tuple[int, bool, str, str]:
+    """Return the sort key of an entry: file type first, then entries read now before those of the old shelf."""
+    name = find_origin_file(entry.origin)
     rank = next((at for at, suffix in enumerate(_BEST_FIRST) if name.lower().endswith(suffix)), len(_BEST_FIRST))
     return (rank, bool(entry.was), entry.origin, entry.title)
 
 
-def _joined(entries: Sequence[Entry]) -> Entry:
+def _merge_fields(entries: Sequence[Entry]) -> Entry:
     first = replace(
         entries[0],
         identifiers=dict(entries[0].identifiers),
@@ -79,7 +79,7 @@ def _joined(entries: Sequence[Entry]) -> Entry:
         for name in _FIRST_GIVEN:
             if not getattr(first, name):
                 setattr(first, name, getattr(other, name))
-        # A month, a volume or a page only means something in the year it was given with.
+        # A month, volume or page belongs to the year of its entry.
         for name in _OF_THE_YEAR if other.year == first.year else ():
             if not getattr(first, name):
                 setattr(first, name, getattr(other, name))
@@ -87,14 +87,14 @@ def _joined(entries: Sequence[Entry]) -> Entry:
         for name in ("identifiers", "translations", "summaries"):
             setattr(first, name, {**getattr(other, name), **getattr(first, name)})
     for name in ("keywords", "tags", "institutions"):
-        setattr(first, name, unique(value for entry in entries for value in getattr(entry, name)))
+        setattr(first, name, remove_duplicates(value for entry in entries for value in getattr(entry, name)))
     first.notices = merge_notices(notice for entry in entries for notice in entry.notices)
-    first.search = _search(first, entries)
+    first.search = _merge_search_records(first, entries)
     return first
 
 
-def _search(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return what all searches recorded; of the source of a value nothing is left where another value won."""
+def _merge_search_records(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return the merged search fields; provenance of values that lost is left out."""
     joined: dict[str, Any] = {}
     for entry in entries:
         for name, value in entry.search.items():
@@ -103,27 +103,29 @@ def _search(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
                 known += [item for item in cast("list[Any]", value) if item not in known]
             elif name == "provenance" and isinstance(value, dict):
                 sources = cast("dict[str, Any]", value).items()
-                true = {field: source for field, source in sources if _value(paper, field) == _value(entry, field)}
+                true = {
+                    field: source for field, source in sources if _get_field(paper, field) == _get_field(entry, field)
+                }
                 joined[name] = {**true, **joined.get(name, {})}
             else:
                 joined.setdefault(name, value)
     return {name: value for name, value in joined.items() if value or value == 0}
 
 
-def _value(entry: Entry, field: str) -> Any:
+def _get_field(entry: Entry, field: str) -> Any:
     return getattr(entry, field, None) or entry.identifiers.get("url" if field == "full_text_url" else field)
 
 
-def unique(values: Iterable[str]) -> list[str]:
-    """Each value once, as first written, whatever its case and accents."""
-    kept: dict[str, str] = {}
+def remove_duplicates(values: Iterable[str]) -> list[str]:
+    """Return each value once, as first written, ignoring case and accents."""
+    unique: dict[str, str] = {}
     for value in values:
-        kept.setdefault(fold_text(value), value)
-    return list(kept.values())
+        unique.setdefault(fold_text(value), value)
+    return list(unique.values())
 
 
-def _keys(all_keys: Sequence[Keys]) -> list[str]:
-    """Every key of every entry, strongest first."""
+def _merge_keys(all_keys: Sequence[Keys]) -> list[str]:
+    """Return all keys of all entries, strongest first."""
     by_scheme: dict[str, list[str]] = {scheme: [] for scheme in ("doi", "arxiv", "bib", "meta", "pmid", "pmcid")}
     for keys in all_keys:
         for key in keys.list_keys():
@@ -133,7 +135,7 @@ def _keys(all_keys: Sequence[Keys]) -> list[str]:
     return [key for known in by_scheme.values() for key in known]
 
 
-def _spell_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
+def _normalise_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
     doi = next((keys.doi for keys in all_keys if keys.doi), None)
     arxiv = next((keys.arxiv for keys in all_keys if keys.arxiv), None)
     known = {name: value for name, value in entry.identifiers.items() if name not in _INTERNAL and value}

@@ -1,4 +1,4 @@
-"""What a shelf says of a paper in one reply, and the assets that go with it."""
+"""The metadata, assets and searchable texts of a paper, as a shelf stores them."""
 
 import hashlib
 import re
@@ -21,6 +21,8 @@ _NOT_IN_A_NAME: Final = re.compile(r"[^\w-]+")
 
 @dataclass(frozen=True, slots=True)
 class Asset:
+    """A file that a shelf stores for a paper: its text, a translation or a summary."""
+
     kind: str
     name: str
     content: bytes
@@ -28,38 +30,38 @@ class Asset:
     sha256: str
     is_derived: bool = False
     is_added: bool = False
-    """It came from a folder of summaries, and not with an entry."""
+    """True for a summary from a summary folder."""
 
 
 @dataclass(slots=True)
-class Described:
-    """A paper ready to be shelved."""
+class PreparedPaper:
+    """A paper ready to be written."""
 
     paper: Paper
     metadata: bytes
     assets: list[Asset]
     texts: list[str]
-    """What is searched beside title and abstract, as plain text."""
+    """The full texts to index, as plain text."""
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        said = hashlib.sha256(self.metadata)
-        said.update(self.paper.entry.bibtex.encode())
+        digest = hashlib.sha256(self.metadata)
+        digest.update(self.paper.entry.bibtex.encode())
         for asset in self.assets:
-            # The derived summary follows from the rest, and is not always there.
+            # The default summary depends on the rest, and is not always stored.
             if not asset.is_derived:
-                said.update(f"{asset.kind}/{asset.name}/{asset.sha256}".encode())
-        self.digest = said.hexdigest()
+                digest.update(f"{asset.kind}/{asset.name}/{asset.sha256}".encode())
+        self.digest = digest.hexdigest()
 
 
-def described(paper: Paper, *, sparing: bool) -> Described:
-    """The reply, assets and searchable texts of `paper`.
+def prepare_paper(paper: Paper, *, sparing: bool) -> PreparedPaper:
+    """Return the metadata, assets and searchable texts of `paper`.
 
-    If `sparing`, a paper that has nothing else to read gets no file for its default summary, which can be made of the
-    reply at any time: a hundred thousand small files take longer to create and to delete than all the rest of a shelf.
+    With `sparing`, the default summary of a paper without other assets is not stored; replies derive it from the
+    metadata. A hundred thousand small files take longer to create and delete than the rest of a shelf.
     """
     entry = paper.entry
-    given = _named(entry.summaries)
+    given = _name_summaries(entry.summaries)
     added = {name for name, (raw, _) in given.items() if raw in paper.added_summaries}
     templates = [DEFAULT_TEMPLATE, *(name for name in given if name != DEFAULT_TEMPLATE)]
     translations = {name.lower(): text for name, text in sorted(entry.translations.items())}
@@ -83,65 +85,65 @@ def described(paper: Paper, *, sparing: bool) -> Described:
         "kind": entry.kind,
         "language": entry.language,
         "retraction": find_retraction(entry.notices),
-        **_where_present(entry),
-        "preferred_summary_template": _preferred(template_name(entry.preferred_summary), templates),
+        **_list_optional_fields(entry),
+        "preferred_summary_template": _choose_preferred(normalise_template_name(entry.preferred_summary), templates),
         "available_summary_templates": templates,
         "translations": list(translations),
         "translation_chars": {name: len(text) for name, text in translations.items()},
         "has_source": bool(entry.source),
         "source_chars": len(entry.source),
-        "outline": _outline(entry.source),
+        "outline": _list_headings(entry.source),
         "has_bibtex": bool(entry.bibtex),
     }
     assets: list[Asset] = []
     if not sparing or given or entry.source or translations:
         if DEFAULT_TEMPLATE not in given:
             derived = orjson.dumps(make_default_summary(metadata, entry.source)).decode()
-            assets.append(_asset(SUMMARY, DEFAULT_TEMPLATE, derived, is_derived=True))
+            assets.append(_make_asset(SUMMARY, DEFAULT_TEMPLATE, derived, is_derived=True))
         assets += [
-            _asset(SUMMARY, name, orjson.dumps(value).decode(), is_added=name in added)
+            _make_asset(SUMMARY, name, orjson.dumps(value).decode(), is_added=name in added)
             for name, (_, value) in given.items()
         ]
-        assets += [_asset(SOURCE, "", entry.source)] if entry.source else []
-        assets += [_asset(TRANSLATION, name, text) for name, text in translations.items()]
+        assets += [_make_asset(SOURCE, "", entry.source)] if entry.source else []
+        assets += [_make_asset(TRANSLATION, name, text) for name, text in translations.items()]
     texts = [extract_json_text(value) for _, value in given.values()]
     texts += [extract_plain_text(text) for text in (entry.source, *translations.values()) if text]
-    return Described(paper, orjson.dumps(metadata), assets, texts)
+    return PreparedPaper(paper, orjson.dumps(metadata), assets, texts)
 
 
-def _where_present(entry: Entry) -> dict[str, Any]:
+def _list_optional_fields(entry: Entry) -> dict[str, Any]:
     given = {"title_is_derived": entry.title_is_derived, "work_type": entry.work_type, "notices": entry.notices}
     return {**{name: value for name, value in given.items() if value}, **entry.search}
 
 
-def _named(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
-    """Return summaries, with the names they were given, by the names of their templates, each of which is its own."""
+def _name_summaries(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
+    """Return summaries and their given names by unique, normalised template names."""
     named: dict[str, tuple[str, Any]] = {}
     for given, value in sorted(summaries.items()):
-        name = base = template_name(given) or "summary"
+        name = base = normalise_template_name(given) or "summary"
         while name in named:
             name = f"{base}_{len(named) + 1}"
         named[name] = (given, value)
     return named
 
 
-def _outline(source: str) -> list[dict[str, Any]]:
+def _list_headings(source: str) -> list[dict[str, Any]]:
     headings = find_headings(source)[:OUTLINE_SHOWN] if source else []
     return [{"level": one.level, "title": one.title, "offset": one.offset} for one in headings]
 
 
-def template_name(name: str) -> str:
-    """A template's name in the form all have: lower-case letters, digits, `_` and `-`."""
+def normalise_template_name(name: str) -> str:
+    """Return a template name in lower-case letters, digits, `_` and `-`."""
     return _NOT_IN_A_NAME.sub("_", name.strip().lower()).strip("_")[:64]
 
 
-def _preferred(wanted: str, available: list[str]) -> str:
+def _choose_preferred(wanted: str, available: list[str]) -> str:
     for name in (wanted, *_PREFERRED, *(name for name in available if name != DEFAULT_TEMPLATE)):
         if name in available:
             return name
     return DEFAULT_TEMPLATE
 
 
-def _asset(kind: str, name: str, text: str, *, is_derived: bool = False, is_added: bool = False) -> Asset:
+def _make_asset(kind: str, name: str, text: str, *, is_derived: bool = False, is_added: bool = False) -> Asset:
     content = text.encode()
     return Asset(kind, name, content, len(text), hashlib.sha256(content).hexdigest(), is_derived, is_added)

@@ -1,4 +1,4 @@
-"""A shelf taken apart into the entries it could be built from again, so that it can be updated."""
+"""The shelf that a build updates, read back as entries and records."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -7,64 +7,69 @@ from typing import Any, Final
 
 import orjson
 
-from paper_library.build.entry import SEARCH_FIELDS, Entry, Problem, origin_file
+from paper_library.build.entry import SEARCH_FIELDS, Entry, Problem, find_origin_file
 from paper_library.build.entry_storage import load_entry
-from paper_library.build.id_evidence import Record, record_of, text_key
-from paper_library.build.inputs import stem_of
+from paper_library.build.id_evidence import Record, make_record, make_text_key
+from paper_library.build.inputs import get_paper_stem
 from paper_library.errors import AssetFetchFailed, AssetInvalid
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.layout import SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.shelf import Shelf
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, is_default_summary
 
 _SINCE_2: Final = ("volume", "issue", "pages", "publisher", "work_type")
-"""Texts that shelves of schema 1 do not have."""
+"""Fields that shelves of schema 1 do not have."""
 
 
 class OldShelf:
     """The shelf that is being updated."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises as `Shelf.open` does."""
+        """Open the shelf. Raise the errors of `Shelf.open`."""
         self._shelf = Shelf.open(folder)
-        self._assets = Assets()
+        self._assets = AssetReader()
         self.has_entries = self._shelf.manifest.schema_version > 1
         self.papers = self._shelf.manifest.papers
         rows = self._shelf.connection().execute("SELECT paper_id, no FROM paper")
         self.numbers: dict[str, int] = dict(rows.fetchall())
 
     def close(self) -> None:
+        """Close the shelf."""
         self._shelf.close()
 
     def metadata(self, no: int) -> dict[str, Any]:
-        return self._shelf.described(no)
+        """Return the metadata of a paper."""
+        return self._shelf.metadata_dict(no)
 
     def bibtex(self, no: int) -> str:
+        """Return the BibTeX entry of a paper."""
         return self._shelf.bibtex(no)
 
     def digest(self, no: int) -> str:
+        """Return the digest of a paper."""
         return self._shelf.digest(no)
 
     def origins(self, no: int) -> list[str]:
+        """Return the inputs of a paper."""
         return self._shelf.origins(no)
 
     def assets(self, no: int) -> set[tuple[str, str, str]]:
-        """Return kind, name and digest of each text of a paper."""
+        """Return the kind, name and digest of each asset of a paper."""
         return {(ref.kind, ref.name, ref.sha256) for ref in self._shelf.assets(no)}
 
-    def records(self, *, is_kept: bool) -> Iterator[Record]:
-        """Return what to know each paper again by; `is_kept` if a paper that no input has stays."""
+    def make_records(self, *, is_retained: bool) -> Iterator[Record]:
+        """Yield the record of each paper; `is_retained` if papers without an input stay on the shelf."""
         for no in range(self.papers):
             known = self.metadata(no)
-            paper = _paper(known, self.bibtex(no), {}, self._shelf.origins(no))
+            paper = _make_entry(known, self.bibtex(no), {}, self._shelf.origins(no))
             key = known.get("citation_key", "")
-            record = record_of(known["paper_id"], key, paper, self._shelf.keys(no), [paper])
-            record.keys += [text_key(ref.sha256) for ref in self._shelf.assets(no) if ref.kind == SOURCE]
-            record.has_content = is_kept
+            record = make_record(known["paper_id"], key, paper, self._shelf.keys(no), [paper])
+            record.keys += [make_text_key(ref.sha256) for ref in self._shelf.assets(no) if ref.kind == SOURCE]
+            record.has_content = is_retained
             yield record
 
-    def entries(self, no: int) -> Iterator[Entry | Problem]:
-        """Return what each input said of a paper, as far as the shelf knows; texts that are lost are problems."""
+    def read_entries(self, no: int) -> Iterator[Entry | Problem]:
+        """Yield the entries of a paper, as far as the shelf stores them, and a problem for each lost text."""
         known = self.metadata(no)
         texts: dict[tuple[str, str], str] = {}
         for ref in self._shelf.assets(no):
@@ -73,7 +78,7 @@ class OldShelf:
             except (AssetFetchFailed, AssetInvalid) as exc:
                 yield Problem(known["title"], "broken", exc.message)
         origins = self._shelf.origins(no)
-        paper = _paper(known, self.bibtex(no), texts, origins)
+        paper = _make_entry(known, self.bibtex(no), texts, origins)
         if rows := self._shelf.entry_rows(no) if self.has_entries else []:
             yield from (load_entry(row, paper) for row in rows)
             return
@@ -81,27 +86,27 @@ class OldShelf:
             paper.summaries.pop(name, None)
         if len(origins) == 1:
             paper.origin, paper.origins = origins[0], []
-            if stem := stem_of(paper.origin) if paper.origin == origin_file(paper.origin) else "":
+            if stem := get_paper_stem(paper.origin) if paper.origin == find_origin_file(paper.origin) else "":
                 paper.identifiers["stem"] = stem
         else:
             paper.keys = self._shelf.keys(no)
         yield paper
 
     def added_summaries(self, no: int) -> dict[str, Any]:
-        """Return the summaries that did not come with an entry; a shelf of schema 1 does not know which, so all."""
+        """Return the summaries from summary folders; for schema 1, which does not record them, all summaries."""
         if self.has_entries:
             names = self._shelf.added_summaries(no)
         else:
             names = self.metadata(no)["available_summary_templates"]
-        summaries = {name: orjson.loads(text) for name, text in self._texts(no, SUMMARY, names).items()}
+        summaries = {name: orjson.loads(text) for name, text in self._read_texts(no, SUMMARY, names).items()}
         return {name: summary for name, summary in summaries.items() if not is_default_summary(summary)}
 
     def translations(self, no: int) -> dict[str, str]:
         """Return the translations of a paper by language."""
-        return self._texts(no, TRANSLATION)
+        return self._read_texts(no, TRANSLATION)
 
-    def _texts(self, no: int, kind: str, names: Collection[str] | None = None) -> dict[str, str]:
-        """Return texts of one kind by name; those that are lost are reported with the paper's entries."""
+    def _read_texts(self, no: int, kind: str, names: Collection[str] | None = None) -> dict[str, str]:
+        """Return the texts of one kind by name. Lost texts are left out; `read_entries` reports them."""
         found: dict[str, str] = {}
         for ref in self._shelf.assets(no) if names is None or names else ():
             if ref.kind == kind and (names is None or ref.name in names):
@@ -110,8 +115,8 @@ class OldShelf:
         return found
 
 
-def _paper(known: dict[str, Any], bibtex: str, texts: dict[tuple[str, str], str], origins: list[str]) -> Entry:
-    """Return all that the shelf has of a paper as one entry."""
+def _make_entry(known: dict[str, Any], bibtex: str, texts: dict[tuple[str, str], str], origins: list[str]) -> Entry:
+    """Return the contents of a paper as one entry."""
     summaries = {name: orjson.loads(text) for (kind, name), text in texts.items() if kind == SUMMARY}
     preferred = known["preferred_summary_template"]
     return Entry(
@@ -134,7 +139,7 @@ def _paper(known: dict[str, Any], bibtex: str, texts: dict[tuple[str, str], str]
         bibtex=bibtex,
         source=texts.get((SOURCE, ""), ""),
         translations={name: text for (kind, name), text in texts.items() if kind == TRANSLATION},
-        summaries={name: value for name, value in summaries.items() if not is_default_summary(value)},  # made anew
+        summaries={name: value for name, value in summaries.items() if not is_default_summary(value)},
         preferred_summary="" if preferred == DEFAULT_TEMPLATE else preferred,
         origin=known["paper_id"],
         origins=origins,

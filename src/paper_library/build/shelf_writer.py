@@ -1,4 +1,4 @@
-"""Writing a shelf's files into a folder that nobody reads yet."""
+"""The writer of a shelf's files: database, index and assets."""
 
 import hashlib
 import os
@@ -15,17 +15,17 @@ import tantivy
 
 from paper_library.build.entry import Entry
 from paper_library.build.entry_storage import dump_entry
-from paper_library.build.metadata import Asset, Described
+from paper_library.build.metadata import Asset, PreparedPaper
 from paper_library.identity import list_search_terms
 from paper_library.retraction import find_retraction
-from paper_library.store.index import create_index, document
+from paper_library.store.index import create_index, make_document
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
-from paper_library.store.manifest import file_digest
+from paper_library.store.manifest import compute_file_digest
 from uraniborg.kernel.files import make_folder, make_private, open_private
 from uraniborg.kernel.words import fold_text
 
-# The package's types leave the dictionary's open.
-_document = cast("Callable[[dict[str, Any], tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
+# The package's type hints leave the dictionary's type open.
+_make_document = cast("Callable[[dict[str, Any], tantivy.Schema], tantivy.Document]", tantivy.Document.from_dict)  # pyright: ignore[reportUnknownMemberType]
 _INDEX_MEMORY: Final = 256 * 1024 * 1024
 _BATCH: Final = 2_000
 _META: Final = "meta.json"
@@ -34,7 +34,7 @@ _LISTS: Final = ("author", "keyword", "institution", "tag")
 _WORTH_HAVING: Final = ("abstract", "authors", "year", "venue", "doi", "keywords", "source", "bibtex")
 _INSERTS: Final = {
     "paper": "INSERT INTO paper VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    # Of papers that claim the same key (two entries of one BibTeX file, say) the first keeps it.
+    # The first of several papers with the same key has the alias.
     "alias": "INSERT OR IGNORE INTO alias VALUES (?, ?)",
     "asset": "INSERT INTO asset VALUES (?, ?, ?, ?, ?, ?, ?)",
     "entry": "INSERT INTO entry VALUES (?, ?, ?)",
@@ -43,14 +43,14 @@ _INSERTS: Final = {
 
 
 class ShelfWriter:
-    """Takes papers in the order of the shelf; `finish` leaves a complete shelf but for its manifest."""
+    """Writes papers in shelf order; after `finish` the shelf is complete except for its manifest."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         make_folder(folder / INDEX)
         self._static = folder / STATIC
         make_folder(self._static)
-        self._made: set[Path] = set()
+        self._made_folders: set[Path] = set()
         os.close(open_private(folder / DATABASE, os.O_WRONLY | os.O_CREAT))
         self._database = sqlite3.connect(folder / DATABASE, isolation_level=None, check_same_thread=False)
         self._database.executescript(
@@ -65,15 +65,15 @@ class ShelfWriter:
         self._content: list[bytes] = []
         self._missing = Counter[str](dict.fromkeys(_WORTH_HAVING, 0))
         self._rows: dict[str, list[Sequence[Any]]] = {table: [] for table in _INSERTS}
-        self._later: list[tuple[str, int]] = []
-        """BibTeX keys that lead to papers which the shelf calls by other keys, unless another paper has them."""
+        self._other_keys: list[tuple[str, int]] = []
+        """Other BibTeX keys of papers, which are aliases unless another paper has them."""
         self.papers = 0
 
-    def add(self, described: Described) -> None:
-        """The next paper. Raises OSError when the disk refuses."""
+    def add_paper(self, prepared: PreparedPaper) -> None:
+        """Write the next paper. Raise OSError."""
         no = self.papers
-        paper, entry = described.paper, described.paper.entry
-        for asset in described.assets:
+        paper, entry = prepared.paper, prepared.paper.entry
+        for asset in prepared.assets:
             self._write_asset(asset)
         lists = {
             "author": entry.authors,
@@ -81,9 +81,9 @@ class ShelfWriter:
             "institution": entry.institutions,
             "tag": entry.tags,
         }
-        facets = {kind: self._counted(kind, lists[kind]) for kind in _LISTS}
-        facets["venue"] = self._counted("venue", [entry.venue] if entry.venue else [])
-        year = self._counted("year", [str(entry.year)] if entry.year else [])
+        facets = {kind: self._count_facets(kind, lists[kind]) for kind in _LISTS}
+        facets["venue"] = self._count_facets("venue", [entry.venue] if entry.venue else [])
+        year = self._count_facets("year", [str(entry.year)] if entry.year else [])
         rows = self._rows
         rows["paper"].append(
             (
@@ -91,21 +91,21 @@ class ShelfWriter:
                 paper.paper_id,
                 fold_text(" ".join(entry.title.split())),
                 entry.year,
-                described.metadata,
+                prepared.metadata,
                 entry.bibtex,
                 orjson.dumps(paper.keys).decode(),
                 orjson.dumps(paper.origins).decode(),
-                described.digest,
+                prepared.digest,
             )
         )
-        rows["asset"] += [(no, a.kind, a.name, a.sha256, len(a.content), a.chars, a.is_added) for a in described.assets]
+        rows["asset"] += [(no, a.kind, a.name, a.sha256, len(a.content), a.chars, a.is_added) for a in prepared.assets]
         if len(paper.entries) > 1:
             rows["entry"] += [(no, place, dump_entry(one, entry)) for place, one in enumerate(paper.entries)]
         own = f"bib:{paper.citation_key}"
         rows["alias"] += [(key, no) for key in (own, *paper.keys) if key == own or not key.startswith("bib:")]
-        self._later += [(key, no) for key in paper.keys if key != own and key.startswith("bib:")]
+        self._other_keys += [(key, no) for key in paper.keys if key != own and key.startswith("bib:")]
         rows["put_facet"] += [(facet, no) for ids in (*facets.values(), year) for facet in ids]
-        fields = document(
+        fields = make_document(
             no=no,
             title=entry.title,
             abstract=entry.abstract,
@@ -113,23 +113,23 @@ class ShelfWriter:
             venue=entry.venue,
             lists=lists,
             identifiers=[*list_search_terms(entry.identifiers), paper.paper_id],
-            texts=described.texts,
+            texts=prepared.texts,
             facets=facets,
             flags=["retracted"] if find_retraction(entry.notices) else [],
         )
-        self._documents.add_document(_document(fields, self._schema))
-        self._missing.update(_lacks(entry))
-        self._content.append(f"{paper.paper_id}{described.digest}".encode())
+        self._documents.add_document(_make_document(fields, self._schema))
+        self._missing.update(_list_missing_fields(entry))
+        self._content.append(f"{paper.paper_id}{prepared.digest}".encode())
         self.papers += 1
         if self.papers % _BATCH == 0:
-            self._flush()
+            self._flush_rows()
 
     def finish(self) -> str:
-        """Complete the files and make them last; the build id."""
+        """Complete the files, sync them to disk and return the build id."""
         self._documents.commit()
         self._documents.wait_merging_threads()
-        self._flush()
-        self._database.executemany(_INSERTS["alias"], self._later)
+        self._flush_rows()
+        self._database.executemany(_INSERTS["alias"], self._other_keys)
         counted = ((entry[0], kind, key, entry[1], entry[2]) for (kind, key), entry in self._facets.items())
         self._database.executemany("INSERT INTO facet VALUES (?, ?, ?, ?, ?)", counted)
         self._database.executemany("INSERT INTO missing VALUES (?, ?)", self._missing.items())
@@ -151,19 +151,19 @@ class ShelfWriter:
         return build_id
 
     def abandon(self) -> None:
-        """Let go of the files, which are of no use any more."""
+        """Close the database of an incomplete shelf."""
         self._database.close()
 
-    def files(self) -> dict[str, str]:
-        """Return the digests of the finished database and index."""
+    def compute_file_digests(self) -> dict[str, str]:
+        """Return the digests of the finished database and index files."""
         names = [DATABASE, *sorted(f"{INDEX}/{path.name}" for path in (self._folder / INDEX).iterdir())]
-        return {name: file_digest(self._folder / name) for name in names}
+        return {name: compute_file_digest(self._folder / name) for name in names}
 
-    def _counted(self, kind: str, values: Sequence[str]) -> list[int]:
-        """The ids of a paper's values, each counted once however often and however written."""
+    def _count_facets(self, kind: str, values: Sequence[str]) -> list[int]:
+        """Count a paper for each different facet value and return the ids of the values."""
         ids: dict[int, None] = {}
         for value in values:
-            key = _facet_key(value)
+            key = _fold_facet(value)
             if not key:
                 continue
             entry = self._facets.get((kind, key))
@@ -176,9 +176,9 @@ class ShelfWriter:
 
     def _write_asset(self, asset: Asset) -> None:
         path = self._static / asset_path(asset.kind, asset.sha256)
-        if path.parent not in self._made:
+        if path.parent not in self._made_folders:
             make_folder(path.parent)
-            self._made.add(path.parent)
+            self._made_folders.add(path.parent)
         descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         try:
             rest = memoryview(asset.content)
@@ -187,30 +187,30 @@ class ShelfWriter:
         finally:
             os.close(descriptor)
 
-    def _flush(self) -> None:
+    def _flush_rows(self) -> None:
         for table, rows in self._rows.items():
             self._database.executemany(_INSERTS[table], rows)
             rows.clear()
 
 
 @lru_cache(maxsize=1 << 17)
-def _facet_key(value: str) -> str:
-    """Remembered: names and keywords come again and again."""
+def _fold_facet(value: str) -> str:
+    """Return the folded value. Cached, because names and keywords repeat."""
     return fold_text(" ".join(value.split()))
 
 
-def _lacks(entry: Entry) -> Iterator[str]:
+def _list_missing_fields(entry: Entry) -> Iterator[str]:
     has = (entry.abstract, entry.authors, entry.year, entry.venue, entry.identifiers.get("doi"))
     has += (entry.keywords, entry.source, entry.bibtex)
     return (name for name, value in zip(_WORTH_HAVING, has, strict=True) if not value)
 
 
 def rename_segments(folder: Path, build_id: str) -> None:
-    """Rename the segments of the finished index in `folder`, which nothing may have open."""
+    """Rename the segments of a finished, closed index by the build id, because tantivy uses random names."""
     meta: dict[str, Any] = orjson.loads((folder / _META).read_bytes())
-    for place, segment in enumerate(meta["segments"]):
+    for index, segment in enumerate(meta["segments"]):
         old = UUID(segment["segment_id"])
-        new = UUID(hashlib.sha256(f"{build_id} {place}".encode()).hexdigest()[:32])
+        new = UUID(hashlib.sha256(f"{build_id} {index}".encode()).hexdigest()[:32])
         segment["segment_id"] = str(new)
         for path in folder.glob(f"{old.hex}.*"):
             path.rename(folder / f"{new.hex}{path.suffix}")

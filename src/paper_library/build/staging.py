@@ -1,4 +1,4 @@
-"""Putting a finished folder in its place in one step."""
+"""The staging folder of a build, which replaces the shelf in one step."""
 
 import ctypes
 import errno
@@ -21,44 +21,44 @@ _HERE: Final = -100  # AT_FDCWD
 
 
 @contextmanager
-def staged(target: Path) -> Generator[Path]:
-    """A folder beside `target` that takes its place when the block ends well, and is gone when it does not.
+def stage_folder(target: Path) -> Generator[Path]:
+    """Yield a new folder beside `target` that replaces it when the block succeeds, and is removed when it fails.
 
-    Whoever looks at `target` meanwhile, or after a crash, sees what was there before. Raises ShelfExists when something
-    stands there that is not a shelf, and Locked while another build makes the same shelf.
+    Readers of `target` see the old contents until then, also after a crash. Raise ShelfExists if `target` exists and
+    is not a shelf, and Locked while another build writes the same shelf.
     """
     target = target.resolve()
     if target.exists() and not (target / MANIFEST).is_file() and not _is_empty_folder(target):
         raise ShelfExists(
-            f"{shown(target)} exists and is not a shelf.", hint="Choose another place, or remove it yourself first."
+            f"{shown(target)} exists and is not a shelf.", hint="Choose another output folder or remove this one."
         )
     make_folder(target.parent)
     with locked(target.parent / f".{target.name}.building", timeout_s=0):
-        _sweep(target)
+        _remove_leftovers(target)
         folder = target.parent / f".{target.name}.{secrets.token_hex(4)}.new"
         make_folder(folder)
         try:
             yield folder
-            _replace(folder, target)
+            _replace_folder(folder, target)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             (target.parent / f".{target.name}.building").unlink(missing_ok=True)
 
 
-def _replace(folder: Path, target: Path) -> None:
+def _replace_folder(folder: Path, target: Path) -> None:
     if not target.exists():
         folder.rename(target)
-    elif not _exchanged(folder, target):
-        # Without an exchange there is a moment without a shelf; what was there is found by the next build.
-        aside = target.parent / f".{target.name}.old"
-        target.rename(aside)
+    elif not _try_exchange(folder, target):
+        # Without an exchange there is a moment without a shelf; the next build restores the old one.
+        old = target.parent / f".{target.name}.old"
+        target.rename(old)
         folder.rename(target)
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
     sync_folder(target.parent)
 
 
-def _exchanged(one: Path, other: Path) -> bool:
-    """Whether the two folders have changed places in one step; not every system can."""
+def _try_exchange(one: Path, other: Path) -> bool:
+    """Exchange two folders in one step. Return False on systems that cannot."""
     if not sys.platform.startswith("linux"):
         return False
     try:
@@ -72,13 +72,13 @@ def _exchanged(one: Path, other: Path) -> bool:
     raise OSError(number, os.strerror(number), str(other))
 
 
-def _sweep(target: Path) -> None:
-    """Clear away what a killed build left, and put back what one had just set aside."""
-    aside = target.parent / f".{target.name}.old"
-    if aside.exists() and not target.exists():
-        aside.rename(target)
+def _remove_leftovers(target: Path) -> None:
+    """Remove folders that a killed build left, and restore a shelf that it had moved."""
+    old = target.parent / f".{target.name}.old"
+    if old.exists() and not target.exists():
+        old.rename(target)
     ours = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{8}\.new")
-    for leftover in (aside, *(path for path in target.parent.iterdir() if ours.fullmatch(path.name))):
+    for leftover in (old, *(path for path in target.parent.iterdir() if ours.fullmatch(path.name))):
         shutil.rmtree(leftover, ignore_errors=True)
 
 

@@ -1,1 +1,1 @@
-"""Finding papers: the query language, the index, ranking, snippets, facets."""
+"""Search: the query language, query compilation, ranking, snippets and facets."""

@@ -1,4 +1,4 @@
-"""Searches of a shelf: query, index, database and snippets meet here."""
+"""The search engine of a shelf: pages of results, similar papers and facet counts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from tantivy import Query as IndexQuery
 
 from paper_library.errors import OutOfBounds
 from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS, OFFSET, PAGE_SIZE, QUERY_CHARS
-from paper_library.search.compiler import Compiled, Compiler
+from paper_library.search.compiler import CompiledQuery, Compiler
 from paper_library.search.hits import Hit
 from paper_library.search.index_terms import IndexTerms
-from paper_library.search.parser import read_query
+from paper_library.search.parser import parse_query
 from paper_library.search.query import Query, Sort
-from paper_library.search.ranking import Found, find_page
-from paper_library.search.suggestions import did_you_mean
+from paper_library.search.ranking import FoundPage, find_page
+from paper_library.search.suggestions import suggest_correction
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.text import plural
@@ -31,7 +31,7 @@ _IDENTIFIERS: Final = ("doi", "arxiv")
 
 @dataclass(slots=True)
 class Page:
-    """One page of results, and the query that was searched."""
+    """One page of results, and the interpreted query."""
 
     hits: list[Hit]
     total: int
@@ -43,15 +43,15 @@ class Page:
     facets: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
 
     def suggest(self, keyword: str, others: list[str]) -> None:
-        """Name `others` in the place of a keyword that no paper has."""
+        """Suggest `others` instead of a keyword that no paper has."""
         self.suggestions, self.did_you_mean = others, others[0] if others else None
         note = f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.'
         self.interpreted["ignored"] = [*self.interpreted["ignored"], note]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the page as replies carry it."""
+        """Return the page as JSON values."""
         end = self.offset + len(self.hits)
-        more = describe_more(end, self.total, "paper") if self.hits else ""
+        more = describe_unreachable(end, self.total, "paper") if self.hits else ""
         return {
             "results": [hit.as_dict() for hit in self.hits],
             "total": self.total,
@@ -66,8 +66,8 @@ class Page:
         }
 
 
-def describe_more(end: int, total: int, noun: str) -> str:
-    """Return a sentence about the results after `end` that no offset reaches, or nothing if there are none."""
+def describe_unreachable(end: int, total: int, noun: str) -> str:
+    """Return a sentence about the results after `end` that no offset reaches, or an empty text."""
     if end >= total or end <= OFFSET:
         return ""
     narrowing = _NARROWING if noun == "paper" else "Search for the papers of a value by its words."
@@ -75,35 +75,37 @@ def describe_more(end: int, total: int, noun: str) -> str:
 
 
 def check_page(limit: int, offset: int) -> None:
-    """Raises OutOfBounds."""
+    """Raise OutOfBounds if the limit or offset is out of range."""
     if not 1 <= limit <= PAGE_SIZE:
         raise OutOfBounds("limit", f"from 1 to {PAGE_SIZE}")
     if not 0 <= offset <= OFFSET:
         raise OutOfBounds("offset", f"from 0 to {OFFSET:,}", hint=f"There may be further results. {_NARROWING}")
 
 
-def check_facets(limit: int) -> None:
-    """Raises OutOfBounds."""
+def check_facet_limit(limit: int) -> None:
+    """Raise OutOfBounds if the limit of facet values is out of range."""
     if not 1 <= limit <= FACETS:
         raise OutOfBounds("limit", f"from 1 to {FACETS}")
 
 
-def page_size(limit: int | None, page_size: int | None) -> int:
-    """How many results are wanted, by either of the names that has. Raises OutOfBounds if they contradict."""
+def choose_page_size(limit: int | None, page_size: int | None) -> int:
+    """Return the page size that either argument gives, or the default. Raise OutOfBounds if they differ."""
     if limit is not None and page_size is not None and limit != page_size:
-        raise OutOfBounds("page_size", "the same as limit, or left out", hint="They are two names of one argument.")
+        raise OutOfBounds("page_size", "the same as limit, or left out", hint="page_size is another name for limit.")
     return limit or page_size or DEFAULT_PAGE_SIZE
 
 
-def check_query(query: str) -> None:
-    """Raises OutOfBounds."""
+def check_query_length(query: str) -> None:
+    """Raise OutOfBounds if the query is too long."""
     if len(query) > QUERY_CHARS:
         raise OutOfBounds(
-            "query", f"at most {QUERY_CHARS} characters", hint=f"It has {len(query)}; keep the words that matter most."
+            "query",
+            f"at most {QUERY_CHARS} characters",
+            hint=f"The query has {len(query)} characters. Use the most important words only.",
         )
 
 
-def search(
+def search_shelf(
     shelf: Shelf,
     query: str,
     *,
@@ -114,71 +116,72 @@ def search(
     facets: Sequence[str] = (),
     facet_limit: int = 10,
 ) -> Page:
-    """The papers that `query` finds, best first; an empty one finds all.
+    """Return a page of the papers that match `query`, best first; an empty query matches all papers.
 
-    `filters` are whole values by kind of facet (author, venue, keyword, institution, tag, year); `facets` names those
-    to be counted over everything found. Raises OutOfBounds.
+    `filters` are whole values by facet kind (author, venue, keyword, institution, tag, year); `facets` names the kinds
+    to count over all results. Raise OutOfBounds.
     """
-    check_query(query)
+    check_query_length(query)
     check_page(limit, offset)
-    read = read_query(query)
+    read = parse_query(query)
     compiler = Compiler(shelf.searcher, shelf.schema)
-    restrictions = _restrictions(shelf, compiler.terms, filters or {})
+    restrictions = _compile_filters(shelf, compiler.terms, filters or {})
     compiled = compiler.compile(read, restrictions)
-    order = _order(sort, read)
-    found = find_page(shelf, compiled, _filtered(read), limit, offset, order)
+    order = _choose_order(sort, read)
+    found = find_page(shelf, compiled, _list_filtered_fields(read), limit, offset, order)
     if not found.total and (relaxed := read.relax()):
         read, compiled = relaxed, compiler.compile(relaxed, restrictions)
-        found = find_page(shelf, compiled, _filtered(read), limit, offset, order)
-    interpreted = _interpret(read, compiled, found, sort)
+        found = find_page(shelf, compiled, _list_filtered_fields(read), limit, offset, order)
+    interpreted = _describe_interpretation(read, compiled, found, sort)
     if filters:
         interpreted["filters"] = {**interpreted["filters"], **{kind: [value] for kind, value in filters.items()}}
     page = Page(found.hits, found.total, limit, offset, interpreted)
     if compiled.missing:
-        page.did_you_mean = did_you_mean(shelf.searcher, query, compiled.missing)
+        page.did_you_mean = suggest_correction(shelf.searcher, query, compiled.missing)
     if facets:
-        check_facets(facet_limit)
-        page.facets = facet_counts(shelf, compiled.query, facets, facet_limit)
+        check_facet_limit(facet_limit)
+        page.facets = count_facets(shelf, compiled.query, facets, facet_limit)
     return page
 
 
-def similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> Page:
-    """Papers about the same things as the one at `no`: those that share its most telling words. Raises OutOfBounds."""
+def find_similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> Page:
+    """Return papers that share the most distinctive words of the paper `no`. Raise OutOfBounds."""
     check_page(limit, offset)
-    said = shelf.described(no)
-    text = " ".join([said["title"], said["title"], said["abstract"], *said["keywords"], *said["tags"]])
+    paper = shelf.metadata_dict(no)
+    text = " ".join([paper["title"], paper["title"], paper["abstract"], *paper["keywords"], *paper["tags"]])
     searcher, schema = shelf.searcher, shelf.schema
     papers = max(searcher.num_docs, 1)
-    counted: dict[str, int] = {}
+    occurrences: dict[str, int] = {}
     for term in extract_terms(text):
-        counted[term] = counted.get(term, 0) + 1
-    # A word that this paper alone has leads nowhere.
-    frequency = {term: searcher.doc_freq(fields.ABOUT, term) for term in counted}
-    shared = [term for term in counted if frequency[term] > 1]
-    telling = sorted(shared, key=lambda term: (-min(counted[term], 3) * _rarity(papers, frequency[term]), term))
-    chosen = telling[:_SIMILAR_TERMS]
+        occurrences[term] = occurrences.get(term, 0) + 1
+    # A word that only this paper has finds no other.
+    frequency = {term: searcher.doc_freq(fields.ABOUT, term) for term in occurrences}
+    shared = [term for term in occurrences if frequency[term] > 1]
+    weights = {term: min(occurrences[term], 3) * _compute_rarity(papers, frequency[term]) for term in shared}
+    distinctive = sorted(shared, key=lambda term: (-weights[term], term))
+    chosen = distinctive[:_SIMILAR_TERMS]
     itself = (Occur.MustNot, IndexQuery.term_query(schema, fields.NUMBER, no))
     clauses = [(Occur.Should, IndexQuery.term_query(schema, fields.ABOUT, term)) for term in chosen]
     query = IndexQuery.boolean_query([(Occur.Must, IndexQuery.boolean_query(clauses)), itself])
-    alike = Compiled(query if clauses else IndexQuery.empty_query(), stems=set(chosen))
+    alike = CompiledQuery(query if clauses else IndexQuery.empty_query(), stems=set(chosen))
     found = find_page(shelf, alike, (), limit, offset, "relevance")
     interpreted: dict[str, Any] = {"terms": chosen, "filters": {}, "ignored": []}
     return Page(found.hits, found.total, limit, offset, interpreted)
 
 
-def facet_counts(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: int) -> dict[str, list[dict[str, Any]]]:
-    """For each kind the values that most of the papers found have, with how many have them."""
-    # Each segment names its own most frequent values; with few of each, counts over several would miss some.
+def count_facets(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the most frequent values of each facet kind among the results, with numbers of papers."""
+    # Each segment returns its own most frequent values; short lists would miss counts of other segments.
     whole = {"segment_size": _FACET_VALUES} if shelf.searcher.num_segments > 1 else {}
     wanted = {
         kind: {"terms": {"field": fields.FACETS.get(kind, fields.YEAR), "size": limit + 1, **whole}} for kind in kinds
     }
     answer = cast("Any", shelf.searcher).aggregate(query, wanted)
-    counted = {kind: [(int(b["key"]), int(b["doc_count"])) for b in answer[kind]["buckets"]] for kind in kinds}
-    names = _values(shelf, [key for kind in kinds if kind != "year" for key, _ in counted[kind]])
+    counts = {kind: [(int(b["key"]), int(b["doc_count"])) for b in answer[kind]["buckets"]] for kind in kinds}
+    names = _read_facet_values(shelf, [key for kind in kinds if kind != "year" for key, _ in counts[kind]])
     named = {
         kind: [(str(key) if kind == "year" else names[key], count) for key, count in pairs if key or kind != "year"]
-        for kind, pairs in counted.items()
+        for kind, pairs in counts.items()
     }
     return {
         kind: [
@@ -189,19 +192,19 @@ def facet_counts(shelf: Shelf, query: IndexQuery, kinds: Sequence[str], limit: i
     }
 
 
-def _restrictions(shelf: Shelf, terms: IndexTerms, filters: Mapping[str, str]) -> list[IndexQuery]:
+def _compile_filters(shelf: Shelf, terms: IndexTerms, filters: Mapping[str, str]) -> list[IndexQuery]:
     found: list[IndexQuery] = []
     for kind, value in filters.items():
         if kind == "year":
             start, _, end = value.partition("..")
-            found.append(terms.years(_year(start), _year(end if ".." in value else start)))
+            found.append(terms.make_years_query(_parse_year(start), _parse_year(end if ".." in value else start)))
             continue
-        facet = shelf.facet_id(kind, fold_text(" ".join(value.split())))
-        found.append(IndexQuery.empty_query() if facet is None else terms.facet(kind, facet))
+        facet = shelf.find_facet_id(kind, fold_text(" ".join(value.split())))
+        found.append(IndexQuery.empty_query() if facet is None else terms.make_facet_query(kind, facet))
     return found
 
 
-def _year(text: str) -> int | None:
+def _parse_year(text: str) -> int | None:
     if not text:
         return None
     if not text.isdecimal():
@@ -209,25 +212,25 @@ def _year(text: str) -> int | None:
     return int(text) if len(text) < 10 else _NO_SUCH_YEAR
 
 
-def _order(sort: Sort, read: Query) -> Sort:
+def _choose_order(sort: Sort, read: Query) -> Sort:
     if sort != "relevance":
         return sort
     return read.sort or ("title_asc" if read.is_blank else "relevance")
 
 
-def _filtered(read: Query) -> list[str]:
-    """Return the fields that match in every paper, by the names that hits use."""
+def _list_filtered_fields(read: Query) -> list[str]:
+    """Return the names of the fields that match in every result."""
     names = [group[0].field for group in read.required if len(group) == 1]
     return ["identifier" if name in _IDENTIFIERS else name for name in names]
 
 
-def _interpret(read: Query, compiled: Compiled, found: Found, sort: Sort) -> dict[str, Any]:
-    """Return the reading of the query, with a sentence for each word that was not searched."""
-    reading = read.interpret()
+def _describe_interpretation(read: Query, compiled: CompiledQuery, found: FoundPage, sort: Sort) -> dict[str, Any]:
+    """Return the interpreted query, with a note for each word that was not searched."""
+    reading = read.describe()
     notes: list[str] = [*reading.pop("ignored")]
     notes += [f'No paper has "{name}"; its parts were searched instead.' for name in compiled.split]
     if compiled.unread:
-        notes.append(f"The last {compiled.unread} words were not searched: there are too many.")
+        notes.append(f"The last {compiled.unread} words were not searched: the query is too long.")
     if compiled.stop_words:
         notes.append(f"Too common to count: {', '.join(compiled.stop_words)}.")
         reading["terms"] = [term for term in reading["terms"] if term not in compiled.stop_words]
@@ -240,11 +243,11 @@ def _interpret(read: Query, compiled: Compiled, found: Found, sort: Sort) -> dic
     return {**reading, "ignored": notes}
 
 
-def _values(shelf: Shelf, ids: Sequence[int]) -> dict[int, str]:
+def _read_facet_values(shelf: Shelf, ids: Sequence[int]) -> dict[int, str]:
     marks = ",".join("?" * len(ids))
     found = shelf.connection().execute(f"SELECT id, value FROM facet WHERE id IN ({marks})", ids)  # noqa: S608
     return dict(found.fetchall())
 
 
-def _rarity(papers: int, frequency: int) -> float:
+def _compute_rarity(papers: int, frequency: int) -> float:
     return log(1 + papers / (1 + frequency))

@@ -1,4 +1,4 @@
-"""What a search result says of a paper: the passage, the fields that matched, and where the passage stands."""
+"""Search results: the passage, the matched fields and the position of the passage."""
 
 import re
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from tantivy import Occur
 from tantivy import Query as IndexQuery
 
 from paper_library.limits import OUTLINE_SHOWN, SNIPPET_CHARS, SNIPPET_READ
-from paper_library.search.compiler import Compiled
-from paper_library.search.index_terms import any_of
-from paper_library.search.snippets import Matcher, Snippet, snippet
+from paper_library.search.compiler import CompiledQuery
+from paper_library.search.index_terms import match_any
+from paper_library.search.snippets import Snippet, WordMatcher, make_snippet
 from paper_library.store import index as fields
 from paper_library.store.layout import SOURCE
 from paper_library.store.shelf import Row, Shelf
@@ -26,13 +26,15 @@ MATCHED_FIELDS: Final = (
 _WORD: Final = re.compile(r"\w+")
 _WORDS_COMPARED: Final = 8
 _GAP: Final = 300
-"""How much markup may stand between two words of a passage."""
+"""The most characters of markup between two words of a passage."""
 _TRIES: Final = 500
 _BETWEEN: Final = " . "
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
+    """A search result."""
+
     row: Row
     score: float
     snippet: str
@@ -40,11 +42,12 @@ class Hit:
     section: str | None = None
     """The heading of the section of the source that the snippet comes from."""
     offset: int | None = None
-    """Where the sentence of the first match begins in the source, in characters."""
+    """The offset of the sentence of the first match in the source, in characters."""
     names: frozenset[str] = frozenset()
-    """The words of the query, as stems, and its phrases, in what is known of the paper."""
+    """The stems and phrases of the query that the metadata contains."""
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
         row = self.row
         return {
             "paper_id": row.paper_id,
@@ -62,22 +65,22 @@ class Hit:
 
 
 def make_hits(
-    shelf: Shelf, rows: Sequence[Row], scores: Sequence[float], compiled: Compiled, filtered: Sequence[str] = ()
+    shelf: Shelf, rows: Sequence[Row], scores: Sequence[float], compiled: CompiledQuery, filtered: Sequence[str] = ()
 ) -> list[Hit]:
-    """Return a hit for each of `rows`; `filtered` names the fields that matched them all."""
-    matcher = Matcher.of(compiled)
-    parse_fields = _FieldMatcher(matcher, compiled, filtered)
-    with_words = _with_words_in_full_text(shelf, [row.no for row in rows], compiled)
+    """Return a hit for each row; `filtered` names the fields that match in all rows."""
+    matcher = WordMatcher.from_query(compiled)
+    field_matcher = _FieldMatcher(matcher, compiled, filtered)
+    with_words = _find_full_text_matches(shelf, [row.no for row in rows], compiled)
     left = SNIPPET_READ
     hits: list[Hit] = []
     for row, score in zip(rows, scores, strict=True):
         in_full_text = row.no in with_words
-        in_abstract = not in_full_text or parse_fields.has_phrases(row.abstract)
+        in_abstract = not in_full_text or field_matcher.has_phrases(row.abstract)
         passage = _find_passage(shelf, row, matcher, left, in_abstract=in_abstract)
         left -= passage.read
-        offset = passage.locate()
-        matched, names = parse_fields.find(row, passage.abstract_names, in_full_text)
-        section = None if offset is None else _section(row, passage.source, offset)
+        offset = passage.locate_in_source()
+        matched, names = field_matcher.find_fields(row, passage.abstract_names, in_full_text)
+        section = None if offset is None else _find_section(row, passage.source, offset)
         hits.append(Hit(row, score, passage.snippet.markdown, matched, section, offset, names))
     return hits
 
@@ -86,23 +89,23 @@ def make_hits(
 class _Passage:
     snippet: Snippet
     abstract_names: frozenset[str]
-    """The words of the query in the abstract."""
+    """The stems of the query in the abstract."""
     source: str = ""
-    """The source as it is stored, for a passage of it."""
+    """The stored source, if the passage comes from it."""
     read: int = 0
-    """How many characters of full texts were read for the passage."""
+    """The number of characters of full texts that were read."""
 
-    def locate(self) -> int | None:
-        """Return where in the source the sentence of the first match begins."""
+    def locate_in_source(self) -> int | None:
+        """Return the offset of the sentence of the first match in the source, or None."""
         if not self.source:
             return None
         start = self.snippet.sentence
-        return locate(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
+        return locate_passage(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
 
 
-def _find_passage(shelf: Shelf, row: Row, matcher: Matcher, most: int, *, in_abstract: bool) -> _Passage:
-    """Return a passage of the abstract, or of a full text if only that has the words or phrases, or the title."""
-    shown = snippet(row.abstract, matcher) if row.abstract else None
+def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, most: int, *, in_abstract: bool) -> _Passage:
+    """Return a passage of the abstract, of a full text if only that matches, or of the title."""
+    shown = make_snippet(row.abstract, matcher) if row.abstract else None
     names = shown.names if shown else frozenset[str]()
     if shown and names and in_abstract:
         return _Passage(shown, names)
@@ -110,19 +113,19 @@ def _find_passage(shelf: Shelf, row: Row, matcher: Matcher, most: int, *, in_abs
     if not (matcher.stems or matcher.words):
         return _Passage(shown or Snippet(escape_markdown(title), 0, names, title, 0), names)
     read = 0
-    for text in shelf.texts(row.no, most):
+    for text in shelf.read_texts(row.no, most):
         read += len(text.plain)
-        deeper = snippet(text.plain, matcher)
+        deeper = make_snippet(text.plain, matcher)
         if deeper.matches:
             return _Passage(deeper, names, text.markdown if text.kind == SOURCE else "", read)
         shown = shown or (deeper if deeper.markdown else None)
-    return _Passage(shown or snippet(row.title, matcher), names, read=read)
+    return _Passage(shown or make_snippet(row.title, matcher), names, read=read)
 
 
-def locate(source: str, passage: str, near: int) -> int | None:
-    """Return where `passage`, which begins at `near` in the plain text, begins in its markdown source.
+def locate_passage(source: str, passage: str, near: int) -> int | None:
+    """Return the offset in the markdown source of `passage`, which starts at `near` in the plain text, or None.
 
-    Markup only adds characters, so the passage stands at `near` or later. Return None if it is not found.
+    Markup only adds characters, so the offset is `near` or greater.
     """
     parts = _WORD.findall(passage[: 40 * _WORDS_COMPARED])[:_WORDS_COMPARED]
     if not parts:
@@ -133,7 +136,7 @@ def locate(source: str, passage: str, near: int) -> int | None:
     for _ in range(_TRIES):
         if start < 0:
             break
-        end = _end_of(source, parts, start)
+        end = _find_words_end(source, parts, start)
         if end is not None and (best is None or end - start < best[0]):
             best = end - start, start
             if end - start <= length:
@@ -142,7 +145,7 @@ def locate(source: str, passage: str, near: int) -> int | None:
     return best[1] if best else None
 
 
-def _end_of(source: str, parts: list[str], start: int) -> int | None:
+def _find_words_end(source: str, parts: list[str], start: int) -> int | None:
     end = start
     for part in parts:
         found = source.find(part, end, end + _GAP + len(part))
@@ -152,7 +155,7 @@ def _end_of(source: str, parts: list[str], start: int) -> int | None:
     return end
 
 
-def _section(row: Row, source: str, offset: int) -> str | None:
+def _find_section(row: Row, source: str, offset: int) -> str | None:
     """Return the last heading at or before `offset`."""
     listed = [(heading["offset"], heading["title"]) for heading in row.record["outline"]]
     if len(listed) >= OUTLINE_SHOWN:
@@ -160,12 +163,12 @@ def _section(row: Row, source: str, offset: int) -> str | None:
     return next((title for start, title in reversed(listed) if start <= offset), None)
 
 
-def _with_words_in_full_text(shelf: Shelf, numbers: list[int], compiled: Compiled) -> set[int]:
-    """Return which of these papers have words of the query in their full text."""
+def _find_full_text_matches(shelf: Shelf, numbers: list[int], compiled: CompiledQuery) -> set[int]:
+    """Return the numbers of the papers whose full text has words of the query."""
     if not compiled.in_full_text or not numbers:
         return set()
-    papers = any_of([IndexQuery.term_query(shelf.schema, fields.NUMBER, number) for number in numbers])
-    query = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, any_of(compiled.in_full_text))])
+    papers = match_any([IndexQuery.term_query(shelf.schema, fields.NUMBER, number) for number in numbers])
+    query = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, match_any(compiled.in_full_text))])
     found = shelf.searcher.search(IndexQuery.const_score_query(query, 1.0), len(numbers))
     addresses = [address for _, address in found.hits]
     return set(cast("list[int]", shelf.searcher.fast_field_values(fields.NUMBER, addresses)))
@@ -174,7 +177,7 @@ def _with_words_in_full_text(shelf: Shelf, numbers: list[int], compiled: Compile
 class _FieldMatcher:
     """Finds the fields of a paper that have words or phrases of the query."""
 
-    def __init__(self, matcher: Matcher, compiled: Compiled, filtered: Sequence[str]) -> None:
+    def __init__(self, matcher: WordMatcher, compiled: CompiledQuery, filtered: Sequence[str]) -> None:
         self._matcher = matcher
         self._words = compiled.words
         self._phrases = [" ".join(phrase) for phrase in compiled.phrases]
@@ -186,20 +189,22 @@ class _FieldMatcher:
             if where in compiled.matched
         }
 
-    def find(self, row: Row, in_abstract: frozenset[str], in_full_text: bool) -> tuple[list[str], frozenset[str]]:
-        """Return the fields, and the words and phrases of the query in all of them but the full text.
+    def find_fields(
+        self, row: Row, in_abstract: frozenset[str], in_full_text: bool
+    ) -> tuple[list[str], frozenset[str]]:
+        """Return the matched fields, and the stems and phrases of the query in the metadata.
 
-        `in_abstract` are the words in the abstract.
+        `in_abstract` are the stems in the abstract.
         """
-        names = {"title": self._matcher.names(row.title), "abstract": {*in_abstract}}
+        names = {"title": self._matcher.find_names(row.title), "abstract": {*in_abstract}}
         for name, listed in (("keyword", row.record["keywords"]), ("tag", row.record["tags"])):
             if listed:
-                names[name] = self._matcher.names(_BETWEEN.join(listed))
+                names[name] = self._matcher.find_names(_BETWEEN.join(listed))
         for name in self._named:
-            names[name] = {stem_word(word) or word for word in self._find_words(_texts_of(row, name))}
+            names[name] = {stem_word(word) or word for word in self._find_words(_list_field_texts(row, name))}
         if self._phrases:
             for name, found in names.items():
-                self._add_phrases(_texts_of(row, name), found)
+                self._add_phrases(_list_field_texts(row, name), found)
         found = {name for name, here in names.items() if here}.union(
             self._filtered, [FULL_TEXT] if in_full_text else []
         )
@@ -212,20 +217,20 @@ class _FieldMatcher:
     def _add_phrases(self, texts: Sequence[str], found: set[str]) -> None:
         phrases = {phrase for text in texts for phrase in self._find_phrases(text)}
         if self._only_phrases:
-            # Their words alone are no match.
+            # The single words of a phrase are not matches.
             found.clear()
         found |= phrases
 
     def _find_words(self, texts: list[str]) -> set[str]:
-        """Return the very words of the query in names or identifiers."""
+        """Return the exact words of the query in names or identifiers."""
         return self._words.intersection((*split_words(_BETWEEN.join(texts)), *map(str.lower, texts)))
 
     def _find_phrases(self, text: str) -> list[str]:
-        said = f" {' '.join(split_words(text))} "
-        return [phrase for phrase in self._phrases if f" {phrase} " in said]
+        padded = f" {' '.join(split_words(text))} "
+        return [phrase for phrase in self._phrases if f" {phrase} " in padded]
 
 
-def _texts_of(row: Row, field_name: str) -> list[str]:
+def _list_field_texts(row: Row, field_name: str) -> list[str]:
     match field_name:
         case "title":
             return [row.title]

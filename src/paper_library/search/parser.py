@@ -1,18 +1,18 @@
-"""From the text of a query to a `Query`. No text makes it fail."""
+"""The parser of query texts. Every text is a valid query."""
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, telling_parts
+from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, find_distinctive_parts
 from paper_library.search.sql_queries import rewrite_sql
-from paper_library.search.vocabulary import SORT_FIELD, rename_fields, sort_of, spell_words
+from paper_library.search.vocabulary import SORT_FIELD, find_sort, find_spellings, rename_fields
 from paper_library.search.year_bounds import extract_year_bounds
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text, split_words, stem_word
 
 PROSE_WORDS: Final = 8
-"""A text of this many content words is prose: its quotation marks and dashes are punctuation."""
+"""A text with this many content words is prose; its quotation marks and dashes are punctuation."""
 _OPERATORS: Final = ("AND", "OR", "NOT")
 _UNIT: Final = re.compile(
     r"(?P<minus>-(?=[^\s-]))?(?:[(\[{]*"
@@ -32,13 +32,13 @@ _GROUP_OF: Final = re.compile(r"(?:(?<!\S)-|:)[(\[{]")
 _ORDER_OF_GROWTH: Final = re.compile(r"\b[oO]\([^()\n]{1,30}\)")
 
 
-def read_query(text: str) -> Query:
-    """Return the query that `text` means. Never raises."""
-    return _Reading(text).query
+def parse_query(text: str) -> Query:
+    """Return the parsed query. Never raise an exception."""
+    return _QueryParser(text).query
 
 
-class _Reading:
-    """One pass over the text, with the operator that the next unit obeys."""
+class _QueryParser:
+    """Parses one text; the state is the operator that applies to the next unit."""
 
     def __init__(self, text: str) -> None:
         self.query = Query()
@@ -48,17 +48,17 @@ class _Reading:
         self._operator = ""
         self._negated = False
         self._joins = False
-        plain = self._rewrite(text)
+        plain = self._rewrite_text(text)
         tokens = list(_UNIT.finditer(plain))
-        self._is_prose = self._has_prose(tokens)
+        self._is_prose = self._is_prose_text(tokens)
         for token in tokens:
-            self._take(token)
-        self._finish(plain)
+            self._read_token(token)
+        self._sort_groups(plain)
 
-    def _rewrite(self, text: str) -> str:
-        """Return `text` in the query language proper, and keep its years and whether it has operators."""
+    def _rewrite_text(self, text: str) -> str:
+        """Return `text` in the query language; store its years and whether it has operators."""
         plain = replace_surrogates(text).translate(_SIGNS)
-        # Blanks inside make one word for a reader several for the index.
+        # Spaces inside would split one word into several.
         plain = _ORDER_OF_GROWTH.sub(lambda found: "".join(found[0].split()), plain)
         note = self.query.ignored.append
         plain = rewrite_sql(plain, note)
@@ -70,54 +70,54 @@ class _Reading:
             self.query.required.append([Unit("years", str(phrase), "year", years=years, typed=phrase.typed)])
         return plain
 
-    def _has_prose(self, tokens: list[re.Match[str]]) -> bool:
+    def _is_prose_text(self, tokens: list[re.Match[str]]) -> bool:
         if not any(token["minus"] or token["phrase"] for token in tokens):
             return False
         if self._has_operators and any(token["run"] in _OPERATORS for token in tokens):
             return False
-        outside = sum(_count_content(token["run"]) for token in tokens if token["run"])
-        quoted = sum(_count_content(token["phrase"]) for token in tokens if token["phrase"])
+        outside = sum(_count_content_words(token["run"]) for token in tokens if token["run"])
+        quoted = sum(_count_content_words(token["phrase"]) for token in tokens if token["phrase"])
         return outside > 0 and outside + quoted >= PROSE_WORDS
 
-    def _take(self, token: re.Match[str]) -> None:
+    def _read_token(self, token: re.Match[str]) -> None:
         if token["stray"]:
-            self.query.ignored.append("A quotation mark without its partner was left out.")
+            self.query.ignored.append("An unmatched quotation mark was ignored.")
             return
         if self._has_operators and (run := token["run"]) in _OPERATORS and not token["minus"]:
-            self._operate(run)
+            self._apply_operator(run)
             return
-        units = list(self._units(token))
+        units = list(self._parse_units(token))
         negated = bool(token["minus"]) or self._negated
         self._negated = False
         if not units:
             return
         if len(units) > 1 and (negated or self._operator == "OR") and units[0].kind == "word":
-            # The parts of one run stand and fall together.
+            # The parts of one run belong together.
             units = [Unit("phrase", " ".join(unit.text for unit in units))]
         if self._is_prose and not token["field"]:
             if negated or units[0].kind == "phrase":
-                self._note_once("In a text this long, quotation marks and dashes do not filter.")
+                self._note_once("Quotation marks and dashes do not filter in a text of this length.")
             self.query.boosting += [unit for unit in units if unit.kind == "phrase"]
-            self._place([word for unit in units for word in _loosen(unit)])
+            self._add_groups([word for unit in units for word in _split_phrase(unit)])
         elif negated:
-            self._exclude(units)
+            self._exclude_units(units)
         else:
-            self._place(units)
+            self._add_groups(units)
 
     def _note_once(self, sentence: str) -> None:
         if sentence not in self.query.ignored:
             self.query.ignored.append(sentence)
 
-    def _operate(self, operator: str) -> None:
+    def _apply_operator(self, operator: str) -> None:
         self._joins = True
         if operator == "NOT":
             self._negated = True
         elif self._groups:
             self._operator = operator
         else:
-            self.query.ignored.append(f"{operator} at the beginning has nothing to join.")
+            self.query.ignored.append(f"{operator} at the beginning was ignored.")
 
-    def _exclude(self, units: list[Unit]) -> None:
+    def _exclude_units(self, units: list[Unit]) -> None:
         self._operator = ""
         for unit in map(_as_phrase, units):
             if _is_stop_word(unit):
@@ -125,7 +125,7 @@ class _Reading:
             else:
                 self.query.excluded.append(unit)
 
-    def _place(self, units: list[Unit]) -> None:
+    def _add_groups(self, units: list[Unit]) -> None:
         if self._operator == "OR":
             self._groups[-1] += units
             placed = [len(self._groups) - 1]
@@ -136,48 +136,48 @@ class _Reading:
             self._must.update((*self._placed, *placed))
         self._placed, self._operator = placed, ""
 
-    def _finish(self, plain: str) -> None:
+    def _sort_groups(self, plain: str) -> None:
         query = self.query
         if _GROUP.search(plain) and (self._joins or _GROUP_OF.search(plain)):
-            query.ignored.append("Brackets do not group; they were left out.")
+            query.ignored.append("Brackets do not group words; they were ignored.")
         if self._operator or self._negated:
-            query.ignored.append(f"{self._operator or 'NOT'} at the end has nothing to join.")
+            query.ignored.append(f"{self._operator or 'NOT'} at the end was ignored.")
         if not (self._groups or query.required or query.excluded or query.is_blank or query.ignored or query.sort):
-            query.ignored.append("There are no words in it to search for.")
+            query.ignored.append("The query has no words to search for.")
         query.is_blank = query.is_blank or not (self._groups or query.required or query.excluded or not query.sort)
-        for place, group in enumerate(self._groups):
-            telling = [unit if len(group) == 1 else _as_phrase(unit) for unit in group if not _is_stop_word(unit)]
-            is_filter = any(unit.kind not in ("word", "prefix", "name") for unit in telling)
-            if telling and (place in self._must or is_filter):
-                query.required.append(list(map(_as_phrase, telling)))
+        for index, group in enumerate(self._groups):
+            content = [unit if len(group) == 1 else _as_phrase(unit) for unit in group if not _is_stop_word(unit)]
+            is_filter = any(unit.kind not in ("word", "prefix", "name") for unit in content)
+            if content and (index in self._must or is_filter):
+                query.required.append(list(map(_as_phrase, content)))
             else:
                 query.wanted.append(group)
 
-    def _units(self, token: re.Match[str]) -> Iterator[Unit]:
+    def _parse_units(self, token: re.Match[str]) -> Iterator[Unit]:
         if token["field"]:
-            yield from self._filter(token["field"].lower(), token["value"])
+            yield from self._parse_filter(token["field"].lower(), token["value"])
         elif token["phrase"] is not None:
-            if spelled := spell_words(token["phrase"]):
-                unit = _joined("phrase", spelled)
+            if spelled := find_spellings(token["phrase"]):
+                unit = _join_words("phrase", spelled)
                 yield Unit("word", unit.text) if _is_stop_word(unit) else unit
         elif prefix := _PREFIX.fullmatch(token["run"].strip("()[]{},;")):
             yield Unit("prefix", fold_text(prefix[1]))
         else:
-            spelled = spell_words(token["run"])
+            spelled = find_spellings(token["run"])
             if len(spelled) > 1 and _is_name(token["run"], " ".join(word for word, _ in spelled)):
-                yield _joined("name", spelled)
+                yield _join_words("name", spelled)
             else:
                 yield from (Unit("word", word, spellings=others) for word, others in spelled)
 
-    def _filter(self, name: str, value: str) -> Iterator[Unit]:
+    def _parse_filter(self, name: str, value: str) -> Iterator[Unit]:
         quoted = value.startswith('"')
         bare = value.strip('"').strip()
-        spelled = spell_words(bare)
+        spelled = find_spellings(bare)
         if name == SORT_FIELD:
-            self._sort(bare)
+            self._set_sort(bare)
             return
         if name == "year":
-            if years := _years(bare.rstrip(",;)")):
+            if years := _parse_years(bare.rstrip(",;)")):
                 yield Unit("years", bare, name, years=years)
                 return
         elif name in ("doi", "arxiv"):
@@ -189,14 +189,14 @@ class _Reading:
             yield from (Unit("word", word) for word, _ in spelled)
             return
         elif spelled:
-            unit = _joined("field", spelled)
+            unit = _join_words("field", spelled)
             yield Unit("field", unit.text, name, quoted, spellings=unit.spellings)
             return
-        self.query.ignored.append(f"{name}: takes another value than {bare}; it was searched as words.")
+        self.query.ignored.append(f"{bare} is not a valid value of {name}:; it was searched as words.")
         yield from (Unit("word", word) for word in split_words(f"{name} {bare}"))
 
-    def _sort(self, name: str) -> None:
-        order = sort_of(name)
+    def _set_sort(self, name: str) -> None:
+        order = find_sort(name)
         if order is None:
             self.query.ignored.append(f"sort:{name} is not an order. Orders: {', '.join(SORTS)}.")
         else:
@@ -204,26 +204,26 @@ class _Reading:
 
 
 def _has_operators(text: str) -> bool:
-    """Return False for a text in capitals, in which AND, OR and NOT are words like the others."""
+    """Return False for a text in capitals, in which AND, OR and NOT are ordinary words."""
     if any(char.islower() for char in text):
         return True
     return not any(char.isupper() for word in text.split() if word not in _OPERATORS for char in word)
 
 
-def _count_content(text: str) -> float:
-    """Return how many content words `text` has; of scripts without blanks the index has overlapping pairs."""
+def _count_content_words(text: str) -> float:
+    """Return the number of content words; a pair of characters of a script without spaces counts half."""
     return sum(1 if len(word) != 2 or word.isascii() else 0.5 for word in split_words(text) if stem_word(word))
 
 
 def _is_name(run: str, parts: str) -> bool:
     """Return True for `TRAPPIST-1` and `GJ-1214b`, False for `well-known` and `2019-2020`."""
-    if not any(map(str.isdecimal, parts)) or not telling_parts(parts):
+    if not any(map(str.isdecimal, parts)) or not find_distinctive_parts(parts):
         return False
     return _HYPHENATED.fullmatch(fold_text(run).strip(_PUNCTUATION)) is not None
 
 
-def _joined(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
-    """Return one unit of several words, with one other spelling for each rank of their own."""
+def _join_words(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
+    """Return one unit of several words; its n-th spelling has the n-th spelling of each word."""
     most = max(len(others) for _, others in spelled)
     texts = [" ".join((word, *others)[min(rank, len(others))] for word, others in spelled) for rank in range(most + 1)]
     return Unit(kind, texts[0], spellings=tuple(texts[1:]))
@@ -234,15 +234,15 @@ def _is_stop_word(unit: Unit) -> bool:
 
 
 def _as_phrase(unit: Unit) -> Unit:
-    """Return a name as the phrase that it is where an operator or a dash refers to it."""
+    """Return a name as a phrase, for use with operators and dashes."""
     return Unit("phrase", unit.text, spellings=unit.spellings) if unit.kind == "name" else unit
 
 
-def _loosen(unit: Unit) -> list[Unit]:
+def _split_phrase(unit: Unit) -> list[Unit]:
     return [Unit("word", word) for word in unit.text.split()] if unit.kind == "phrase" else [unit]
 
 
-def _years(text: str) -> tuple[int | None, int | None] | None:
+def _parse_years(text: str) -> tuple[int | None, int | None] | None:
     if compared := _COMPARED.fullmatch(text):
         year, how = int(compared["year"]), compared["how"]
         return (year + (how == ">"), None) if how[0] == ">" else (None, year - (how == "<"))

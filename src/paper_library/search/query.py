@@ -1,13 +1,13 @@
 """The query language and the data model of a query.
 
-A paper may have any of the words; papers with all of them come first. On top of that:
+Papers match any of the words; papers with all of them come first. More syntax:
 
     "exact phrase"    -without    word*    this OR that    this AND that    NOT that
     title:  author:  venue:  keyword:  tag:  institution:  doi:  arxiv:     (with a word or a "phrase")
     year:2021   year:2019..2023   year:2019..   year:>2019   since 2015   before 2010   is:retracted
     sort:year_desc
 
-`parser.read_query` reads a query. What it cannot use as it might have been meant, `Query.ignored` names.
+`parser.parse_query` parses a query. `Query.ignored` has a note for each part that was not used as written.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ SORTS: Final[tuple[Sort, ...]] = ("relevance", "year_desc", "year_asc", "title_a
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One word, phrase or filter of a query; a name is a hyphenated word with a number, such as `TRAPPIST-1`."""
+    """A word, phrase or filter of a query; a name is a hyphenated word with a number, such as `TRAPPIST-1`."""
 
     kind: Kind
     text: str
@@ -35,10 +35,10 @@ class Unit:
     spellings: tuple[str, ...] = ()
     """Other spellings of the whole text: `mueller` for `muller` typed as `müller`."""
     typed: str = ""
-    """For years read from running text: that text. No filter insists on such years."""
+    """For years from running text: that text. Such years can be relaxed."""
 
     def __str__(self) -> str:
-        """Return the unit as a query would have it."""
+        """Return the unit in the query language."""
         match self.kind:
             case "phrase" | "name":
                 return f'"{self.text}"'
@@ -50,25 +50,25 @@ class Unit:
 
 @dataclass(slots=True)
 class Query:
-    """A query as it was read. In a group of units, any one suffices."""
+    """A parsed query. A group of units matches if one of them does."""
 
     wanted: list[list[Unit]] = field(default_factory=list[list[Unit]])
-    """Groups of which a paper must have at least one."""
+    """Groups of which a paper must match at least one."""
     required: list[list[Unit]] = field(default_factory=list[list[Unit]])
-    """Groups of which a paper must have every one."""
+    """Groups of which a paper must match all."""
     boosting: list[Unit] = field(default_factory=list[Unit])
-    """Phrases that improve the rank of the papers that have them."""
+    """Phrases that improve the rank of papers."""
     excluded: list[Unit] = field(default_factory=list[Unit])
     sort: Sort | None = None
     ignored: list[str] = field(default_factory=list[str])
-    """One sentence for each part of the text that is not used as it might have been meant."""
+    """One note for each part of the text that was not used as written."""
     is_blank: bool = False
-    """True for an empty text, which asks for every paper."""
+    """True for an empty text, which matches every paper."""
 
     def relax(self) -> "Query | None":
-        """Return the query without the requirements that may be given up, or None if there are none.
+        """Return the query without its optional requirements, or None if it has none.
 
-        Phrases become phrases that improve the rank, and words. Years from running text become words.
+        Required phrases become words and phrases that improve the rank. Years from running text become words.
         """
         loose = [group for group in self.required if any(unit.kind == "phrase" or unit.typed for unit in group)]
         if not loose:
@@ -77,21 +77,21 @@ class Query:
         labels = "; ".join(unit.typed or f'"{unit.text}"' for unit in units if unit.kind == "phrase" or unit.typed)
         return replace(
             self,
-            wanted=[*self.wanted, *([word] for unit in units for word in _words_of(unit))],
+            wanted=[*self.wanted, *([word] for unit in units for word in _split_into_words(unit))],
             required=[group for group in self.required if group not in loose],
             boosting=[*self.boosting, *(unit for unit in units if unit.kind == "phrase")],
             ignored=[
                 *self.ignored,
-                f"No paper has all that was asked for with {labels}; the words were searched instead.",
+                f"No paper matches with {labels}; the words were searched instead.",
             ],
         )
 
-    def interpret(self) -> dict[str, Any]:
-        """Return the query as replies show it."""
+    def describe(self) -> dict[str, Any]:
+        """Return the query as JSON values for replies."""
         filters: dict[str, list[str]] = {}
         for unit in (unit for group in self.required for unit in group if unit.field):
             filters.setdefault(unit.field, []).append(unit.text)
-        units = list(self._searched())
+        units = list(self._list_searched_units())
         extra = {
             "phrases": [unit.text for unit in units if unit.kind in ("phrase", "name")],
             "prefixes": [f"{unit.text}*" for unit in units if unit.kind == "prefix"],
@@ -116,18 +116,18 @@ class Query:
             "ignored": self.ignored,
         }
 
-    def _searched(self) -> Iterator[Unit]:
+    def _list_searched_units(self) -> Iterator[Unit]:
         for group in (*self.wanted, *self.required):
             yield from group
         yield from self.boosting
 
 
-def telling_parts(name: str) -> list[str]:
-    """Return the parts of a name that mean something alone: of `trappist 1` the first."""
+def find_distinctive_parts(name: str) -> list[str]:
+    """Return the parts of a name that are distinctive by themselves: `trappist` of `trappist 1`."""
     return [part for part in name.split() if len(part) > 1 and not part.replace(".", "").isdecimal()]
 
 
-def _words_of(unit: Unit) -> list[Unit]:
+def _split_into_words(unit: Unit) -> list[Unit]:
     if unit.kind == "phrase":
         return [Unit("word", word) for word in unit.text.split()]
     return [Unit("word", word) for word in split_words(unit.typed)] if unit.typed else [unit]

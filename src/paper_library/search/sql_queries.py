@@ -1,4 +1,4 @@
-"""SQL that people and agents type as a query, in the words of the query language."""
+"""SQL statements as queries, rewritten in the query language."""
 
 import re
 from collections.abc import Callable
@@ -34,26 +34,26 @@ _TEXT_COLUMNS: Final = {"abstract", "text", "body", "content", "fulltext", "full
 
 
 def rewrite_sql(text: str, note: Callable[[str], None]) -> str:
-    """Return a SELECT statement in the query language, and any other text as it is.
+    """Return a SELECT statement in the query language; return any other text unchanged.
 
-    `note` receives a sentence with the new query, and one for each part of the statement that has no counterpart.
+    `note` receives a sentence with the new query, and one for each part of the statement that was ignored.
     """
-    clauses = _clauses(text)
+    clauses = _split_clauses(text)
     if not clauses:
         return text
     condition = _FUNCTION.sub(r"\1", clauses.get("where", "")).replace("'", '"')
-    filters = _CONDITION.sub(lambda found: _filter(found, note), condition)
-    # Filters hold together as they are.
+    filters = _CONDITION.sub(lambda found: _rewrite_condition(found, note), condition)
+    # Filters are combined with AND by default.
     joined = _JOINING.sub(lambda found: found[0] if not found["word"] else found[0].upper().replace("AND", ""), filters)
-    query = " ".join(f"{joined} {_order(clauses.get('order by', ''))}".split())
-    note(f"SQL is not run; it was read as: {query or 'all papers'}")
+    query = " ".join(f"{joined} {_rewrite_order(clauses.get('order by', ''))}".split())
+    note(f"SQL is not executed; the query was read as: {query or 'all papers'}")
     if limit := clauses.get("limit", ""):
-        note(f"LIMIT {limit} was left out; set limit instead.")
+        note(f"LIMIT {limit} was ignored; use the limit argument.")
     return query
 
 
-def _clauses(text: str) -> dict[str, str]:
-    """Return the clauses of a SELECT statement by keyword, or nothing for running text."""
+def _split_clauses(text: str) -> dict[str, str]:
+    """Return the clauses of a SELECT statement by keyword, or an empty dict for running text."""
     text = text.strip().rstrip("; ")
     if text[:6].lower() != "select":
         return {}
@@ -68,10 +68,10 @@ def _clauses(text: str) -> dict[str, str]:
     return clauses if "from" in clauses and is_sql else {}
 
 
-def _filter(found: re.Match[str], note: Callable[[str], None]) -> str:
+def _rewrite_condition(found: re.Match[str], note: Callable[[str], None]) -> str:
     name = found["name"].lower()
     if name not in _COLUMNS | _TEXT_COLUMNS:
-        note(f"{found[0]} was left out: {name} cannot be searched.")
+        note(f"{found[0]} was ignored: {name} is not a searchable field.")
         return ""
     field = "" if name in _TEXT_COLUMNS else f"{name}:"
     if found["low"]:
@@ -88,7 +88,7 @@ def _filter(found: re.Match[str], note: Callable[[str], None]) -> str:
     return f'{minus}{field}"{value}"'
 
 
-def _order(clause: str) -> str:
+def _rewrite_order(clause: str) -> str:
     column, _, direction = clause.partition(" ")
     if not column:
         return ""

@@ -1,4 +1,4 @@
-"""Suggestions for words and keywords that no paper has, from those that the shelf has: alike, and frequent."""
+"""Suggestions of similar words and keywords of the shelf for those that no paper has."""
 
 import re
 from typing import Final
@@ -15,13 +15,13 @@ _CANDIDATES: Final = 20
 _SHORTEST: Final = 4
 _MOST_WORDS: Final = 3
 _MOST_KNOWN: Final = 200_000
-"""Of the index's words, how many are compared; it is a guess, and must not take long."""
+"""The most words of the index that are compared, to limit the time."""
 _MOST_KEYWORDS: Final = 50_000
 _SUGGESTIONS: Final = 5
 
 
 def suggest_keywords(shelf: Shelf, keyword: str) -> list[str]:
-    """Return the keywords and tags that share words with `keyword` or are spelt like it, the most alike first."""
+    """Return keywords and tags that share words with `keyword` or have a similar spelling, best first."""
     known: dict[str, tuple[str, int]] = {}
     for kind in (fields.KEYWORD, fields.TAG):
         for value, papers in shelf.top_facets(kind, _MOST_KEYWORDS):
@@ -38,19 +38,19 @@ def suggest_keywords(shelf: Shelf, keyword: str) -> list[str]:
     return [known[name][0] for name in best[:_SUGGESTIONS]]
 
 
-def did_you_mean(searcher: tantivy.Searcher, query: str, missing: list[str]) -> str | None:
-    """`query` with its unknown words put right, or None when there is nothing to suggest."""
+def suggest_correction(searcher: tantivy.Searcher, query: str, missing: list[str]) -> str | None:
+    """Return `query` with its unknown words corrected, or None without a suggestion."""
     better = query
     guessable = [word for word in missing if word.isalpha() and len(word) >= _SHORTEST]
     for word in guessable[:_MOST_WORDS]:
         found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", fold_characters(better))
-        if found and (meant := _nearest(searcher, word, anywhere=word == guessable[0])):
+        if found and (meant := _find_nearest_word(searcher, word, anywhere=word == guessable[0])):
             better = better[: found.start()] + meant + better[found.end() :]
     return better if better != query else None
 
 
-def _nearest(searcher: tantivy.Searcher, word: str, *, anywhere: bool) -> str | None:
-    """The most frequent of the words that are hardly less like it than the most like one."""
+def _find_nearest_word(searcher: tantivy.Searcher, word: str, *, anywhere: bool) -> str | None:
+    """Return the most frequent of the words with nearly the best similarity, or None."""
     for beginning in (word[:1], "") if anywhere else (word[:1],):
         known = {
             term: papers

@@ -62,57 +62,57 @@ _SHORTEST_SPELLING: Final = 5
 _NOT_UMLAUTS: Final = frozenset(
     ["michael", "michaels", "rafael", "raphael", "israel", "samuel", "manuel", "emanuel", "miguel", "roeland"]
 ) | {"guest", "guests", "poems", "poets"}
-"""Words in which these letters stand for themselves, beside another word that lacks one of them."""
+"""Words in which these letters are not an umlaut, although a similar word without `e` exists."""
 
 
-def sort_of(name: str) -> Sort | None:
-    """Return the order that a person calls `name`, or None."""
+def find_sort(name: str) -> Sort | None:
+    """Return the sort order with this name or synonym, or None."""
     return _SORT_OF.get(fold_text(name).strip("\"'"))
 
 
 def rename_fields(text: str, note: Callable[[str], None]) -> str:
-    """Return `text` with every field in its one spelling: `Autor : Zhang` and `author = Zhang` as `author:Zhang`.
+    """Return `text` with every field name normalised: `Autor : Zhang` and `author = Zhang` as `author:Zhang`.
 
-    Quoted text stays as it is. `note` receives a sentence for each name that is misspelt or not a field.
+    Quoted text does not change. `note` receives a sentence for each misspelt or unknown field.
     """
 
-    def rename(found: re.Match[str]) -> str:
+    def rename_field(found: re.Match[str]) -> str:
         if found["name"] is None:
             return found[0]
         name, is_filter = fold_text(found["name"]), found["sign"] == ":"
         field = _FIELD_OF.get(name)
-        if field is None and ":" in found["sign"] and (field := _nearest_field(name)):
+        if field is None and ":" in found["sign"] and (field := _find_nearest_field(name)):
             note(f"{found['name']}: is not a field; it was read as {field}:.")
         if field is None:
             if is_filter and len(name) > 1:
                 note(f"{found['name']}: is not a field; it was searched as a word. Fields: {', '.join(FIELDS)}.")
             return found[0]
-        if not is_filter and not _is_meant(field, found["sign"].strip(), found["value"]):
-            # A heading above pasted text names no word of it.
+        if not is_filter and not _is_filter(field, found["sign"].strip(), found["value"]):
+            # A heading above pasted text is not a word to search for.
             return "" if field == "title" and ":" in found["sign"] else found[0]
         return f"{field}:{found['sign'].strip(' :=') and found['sign'].strip()}"
 
-    return _NAMED.sub(rename, text) if _SIGN.search(text) else text
+    return _NAMED.sub(rename_field, text) if _SIGN.search(text) else text
 
 
-def _nearest_field(name: str) -> str | None:
+def _find_nearest_field(name: str) -> str | None:
     """Return the field that `name` misspells by one letter, or None."""
     if len(name) < _SHORTEST_GUESS:
         return None
     return next((field for field in FIELDS if OSA.distance(name, field, score_cutoff=1) <= 1), None)
 
 
-def _is_meant(field: str, sign: str, value: str) -> bool:
-    """Return True if a field, a sign and a value that stand apart are a filter and not running text."""
+def _is_filter(field: str, sign: str, value: str) -> bool:
+    """Return True if a field, a sign and a value, separated by spaces, are a filter and not running text."""
     if field == "year":
         return _YEARS.fullmatch(value) is not None
     if field == SORT_FIELD:
-        return sort_of(value) is not None
+        return find_sort(value) is not None
     return sign in (":", "=", "==") and value.casefold() not in STOP_WORDS
 
 
-def spell_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the words of `text` as `split_words` does, each with its other spellings."""
+def find_spellings(text: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the words of `text`, each with its other spellings."""
     plain = split_words(text)
     longer: list[list[str]] = []
     if not text.isascii():
@@ -120,13 +120,13 @@ def spell_words(text: str) -> list[tuple[str, tuple[str, ...]]]:
         longer = [found for table in _TABLES if len(found := split_words(composed.translate(table))) == len(plain)]
     spelled: list[tuple[str, tuple[str, ...]]] = []
     for at, word in enumerate(plain):
-        others = dict.fromkeys((*(other[at] for other in longer), _shorten(word)))
+        others = dict.fromkeys((*(other[at] for other in longer), _spell_without_e(word)))
         spelled.append((word, tuple(other for other in others if other != word)))
     return spelled
 
 
-def _shorten(word: str) -> str:
-    """Return `mueller` as `muller`, which is how `müller` is indexed."""
+def _spell_without_e(word: str) -> str:
+    """Return `muller` for `mueller`, because `müller` is indexed as `muller`."""
     if len(word) < _SHORTEST_SPELLING or not word.isascii() or not _MAYBE.search(word) or word in _NOT_UMLAUTS:
         return word
     shorter = _DOUBLE_A.sub("a", _INNER.sub(lambda found: found[0][0], word))

@@ -1,1 +1,1 @@
-"""A shelf on disk: its files, how it is opened, and what can be asked of it without a search."""
+"""A shelf on disk: its layout, index and assets, and lookups without a search."""

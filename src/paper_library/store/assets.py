@@ -1,4 +1,4 @@
-"""Reading assets: from the shelf's static folder, else from a static server. What comes back is what was shelved."""
+"""The reader of assets: from the shelf's static folder or from a static server, verified by digest."""
 
 import hashlib
 import os
@@ -16,13 +16,13 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import confine
 
 
-class Assets:
-    """Where assets come from. Addresses and paths stay in here: errors name the paper and a reason, nothing else."""
+class AssetReader:
+    """Reads assets. Errors name the paper and a reason, never an address or a path."""
 
     def __init__(
         self, base_url: str | None = None, *, timeout_s: float = 10.0, transport: httpx.BaseTransport | None = None
     ) -> None:
-        self._base = _checked(base_url) if base_url else None
+        self._base = _check_base_url(base_url) if base_url else None
         self._timeout = timeout_s
         self._client: httpx.Client | None = None
         if self._base:
@@ -34,66 +34,67 @@ class Assets:
             )
 
     def read(self, folder: Path, ref: AssetRef, paper_id: str) -> str:
-        """The text of an asset. Raises AssetFetchFailed when it cannot be had, AssetInvalid when it is not the one."""
+        """Return the text of an asset. Raise AssetFetchFailed if it is missing, AssetInvalid if it has changed."""
         about = {"paper_id": paper_id, **({"template": ref.name} if ref.kind == "summary" else {})}
-        content = self._local(folder, ref, about)
+        content = self._read_local(folder, ref, about)
         if content is None:
-            content = self._fetched(ref, about)
+            content = self._fetch(ref, about)
         if hashlib.sha256(content).hexdigest() != ref.sha256:
-            raise _invalid(ref, about)
+            raise _make_invalid_error(ref, about)
         try:
             return content.decode()
         except UnicodeDecodeError:
-            raise _invalid(ref, about) from None
+            raise _make_invalid_error(ref, about) from None
 
     def close(self) -> None:
+        """Close the HTTP client."""
         if self._client:
             self._client.close()
 
-    def _local(self, folder: Path, ref: AssetRef, about: dict[str, str]) -> bytes | None:
+    def _read_local(self, folder: Path, ref: AssetRef, about: dict[str, str]) -> bytes | None:
         path = confine(folder / STATIC, asset_path(ref.kind, ref.sha256))
         try:
             with open_regular(path) as file:
                 if os.fstat(file.fileno()).st_size != ref.size:
-                    raise _invalid(ref, about)
+                    raise _make_invalid_error(ref, about)
                 return file.read()
         except FileNotFoundError:
             return None
         except NotRegular:
-            raise _invalid(ref, about) from None
+            raise _make_invalid_error(ref, about) from None
         except OSError:
-            raise _failed(ref, about, "unreadable") from None
+            raise _make_fetch_error(ref, about, "unreadable") from None
 
-    def _fetched(self, ref: AssetRef, about: dict[str, str]) -> bytes:
+    def _fetch(self, ref: AssetRef, about: dict[str, str]) -> bytes:
         if self._client is None or self._base is None:
-            raise _failed(ref, about, "missing")
+            raise _make_fetch_error(ref, about, "missing")
         try:
             return self._download(self._client, f"{self._base}/{asset_path(ref.kind, ref.sha256)}", ref, about)
         except httpx.TimeoutException:
-            raise _failed(ref, about, "timeout") from None
+            raise _make_fetch_error(ref, about, "timeout") from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
-            raise _failed(ref, about, "unreachable") from None
+            raise _make_fetch_error(ref, about, "unreachable") from None
 
     def _download(self, client: httpx.Client, address: str, ref: AssetRef, about: dict[str, str]) -> bytes:
         deadline = time.monotonic() + self._timeout
         with client.stream("GET", address) as response:
             if response.status_code != 200:
                 kind = "missing" if response.status_code in (404, 410) else f"http_{response.status_code}"
-                raise _failed(ref, about, "redirect" if response.is_redirect else kind)
-            # A small compressed answer can unfold into a very large one, so none is unfolded.
+                raise _make_fetch_error(ref, about, "redirect" if response.is_redirect else kind)
+            # A small compressed response can expand to a very large one, so compression is refused.
             if response.headers.get("content-encoding", "identity") != "identity":
-                raise _invalid(ref, about)
+                raise _make_invalid_error(ref, about)
             content = bytearray()
             for chunk in response.iter_raw():
                 content += chunk
                 if len(content) > min(ref.size, ASSET_BYTES):
-                    raise _invalid(ref, about)
+                    raise _make_invalid_error(ref, about)
                 if time.monotonic() > deadline:
-                    raise _failed(ref, about, "timeout")
+                    raise _make_fetch_error(ref, about, "timeout")
         return bytes(content)
 
 
-def _checked(base_url: str) -> str:
+def _check_base_url(base_url: str) -> str:
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL:
@@ -107,25 +108,25 @@ def _checked(base_url: str) -> str:
         or (url.port or 0) > 65_535
     ):
         raise InvalidInput(
-            "The static base address must be http:// or https:// with a host, and no user, query or fragment.",
-            hint="Use an address such as https://static.example.org/papers",
+            "static_base_url must be an http:// or https:// address with a host, without user, query or fragment.",
+            hint="Use an address such as https://static.example.org/papers.",
             argument="static_base_url",
         )
     return str(url).rstrip("/")
 
 
-def _failed(ref: AssetRef, about: dict[str, str], reason: str) -> AssetFetchFailed:
+def _make_fetch_error(ref: AssetRef, about: dict[str, str], reason: str) -> AssetFetchFailed:
     return AssetFetchFailed(
         f"The {ref.kind} of this paper could not be fetched ({reason}).",
-        hint="The shelf says it exists. Trying again may help; `paper-library verify` lists what a shelf has lost.",
+        hint="Try again. `paper-library verify SHELF` lists missing files.",
         reason=reason,
         **about,
     )
 
 
-def _invalid(ref: AssetRef, about: dict[str, str]) -> AssetInvalid:
+def _make_invalid_error(ref: AssetRef, about: dict[str, str]) -> AssetInvalid:
     return AssetInvalid(
-        f"The {ref.kind} of this paper is not what was put on the shelf: its contents have changed.",
-        hint="`paper-library verify` lists such files. Build the shelf again, or copy it again from where it is whole.",
+        f"The {ref.kind} of this paper has changed since the shelf was built.",
+        hint="`paper-library verify SHELF` lists changed files. Build the shelf again or copy an intact one.",
         **about,
     )

@@ -1,4 +1,4 @@
-"""What has changed from one shelf to another."""
+"""The difference between two shelves."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,44 +12,50 @@ _NOT_COMPARED: Final = frozenset({"paper_id", "outline", "translation_chars"})
 
 @dataclass(frozen=True, slots=True)
 class Change:
+    """A paper that differs."""
+
     paper_id: str
     title: str
     fields: tuple[str, ...] = ()
-    """What of it is different; empty for a paper that only one shelf has."""
+    """The fields that differ; empty for a paper that only one shelf has."""
 
 
 @dataclass(slots=True)
 class Difference:
+    """The papers that differ between two shelves."""
+
     added: list[Change]
     removed: list[Change]
     changed: list[Change]
     unchanged: int
 
     def as_dict(self) -> dict[str, Any]:
-        def listed(changes: list[Change]) -> list[dict[str, Any]]:
+        """Return the difference as JSON values."""
+
+        def list_changes(changes: list[Change]) -> list[dict[str, Any]]:
             return [
                 {"paper_id": one.paper_id, "title": one.title, **({"fields": list(one.fields)} if one.fields else {})}
                 for one in changes
             ]
 
         return {
-            "added": listed(self.added),
-            "removed": listed(self.removed),
-            "changed": listed(self.changed),
+            "added": list_changes(self.added),
+            "removed": list_changes(self.removed),
+            "changed": list_changes(self.changed),
             "unchanged": self.unchanged,
         }
 
 
-def compare(old: Path, new: Path) -> Difference:
-    """The papers of `new` that `old` has not, those gone, and those of which something else is said now."""
+def compare_shelves(old: Path, new: Path) -> Difference:
+    """Return the papers that `new` adds, removes and changes. Raise the errors of `Shelf.open`."""
     before, after = Shelf.open(old), Shelf.open(new)
     try:
-        was, is_now = dict(_digests(before)), dict(_digests(after))
-        added = [_change(after, is_now[one][0]) for one in is_now if one not in was]
-        removed = [_change(before, was[one][0]) for one in was if one not in is_now]
+        was, is_now = dict(_read_digests(before)), dict(_read_digests(after))
+        added = [_make_change(after, is_now[one][0]) for one in is_now if one not in was]
+        removed = [_make_change(before, was[one][0]) for one in was if one not in is_now]
         both = [one for one in is_now if one in was]
         differing = (
-            _changed(before, was[one][0], after, is_now[one][0]) for one in both if was[one][1] != is_now[one][1]
+            _compare_paper(before, was[one][0], after, is_now[one][0]) for one in both if was[one][1] != is_now[one][1]
         )
         changed = [change for change in differing if change]
         return Difference(added, removed, changed, len(both) - len(changed))
@@ -58,20 +64,20 @@ def compare(old: Path, new: Path) -> Difference:
         after.close()
 
 
-def _digests(shelf: Shelf) -> Iterator[tuple[str, tuple[int, str]]]:
+def _read_digests(shelf: Shelf) -> Iterator[tuple[str, tuple[int, str]]]:
     for paper_id, no, digest in shelf.connection().execute("SELECT paper_id, no, digest FROM paper ORDER BY no"):
         yield paper_id, (no, digest)
 
 
-def _change(shelf: Shelf, no: int) -> Change:
-    said = shelf.described(no)
-    return Change(said["paper_id"], said["title"])
+def _make_change(shelf: Shelf, no: int) -> Change:
+    metadata = shelf.metadata_dict(no)
+    return Change(metadata["paper_id"], metadata["title"])
 
 
-def differing_fields(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Return the names of what two replies about a paper say differently; what only one has counts if it is not empty.
+def find_differing_fields(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return the names of the metadata fields that differ; a field that only one has counts if it is not empty.
 
-    Shelves of schema 1 had no citation keys, so that theirs differ from none.
+    Shelves of schema 1 do not have citation keys, so a missing key does not count.
     """
     names = [name for name in (*new, *(old.keys() - new.keys())) if name not in _NOT_COMPARED]
     return [
@@ -81,10 +87,10 @@ def differing_fields(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     ]
 
 
-def _changed(before: Shelf, was: int, after: Shelf, is_now: int) -> Change | None:
-    """Return what changed; None if only the schema did, with which every digest changes."""
-    old, new = before.described(was), after.described(is_now)
-    fields = tuple(differing_fields(old, new))
+def _compare_paper(before: Shelf, was: int, after: Shelf, is_now: int) -> Change | None:
+    """Return the change of a paper, or None if only the schema version changed its digest."""
+    old, new = before.metadata_dict(was), after.metadata_dict(is_now)
+    fields = tuple(find_differing_fields(old, new))
     if not fields and before.manifest.schema_version != after.manifest.schema_version:
         return None
     return Change(new["paper_id"], new["title"], fields or ("content",))

@@ -1,8 +1,8 @@
-"""The index's fields, and what of a paper goes into each.
+"""The full-text index: its fields, and the document of a paper.
 
-Words are made in Python, by the function that also reads queries, and reach the index separated by spaces. One field
-holds all that is said about a paper, stemmed: adding up scores of many fields ranks worse than one score over all of
-it with something extra for the title and for the exact form.
+The same function splits texts and queries into words; the index receives them separated by spaces. One field has all
+stemmed words of title, abstract, keywords and tags: one score over all of them ranks better than a sum over many
+fields. Title and exact words add to this score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from uraniborg.kernel.words import split_words, stem_words
 
 ABOUT: Final = "about"  # title, abstract, keywords, tags: stemmed
 TITLE: Final = "title"  # stemmed
-EXACT: Final = "exact"  # what ABOUT holds, as written
+EXACT: Final = "exact"  # the words of ABOUT, not stemmed
 FULL: Final = "full"  # summaries, source and translations: stemmed
 FULL_EXACT: Final = "full_exact"
 AUTHOR: Final = "author"
@@ -27,8 +27,8 @@ INSTITUTION: Final = "institution"
 IDENTIFIER: Final = "identifier"
 FLAG: Final = "is"  # retracted
 NUMBER: Final = "no"
-YEAR: Final = "year"  # 0 for none, which puts it last of those in descending order
-YEAR_OR_LAST: Final = "year_or_last"  # and this in ascending order
+YEAR: Final = "year"  # 0 for none, which sorts last in descending order
+YEAR_OR_LAST: Final = "year_or_last"  # sorts papers without a year last in ascending order
 FACETS: Final = {kind: f"{kind}_facet" for kind in ("author", "venue", "keyword", "institution", "tag")}
 
 _WORDS: Final = (ABOUT, TITLE, EXACT, FULL, FULL_EXACT, AUTHOR, VENUE, KEYWORD, TAG, INSTITUTION, IDENTIFIER, FLAG)
@@ -36,7 +36,8 @@ _NO_YEAR: Final = 1 << 16
 _ANALYZER: Final = "as_given"
 
 
-def schema() -> tantivy.Schema:
+def make_schema() -> tantivy.Schema:
+    """Return the schema of the index."""
     builder = tantivy.SchemaBuilder()
     for name in _WORDS:
         builder.add_text_field(name, tokenizer_name=_ANALYZER, index_option="position")
@@ -47,7 +48,7 @@ def schema() -> tantivy.Schema:
 
 
 def has_flags(schema: tantivy.Schema) -> bool:
-    """Return False for the index of a shelf that was built before papers had flags."""
+    """Return False for the index of an old shelf, which has no flags."""
     try:
         tantivy.Query.term_query(schema, FLAG, "")
     except ValueError:
@@ -56,24 +57,24 @@ def has_flags(schema: tantivy.Schema) -> bool:
 
 
 def create_index(folder: Path) -> tantivy.Index:
-    """A new index in an empty folder."""
-    index = _prepared(tantivy.Index(schema(), path=str(folder)))
-    # Else a thread looks for changes, and takes a lock in the folder when it finds one.
+    """Create an index in an empty folder."""
+    index = _register_analyzer(tantivy.Index(make_schema(), path=str(folder)))
+    # Otherwise a thread watches for changes and creates lock files in the folder.
     index.config_reader("manual", 0)
     return index
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """The index in `folder`, which must be writable for a moment. Raises ValueError for what is none."""
-    return _prepared(tantivy.Index.open(str(folder)))
+    """Open the index in `folder`, which must be writable. Raise ValueError if there is none."""
+    return _register_analyzer(tantivy.Index.open(str(folder)))
 
 
-def _prepared(index: tantivy.Index) -> tantivy.Index:
+def _register_analyzer(index: tantivy.Index) -> tantivy.Index:
     index.register_tokenizer(_ANALYZER, tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build())
     return index
 
 
-def document(
+def make_document(
     *,
     no: int,
     title: str,
@@ -86,38 +87,38 @@ def document(
     facets: Mapping[str, list[int]],
     flags: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The fields of one paper; `lists` has author, keyword, institution and tag, `texts` what it says in full."""
-    titled = split_words(title)
-    said = titled + split_words(" . ".join([abstract, *lists["keyword"], *lists["tag"]]))
+    """Return the index fields of one paper; `lists` has author, keyword, institution and tag."""
+    title_words = split_words(title)
+    about = title_words + split_words(" . ".join([abstract, *lists["keyword"], *lists["tag"]]))
     fields: dict[str, Any] = {
         NUMBER: no,
         YEAR: year or 0,
         YEAR_OR_LAST: year or _NO_YEAR,
-        ABOUT: " ".join(stem_words(said)),
-        TITLE: " ".join(stem_words(titled)),
-        EXACT: " ".join(said),
-        VENUE: _said(venue),
+        ABOUT: " ".join(stem_words(about)),
+        TITLE: " ".join(stem_words(title_words)),
+        EXACT: " ".join(about),
+        VENUE: _join_words(venue),
         IDENTIFIER: " ".join("".join(value.lower().split()) for value in identifiers),
-        AUTHOR: _spoken(lists["author"]),
+        AUTHOR: _join_words_of_each(lists["author"]),
         **{FACETS[kind]: ids for kind, ids in facets.items() if ids},
     }
     for kind in (KEYWORD, TAG, INSTITUTION):
         if lists[kind]:
-            fields[kind] = _spoken(lists[kind])
+            fields[kind] = _join_words_of_each(lists[kind])
     if flags:
         fields[FLAG] = " ".join(flags)
     if texts:
-        told = [split_words(text) for text in texts]
-        fields[FULL] = [" ".join(stem_words(found)) for found in told]
-        fields[FULL_EXACT] = [" ".join(found) for found in told]
+        text_words = [split_words(text) for text in texts]
+        fields[FULL] = [" ".join(stem_words(found)) for found in text_words]
+        fields[FULL_EXACT] = [" ".join(found) for found in text_words]
     return fields
 
 
-def _spoken(values: Sequence[str]) -> list[str]:
-    return list(map(_said, values))
+def _join_words_of_each(values: Sequence[str]) -> list[str]:
+    return list(map(_join_words, values))
 
 
 @lru_cache(maxsize=1 << 17)
-def _said(value: str) -> str:
-    """Remembered: names and keywords come again and again."""
+def _join_words(value: str) -> str:
+    """Return the words of a value. Cached, because names and keywords repeat."""
     return " ".join(split_words(value))

@@ -1,10 +1,10 @@
-"""What lies where in a shelf's folder, and what its tables hold. Builders write it, readers read it."""
+"""The layout of a shelf: file names, tables and asset paths."""
 
 from typing import Final
 
 SCHEMA_VERSION: Final = 2
 READABLE_SINCE: Final = 1
-"""The first schema that is read. Schema 1 has no `entry` table, no flags in its index, and fewer fields in replies."""
+"""The oldest readable schema. Schema 1 has no `entry` table, no flags in its index and fewer metadata fields."""
 DATABASE: Final = "shelf.db"
 INDEX: Final = "index"
 STATIC: Final = "static"
@@ -17,15 +17,15 @@ TRANSLATION: Final = "translation"
 
 TABLES: Final = """
 CREATE TABLE paper (
-    no INTEGER PRIMARY KEY,      -- place on the shelf, which is ordered by title
+    no INTEGER PRIMARY KEY,      -- number in the order of titles
     paper_id TEXT NOT NULL UNIQUE,
     title_fold TEXT NOT NULL,
     year INTEGER,
-    metadata BLOB NOT NULL,      -- the whole reply about this paper, as JSON
+    metadata BLOB NOT NULL,      -- all metadata of the paper, as JSON
     bibtex TEXT NOT NULL,
-    keys TEXT NOT NULL,          -- JSON list of what it is known by, strongest first
-    origins TEXT NOT NULL,       -- JSON list of the inputs it came from
-    digest TEXT NOT NULL         -- changes with anything said of the paper
+    keys TEXT NOT NULL,          -- JSON list of its keys, strongest first
+    origins TEXT NOT NULL,       -- JSON list of its inputs
+    digest TEXT NOT NULL         -- of metadata, BibTeX and assets
 );
 CREATE TABLE alias (key TEXT PRIMARY KEY, no INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE facet (
@@ -35,10 +35,10 @@ CREATE TABLE paper_facet (facet INTEGER NOT NULL, no INTEGER NOT NULL, PRIMARY K
 CREATE TABLE asset (
     no INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
     sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, chars INTEGER NOT NULL,
-    is_added INTEGER NOT NULL,   -- it came from a folder of summaries, and not with an entry
+    is_added INTEGER NOT NULL,   -- the summary comes from a summary folder
     PRIMARY KEY (no, kind, name)
 ) WITHOUT ROWID;
-CREATE TABLE entry (             -- what each of several inputs said of a paper, as JSON; see build/entry_rows.py
+CREATE TABLE entry (             -- the entries of a paper that has several, as JSON; see build/entry_storage.py
     no INTEGER NOT NULL, place INTEGER NOT NULL, entry BLOB NOT NULL, PRIMARY KEY (no, place)
 ) WITHOUT ROWID;
 CREATE TABLE missing (what TEXT PRIMARY KEY, papers INTEGER NOT NULL) WITHOUT ROWID;
@@ -52,5 +52,5 @@ CREATE INDEX facet_top ON facet (kind, paper_count DESC, value);
 
 
 def asset_path(kind: str, sha256: str) -> str:
-    """Where an asset lies below the static folder, or below the base address of a static server."""
+    """Return the path of an asset below the static folder or the base address of a static server."""
     return f"{kind}/{sha256[:2]}/{sha256}.{'json' if kind == SUMMARY else 'md'}"

@@ -1,4 +1,4 @@
-"""The shelf that is served now: when its folder is replaced, new requests use the new one without a restart."""
+"""A served shelf that reopens itself when its folder is replaced."""
 
 import threading
 import time
@@ -11,9 +11,9 @@ from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 
-_LOOK_EVERY_S: Final = 0.5
-_LOOK_AGAIN_S: Final = 2.0
-"""After a shelf could not be opened."""
+_CHECK_INTERVAL_S: Final = 0.5
+_RETRY_INTERVAL_S: Final = 2.0
+"""The pause after a shelf could not be opened."""
 
 _log = get_logger(__name__)
 
@@ -21,59 +21,59 @@ _Mark = tuple[int, int, int]
 
 
 class LiveShelf:
-    """Opens a shelf and follows its replacement. Whoever holds a shelf keeps it until done; nothing is closed early."""
+    """Opens a shelf and reopens it after a replacement. A shelf in use stays open until its last user is done."""
 
     def __init__(self, folder: Path) -> None:
-        """Raises as `Shelf.open` does."""
+        """Open the shelf. Raise the errors of `Shelf.open`."""
         self._folder = folder.absolute()
-        self._mark = self._look()
+        self._seen_stat = self._stat_manifest()
         self._shelf = Shelf.open(self._folder)
-        self._looked = time.monotonic()
+        self._checked_at = time.monotonic()
         self._opening = threading.Lock()
         self.problem: UraniborgError | None = None
-        """Why a replaced shelf could not be opened; the one before it is served on."""
+        """The error of a new shelf that could not be opened; the old shelf stays in use."""
 
     def watch(self) -> Callable[[], None]:
-        """Follow the folder from now on, from a thread, until what is returned is called."""
+        """Start a thread that checks the folder for a replacement, and return a function that stops it."""
         ended = threading.Event()
 
-        def follow() -> None:
-            while not ended.wait(_LOOK_EVERY_S):
+        def check_folder() -> None:
+            while not ended.wait(_CHECK_INTERVAL_S):
                 self.current()
 
-        threading.Thread(target=follow, name="shelf-watch", daemon=True).start()
+        threading.Thread(target=check_folder, name="shelf-watch", daemon=True).start()
         return ended.set
 
     def current(self) -> Shelf:
-        """The shelf to answer from. Never waits: a new one is opened on the side."""
-        if time.monotonic() - self._looked > _LOOK_EVERY_S / 2:
-            self._looked = time.monotonic()
-            changed = self._look() != self._mark or self.problem is not None
+        """Return the open shelf. Never wait: a thread opens a new one."""
+        if time.monotonic() - self._checked_at > _CHECK_INTERVAL_S / 2:
+            self._checked_at = time.monotonic()
+            changed = self._stat_manifest() != self._seen_stat or self.problem is not None
             if changed and not self._opening.locked():
                 threading.Thread(target=self.refresh, name="shelf-swap", daemon=True).start()
         return self._shelf
 
     def refresh(self) -> Shelf:
-        """The shelf as it is on disk now, if it can be opened, else the one before."""
+        """Reopen the shelf if it was replaced, and return it; return the old one if the new one cannot be opened."""
         with self._opening:
-            mark = self._look()
-            if mark == self._mark:
+            mark = self._stat_manifest()
+            if mark == self._seen_stat:
                 self.problem = None
                 return self._shelf
             try:
                 self._shelf = Shelf.open(self._folder)
-                self._mark = mark
+                self._seen_stat = mark
                 self.problem = None
                 _log.info("shelf replaced", build_id=self._shelf.build_id, papers=self._shelf.manifest.papers)
             except UraniborgError as exc:
-                # It may be on its way still: a copy whose manifest came first, say.
-                self._looked = time.monotonic() + _LOOK_AGAIN_S
+                # It may be incomplete for now, such as a copy whose manifest was copied first.
+                self._checked_at = time.monotonic() + _RETRY_INTERVAL_S
                 if self.problem is None or self.problem.message != exc.message:
                     _log.warning("the shelf was replaced by one that cannot be opened", problem=exc.message)
                 self.problem = exc
             return self._shelf
 
-    def _look(self) -> _Mark | None:
+    def _stat_manifest(self) -> _Mark | None:
         try:
             found = (self._folder / MANIFEST).stat()
         except OSError:

@@ -1,4 +1,4 @@
-"""An open shelf: immutable, read-only, and nothing is ever written into its folder."""
+"""An open shelf: immutable and read-only. Nothing is ever written into its folder."""
 
 import itertools
 import shutil
@@ -25,7 +25,7 @@ from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.regular_files import open_regular
 from paper_library.store.index import open_index
 from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, asset_path
-from paper_library.store.manifest import Manifest, damaged, file_digest, read_manifest
+from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
 from uraniborg.kernel.text import plural, replace_surrogates
@@ -34,14 +34,14 @@ from uraniborg.kernel.words import fold_text
 _BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000
 _LISTED: Final = 5
-"""The papers that an ambiguous prefix names."""
+"""The number of papers that the error for an ambiguous prefix lists."""
 _CONNECTIONS: Final = 16
-"""The first is the main thread's, where an event loop may run; the others share the rest."""
+"""The first is for the main thread, where an event loop may run; other threads share the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a search result shows of a paper."""
+    """The fields of a paper that a search result shows."""
 
     no: int
     paper_id: str
@@ -51,12 +51,12 @@ class Row:
     authors: list[str]
     abstract: str
     record: dict[str, Any]
-    """The whole reply about the paper."""
+    """All metadata of the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredText:
-    """A text of a paper as it is stored, or the beginning of one."""
+    """A stored text of a paper, or its beginning."""
 
     kind: str
     markdown: str
@@ -65,6 +65,8 @@ class StoredText:
 
 @dataclass(frozen=True, slots=True)
 class AssetRef:
+    """A reference to an asset by its digest."""
+
     kind: str
     name: str
     sha256: str
@@ -73,10 +75,10 @@ class AssetRef:
 
 
 class Shelf:
-    """Opened by `Shelf.open`. Threads may share it."""
+    """An open shelf; see `Shelf.open`. Threads may share it."""
 
     def __init__(self, folder: Path, manifest: Manifest, index: tantivy.Index) -> None:
-        """Opens the connections now: later the path may lead to another shelf. Raises sqlite3.Error."""
+        """Open all connections now, because the path may lead to another shelf later. Raise sqlite3.Error."""
         self.folder = folder
         self._static = (folder / STATIC).resolve()
         self.manifest = manifest
@@ -86,46 +88,48 @@ class Shelf:
         self._local = threading.local()
         self._connections = [self._connect() for _ in range(_CONNECTIONS)]
         self._handed_out = itertools.count()
-        self.forget_links: Callable[[], object] = lambda: None
+        self.remove_links: Callable[[], object] = lambda: None
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Raises ShelfNotFound, ShelfTooNew, or ShelfDamaged when a file is missing or not as it was built."""
+        """Open the shelf. Raise ShelfNotFound, ShelfTooNew, or ShelfDamaged if a file is missing or has changed."""
         folder = folder.absolute()
         manifest = read_manifest(folder)
-        # Reads all of it, which also brings it into memory: look-ups do not wait for the disk afterwards.
+        # Reading all files also fills the page cache, so that lookups do not wait for the disk.
         for name, digest in manifest.files.items():
             try:
-                if file_digest(folder / name) != digest:
-                    raise damaged(folder, f"{name} is not as it was built")
+                if compute_file_digest(folder / name) != digest:
+                    raise make_damaged_error(folder, f"{name} has changed since the build")
             except FileNotFoundError:
-                raise damaged(folder, f"{name} is missing") from None
+                raise make_damaged_error(folder, f"{name} is missing") from None
             except OSError as exc:
-                raise damaged(folder, f"{name} cannot be read ({exc.strerror})") from None
+                raise make_damaged_error(folder, f"{name} cannot be read ({exc.strerror})") from None
         links = Path(tempfile.mkdtemp(prefix="shelf-index-"))
         try:
-            shelf = cls(folder, manifest, _opened_index(folder / INDEX, links))
+            shelf = cls(folder, manifest, _open_linked_index(folder / INDEX, links))
             shelf.connection().execute("SELECT no FROM paper LIMIT 1").fetchone()
         except (ValueError, OSError, sqlite3.Error) as exc:
             shutil.rmtree(links, ignore_errors=True)
-            raise damaged(folder, "its index or database cannot be opened") from exc
-        shelf.forget_links = weakref.finalize(shelf, shutil.rmtree, links, ignore_errors=True)
+            raise make_damaged_error(folder, "its index or database cannot be opened") from exc
+        shelf.remove_links = weakref.finalize(shelf, shutil.rmtree, links, ignore_errors=True)
         if shelf.searcher.num_docs != manifest.papers:
-            raise damaged(folder, f"its index holds {shelf.searcher.num_docs} of {manifest.papers} papers")
-        # Replaced in the meantime, it may be made of two.
+            raise make_damaged_error(folder, f"its index holds {shelf.searcher.num_docs} of {manifest.papers} papers")
+        # If the shelf was replaced meanwhile, files of two shelves may be open.
         return shelf if read_manifest(folder).build_id == manifest.build_id else cls.open(folder)
 
     @property
     def build_id(self) -> str:
+        """The build id of the manifest."""
         return self.manifest.build_id
 
     def close(self) -> None:
-        self.forget_links()
+        """Close the connections."""
+        self.remove_links()
         for connection in self._connections:
             connection.close()
 
     def connection(self) -> sqlite3.Connection:
-        """A connection for this thread, which may share it with others."""
+        """Return a connection for this thread, which may share it with other threads."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
             is_main = threading.current_thread() is threading.main_thread()
@@ -134,14 +138,14 @@ class Shelf:
         return found
 
     @contextmanager
-    def in_time(self, seconds: float) -> Generator[None]:
-        """Cuts off statements of this thread after `seconds`. Raises QueryTooSlow."""
+    def limit_time(self, seconds: float) -> Generator[None]:
+        """Stop statements of this thread after `seconds`. Raise QueryTooSlow."""
         self._local.deadline = time.monotonic() + seconds
         try:
             yield
         except sqlite3.OperationalError as exc:
             if "interrupted" in str(exc):
-                raise too_slow(seconds) from None
+                raise make_timeout_error(seconds) from None
             raise
         finally:
             self._local.deadline = None
@@ -151,18 +155,18 @@ class Shelf:
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
         connection.execute("PRAGMA query_only=1")
         connection.execute("PRAGMA mmap_size=1073741824")
-        connection.set_progress_handler(self._is_late, _STEPS_BETWEEN_CHECKS)
+        connection.set_progress_handler(self._is_past_deadline, _STEPS_BETWEEN_CHECKS)
         return connection
 
-    def _is_late(self) -> bool:
-        """Asked by the thread that runs a statement, from time to time."""
+    def _is_past_deadline(self) -> bool:
+        """Return True if the statement of this thread must stop; SQLite calls it regularly."""
         deadline: float | None = getattr(self._local, "deadline", None)
         return deadline is not None and time.monotonic() > deadline
 
     def resolve(self, given: str) -> int:
-        """Return the place of the paper with this id, DOI, arXiv id, PMID, PMCID or BibTeX key, however it is spelled.
+        """Return the number of the paper with this id, DOI, arXiv id, PMID, PMCID or BibTeX key, in any spelling.
 
-        Raises PaperNotFound.
+        Raise PaperNotFound.
         """
         given = replace_surrogates(given).strip(_BLANKS)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
@@ -172,30 +176,32 @@ class Shelf:
                 found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (known,)).fetchone()
                 if found:
                     return found[0]
-                keys = [f"id:{known}", *keys]  # of a paper that became part of another
+                keys = [f"id:{known}", *keys]  # of a paper that was merged into another
             for key in keys:
                 found = connection.execute("SELECT no FROM alias WHERE key = ?", (key,)).fetchone()
                 if found:
                     return found[0]
         raise PaperNotFound(given)
 
-    def complete(self, given: str) -> int:
-        """Return the place of the paper that `given` names, or the only one whose id or BibTeX key begins with it.
+    def resolve_prefix(self, given: str) -> int:
+        """Return the number of the paper that `given` names, or of the only one whose id or key starts with it.
 
-        Raises PaperNotFound, and PaperAmbiguous if several begin so.
+        Raise PaperNotFound, and PaperAmbiguous for several papers.
         """
         try:
             return self.resolve(given)
         except PaperNotFound:
-            begun = self._beginning(replace_surrogates(given).strip())
-        if not begun:
+            matching = self._find_by_prefix(replace_surrogates(given).strip())
+        if not matching:
             raise PaperNotFound(given)
-        if len(begun) > 1:
-            raise PaperAmbiguous(given, [f"{name} ({self.described(no)['title']})" for no, name in begun.items()])
-        return next(iter(begun))
+        if len(matching) > 1:
+            raise PaperAmbiguous(
+                given, [f"{name} ({self.metadata_dict(no)['title']})" for no, name in matching.items()]
+            )
+        return next(iter(matching))
 
-    def _beginning(self, prefix: str) -> dict[int, str]:
-        """Return the first papers whose id or a BibTeX key begins with `prefix`, with what begins so."""
+    def _find_by_prefix(self, prefix: str) -> dict[int, str]:
+        """Return the first papers whose id or BibTeX key starts with `prefix`, with that id or key."""
         if not prefix or len(prefix) > VALUE_CHARS or "\0" in prefix:
             return {}
         keys, ids = f"bib:{prefix.removeprefix('bib:')}", prefix.lower()
@@ -205,72 +211,75 @@ class Shelf:
         )
         last = "\U0010ffff"
         rows = self.connection().execute(query, (ids, ids + last, keys, keys + last, 10 * _LISTED)).fetchall()
-        begun: dict[int, str] = {}
+        matching: dict[int, str] = {}
         for no, name in rows:
-            begun.setdefault(no, name)
-        return dict(list(begun.items())[:_LISTED])
+            matching.setdefault(no, name)
+        return dict(list(matching.items())[:_LISTED])
 
-    def with_title(self, title: str) -> list[int]:
-        """The places of the papers with exactly this title, whatever its case and accents."""
+    def find_by_title(self, title: str) -> list[int]:
+        """Return the numbers of the papers with this title, ignoring case and accents."""
         folded = fold_text(replace_surrogates(" ".join(title.split())))
         found = self.connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
         return [no for (no,) in found]
 
     def metadata(self, no: int) -> bytes:
-        """The whole reply about a paper, as JSON."""
-        return self._one("SELECT metadata FROM paper WHERE no = ?", no)
+        """Return all metadata of a paper, as JSON."""
+        return self._read_value("SELECT metadata FROM paper WHERE no = ?", no)
 
-    def described(self, no: int) -> dict[str, Any]:
+    def metadata_dict(self, no: int) -> dict[str, Any]:
+        """Return all metadata of a paper."""
         return orjson.loads(self.metadata(no))
 
     def bibtex(self, no: int) -> str:
-        return self._one("SELECT bibtex FROM paper WHERE no = ?", no)
+        """Return the stored BibTeX entry of a paper, or an empty text."""
+        return self._read_value("SELECT bibtex FROM paper WHERE no = ?", no)
 
     def keys(self, no: int) -> list[str]:
-        """Every key that leads to a paper."""
-        return orjson.loads(self._one("SELECT keys FROM paper WHERE no = ?", no))
+        """Return all keys of a paper."""
+        return orjson.loads(self._read_value("SELECT keys FROM paper WHERE no = ?", no))
 
     def origins(self, no: int) -> list[str]:
-        """The inputs a paper came from."""
-        return orjson.loads(self._one("SELECT origins FROM paper WHERE no = ?", no))
+        """Return the inputs of a paper."""
+        return orjson.loads(self._read_value("SELECT origins FROM paper WHERE no = ?", no))
 
     def digest(self, no: int) -> str:
-        """Return the digest of all that is said of a paper."""
-        return self._one("SELECT digest FROM paper WHERE no = ?", no)
+        """Return the digest of the contents of a paper."""
+        return self._read_value("SELECT digest FROM paper WHERE no = ?", no)
 
     def entry_rows(self, no: int) -> list[bytes]:
-        """Return what each of several inputs said of a paper, in a form for builds; not in shelves of schema 1."""
+        """Return the stored entries of a paper that has several; not for shelves of schema 1."""
         rows = self.connection().execute("SELECT entry FROM entry WHERE no = ? ORDER BY place", (no,))
         return [row for (row,) in rows]
 
     def added_summaries(self, no: int) -> list[str]:
-        """Return the names of the summaries that came from a folder of them; not in shelves of schema 1."""
+        """Return the names of the summaries from summary folders; not for shelves of schema 1."""
         query = "SELECT name FROM asset WHERE no = ? AND kind = ? AND is_added ORDER BY name"
         return [name for (name,) in self.connection().execute(query, (no, SUMMARY))]
 
-    def rows(self, numbers: Sequence[int]) -> list[Row]:
-        """What search results show, in the order of `numbers`."""
+    def read_rows(self, numbers: Sequence[int]) -> list[Row]:
+        """Return the rows of these papers, in the order of `numbers`."""
         marks = ",".join("?" * len(numbers))
         query = f"SELECT no, metadata FROM paper WHERE no IN ({marks})"  # noqa: S608 - marks only
         found = {no: orjson.loads(metadata) for no, metadata in self.connection().execute(query, numbers)}
-        return [_row(no, found[no]) for no in numbers]
+        return [_make_row(no, found[no]) for no in numbers]
 
-    def facet_id(self, kind: str, folded: str) -> int | None:
+    def find_facet_id(self, kind: str, folded: str) -> int | None:
+        """Return the id of a folded facet value, or None."""
         query = "SELECT id FROM facet WHERE kind = ? AND fold = ?"
         found = self.connection().execute(query, (kind, replace_surrogates(folded))).fetchone()
         return found[0] if found else None
 
     def top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
-        """Values and how many papers have them, the most frequent first."""
+        """Return values and their numbers of papers, most frequent first."""
         query = "SELECT value, paper_count FROM facet WHERE kind = ? ORDER BY paper_count DESC, value LIMIT ? OFFSET ?"
         return self.connection().execute(query, (kind, limit, offset)).fetchall()
 
-    def facet_total(self, kind: str) -> int:
-        """How many different values there are."""
+    def count_facet_values(self, kind: str) -> int:
+        """Return the number of different values."""
         return self.connection().execute("SELECT count(*) FROM facet WHERE kind = ?", (kind,)).fetchone()[0]
 
-    def with_facet(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:
-        """The places of the papers that have any of the values, newest first, and how many there are."""
+    def find_by_facets(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:
+        """Return a page of the numbers of papers with any of these values, newest first, and their total."""
         marks = ",".join("?" * len(facets))
         found = f"FROM paper WHERE no IN (SELECT no FROM paper_facet WHERE facet IN ({marks}))"  # noqa: S608
         connection = self.connection()
@@ -279,16 +288,18 @@ class Shelf:
         return [no for (no,) in connection.execute(page, (*facets, limit, offset))], total
 
     def asset(self, no: int, kind: str, name: str) -> AssetRef | None:
+        """Return the reference to an asset of a paper, or None."""
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ? AND kind = ? AND name = ?"
         found = self.connection().execute(query, (no, kind, name)).fetchone()
         return AssetRef(*found) if found else None
 
     def assets(self, no: int) -> list[AssetRef]:
+        """Return references to all assets of a paper."""
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ?"
         return [AssetRef(*row) for row in self.connection().execute(query, (no,))]
 
     def stats(self) -> dict[str, Any]:
-        """What is here, and how many papers lack what."""
+        """Return counts of papers, assets, values and missing fields."""
         connection = self.connection()
         missing = connection.execute("SELECT what, papers FROM missing").fetchall()
         assets = connection.execute("SELECT kind, name, count(*) FROM asset GROUP BY kind, name").fetchall()
@@ -306,36 +317,38 @@ class Shelf:
             "missing": dict(missing),
         }
 
-    def texts(self, no: int, most: int) -> Iterator[StoredText]:
-        """Yield the texts of a paper in this folder: its source, then its translations, then summaries of people.
+    def read_texts(self, no: int, max_chars: int) -> Iterator[StoredText]:
+        """Yield the local texts of a paper: source, translations, then summaries other than the default one.
 
-        No more than `most` characters are read of all of them.
+        At most `max_chars` characters are read in total.
         """
         order = {SOURCE: 0, TRANSLATION: 1, SUMMARY: 2}
         for ref in sorted(self.assets(no), key=lambda ref: (order[ref.kind], ref.name)):
-            if most <= 0:
+            if max_chars <= 0:
                 return
             with suppress(OSError, ValueError):
                 path = self._static / asset_path(ref.kind, ref.sha256)
-                # Line ends stay as they are, so that offsets are those of the stored text.
+                # Line ends are not converted, so that offsets refer to the stored text.
                 with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as stream:
-                    text = stream.read(most)
-                most -= len(text)
+                    text = stream.read(max_chars)
+                max_chars -= len(text)
                 if ref.kind != SUMMARY:
                     yield StoredText(ref.kind, text, extract_plain_text(text))
                 elif not is_default_summary(summary := orjson.loads(text)):
                     yield StoredText(ref.kind, text, extract_json_text(summary))
 
-    def _one(self, query: str, no: int) -> Any:
+    def _read_value(self, query: str, no: int) -> Any:
         return self.connection().execute(query, (no,)).fetchone()[0]
 
 
-def _row(no: int, said: dict[str, Any]) -> Row:
-    authors = said["authors"][:AUTHORS_SHOWN]
-    return Row(no, said["paper_id"], said["title"], said["year"], said["venue"], authors, said["abstract"], said)
+def _make_row(no: int, record: dict[str, Any]) -> Row:
+    authors = record["authors"][:AUTHORS_SHOWN]
+    head = (record["paper_id"], record["title"], record["year"], record["venue"])
+    return Row(no, *head, authors, record["abstract"], record)
 
 
-def too_slow(seconds: float) -> QueryTooSlow:
+def make_timeout_error(seconds: float) -> QueryTooSlow:
+    """Return the error for a query that was stopped after `seconds`."""
     return QueryTooSlow(
         f"The query took longer than {plural(seconds, 'second')} and was stopped.",
         hint="Use fewer or rarer words, or filters such as year: and venue:.",
@@ -343,8 +356,8 @@ def too_slow(seconds: float) -> QueryTooSlow:
     )
 
 
-def _opened_index(folder: Path, links: Path) -> tantivy.Index:
-    """The index, opened through a folder of links: it wants to write locks where it lies."""
+def _open_linked_index(folder: Path, links: Path) -> tantivy.Index:
+    """Open the index through a folder of links, because tantivy writes lock files beside it."""
     for path in folder.iterdir():
         (links / path.name).symlink_to(path)
     index = open_index(links)

@@ -1,4 +1,4 @@
-"""Is a shelf whole? Every file is read and compared with what the build wrote."""
+"""The verification of a shelf: every file is read and compared with its digest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,26 +6,30 @@ from pathlib import Path
 from typing import Any
 
 from paper_library.store.layout import STATIC, asset_path
-from paper_library.store.manifest import file_digest, read_manifest
+from paper_library.store.manifest import compute_file_digest, read_manifest
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
 
 
 @dataclass(slots=True)
 class Verdict:
+    """The result of a verification."""
+
     build_id: str = ""
     papers: int = 0
     files: int = 0
-    """How many were read."""
+    """The number of files that were read."""
     problems: list[str] = field(default_factory=list[str])
 
     @property
-    def is_whole(self) -> bool:
+    def is_intact(self) -> bool:
+        """True if there are no problems."""
         return not self.problems
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values."""
         return {
-            "is_whole": self.is_whole,
+            "is_whole": self.is_intact,
             "build_id": self.build_id,
             "papers": self.papers,
             "files": self.files,
@@ -33,16 +37,16 @@ class Verdict:
         }
 
 
-def verify(folder: Path, progress: Callable[[int], None] | None = None) -> Verdict:
-    """What is wrong with the shelf in `folder`.
+def verify_shelf(folder: Path, progress: Callable[[int], None] | None = None) -> Verdict:
+    """Verify every file of the shelf in `folder`.
 
-    Raises ShelfNotFound, ShelfTooNew, and ShelfDamaged if nothing can be said because the manifest is gone.
+    Raise ShelfNotFound, ShelfTooNew, and ShelfDamaged if the manifest cannot be read.
     """
     manifest = read_manifest(folder)
     verdict = Verdict(manifest.build_id, manifest.papers)
     for name, digest in manifest.files.items():
-        _check(folder / name, name, digest, verdict)
-    if verdict.problems:  # what is damaged is not opened
+        _check_file(folder / name, name, digest, verdict)
+    if verdict.problems:  # a damaged database is not opened
         return verdict
     try:
         shelf = Shelf.open(folder)
@@ -55,17 +59,17 @@ def verify(folder: Path, progress: Callable[[int], None] | None = None) -> Verdi
         shelf.close()
     for done, (kind, digest) in enumerate(assets):
         name = f"{STATIC}/{asset_path(kind, digest)}"
-        _check(folder / name, name, digest, verdict)
+        _check_file(folder / name, name, digest, verdict)
         if progress and done % 200 == 0:
             progress(done)
     return verdict
 
 
-def _check(path: Path, name: str, digest: str, verdict: Verdict) -> None:
+def _check_file(path: Path, name: str, digest: str, verdict: Verdict) -> None:
     verdict.files += 1
     try:
-        if file_digest(path) != digest:
-            verdict.problems.append(f"{name} is not as it was built")
+        if compute_file_digest(path) != digest:
+            verdict.problems.append(f"{name} has changed since the build")
     except FileNotFoundError:
         verdict.problems.append(f"{name} is missing")
     except OSError as exc:

@@ -1,1 +1,1 @@
-"""What is done with text: words to search by, markdown, sentences. Pure functions."""
+"""Pure functions on texts: markdown, excerpts, tables, summaries and citations."""

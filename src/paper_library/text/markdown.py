@@ -1,11 +1,10 @@
-"""Markdown: the plain text in it, its headings, and HTML that is safe to show."""
+"""Markdown: headings, plain text, escaping, and safe HTML."""
 
 import re
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-# What stands between two marks is bounded: text is not always written by friends, and each mark would be searched for
-# its partner to the end.
+# The text between two marks is bounded: in hostile text, the search for each closing mark would run to the end.
 _FENCE: Final = re.compile(r" {0,3}(?:(`{3,})[^`]*|(~{3,}).*)")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
@@ -31,16 +30,18 @@ _LINE_START: Final = re.compile(r"^(\s*\d*)([#+=-]|(?<=\d)[.)])")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
+    """A heading of a text."""
+
     level: int
     title: str
     offset: int
-    """Where its line begins, in characters."""
+    """The offset of its line, in characters."""
     end: int
-    """Where the text below it begins."""
+    """The offset of the text below it."""
 
 
 def find_headings(markdown: str) -> list[Heading]:
-    """The headings of both kinds, in order. What is fenced as code holds none."""
+    """Return the headings in order, both `#` and underlined ones, without those in fenced code."""
     found: list[Heading] = []
     fence, offset = "", 0
     lines = _blank_comments(markdown).splitlines(keepends=True)
@@ -65,19 +66,19 @@ def find_headings(markdown: str) -> list[Heading]:
 
 
 def _blank_comments(markdown: str) -> str:
-    """With blanks for comments, so that every place stays what it is."""
+    """Return the text with spaces for comments, so that offsets do not change."""
     if "<!--" not in markdown:
         return markdown
     return _COMMENT.sub(lambda found: re.sub(r"[^\n\r]", " ", found[0]), markdown)
 
 
 def find_title(markdown: str) -> str:
-    """The first heading of level 1, or nothing."""
+    """Return the first heading of level 1, or an empty text."""
     return next((heading.title for heading in find_headings(markdown) if heading.level == 1), "")
 
 
 def find_section_text(markdown: str, *names: str) -> str:
-    """The text below the first heading of one of these names (`abstract`, `1. Abstract`), to the next; or nothing."""
+    """Return the text below the first heading with one of these names (`abstract`, `1. Abstract`), or an empty text."""
     headings = find_headings(markdown)
     for at, heading in enumerate(headings):
         if strip_heading_number(heading.title).lower() in names:
@@ -92,7 +93,7 @@ def strip_heading_number(title: str) -> str:
 
 
 def _strip_closing_marks(text: str) -> str:
-    """A heading without the marks that may also stand behind it."""
+    """Return a heading without its closing `#` marks."""
     text = text.strip()
     bare = text.rstrip("#")
     return bare if not bare or bare[-1] in " \t" else text
@@ -103,7 +104,7 @@ def _clean_heading(text: str) -> str:
 
 
 def _find_underline(lines: list[str], at: int) -> str:
-    """What the text of this line is underlined with; one of several lines is taken for a paragraph."""
+    """Return the character that underlines this line, or an empty text; several lines are a paragraph."""
     if at + 1 >= len(lines) or _NO_SETEXT_TEXT.match(lines[at]) or (at > 0 and lines[at - 1].strip()):
         return ""
     under = _UNDERLINE.fullmatch(lines[at + 1].rstrip("\r\n"))
@@ -111,13 +112,13 @@ def _find_underline(lines: list[str], at: int) -> str:
 
 
 def extract_plain_text(markdown: str) -> str:
-    """The words of `markdown` without its marks; code and tables keep their contents."""
+    """Return the words of `markdown` without markup; contents of code and tables are included."""
     text = _LINE_MARKS.sub("", _strip_block_markup(markdown))
     return strip_inline_markup(text)
 
 
 def extract_json_text(value: Any) -> str:
-    """Return every text in a JSON value without its Markdown, joined by single spaces."""
+    """Return all texts in a JSON value without markup, joined by spaces."""
     if isinstance(value, str):
         return extract_plain_text(value)
     if isinstance(value, dict):
@@ -128,14 +129,14 @@ def extract_json_text(value: Any) -> str:
 
 
 def _strip_block_markup(text: str) -> str:
-    """Without what headings and tables are drawn with."""
+    """Return the text without the marks of headings and tables."""
     if "#" in text:
         text = _HEADING_LINE.sub(r"\1.", text)
     return _TABLE_RULE.sub("", text).replace("|", " ") if "|" in text else text
 
 
 def strip_inline_markup(text: str) -> str:
-    """The words of a line of markdown without its marks."""
+    """Return the words of a line of markdown without markup."""
     if "<" in text:
         text = _TAG.sub(" ", text)
     if "[" in text:
@@ -149,27 +150,27 @@ def strip_inline_markup(text: str) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """`text`, in the midst of a line, as markdown that shows exactly it."""
+    """Return `text` escaped for the middle of a markdown line."""
     return text.translate(_SPECIAL)
 
 
 def unescape_markdown(text: str) -> str:
-    """What `escape_markdown` was given."""
+    """Return the text that `escape_markdown` escaped."""
     return _ESCAPED.sub(r"\1", text)
 
 
 def escape_line_start(line: str) -> str:
-    """The same for markdown that begins a line, where more characters mean something."""
+    """Return a markdown line with characters escaped that are special at its start."""
     return _LINE_START.sub(r"\1\\\2", line)
 
 
 def render_safe_html(markdown: str) -> str:
-    """`markdown` as HTML with everything taken out that could act: scripts, styles, handlers, foreign frames."""
+    """Return `markdown` as HTML without active content: scripts, styles, handlers and frames."""
     import nh3
     from markdown_it import MarkdownIt
 
     rendered = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
-    # Images lie elsewhere, and fetching them would tell who reads what.
+    # Images are on other servers, and fetching them would reveal what is read.
     tags = nh3.ALLOWED_TAGS - {"img"}
     return nh3.clean(
         rendered, tags=tags, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer nofollow"

@@ -1,4 +1,4 @@
-"""Tables of a paper's text, row by row, each with its header, caption and section."""
+"""Table rows of a paper's text, with header, caption and section."""
 
 import re
 from collections.abc import Iterator
@@ -13,19 +13,19 @@ _CAPTION: Final = re.compile(r"(?i)\W{0,4}tab(?:le|\.)\W")
 _LABEL: Final = re.compile(r"(?i)table:\s+")
 _MOST_CAPTION: Final = 500
 _NEAR: Final = 3
-"""A caption stands at most this many lines before or after its table."""
+"""The most lines between a table and its caption."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row of a table: its cells, the cells of the header above them, and where the table is."""
+    """One row of a table, with the header, caption and section of the table."""
 
     section: str
     caption: str
     header: tuple[str, ...]
     cells: tuple[str, ...]
     offset: int
-    """Where the line of the row begins, in characters."""
+    """The offset of the row, in characters."""
 
 
 def find_table_rows(markdown: str) -> Iterator[TableRow]:
@@ -66,12 +66,12 @@ def _split_cells(line: str) -> tuple[str, ...]:
 
 
 def _fit_to_width(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
-    """Return as many cells as the header has: markdown readers fill and cut rows the same way."""
+    """Return the cells padded or cut to the width of the header, as markdown renderers do."""
     return (*cells[:width], *[""] * (width - len(cells)))
 
 
 def _find_caption(lines: list[str], start: int, end: int) -> str:
-    """Return the line near a table that begins with "Table", before others above it and then below it."""
+    """Return the nearest line that starts with "Table", above the table or else below it."""
     near = [*lines[max(0, start - _NEAR) : start][::-1], *lines[end : end + _NEAR]]
     found = next((line for line in near if _CAPTION.match(line)), "")
     return _LABEL.sub("", " ".join(strip_inline_markup(found.strip()).split()))[:_MOST_CAPTION]

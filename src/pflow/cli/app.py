@@ -1,4 +1,4 @@
-"""What the commands share: the app, their options, and the service they ask."""
+"""The typer application, and the options and the service that all commands share."""
 
 from typing import Annotated, Any, Final
 
@@ -22,22 +22,22 @@ Workflow = Annotated[
 ]
 
 
-def service(workflow: str | None = None) -> Service:
+def open_service(workflow: str | None = None) -> Service:
     """For a command that uses the pflow home: all do, unless they are asked for a workflow that is a file elsewhere.
 
     Raises InvalidConfig, and Unavailable for a home that can be none.
     """
-    from pflow.cli.sources import check_home, names_a_file
+    from pflow.cli.sources import check_home, is_file_path
     from pflow.config import load_settings
 
     found = Service(load_settings())
-    if workflow is None or not names_a_file(workflow):
+    if workflow is None or not is_file_path(workflow):
         check_home(found.home)
     return found
 
 
 @app.callback()
-def pflow(
+def handle_global_options(
     version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
 ) -> None:
     if version:
@@ -47,9 +47,11 @@ def pflow(
         raise typer.Exit
 
 
-@app.command(add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-def run(context: typer.Context) -> None:
-    """Run a workflow, or go on with one that failed."""
+@app.command(
+    name="run", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def run_workflow(context: typer.Context) -> None:
+    """Run a workflow, or resume one that failed."""
     from pflow.cli.run_command import main
 
     main(context.args)

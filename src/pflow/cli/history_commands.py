@@ -5,80 +5,80 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, app, service
+from pflow.cli.app import Json, app, open_service
 from pflow.cli.printing import print_json
 from pflow.service import Service
 from uraniborg.kernel.logging import redact
 
 
-@app.command()
-def history(
+@app.command(name="history")
+def list_runs(
     workflow: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Runs of this workflow only.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many to show.")] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many runs to list.")] = 20,
     json: Json = False,
 ) -> None:
     """List the last runs, the newest first."""
-    from pflow.cli.run_pages import tell_history
-    from pflow.cli.sources import run_as_told, run_name
+    from pflow.cli.run_pages import print_history
+    from pflow.cli.sources import make_run_name, split_logged_source
 
-    asked = service()
-    log = asked.open_log()
+    service = open_service()
+    log = service.open_log()
     try:
-        found = log.list_runs(run_name(workflow) if workflow else None, limit)
+        found = log.list_runs(make_run_name(workflow) if workflow else None, limit)
         if workflow and not found:
-            _check_that_there_is(asked, workflow, log.count_runs())
+            _require_known_workflow(service, workflow, log.count_runs())
     finally:
         log.close()
-    told: list[dict[str, Any]] = redact([run_as_told(run) for run in found])
-    print_json({"runs": told}) if json else tell_history(told, workflow)
+    runs: list[dict[str, Any]] = redact([split_logged_source(run) for run in found])
+    print_json({"runs": runs}) if json else print_history(runs, workflow)
 
 
-def _check_that_there_is(asked: Service, workflow: str, known: Iterable[str]) -> None:
-    """Raises WorkflowNotFound for what is neither a workflow nor was one, and SecurityError for what is no name."""
-    from pflow.cli.sources import names_a_file, place_of, source_of
+def _require_known_workflow(service: Service, workflow: str, known: Iterable[str]) -> None:
+    """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
+    from pflow.cli.sources import find_source, is_file_path, locate_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
-    from pflow.ir.diagnostics import nearest
+    from pflow.suggestions import find_nearest
 
     try:
-        if names_a_file(workflow):
-            source_of(asked, workflow)
+        if is_file_path(workflow):
+            find_source(service, workflow)
         else:
-            place_of(asked, workflow)
+            locate_file(service, workflow)
     except InvalidWorkflow:
         return
     except WorkflowNotFound as missing:
-        if names_a_file(workflow):
+        if is_file_path(workflow):
             raise
-        meant = missing.ids.get("nearest") or nearest(workflow, sorted(known))
+        nearest = missing.ids.get("nearest") or find_nearest(workflow, sorted(known))
         raise WorkflowNotFound(
-            f"There is no workflow '{workflow[:80]}', and there was no run of one.",
-            hint=f"Did you mean '{meant}'?" if meant else "`pflow history` lists the runs of all workflows.",
+            f"There is no workflow '{workflow[:80]}', and no run of that name.",
+            hint=f"Did you mean '{nearest}'?" if nearest else "`pflow history` lists the runs of all workflows.",
             name=workflow[:80],
-            nearest=meant,
+            nearest=nearest,
         ) from None
 
 
-@app.command()
-def show(
+@app.command(name="show")
+def show_run(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="The id of a run, or its beginning; the last run if left out.")
+        str | None, typer.Argument(metavar="RUN", help="The id of a run, or its start; the last run if left out.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Show a run, node by node.
 
-    With times, with what it was given and gave, and with what went wrong.
+    Prints durations, inputs, outputs and errors.
     """
-    from pflow.cli.run_pages import tell_run
-    from pflow.cli.sources import run_as_told
+    from pflow.cli.run_pages import print_run
+    from pflow.cli.sources import split_logged_source
     from pflow.errors import RunNotFound
 
-    log = service().open_log()
+    log = open_service().open_log()
     try:
         last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
         if run is None and not last:
-            raise RunNotFound("Nothing has run yet.", hint="pflow run NAME")
-        found: dict[str, Any] = redact(run_as_told(log.get_run(run or last[0]["id"])))
+            raise RunNotFound("There are no runs yet.", hint="pflow run NAME")
+        found: dict[str, Any] = redact(split_logged_source(log.get_run(run or last[0]["id"])))
     finally:
         log.close()
-    print_json(found) if json else tell_run(found)
+    print_json(found) if json else print_run(found)

@@ -1,4 +1,4 @@
-"""Text that an input takes from elsewhere: a file, or what is piped in."""
+"""Values of inputs from KEY=VALUE arguments, files and stdin."""
 
 import os
 import re
@@ -13,30 +13,29 @@ from pflow.cli.run_arguments import UsageError
 from pflow.ir.declarations import read_inputs
 from pflow.ir.model import Input
 
-LARGEST: Final = 10_000_000
+MOST_BYTES: Final = 10_000_000
 """Bytes of text that one input takes."""
 _PATIENCE_MS: Final = 1_000
-_HINT: Final = "Save it to a file, give its path as a value, and have the workflow read it, for example with read-file."
+_HINT: Final = "Save it to a file, give its path as a value, and let the workflow read it, for example with read-file."
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?")
 _UNDECLARED: Final = Input("")
 
 
-def read_file(name: str, path: str) -> str:
-    """The text of a file, for the input `name`. Raises UsageError."""
+def read_input_file(name: str, path: str) -> str:
+    """Return the text of a file for the input `name`. Raise UsageError."""
     try:
         with Path(path).expanduser().open("rb") as stream:
-            data = stream.read(LARGEST + 1)
+            data = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError, RuntimeError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) else "this is no path"
+        reason = exc.strerror if isinstance(exc, OSError) else "this is not a valid path"
         hint = f"Check the path. To give the text itself, write {name}=@@{path[:40]}"
         raise UsageError(f"The file '{path[:200]}' for '{name}' cannot be read: {reason}.", hint=hint) from None
-    return _text(data, f"The file '{path[:200]}'", name)
+    return _decode_text(data, f"The file '{path[:200]}'", name)
 
 
-def stdin_is_piped() -> bool:
-    """Whether something is piped in, or a file is. What programs get from other programs is often neither, and open
-    for ever."""
+def is_stdin_piped() -> bool:
+    """Return whether stdin is a pipe or a file, and not a terminal or an open descriptor of another program."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
     except (AttributeError, OSError, ValueError):  # closed, or in the place of it something else
@@ -44,20 +43,20 @@ def stdin_is_piped() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
-def read_stdin(name: str) -> str:
+def read_input_stdin(name: str) -> str:
     """All of stdin, for the input `name`. Raises UsageError."""
     try:
-        _tell_if_waiting(name)
-        data = sys.stdin.buffer.read(LARGEST + 1)
+        _announce_waiting(name)
+        data = sys.stdin.buffer.read(MOST_BYTES + 1)
     except (AttributeError, OSError, ValueError):
-        raise UsageError(f"There is no stdin to read '{name}' from.", hint=f"Write {name}=VALUE.") from None
-    return _text(data, "What is on stdin", name)
+        raise UsageError(f"stdin is closed, so '{name}' cannot be read from it.", hint=f"Write {name}=VALUE.") from None
+    return _decode_text(data, "The text on stdin", name)
 
 
-def _tell_if_waiting(name: str) -> None:
-    """Whoever does not know what is waited for should be told."""
+def _announce_waiting(name: str) -> None:
+    """Print which input is expected on stdin if no text has arrived yet."""
     if sys.stdin.isatty():
-        sys.stderr.write(f"Type the value of '{name}', then Ctrl-D on a line of its own.\n")
+        sys.stderr.write(f"Type the value of '{name}', then press Ctrl-D on an empty line.\n")
     elif hasattr(select, "poll"):
         poll = select.poll()
         poll.register(sys.stdin.fileno(), select.POLLIN)
@@ -65,17 +64,17 @@ def _tell_if_waiting(name: str) -> None:
             sys.stderr.write(f"Waiting for the value of '{name}' on stdin.\n")
 
 
-def _text(data: bytes, what: str, name: str) -> str:
-    if len(data) > LARGEST:
-        raise UsageError(f"{what} is too large for '{name}': over {LARGEST // 1_000_000} MB.", hint=_HINT)
+def _decode_text(data: bytes, what: str, name: str) -> str:
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{what} is too large for '{name}': over {MOST_BYTES // 1_000_000} MB.", hint=_HINT)
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise UsageError(f"{what} is not UTF-8 text, and '{name}' takes no other.", hint=_HINT) from None
+        raise UsageError(f"{what} is not UTF-8 text, which '{name}' requires.", hint=_HINT) from None
 
 
-def inputs_of(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
-    """Return the inputs of a run, with what is piped in for the one that asks for it. Raises UsageError."""
+def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
+    """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise UsageError."""
     declared = read_inputs(document.get("inputs"), [])
     from_stdin = [name for name, text in given.items() if text == "-"]
     if from_stdin and not has_stdin:
@@ -88,34 +87,34 @@ def inputs_of(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdi
             f"Only one input can be read from stdin; these ask for it: {', '.join(from_stdin)}.",
             hint="Give the others as KEY=@FILE.",
         )
-    values = {name: _value(name, text, declared.get(name, _UNDECLARED)) for name, text in given.items()}
+    values = {name: _parse_input(name, text, declared.get(name, _UNDECLARED)) for name, text in given.items()}
     asking = next((one for one in declared.values() if one.stdin), None)
-    if has_stdin and asking and asking.name not in values and not from_stdin and stdin_is_piped():
-        text = read_stdin(asking.name)
-        if text:  # an empty pipe is what many programs are started with
-            values[asking.name] = _content(text, asking)
+    if has_stdin and asking and asking.name not in values and not from_stdin and is_stdin_piped():
+        text = read_input_stdin(asking.name)
+        if text:  # many programs start others with an empty pipe
+            values[asking.name] = _parse_content(text, asking)
     return values
 
 
-def _value(name: str, text: str, declared: Input) -> Any:
+def _parse_input(name: str, text: str, declared: Input) -> Any:
     if text == "-":
-        return _content(read_stdin(name), declared)
+        return _parse_content(read_input_stdin(name), declared)
     if text.startswith("@@"):
         return text[1:]
     if text.startswith("@"):
-        return _content(read_file(name, text[1:]), declared)
-    # Text is left to whoever checks the inputs to make of it what is declared.
-    return text if declared.type != "any" else inferred(text)
+        return _parse_content(read_input_file(name, text[1:]), declared)
+    # The engine converts text to the declared type.
+    return text if declared.type != "any" else infer_value(text)
 
 
-def _content(text: str, declared: Input) -> Any:
-    """What a file or stdin holds is text, unless it is an object or a list as JSON."""
+def _parse_content(text: str, declared: Input) -> Any:
+    """Return the text of a file or of stdin, parsed if it is a JSON object or list."""
     is_structured = declared.type == "any" and text.lstrip().startswith(("{", "["))
-    return _as_json(text) if is_structured else text
+    return _parse_json_or_text(text) if is_structured else text
 
 
-def inferred(text: str) -> Any:
-    """The value that a text looks like. Numbers that would lose something, such as 007, are text."""
+def infer_value(text: str) -> Any:
+    """Return the value that a text looks like. Numbers that would lose characters, such as 007, stay text."""
     lowered = text.lower()
     if lowered in ("true", "false"):
         return lowered == "true"
@@ -123,10 +122,10 @@ def inferred(text: str) -> Any:
         return int(text)
     if _FLOAT.fullmatch(text) and not text.lstrip("-").isdigit():
         return float(text)
-    return _as_json(text) if text.startswith(("{", "[", '"')) or text == "null" else text
+    return _parse_json_or_text(text) if text.startswith(("{", "[", '"')) or text == "null" else text
 
 
-def _as_json(text: str) -> Any:
+def _parse_json_or_text(text: str) -> Any:
     import orjson
 
     try:

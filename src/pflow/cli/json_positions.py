@@ -1,4 +1,4 @@
-"""Where in a JSON text each value is, so that what is wrong with it can be shown there."""
+"""Positions of values in a JSON text."""
 
 import json
 import re
@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _STEP: Final = re.compile(r"[.\[/]")
-"""With which a step of a path begins. What is wrong within a workflow that is written out in another is told after a
-slash."""
+"""The characters that begin a step of a path. A slash precedes the path inside a nested workflow."""
 _LONGEST_PATH: Final = 2_000
 
 
@@ -32,21 +31,21 @@ class _Value:
 
 
 class Positions:
-    """The positions in one text, which is JSON: of the workflow that it is, or that it has under `ir`.
+    """The positions of the values of a workflow in a JSON text, wrapped under `ir` or not.
 
-    Raises ValueError for what is no JSON.
+    Raises ValueError if the text is not JSON.
     """
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._root = _scanned(text)
+        self._root = _scan_values(text)
         inner = self._root.inner or {}
         if "ir" in inner and "nodes" not in inner:
             self._root = inner["ir"]
 
-    def of(self, path: str, *, key: bool = False) -> Position | None:
-        """Where the value is, or its key, or else what it would be in."""
-        found = _found(self._root, path[:_LONGEST_PATH])[1]
+    def find(self, path: str, *, key: bool = False) -> Position | None:
+        """Return the position of the value or of its key; if the value is missing, that of the object around it."""
+        found = _find_deepest(self._root, path[:_LONGEST_PATH])[1]
         if found is self._root:
             return None
         start, end = (key and found.key) or found.span
@@ -54,8 +53,8 @@ class Positions:
         return Position(line, start - self._starts[line - 1] + 1, end - start)
 
 
-def _scanned(text: str) -> _Value:
-    """The value that the text is, with all that is in it. Nothing here grows with the depth at which a value is."""
+def _scan_values(text: str) -> _Value:
+    """Return the tree of values in a JSON text, without recursion."""
     outermost = _Value((0, 0))
     values: dict[str, _Value] = {}
     outermost.inner = values
@@ -65,7 +64,7 @@ def _scanned(text: str) -> _Value:
         sign = token[0]
         if sign in "]}":
             if not around:
-                raise ValueError("This is no JSON.")
+                raise ValueError("The text is not JSON.")
             values, takes_keys = around.pop()
         elif takes_keys and key is None and sign[0] == '"':
             name, key = str(json.loads(sign)), token.span()
@@ -77,19 +76,19 @@ def _scanned(text: str) -> _Value:
                 values, takes_keys = {}, sign == "{"
                 value.inner = values
     if "[0]" not in outermost.inner:
-        raise ValueError("This is no JSON.")
+        raise ValueError("The text is not JSON.")
     return outermost.inner["[0]"]
 
 
-def _found(value: _Value, path: str) -> tuple[int, _Value]:
-    """What is at the path, or as far on the way there as there is something, and how much of the path that was.
+def _find_deepest(value: _Value, path: str) -> tuple[int, _Value]:
+    """Return the deepest existing value on the path, and the length of the path to it.
 
-    A key may have in it what else stands between keys: each beginning of the path may be one.
+    A key may itself contain dots, brackets and slashes, so every prefix of the path is tried as a key.
     """
     best = 0, value
     start = 1 if path.startswith((".", "/")) else 0
     for end in (*(sign.start() for sign in _STEP.finditer(path, start + 1)), len(path)):
         if inner := (value.inner or {}).get(path[start:end]):
-            length, found = _found(inner, path[end:])
+            length, found = _find_deepest(inner, path[end:])
             best = max(best, (end + length, found), key=lambda one: one[0])
     return best

@@ -1,6 +1,6 @@
-"""What the commands write: JSON for programs; for people text in columns, painted where colour is welcome.
+"""Output of the commands: JSON for programs, and text in columns and colours for people.
 
-Everything for people is cleaned here: secrets are masked, and control characters shown instead of obeyed.
+Text for people is cleaned here: secrets are masked, and control characters are escaped.
 """
 
 import contextlib
@@ -19,17 +19,17 @@ GREEN: Final = "32"
 YELLOW: Final = "33"
 CYAN: Final = "36"
 _WIDTH: Final = 100
-"""Columns where nobody says how many there are."""
+"""Columns to assume if neither COLUMNS nor a terminal gives a number."""
 _GAP: Final = 2
 _DEEPEST: Final = 16
 _BELOW: Final = 3
-"""How far what is put below a line is indented."""
+"""Indentation of text that is put below its line."""
 _LEAST: Final = 24
 """Columns that a text of several words needs."""
 _WORDY: Final = 16
 _NARROWEST: Final = 8
 """To how few columns a column is cut so that others have room."""
-_LEAST_ROOM: Final = 20
+_LEAST_TERMINAL: Final = 20
 """Columns with which a page can do; where there are fewer, lines are longer than they should be."""
 
 
@@ -46,12 +46,12 @@ Piece = str | Painted
 Last = Literal["cut", "wrapped", "below"]
 
 
-def clean(text: str, *, keep: str = "") -> str:
+def clean_text(text: str, *, keep: str = "") -> str:
     return printable(redact(text), keep=keep)
 
 
-def json_text(value: Any, *, indented: bool = False) -> str:
-    """As JSON, whatever it is: what has no such form is told as text."""
+def to_json_text(value: Any, *, indented: bool = False) -> str:
+    """Return the value as JSON; values without a JSON form become text."""
     import orjson
 
     option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indented else 0)
@@ -64,9 +64,9 @@ def json_text(value: Any, *, indented: bool = False) -> str:
 
 
 def print_json(value: Any, stream: TextIO | None = None) -> None:
-    """One line, in UTF-8 whatever the terminal prefers; on stdout unless told otherwise."""
+    """Print the value as one line of UTF-8 JSON, by default on stdout."""
     out = stream or sys.stdout
-    data = f"{json_text(value)}\n".encode("utf-8", "backslashreplace")
+    data = f"{to_json_text(value)}\n".encode("utf-8", "backslashreplace")
     if hasattr(out, "buffer"):
         out.flush()
         out.buffer.write(data)
@@ -74,21 +74,21 @@ def print_json(value: Any, stream: TextIO | None = None) -> None:
         out.write(data.decode())
 
 
-def write(stream: TextIO, text: str) -> None:
-    """Also what the stream has no letters for."""
+def write_text(stream: TextIO, text: str) -> None:
+    """Write a text; characters that the stream cannot encode are escaped."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def say(label: str, style: str, text: str) -> None:
-    """A message on stderr, such as `warning: …`; further lines of it are indented."""
+def print_message(label: str, style: str, text: str) -> None:
+    """Print a message on stderr, such as `warning: …`; further lines are indented."""
     with contextlib.suppress(OSError):
-        Page(sys.stderr).labelled(label, style, text)
-    settle_stderr()
+        Page(sys.stderr).write_labelled(label, style, text)
+    flush_stderr()
 
 
-def settle_stderr() -> None:
-    """Whether anybody hears what is said there changes nothing: what it still holds may go nowhere."""
+def flush_stderr() -> None:
+    """Flush stderr; if it is closed, discard the rest so that the exit code stays the same."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -96,12 +96,12 @@ def settle_stderr() -> None:
 
 
 class Page:
-    """Text for a person, on stdout unless told otherwise."""
+    """Text for a person, by default on stdout."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stdout
         self._is_colored = can_use_color(self._stream)
-        self._columns = room_of(self._stream)
+        self._columns = get_terminal_columns(self._stream)
         self._is_empty = True
 
     @property
@@ -109,71 +109,79 @@ class Page:
         """How long lines should be."""
         return self._columns or _WIDTH
 
-    def line(self, *pieces: Piece) -> None:
-        write(self._stream, "".join(map(self.shown, pieces)).rstrip() + "\n")
+    def write_line(self, *pieces: Piece) -> None:
+        write_text(self._stream, "".join(map(self.render_piece, pieces)).rstrip() + "\n")
         self._is_empty = False
 
-    def heading(self, text: str) -> None:
+    def write_heading(self, text: str) -> None:
         """With a line before it, unless it is the first."""
         if not self._is_empty:
-            self.line()
-        self.line(Painted(BOLD, text))
+            self.write_line()
+        self.write_line(Painted(BOLD, text))
 
-    def paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
-        """Wrapped, with the lines that it has, each as far from the edge as it is."""
-        for line in clean(text, keep="\n").split("\n"):
+    def write_paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
+        """Write wrapped text; each line keeps its own indentation."""
+        for line in clean_text(text, keep="\n").split("\n"):
             edge = " " * (indent + min(len(line) - len(line.lstrip(" ")), _DEEPEST))
-            for part in wrapped(line, max(_LEAST, self.width - len(edge))):
-                self.line(edge, Painted(style, part))
+            for part in wrap_words(line, max(_LEAST, self.width - len(edge))):
+                self.write_line(edge, Painted(style, part))
 
-    def labelled(self, label: str, style: str, text: str) -> None:
+    def write_labelled(self, label: str, style: str, text: str) -> None:
         """Such as `error: …`; further lines of it are indented."""
-        first, *more = clean(text, keep="\n").split("\n")
-        self.line(Painted(style, f"{label}:"), f" {first}")
+        first, *more = clean_text(text, keep="\n").split("\n")
+        self.write_line(Painted(style, f"{label}:"), f" {first}")
         for line in more:
-            self.line(f"  {line}")
+            self.write_line(f"  {line}")
 
-    def table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last: Last = "cut") -> None:
-        """Columns as wide as what is in them. Where lines are bounded, all of them fit; `last` says what becomes of a
-        last cell that does not: it is cut, or goes on below, or is cut and put below as a whole."""
-        cells = [[_cell(piece, in_full=last == "wrapped") for piece in row] for row in rows]
+    def write_table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last: Last = "cut") -> None:
+        """Write rows in columns that fit the terminal.
+
+        `last` says how to shorten the last cell: cut it, wrap it beside the others, or put it below and cut it there.
+        """
+        cells = [[_make_cell(piece, in_full=last == "wrapped") for piece in row] for row in rows]
         count = max(map(len, cells), default=0)
-        widths = [max(columns(row[at].text) for row in cells if len(row) > at) for at in range(count)]
+        widths = [max(measure_width(row[at].text) for row in cells if len(row) > at) for at in range(count)]
         if self._columns is not None and widths:
-            widths = _fitting(widths, self._columns - indent, last)
+            widths = _fit_widths(widths, self._columns - indent, last)
         for row in cells:
             line: list[Piece] = [" " * indent]
             used = indent
             for cell, width in zip(row[:-1], widths, strict=False):
-                shown = cut(cell.text, width)
+                cut_text = cut_to_width(cell.text, width)
                 taken = width + (_GAP if width else 0)
-                line += [Painted(cell.style, shown), " " * (taken - columns(shown))]
+                line += [Painted(cell.style, cut_text), " " * (taken - measure_width(cut_text))]
                 used += taken
-            self._end(line, row[-1], used, indent, last)
+            self._write_last_cell(line, row[-1], used, indent, last)
 
-    def _end(self, line: list[Piece], cell: Painted, used: int, indent: int, last: Last) -> None:
-        """The line with its last cell, which takes the room that is left."""
-        room = columns(cell.text) if self._columns is None else max(1, self._columns - used)
-        if columns(cell.text) <= room or last == "cut":
-            self.line(*line, Painted(cell.style, cut(cell.text, room)))
+    def _write_last_cell(self, line: list[Piece], cell: Painted, used: int, indent: int, last: Last) -> None:
+        """Write the line with its last cell, which gets the remaining columns."""
+        room = measure_width(cell.text) if self._columns is None else max(1, self._columns - used)
+        if measure_width(cell.text) <= room or last == "cut":
+            self.write_line(*line, Painted(cell.style, cut_to_width(cell.text, room)))
             return
         is_beside = last == "wrapped" and room >= _LEAST
         start = used if is_beside else indent + _BELOW
-        parts = wrapped(cell.text, self.width - start) if last == "wrapped" else [cut(cell.text, self.width - start)]
-        self.line(*line, Painted(cell.style, parts.pop(0))) if is_beside else self.line(*line)
+        parts = (
+            wrap_words(cell.text, self.width - start)
+            if last == "wrapped"
+            else [cut_to_width(cell.text, self.width - start)]
+        )
+        self.write_line(*line, Painted(cell.style, parts.pop(0))) if is_beside else self.write_line(*line)
         for part in parts:
-            self.line(" " * start, Painted(cell.style, part))
+            self.write_line(" " * start, Painted(cell.style, part))
 
-    def shown(self, piece: Piece) -> str:
+    def render_piece(self, piece: Piece) -> str:
         if isinstance(piece, str):
-            return clean(piece)
-        text = clean(piece.text)
+            return clean_text(piece)
+        text = clean_text(piece.text)
         return f"\x1b[{piece.style}m{text}\x1b[0m" if self._is_colored and piece.style and text else text
 
 
-def _fitting(widths: list[int], room: int, last: Last) -> list[int]:
-    """The widths of columns so that there is room for the last: the widest others have less. What has few letters, such
-    as a name or a time, only if there is no other way."""
+def _fit_widths(widths: list[int], room: int, last: Last) -> list[int]:
+    """Return widths that leave room for the last column.
+
+    The widest columns shrink first; narrow ones, such as names and times, only if nothing else helps.
+    """
     *others, wanted = widths
     wishes = [(_WORDY, 0 if last == "below" else min(wanted, _LEAST)), (_NARROWEST, min(wanted, 1))]
     for narrowest, needed in wishes:
@@ -182,76 +190,85 @@ def _fitting(widths: list[int], room: int, last: Last) -> list[int]:
     return [*others, wanted]
 
 
-def brief(value: Any, most: int = 60) -> str:
-    """A value in one line: text as it is, everything else as JSON."""
-    text = clean(value if isinstance(value, str) else json_text(value), keep="\n")
-    return cut(text.strip("\n").replace("\n", "⏎"), most)
+def format_brief(value: Any, most: int = 60) -> str:
+    """Return a value in one line: text unchanged, other values as JSON."""
+    text = clean_text(value if isinstance(value, str) else to_json_text(value), keep="\n")
+    return cut_to_width(text.strip("\n").replace("\n", "⏎"), most)
 
 
-def minute(moment: str | None) -> str:
+def format_minute(moment: str | None) -> str:
     return (moment or "")[:16].replace("T", " ")
 
 
-def _cell(piece: Piece, *, in_full: bool) -> Painted:
-    """Clean before it is measured: what is shown instead of a control character is longer. Without line breaks, which
-    no cell can have: of what has lines the first is shown, or if all of it is to be, its words."""
+def format_duration(milliseconds: float) -> str:
+    """Return a duration for people: 12 ms, 1.2 s, 3 min 05 s."""
+    if milliseconds < 999.5:
+        return "<1 ms" if milliseconds < 1 else f"{milliseconds:.0f} ms"
+    if milliseconds < 59_950:
+        return f"{milliseconds / 1000:.1f} s"
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _make_cell(piece: Piece, *, in_full: bool) -> Painted:
+    """Return a cleaned cell on one line: the first line of the text, or all of its words if `in_full`."""
     style, text = ("", piece) if isinstance(piece, str) else piece
-    text = clean(text, keep="\n")
-    return Painted(style, " ".join(text.split()) if in_full and "\n" in text else first_line(text))
+    text = clean_text(text, keep="\n")
+    return Painted(style, " ".join(text.split()) if in_full and "\n" in text else get_first_line(text))
 
 
-def room_of(stream: TextIO) -> int | None:
-    """How many columns there are: as COLUMNS or the terminal says. None for what is none: nothing need be cut there."""
+def get_terminal_columns(stream: TextIO) -> int | None:
+    """Return the columns of COLUMNS or of the terminal, or None if the stream is not a terminal."""
     given = os.environ.get("COLUMNS", "")
     if given.isascii() and given.isdigit() and len(given) < 6 and int(given) > 0:
-        return max(_LEAST_ROOM, int(given))
+        return max(_LEAST_TERMINAL, int(given))
     try:
         return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
     except (OSError, ValueError):
         return None
 
 
-def columns(text: str) -> int:
+def measure_width(text: str) -> int:
     """How wide a terminal shows it."""
-    return len(text) if text.isascii() else sum(map(_width_of, text))
+    return len(text) if text.isascii() else sum(map(_measure_char, text))
 
 
-def cut(text: str, most: int, mark: str = "…") -> str:
-    """The text, or as much of it as fits with the mark that it goes on."""
-    if columns(text) <= most:
+def cut_to_width(text: str, most: int, mark: str = "…") -> str:
+    """Return the text, cut to this width with a mark at its end if it is too long."""
+    if measure_width(text) <= most:
         return text
-    left = most - columns(mark)
-    for place, char in enumerate(text):
-        left -= _width_of(char)
+    left = most - measure_width(mark)
+    for index, char in enumerate(text):
+        left -= _measure_char(char)
         if left < 0:
-            return text[:place] + mark
+            return text[:index] + mark
     return text + mark
 
 
-def first_line(text: str) -> str:
-    """The first line that says something, with a sign if there are more."""
+def get_first_line(text: str) -> str:
+    """Return the first line that is not empty, with a mark if more lines follow."""
     if "\n" not in text:
         return text
     first, _, more = text.strip().partition("\n")
     return f"{first.rstrip()} …" if more else first
 
 
-def wrapped(text: str, most: int) -> list[str]:
+def wrap_words(text: str, most: int) -> list[str]:
     """Its words in lines that fit. A word that is too long for any line is cut into pieces."""
     lines = [""]
     for given in text.split():
         word = given
-        while columns(f"{lines[-1]} {word}".lstrip()) > most:
+        while measure_width(f"{lines[-1]} {word}".lstrip()) > most:
             if lines[-1]:
                 lines.append("")
                 continue
-            piece = cut(word, most, "") or word[0]
+            piece = cut_to_width(word, most, "") or word[0]
             lines[-1], word = piece, word[len(piece) :]
         lines[-1] = f"{lines[-1]} {word}".strip()
     return lines
 
 
-def _width_of(char: str) -> int:
+def _measure_char(char: str) -> int:
     import unicodedata  # most texts need it not
 
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):

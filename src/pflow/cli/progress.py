@@ -1,4 +1,4 @@
-"""What a person sees of a run while it goes on: a line for each node that ended, on a terminal also what runs now."""
+"""Progress of a run on stderr: a line for each node that ended, and on a terminal a line with the running nodes."""
 
 import os
 import threading
@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import islice
 from typing import Final, NamedTuple, TextIO
 
-from pflow.cli.printing import columns, cut, first_line, room_of
+from pflow.cli.printing import cut_to_width, format_duration, get_first_line, get_terminal_columns, measure_width
 from pflow.engine.output import NodeStatus
 from uraniborg.kernel.cli import can_use_color
 from uraniborg.kernel.logging import printable, redact
@@ -21,140 +21,144 @@ _RUNNING_SHOWN: Final = 3
 _LEAST_NOTE: Final = 16
 
 
-class _Look(NamedTuple):
+class _StatusStyle(NamedTuple):
     """`poor` is the mark for an alphabet that lacks the right one."""
 
     mark: str
-    poor: str
+    ascii_mark: str
     color: str
     word: str
 
 
-_LOOKS: Final[dict[NodeStatus, _Look]] = {
-    "completed": _Look("✓", "ok", _GREEN, "done"),
-    "reused": _Look("↺", "=", _CYAN, "reused"),
-    "failed": _Look("✗", "x", _RED, "failed"),
-    "waiting": _Look("◦", "w", _YELLOW, "waits for a person"),
-    "skipped": _Look("–", "-", _DIM, "skipped"),
-    "uncertain": _Look("?", "?", _YELLOW, "uncertain"),
+_STATUS_STYLES: Final[dict[NodeStatus, _StatusStyle]] = {
+    "completed": _StatusStyle("✓", "ok", _GREEN, "done"),
+    "reused": _StatusStyle("↺", "=", _CYAN, "reused"),
+    "failed": _StatusStyle("✗", "x", _RED, "failed"),
+    "waiting": _StatusStyle("◦", "w", _YELLOW, "waits for a person"),
+    "skipped": _StatusStyle("–", "-", _DIM, "skipped"),
+    "uncertain": _StatusStyle("?", "?", _YELLOW, "uncertain"),
 }
-_RUNNING: Final = _Look("…", "...", _DIM, "running")
+_RUNNING: Final = _StatusStyle("…", "...", _DIM, "running")
 
 
 class Progress:
     """Writes to a stream such as stderr. One that cannot be written to is left alone: no run ends because of it."""
 
     def __init__(self, stream: TextIO, workflow: str = "") -> None:
-        """`workflow` is what to call it, if not by its name."""
+        """Report to `stream`; `workflow` replaces the name of the workflow."""
         self._stream: TextIO | None = stream
         self._workflow = workflow
         self._lock = threading.Lock()
         self._is_colored = can_use_color(stream)
         self._is_terminal = stream.isatty()
         self._is_live = self._is_terminal and os.environ.get("TERM") != "dumb"
-        self._is_poor = not _is_writable("".join(look.mark for look in (*_LOOKS.values(), _RUNNING)), stream)
+        self._is_poor = not _is_writable("".join(look.mark for look in (*_STATUS_STYLES.values(), _RUNNING)), stream)
         self._nodes = 0
-        self._ended: Counter[NodeStatus] = Counter()
+        self._end_counts: Counter[NodeStatus] = Counter()
         self._running: dict[str, str] = {}
         self._drawn_at: float | None = None
 
     def run_started(self, name: str, run_id: str, nodes: int) -> None:
         with self._lock:
             self._nodes = nodes
-            self._ended.clear()
+            self._end_counts.clear()
             self._running.clear()
-            about = f"{nodes} {'node' if nodes == 1 else 'nodes'}, run {_clean(run_id)}"
-            self._line(f"{_clean(self._workflow or name)}  {self._painted(_DIM, about)}")
+            about = f"{nodes} {'node' if nodes == 1 else 'nodes'}, run {_clean_line(run_id)}"
+            self._write_line(f"{_clean_line(self._workflow or name)}  {self._paint_text(_DIM, about)}")
 
     def node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - what nodes call it
         with self._lock:
             self._running[node_id] = f" ({type})"
-            self._draw()
+            self._draw_running_line()
 
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
-        look = _LOOKS[status]
+        style = _STATUS_STYLES[status]
         with self._lock:
-            self._ended[status] += "/" not in node_id  # of a workflow within, which is one node here
+            self._end_counts[status] += "/" not in node_id  # a node of a nested workflow, which counts as one node here
             self._running.pop(node_id, None)
-            took = f" {duration(duration_ms)}" if status in ("completed", "failed") else ""
-            shown = _clean(node_id)
-            padding = " " * (_ID_COLUMNS - columns(shown))
-            said = f" {shown}{padding}  {look.word}{took}  "
-            noted = self._fitted(note, beside=columns(f"  {self._sign(look)}{said}"))
-            self._line(f"  {self._mark(look)}{said}{self._painted(_DIM, noted)}".rstrip())
-            self._draw()
+            took = f" {format_duration(duration_ms)}" if status in ("completed", "failed") else ""
+            clean_id = _clean_line(node_id)
+            padding = " " * (_ID_COLUMNS - measure_width(clean_id))
+            text = f" {clean_id}{padding}  {style.word}{took}  "
+            fitted_note = self._fit_note(note, beside=measure_width(f"  {self._select_sign(style)}{text}"))
+            self._write_line(f"  {self._paint_mark(style)}{text}{self._paint_text(_DIM, fitted_note)}".rstrip())
+            self._draw_running_line()
 
     def node_said(self, node_id: str, text: str) -> None:
-        """On a terminal it is what the last line says of the node for now; elsewhere it is a line."""
+        """Update the last line on a terminal; write a new line elsewhere."""
         with self._lock:
             if not self._is_live:
-                self._line(f"  {self._mark(_RUNNING)} {_clean(node_id)}: {_clean(text)}")
+                self._write_line(f"  {self._paint_mark(_RUNNING)} {_clean_line(node_id)}: {_clean_line(text)}")
             elif node_id in self._running:
                 self._running[node_id] = f": {text}"
                 if self._drawn_at is None or time.monotonic() - self._drawn_at >= _REDRAWN_AFTER_S:
-                    self._draw()
+                    self._draw_running_line()
 
     def run_finished(self, success: bool, duration_ms: float) -> None:
         with self._lock:
-            look = _LOOKS["completed" if success else self._stopped()]
+            style = _STATUS_STYLES["completed" if success else self._get_stop_status()]
             counts = ", ".join(
-                f"{self._ended[status]} {each.word}" for status, each in _LOOKS.items() if self._ended[status]
+                f"{self._end_counts[status]} {each.word}"
+                for status, each in _STATUS_STYLES.items()
+                if self._end_counts[status]
             )
-            took = f"{look.word} {'in' if success else 'after'} {duration(duration_ms)}"
-            self._line(f"{self._mark(look)} {took}  {self._painted(_DIM, counts)}".rstrip())
+            took = f"{style.word} {'in' if success else 'after'} {format_duration(duration_ms)}"
+            self._write_line(f"{self._paint_mark(style)} {took}  {self._paint_text(_DIM, counts)}".rstrip())
 
-    def _fitted(self, note: str, beside: int) -> str:
-        """The first line of it, on a terminal as much as fits."""
-        said = _clean(first_line("\n".join(redact(note).splitlines())))
-        room = room_of(self._stream) if self._stream and self._is_terminal else None
-        return said if room is None else cut(said, max(_LEAST_NOTE, room - beside), self._sign(_RUNNING))
+    def _fit_note(self, note: str, beside: int) -> str:
+        """Return the first line of a note, cut to the terminal."""
+        line = _clean_line(get_first_line("\n".join(redact(note).splitlines())))
+        room = get_terminal_columns(self._stream) if self._stream and self._is_terminal else None
+        return (
+            line if room is None else cut_to_width(line, max(_LEAST_NOTE, room - beside), self._select_sign(_RUNNING))
+        )
 
-    def _stopped(self) -> NodeStatus:
-        """What kept it from going on."""
-        if self._ended["failed"]:
+    def _get_stop_status(self) -> NodeStatus:
+        """Return the status that stopped the run."""
+        if self._end_counts["failed"]:
             return "failed"
-        return "waiting" if self._ended["waiting"] else "uncertain" if self._ended["uncertain"] else "failed"
+        return "waiting" if self._end_counts["waiting"] else "uncertain" if self._end_counts["uncertain"] else "failed"
 
-    def _sign(self, look: _Look) -> str:
-        return look.poor if self._is_poor else look.mark
+    def _select_sign(self, style: _StatusStyle) -> str:
+        return style.ascii_mark if self._is_poor else style.mark
 
-    def _mark(self, look: _Look) -> str:
-        return self._painted(look.color, self._sign(look))
+    def _paint_mark(self, style: _StatusStyle) -> str:
+        return self._paint_text(style.color, self._select_sign(style))
 
-    def _painted(self, color: str, text: str) -> str:
+    def _paint_text(self, color: str, text: str) -> str:
         return f"\x1b[{color}m{text}\x1b[0m" if self._is_colored and text else text
 
-    def _line(self, text: str) -> None:
-        self._write(f"{self._erasing()}{text}\n")
+    def _write_line(self, text: str) -> None:
+        self._write_text(f"{self._take_erase_code()}{text}\n")
 
-    def _draw(self) -> None:
-        """The last line, which the next one takes the place of: how far it is, and what runs."""
+    def _draw_running_line(self) -> None:
+        """Draw the line that the next line replaces: the number of nodes that ended, and the running nodes."""
         if not self._is_live or not self._running:
             return
-        shown = [_clean(f"{node}{said}") for node, said in islice(self._running.items(), _RUNNING_SHOWN)]
-        more = len(self._running) - len(shown)
-        shown += [f"{more} more"] if more else []
-        text = f"{self._ended.total()}/{self._nodes}  {', '.join(shown)}"
-        sign = self._sign(_RUNNING)
-        line = cut(f"  {sign} {text}", self._width() - 1, sign)
-        # The cursor waits at the beginning, so that what others write does not go on where this ends.
-        self._write(f"{self._erasing()}{self._painted(_DIM, line)}\r")
+        parts = [_clean_line(f"{node}{said}") for node, said in islice(self._running.items(), _RUNNING_SHOWN)]
+        more = len(self._running) - len(parts)
+        parts += [f"{more} more"] if more else []
+        text = f"{self._end_counts.total()}/{self._nodes}  {', '.join(parts)}"
+        sign = self._select_sign(_RUNNING)
+        line = cut_to_width(f"  {sign} {text}", self._get_width() - 1, sign)
+        # The cursor stays at the start of the line, so that other output begins there.
+        self._write_text(f"{self._take_erase_code()}{self._paint_text(_DIM, line)}\r")
         self._drawn_at = time.monotonic()
 
-    def _erasing(self) -> str:
+    def _take_erase_code(self) -> str:
         if self._drawn_at is None:
             return ""
         self._drawn_at = None
         return _ERASE
 
-    def _width(self) -> int:
+    def _get_width(self) -> int:
         try:
             assert self._stream is not None
             return os.get_terminal_size(self._stream.fileno()).columns or 80
         except (OSError, ValueError):
             return 80
 
-    def _write(self, text: str) -> None:
+    def _write_text(self, text: str) -> None:
         if self._stream is None:
             return
         try:
@@ -167,16 +171,6 @@ class Progress:
             self._stream = None
 
 
-def duration(milliseconds: float) -> str:
-    """As people say it: 12 ms, 1.2 s, 3 min 05 s."""
-    if milliseconds < 999.5:
-        return "<1 ms" if milliseconds < 1 else f"{milliseconds:.0f} ms"
-    if milliseconds < 59_950:
-        return f"{milliseconds / 1000:.1f} s"
-    minutes, seconds = divmod(round(milliseconds / 1000), 60)
-    return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
-
-
 def _is_writable(text: str, stream: TextIO) -> bool:
     if text.isascii():
         return True
@@ -187,6 +181,6 @@ def _is_writable(text: str, stream: TextIO) -> bool:
     return True
 
 
-def _clean(text: str) -> str:
+def _clean_line(text: str) -> str:
     masked = redact(text)
     return printable(masked if len(masked) <= _LONGEST else f"{masked[:_LONGEST]}...", keep="")

@@ -11,39 +11,39 @@ from uraniborg.kernel.errors import InvalidInput
 HELP: Final = """\
 Usage: pflow run [OPTIONS] NAME|FILE [KEY=VALUE]...
 
-  Run a workflow. One that failed before is resumed: nodes whose type,
-  parameters and values are unchanged are not run again.
+  Run a workflow. If its last run failed, the run is resumed: nodes whose
+  type, parameters and values are unchanged are not run again.
 
 Arguments:
-  NAME|FILE          A workflow of the library or a draft; or a file: a path
-                     with a slash, or one ending in .json.
-  KEY=VALUE          An input. It is read as the type that the workflow
-                     declares; where it declares none, true, 3, 2.5, {"a": 1}
-                     and [1, 2] are what they look like, and all else is text.
+  NAME|FILE          A saved workflow or a draft; or a file: a path with a
+                     slash, or one ending in .json.
+  KEY=VALUE          An input, read as the type that the workflow declares.
+                     Without a declared type, true, 3, 2.5, {"a": 1} and
+                     [1, 2] are parsed, and other values are text.
   KEY=@FILE          An input whose value is the text of a file. KEY=@@text is
                      the text "@text".
-  KEY=-              An input whose value is read from stdin. What is piped in
-                     goes by itself to the input that says "stdin": true.
+  KEY=-              An input whose value is read from stdin. Piped text also
+                     goes to the input with "stdin": true.
 
 Options:
-  --only NODE        Run this node alone, with what it needs.
-  --dry-run          Tell what would be run and with which parameters; run
-                     nothing.
+  --only NODE        Run this node and the nodes it needs.
+  --dry-run          Print the nodes that would run, with their parameters;
+                     run nothing.
   --fresh            Discard the results of earlier runs, and start over.
   --cluster ADDRESS  Run nodes on the Dask cluster of this scheduler.
   -q, --quiet        No progress on stderr.
-  --json             Print one JSON object on stdout and nothing else: what the
-                     tool `execute` answers, with outputs of any length. What
-                     nodes themselves print goes to stderr, with or without it.
+  --json             Print one JSON object on stdout and nothing else: the
+                     reply of the tool `execute`, with outputs of any length.
+                     Text that nodes print always goes to stderr.
   -h, --help         Show this message and exit.
 
 Exit codes:
-  0    it ran well
+  0    success
   2    the workflow, its inputs or these arguments are not valid
-  3    there is no such workflow or file
+  3    the workflow or the file does not exist
   4    refused, or a person has to decide first
   5    a node failed
-  130  interrupted; running it again goes on from there
+  130  interrupted; run the workflow again to resume
 
 Examples:
   pflow run greet who=Ada
@@ -59,11 +59,11 @@ _FLAGS: Final = {
     "--help": "help",
     "-h": "help",
 }
-_VALUED: Final = {"--only": "only", "--cluster": "cluster"}
+_VALUE_OPTIONS: Final = {"--only": "only", "--cluster": "cluster"}
 _METAVARS: Final = {"--only": "NODE", "--cluster": "ADDRESS"}
 _INPUT: Final = re.compile(r"([^\W\d][\w.-]*)=(.*)", re.DOTALL)
-_LONGEST: Final = 60
-_SEE: Final = "See `pflow run --help`."
+_LONGEST_QUOTED: Final = 60
+_SEE_HELP: Final = "See `pflow run --help`."
 
 
 class UsageError(PflowError, InvalidInput):
@@ -73,7 +73,7 @@ class UsageError(PflowError, InvalidInput):
 
 @dataclass
 class RunArguments:
-    """What was asked for. `inputs` are as they were typed."""
+    """The arguments of `pflow run`. `inputs` are unparsed texts."""
 
     workflow: str = ""
     inputs: dict[str, str] = field(default_factory=dict[str, str])
@@ -86,9 +86,9 @@ class RunArguments:
     help: bool = False
 
 
-def parsed(arguments: Sequence[str]) -> RunArguments:
-    """Raises UsageError."""
-    asked = RunArguments()
+def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
+    """Return the parsed arguments. Raise UsageError."""
+    parsed = RunArguments()
     rest = list(arguments)
     takes_options = True
     while rest:
@@ -96,48 +96,50 @@ def parsed(arguments: Sequence[str]) -> RunArguments:
         if takes_options and given == "--":
             takes_options = False
         elif takes_options and given.startswith("-") and given != "-":
-            _option(asked, given, rest)
+            _apply_option(parsed, given, rest)
         else:
-            _positional(asked, given)
-    if not asked.workflow and not asked.help:
-        raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists what there is. {_SEE}")
-    return asked
+            _apply_positional(parsed, given)
+    if not parsed.workflow and not parsed.help:
+        raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists the workflows. {_SEE_HELP}")
+    return parsed
 
 
-def _option(asked: RunArguments, given: str, rest: list[str]) -> None:
+def _apply_option(parsed: RunArguments, given: str, rest: list[str]) -> None:
     name, has_value, value = given.partition("=")
     if name in _FLAGS:
         if has_value:
-            raise UsageError(f"Option '{name}' does not take a value.", hint=_SEE)
-        setattr(asked, _FLAGS[name], True)
-    elif name in _VALUED:
+            raise UsageError(f"Option '{name}' does not take a value.", hint=_SEE_HELP)
+        setattr(parsed, _FLAGS[name], True)
+    elif name in _VALUE_OPTIONS:
         if not has_value:
             if not rest or rest[0].startswith("-"):
                 raise UsageError(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
             value = rest.pop(0)
         if not value:
             raise UsageError(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
-        setattr(asked, _VALUED[name], value)
+        setattr(parsed, _VALUE_OPTIONS[name], value)
     else:
-        raise UsageError(f"No such option: {name[:_LONGEST]}.", hint=_meant(name))
+        raise UsageError(f"No such option: {name[:_LONGEST_QUOTED]}.", hint=_suggest_option(name))
 
 
-def _positional(asked: RunArguments, given: str) -> None:
+def _apply_positional(parsed: RunArguments, given: str) -> None:
     as_input = _INPUT.fullmatch(given)
     if as_input:
         key, value = as_input.groups()
-        if key in asked.inputs:
-            raise UsageError(f"The input '{key[:_LONGEST]}' is given twice.", hint="Give it once.")
-        asked.inputs[key] = value
-    elif not asked.workflow and given:
-        asked.workflow = given
+        if key in parsed.inputs:
+            raise UsageError(f"The input '{key[:_LONGEST_QUOTED]}' is given twice.", hint="Give it once.")
+        parsed.inputs[key] = value
+    elif not parsed.workflow and given:
+        parsed.workflow = given
     else:
-        shown = given[:_LONGEST]
-        raise UsageError(f"'{shown}' is no input: there is no '=' after a name.", hint="Write inputs as KEY=VALUE.")
+        quoted = given[:_LONGEST_QUOTED]
+        raise UsageError(
+            f"'{quoted}' is not an input: '=' is missing after the name.", hint="Write inputs as KEY=VALUE."
+        )
 
 
-def _meant(name: str) -> str:
+def _suggest_option(name: str) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*_FLAGS, *_VALUED], n=1)
-    return f"Did you mean {near[0]}?" if near else _SEE
+    near = get_close_matches(name, [*_FLAGS, *_VALUE_OPTIONS], n=1)
+    return f"Did you mean {near[0]}?" if near else _SEE_HELP

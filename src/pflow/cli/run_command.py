@@ -9,136 +9,136 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TextIO
 
-from pflow.cli.printing import print_json, settle_stderr
-from pflow.cli.run_arguments import HELP, RunArguments, parsed
+from pflow.cli.printing import flush_stderr, print_json
+from pflow.cli.run_arguments import HELP, RunArguments, parse_run_arguments
 from uraniborg.kernel.cli import make_output_error, run_command
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import redact
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run_command(lambda: _answered(arguments), as_json="--json" in arguments)
+    run_command(lambda: _handle_arguments(arguments), as_json="--json" in arguments)
 
 
-def _answered(arguments: Sequence[str]) -> int:
-    asked = RunArguments(json="--json" in arguments)
+def _handle_arguments(arguments: Sequence[str]) -> int:
+    parsed = RunArguments(json="--json" in arguments)
     try:
-        asked = parsed(arguments)
-        if asked.help:
+        parsed = parse_run_arguments(arguments)
+        if parsed.help:
             sys.stdout.write(HELP)
             return 0
-        return _planned(asked) if asked.dry_run else _ran(asked)
+        return _print_dry_run(parsed) if parsed.dry_run else _run_workflow(parsed)
     except UraniborgError as exc:
-        return _refused(exc, asked)
+        return _report_refusal(exc, parsed)
 
 
-def _refused(error: UraniborgError, asked: RunArguments) -> int:
+def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
     """Nothing ran."""
-    if asked.json:
+    if parsed.json:
         from pflow.replies import build_refusal
 
-        print_json(redact(_as_given(build_refusal(error, asked.workflow), asked.workflow)))
+        print_json(redact(_use_given_name(build_refusal(error, parsed.workflow), parsed.workflow)))
     else:
-        from pflow.cli.run_results import tell_error
+        from pflow.cli.run_results import print_error
 
-        tell_error(error, asked.workflow)
+        print_error(error, parsed.workflow)
     return error.exit_code
 
 
-def _ran(asked: RunArguments) -> int:
-    from pflow.cli.run_command import stdout_for_result
-    from pflow.cli.run_results import exit_code, tell_result
+def _run_workflow(parsed: RunArguments) -> int:
+    from pflow.cli.run_command import reserve_stdout
+    from pflow.cli.run_results import get_exit_code, print_result
     from pflow.engine.cancellation import Cancellation
 
-    service, source, inputs = _prepared(asked)
+    service, source, inputs = _prepare_run(parsed)
     cancellation = Cancellation()
-    with stdout_for_result() as stdout:
-        with _ended_by_signals(cancellation) as signals:
+    with reserve_stdout() as stdout:
+        with _cancel_on_signals(cancellation) as signals:
             result = service.run(
                 source.found.stored.ir,
                 inputs,
                 name=source.name,
-                source=source.noted,
+                source=source.log_label,
                 warnings=list(source.found.warnings),
-                output=_output(asked),
+                output=_make_progress(parsed),
                 cancellation=cancellation,
-                fresh=asked.fresh,
-                only=asked.only,
+                fresh=parsed.fresh,
+                only=parsed.only,
             )
-        settle_stderr()
-        if asked.json:
-            print_json(_as_given(result.reply(), asked.workflow), stdout)
+        flush_stderr()
+        if parsed.json:
+            print_json(_use_given_name(result.reply(), parsed.workflow), stdout)
         else:
-            tell_result(result, asked.workflow, stdout)
-    return 128 + signals[0] if signals else exit_code(result)
+            print_result(result, parsed.workflow, stdout)
+    return 128 + signals[0] if signals else get_exit_code(result)
 
 
-def _as_given(reply: dict[str, Any], given: str) -> dict[str, Any]:
-    """The reply with all that is said in it about the workflow in the words of whoever asked."""
-    from pflow.cli.sources import as_given
+def _use_given_name(reply: dict[str, Any], given: str) -> dict[str, Any]:
+    """Return the reply with the workflow named as on the command line."""
+    from pflow.cli.sources import restore_given_name
 
     error: dict[str, Any] | None = reply["error"]
-    said = {key: as_given(error[key], given) for key in ("message", "hint")} if error else {}
+    texts = {key: restore_given_name(error[key], given) for key in ("message", "hint")} if error else {}
     return {
         **reply,
-        "error": error and {**error, **said},
-        "warnings": [as_given(one, given) for one in reply["warnings"]],
+        "error": error and {**error, **texts},
+        "warnings": [restore_given_name(one, given) for one in reply["warnings"]],
     }
 
 
-def _planned(asked: RunArguments) -> int:
-    from pflow.cli.run_pages import tell_plan, without_internal
+def _print_dry_run(parsed: RunArguments) -> int:
+    from pflow.cli.run_pages import print_plan, remove_internal_params
 
-    service, source, inputs = _prepared(asked)
+    service, source, inputs = _prepare_run(parsed)
     document = source.found.stored.ir
-    planned = service.plan(document, inputs, name=source.name, fresh=asked.fresh, only=asked.only)
-    steps = [without_internal(step) for step in planned]
-    if asked.json:
+    planned = service.plan(document, inputs, name=source.name, fresh=parsed.fresh, only=parsed.only)
+    steps = [remove_internal_params(step) for step in planned]
+    if parsed.json:
         print_json(redact({"workflow": source.name, "plan": steps, "warnings": list(source.found.warnings)}))
     else:
-        tell_plan(steps, asked.workflow)
+        print_plan(steps, parsed.workflow)
     return 0
 
 
-def _prepared(asked: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
-    from pflow.cli.input_values import inputs_of
-    from pflow.cli.sources import check_home, names_a_file, source_of
+def _prepare_run(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
+    from pflow.cli.input_values import parse_inputs
+    from pflow.cli.sources import check_home, find_source, is_file_path
     from pflow.config import load_settings
     from pflow.service import Service
 
     settings = load_settings()
-    service = Service(replace(settings, cluster=asked.cluster) if asked.cluster else settings)
-    if not names_a_file(asked.workflow):
+    service = Service(replace(settings, cluster=parsed.cluster) if parsed.cluster else settings)
+    if not is_file_path(parsed.workflow):
         check_home(service.home)
-    source = source_of(service, asked.workflow)
-    return service, source, inputs_of(source.found.stored.ir, asked.inputs)
+    source = find_source(service, parsed.workflow)
+    return service, source, parse_inputs(source.found.stored.ir, parsed.inputs)
 
 
-def _output(asked: RunArguments) -> Any:
-    """Whoever wants JSON from a program that writes both streams to one place wants nothing else there."""
-    if asked.quiet or (asked.json and not sys.stderr.isatty()):
+def _make_progress(parsed: RunArguments) -> Any:
+    """Return the progress output; None with --quiet, or with --json unless stderr is a terminal."""
+    if parsed.quiet or (parsed.json and not sys.stderr.isatty()):
         return None
     from pflow.cli.progress import Progress
 
-    return Progress(sys.stderr, asked.workflow)
+    return Progress(sys.stderr, parsed.workflow)
 
 
 @contextlib.contextmanager
-def _ended_by_signals(cancellation: Any) -> Generator[list[int]]:
-    """Whoever ends this process, or closes its terminal, ends the run: its processes too, and with a checkpoint.
+def _cancel_on_signals(cancellation: Any) -> Generator[list[int]]:
+    """Cancel the run on SIGTERM and SIGHUP, so that its processes end and a checkpoint is written.
 
-    The engine itself sees to interrupts.
+    The engine itself handles SIGINT.
     """
     seen: list[int] = []
 
-    def end(number: int, _frame: object) -> None:
+    def cancel_run(number: int, _frame: object) -> None:
         seen.append(number)
-        # Elsewhere: what it waits for may be held by what was interrupted to get here.
+        # In a thread, because the interrupted code may hold the lock that `cancel` needs.
         threading.Thread(target=cancellation.cancel).start()
 
     numbers = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
     for number in numbers:
-        signal.signal(number, end)
+        signal.signal(number, cancel_run)
     try:
         yield seen
     finally:
@@ -147,11 +147,11 @@ def _ended_by_signals(cancellation: Any) -> Generator[list[int]]:
 
 
 @contextlib.contextmanager
-def stdout_for_result() -> Generator[TextIO]:
-    """A stream to where stdout leads. What nodes print, and what they and their processes write to stdout's descriptor,
-    goes to stderr, from now on and to the end of the process: a thread that was given up on may write until then.
+def reserve_stdout() -> Generator[TextIO]:
+    """Yield a stream to stdout; everything else that is written to stdout goes to stderr until the process ends.
 
-    Raises Unavailable if what was written cannot be. If anything is raised, stdout is what it was.
+    This includes prints of nodes and writes of their processes, as threads that timed out may still write. If the body
+    raises, stdout is restored. Raises Unavailable if the result cannot be written.
     """
     usual = sys.stdout
     try:
@@ -160,20 +160,20 @@ def stdout_for_result() -> Generator[TextIO]:
         with contextlib.redirect_stdout(sys.stderr):
             yield usual
         return
-    own = _led_away(descriptor)
+    own = _redirect_to_stderr(descriptor)
     sys.stdout = sys.stderr
     try:
         yield own
-        _flush(own)
+        _flush_or_raise(own)
     except BaseException:
         usual.flush()
         os.dup2(own.fileno(), descriptor)
         sys.stdout = usual
-        _drop(own)
+        _discard_stream(own)
         raise
 
 
-def _led_away(descriptor: int) -> TextIO:
+def _redirect_to_stderr(descriptor: int) -> TextIO:
     sys.stdout.flush()
     own = open(  # noqa: SIM115 - whoever asked for it closes it
         os.dup(descriptor), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False
@@ -185,7 +185,7 @@ def _led_away(descriptor: int) -> TextIO:
     return own
 
 
-def _flush(stream: TextIO) -> None:
+def _flush_or_raise(stream: TextIO) -> None:
     try:
         stream.flush()
     except BrokenPipeError:
@@ -194,7 +194,7 @@ def _flush(stream: TextIO) -> None:
         raise make_output_error(exc) from None
 
 
-def _drop(stream: TextIO) -> None:
-    """What it still holds must go nowhere, or the interpreter complains of it when it ends."""
+def _discard_stream(stream: TextIO) -> None:
+    """Close the stream without writing its buffer, which the interpreter would try at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     stream.close()

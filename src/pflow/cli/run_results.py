@@ -1,4 +1,4 @@
-"""How a run is told to a person: what it gave on stdout; warnings, what went wrong and what to do on stderr."""
+"""Printed results of a run: outputs on stdout; warnings, errors and hints on stderr."""
 
 import re
 import sys
@@ -13,13 +13,13 @@ from pflow.cli.printing import (
     YELLOW,
     Page,
     Painted,
-    clean,
-    columns,
-    json_text,
-    say,
-    write,
+    clean_text,
+    measure_width,
+    print_message,
+    to_json_text,
+    write_text,
 )
-from pflow.cli.sources import as_given, names_a_file
+from pflow.cli.sources import is_file_path, restore_given_name
 from pflow.config import load_settings
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
@@ -31,7 +31,7 @@ _SHORT: Final = 72
 _NAME: Final = re.compile(r"[^\W\d][\w-]*")
 
 
-def exit_code(result: RunResult) -> int:
+def get_exit_code(result: RunResult) -> int:
     """As `pflow run --help` lists them."""
     if result.success:
         return 0
@@ -42,84 +42,84 @@ def exit_code(result: RunResult) -> int:
     return 2 if isinstance(result.error, InvalidInput) else 5
 
 
-def tell_result(result: RunResult, given: str, stdout: TextIO) -> None:
+def print_result(result: RunResult, given: str, stdout: TextIO) -> None:
     for warning in result.warnings:
-        say("warning", YELLOW, as_given(warning, given))
+        print_message("warning", YELLOW, restore_given_name(warning, given))
     if result.success:
-        tell_outputs(result.outputs, stdout)
+        print_outputs(result.outputs, stdout)
     elif result.is_cancelled:
-        say("interrupted", YELLOW, _progress(result))
+        print_message("interrupted", YELLOW, _summarize_progress(result))
     elif result.error is not None:
-        tell_error(result.error, given)
+        print_error(result.error, given)
         is_told = isinstance(result.error, ApprovalRequired)
         if result.is_resumable and result.progress.completed and not is_told:
-            say("note", CYAN, _progress(result))
+            print_message("note", CYAN, _summarize_progress(result))
 
 
-def tell_error(error: UraniborgError, given: str) -> None:
-    """What is wrong, and what to do; of an invalid workflow, everything that is."""
+def print_error(error: UraniborgError, given: str) -> None:
+    """Print the error and its hint, or all diagnostics of an invalid workflow."""
     if isinstance(error, InvalidWorkflow) and error.ids.get("diagnostics"):
-        from pflow.cli.diagnostics import diagnostics_of, summary, tell_diagnostics, text_of
+        from pflow.cli.diagnostics import get_diagnostics, print_diagnostics, read_source_text, summarize_severities
 
-        diagnostics = diagnostics_of(error)
-        tell_diagnostics(Page(sys.stderr), diagnostics, text_of(Service(load_settings()), given))
-        say("error", RED, f"'{given}' is not valid: {summary(diagnostics)}. Nothing was run.")
+        diagnostics = get_diagnostics(error)
+        print_diagnostics(Page(sys.stderr), diagnostics, read_source_text(Service(load_settings()), given))
+        print_message("error", RED, f"'{given}' is not valid: {summarize_severities(diagnostics)}. Nothing was run.")
         return
     label, style = ("waiting", YELLOW) if isinstance(error, ApprovalRequired) else ("error", RED)
-    say(label, style, as_given(_message(error), given))
-    if hint := _hint(error, given):
-        say("hint", DIM, hint)
+    print_message(label, style, restore_given_name(_format_message(error), given))
+    if hint := _choose_hint(error, given):
+        print_message("hint", DIM, hint)
 
 
-def _message(error: UraniborgError) -> str:
+def _format_message(error: UraniborgError) -> str:
     where = error.ids.get("nested_node") or error.ids.get("node")
     if isinstance(error, NodeFailed) and where and f"'{where}'" not in error.message:
         return f"'{where}' failed. {error.message}"
     return error.message
 
 
-def _hint(error: UraniborgError, given: str) -> str:
+def _choose_hint(error: UraniborgError, given: str) -> str:
     has_better = error.ids.get("nearest") or error.ids.get("node_type")
-    if isinstance(error, WorkflowNotFound) and not has_better and not names_a_file(given):
-        return f"`pflow list` lists what there is; `pflow new {given}` makes a draft."
+    if isinstance(error, WorkflowNotFound) and not has_better and not is_file_path(given):
+        return f"`pflow list` lists the workflows; `pflow new {given}` creates a draft."
     if isinstance(error, TemplateUnresolved) and all(map(_NAME.fullmatch, error.missing)):
         return f"pflow run {given} {' '.join(f'{name}=…' for name in error.missing)}"
-    return as_given(error.hint, given)
+    return restore_given_name(error.hint, given)
 
 
-def _progress(result: RunResult) -> str:
+def _summarize_progress(result: RunResult) -> str:
     done = len(result.progress.completed)
-    kept = f"{plural(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
+    summary = f"{plural(done, 'node')} {'is' if done == 1 else 'are'} done" if done else "No node is done"
     if not result.is_resumable:
-        return f"{kept}; what they gave could not be kept."
-    return f"{kept}. Run it again to resume, or with --fresh to start over."
+        return f"{summary}; their results could not be stored."
+    return f"{summary}. Run it again to resume, or with --fresh to start over."
 
 
-def tell_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:
-    """A single one plainly, several by name. What goes to another program or a file goes as it is."""
+def print_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:
+    """Print a single output without its name, several with names. Output to a file or program is not cleaned."""
     is_seen = stdout.isatty()
     if len(outputs) == 1:
         (value,) = outputs.values()
-        text = _plain(value)
-        text = clean(text, keep="\n\t") if is_seen else text
-        write(stdout, text if text.endswith("\n") else f"{text}\n")
+        text = _format_value(value)
+        text = clean_text(text, keep="\n\t") if is_seen else text
+        write_text(stdout, text if text.endswith("\n") else f"{text}\n")
         return
     page = Page(stdout)
     for name, value in outputs.items():
-        text = _plain(value)
-        lines = (clean(text, keep="\n\t") if is_seen else text).removesuffix("\n").split("\n")
+        text = _format_value(value)
+        lines = (clean_text(text, keep="\n\t") if is_seen else text).removesuffix("\n").split("\n")
         if len(lines) == 1:
-            write(stdout, f"{page.shown(Painted(BOLD, name))}: {lines[0]}".rstrip() + "\n")
+            write_text(stdout, f"{page.render_piece(Painted(BOLD, name))}: {lines[0]}".rstrip() + "\n")
             continue
-        page.line(Painted(BOLD, name), ":")
+        page.write_line(Painted(BOLD, name), ":")
         for line in lines:
-            write(stdout, f"  {line}".rstrip() + "\n")
+            write_text(stdout, f"  {line}".rstrip() + "\n")
 
 
-def _plain(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, str):
         return value
     if value is None:
         return ""
-    short = json_text(value)
-    return short if columns(short) <= _SHORT else json_text(value, indented=True)
+    short = to_json_text(value)
+    return short if measure_width(short) <= _SHORT else to_json_text(value, indented=True)

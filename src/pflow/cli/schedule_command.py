@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from pflow.cli.app import Json, app, service
-from pflow.cli.printing import BOLD, DIM, GREEN, Page, Painted, print_json, say, write
+from pflow.cli.app import Json, app, open_service
+from pflow.cli.printing import BOLD, DIM, GREEN, Page, Painted, print_json, print_message, write_text
 from pflow.service import Service
 
 if TYPE_CHECKING:
@@ -25,13 +25,13 @@ _PASSED_ON: Final = ("PATH", "PFLOW_HOME", "URANIBORG_HOME")
 _RUNS: Final = "pflow history {name} lists its runs; uraniborg inbox lists questions that wait for you."
 _NOTES: Final = {
     "systemd": "Output: journalctl --user -u pflow-{name}. To run without a login: loginctl enable-linger",
-    "cron": "Output: {log}. A time at which the machine is off is skipped.",
+    "cron": "Output: {log}. Runs are skipped while the machine is off.",
     "launchd": "Output: {log}.",
 }
 
 
-@app.command()
-def schedule(
+@app.command(name="schedule")
+def schedule_workflow(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="A saved workflow or a draft.")] = None,
     inputs: Annotated[
         list[str] | None, typer.Argument(metavar="KEY=VALUE", help="Inputs of each run, as `pflow run` takes them.")
@@ -41,16 +41,16 @@ def schedule(
     ] = None,
     kind: Annotated[
         Literal["systemd", "cron", "launchd"] | None,
-        typer.Option("--as", help="Which scheduler; that of this system if left out."),
+        typer.Option("--as", help="The scheduler; by default that of this system."),
     ] = None,
-    install: Annotated[bool, typer.Option("--install", help="Install it, instead of printing it.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove what was installed.")] = False,
-    listed: Annotated[bool, typer.Option("--list", help="List what is installed.")] = False,
+    install: Annotated[bool, typer.Option("--install", help="Install the schedule instead of printing it.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the installed schedule.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the installed schedules.")] = False,
     json: Json = False,
 ) -> None:
-    """Run a workflow at fixed times: every Monday, say.
+    """Run a workflow at fixed times, such as every Monday.
 
-    Prints the systemd timer, cron line or launchd job, or installs it. One schedule for each workflow: installing it
+    Prints the systemd timer, cron line or launchd job, or installs it. Each workflow has one schedule: installing it
     again replaces it. Times are local. Secrets are not written: a run takes them from its environment.
 
     For example: pflow schedule report topic=transits --at "mon 07:00" --install
@@ -64,24 +64,24 @@ def schedule(
             hint='For example: pflow schedule NAME --at "mon 07:00", or pflow schedule NAME --remove.',
         )
     if listed:
-        _print_list(kind, json)
+        _print_schedules(kind, json)
     elif remove:
-        _remove(name or "", kind, json)
+        _remove_schedule(name or "", kind, json)
     else:
-        _schedule(name or "", inputs or [], at or "", kind, install, json)
+        _install_or_print(name or "", inputs or [], at or "", kind, install, json)
 
 
-def _schedule(name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool) -> None:
-    from pflow.scheduling.selection import scheduler_for
+def _install_or_print(name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool) -> None:
+    from pflow.scheduling.selection import select_scheduler
     from pflow.scheduling.timing import parse_timing
 
     timing = parse_timing(at)
-    asked = service()
-    job, secrets = _job(asked, name, inputs, timing)
-    scheduler = scheduler_for(kind, sys.platform, os.environ)
-    text = scheduler.text(job)
+    service = open_service()
+    job, secrets = _make_job(service, name, inputs, timing)
+    scheduler = select_scheduler(kind, sys.platform, os.environ)
+    text = scheduler.render_files(job)
     if install:
-        with _alone(asked):
+        with _lock_schedules(service):
             scheduler.install(job)
     notes = [_NOTES[scheduler.kind].format(name=name, log=job.log), _RUNS.format(name=name)]
     if secrets:
@@ -91,58 +91,58 @@ def _schedule(name: str, inputs: list[str], at: str, kind: "Kind | None", instal
         print_json({**plain, "notes": notes})
     elif install:
         page = Page()
-        page.line(Painted(GREEN, "✓ "), "Scheduled ", Painted(BOLD, name), f": {timing}, with {scheduler.kind}")
+        page.write_line(Painted(GREEN, "✓ "), "Scheduled ", Painted(BOLD, name), f": {timing}, with {scheduler.kind}")
         for note in notes:
-            page.line(Painted(DIM, f"  {note}"))
+            page.write_line(Painted(DIM, f"  {note}"))
     else:
-        _print_text(scheduler, text)
+        _print_job_files(scheduler, text)
 
 
-def _print_text(scheduler: "Scheduler", text: Mapping[str, str]) -> None:
+def _print_job_files(scheduler: "Scheduler", text: Mapping[str, str]) -> None:
     for path, content in text.items():
-        write(sys.stdout, f"# {path}\n{content}\n" if len(text) > 1 else content)
+        write_text(sys.stdout, f"# {path}\n{content}\n" if len(text) > 1 else content)
     if scheduler.is_available:
-        say("note", DIM, "Nothing is installed. The same command with --install installs it.")
+        print_message("note", DIM, "Nothing is installed. The same command with --install installs it.")
 
 
-def _job(asked: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
-    """Return the job, and the secrets that each run needs. Raises what `pflow run` raises before anything runs."""
-    from pflow.cli.input_values import inputs_of
-    from pflow.cli.run_arguments import UsageError, parsed
-    from pflow.cli.sources import names_a_file
+def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
+    """Return the job, and the secrets that each run needs. Raise the errors of an invalid `pflow run`."""
+    from pflow.cli.input_values import parse_inputs
+    from pflow.cli.run_arguments import UsageError, parse_run_arguments
+    from pflow.cli.sources import is_file_path
     from pflow.scheduling.job import Job, check_runnable
     from pflow.service import require_valid
 
-    if names_a_file(name):
+    if is_file_path(name):
         raise UsageError("A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save.")
-    given = parsed(["--", name, *inputs]).inputs
-    stored = asked.find_workflow(name).stored
-    workflow = require_valid(asked.check(stored.ir), name)
-    secrets = check_runnable(workflow, given, inputs_of(stored.ir, given, has_stdin=False))
+    given = parse_run_arguments(["--", name, *inputs]).inputs
+    stored = service.find_workflow(name).stored
+    workflow = require_valid(service.check(stored.ir), name)
+    secrets = check_runnable(workflow, given, parse_inputs(stored.ir, given, has_stdin=False))
     job = Job(
         workflow=name,
         timing=timing,
-        program=(os.path.abspath(sys.executable), "-P", "-m", "pflow"),  # -P: not what lies in the folder
+        program=(os.path.abspath(sys.executable), "-P", "-m", "pflow"),  # -P: do not import from the working folder
         inputs=tuple(f"{key}={value}" for key, value in given.items()),
-        folder=str(asked.folder.absolute()),
-        environment={key: _absolute(key, os.environ[key]) for key in _PASSED_ON if os.environ.get(key)},
-        log=str(asked.home.absolute() / f"schedule-{name}.log"),
+        folder=str(service.folder.absolute()),
+        environment={key: _make_absolute(key, os.environ[key]) for key in _PASSED_ON if os.environ.get(key)},
+        log=str(service.home.absolute() / f"schedule-{name}.log"),
     )
     return job, secrets
 
 
-def _absolute(key: str, value: str) -> str:
+def _make_absolute(key: str, value: str) -> str:
     return value if key == "PATH" else str(Path(value).expanduser().absolute())
 
 
-def _remove(name: str, kind: "Kind | None", json: bool) -> None:
+def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
     from pflow.errors import ScheduleNotFound
-    from pflow.library.names import checked_name
-    from pflow.scheduling.selection import all_schedulers
+    from pflow.library.names import validate_name
+    from pflow.scheduling.selection import list_schedulers
 
-    checked_name(name)
-    with _alone(service()):
-        removed = [one.kind for one in all_schedulers(kind, os.environ) if one.remove(name)]
+    validate_name(name)
+    with _lock_schedules(open_service()):
+        removed = [one.kind for one in list_schedulers(kind, os.environ) if one.remove(name)]
     if not removed:
         raise ScheduleNotFound(
             f"'{name}' is not scheduled.", hint="`pflow schedule --list` lists schedules.", name=name
@@ -150,13 +150,13 @@ def _remove(name: str, kind: "Kind | None", json: bool) -> None:
     if json:
         print_json({"removed": name, "as": removed})
     else:
-        Page().line(Painted(GREEN, "✓ "), f"Removed the schedule of {name} from {', '.join(removed)}.")
+        Page().write_line(Painted(GREEN, "✓ "), f"Removed the schedule of {name} from {', '.join(removed)}.")
 
 
-def _print_list(kind: "Kind | None", json: bool) -> None:
-    from pflow.scheduling.selection import all_schedulers
+def _print_schedules(kind: "Kind | None", json: bool) -> None:
+    from pflow.scheduling.selection import list_schedulers
 
-    found = [one for scheduler in all_schedulers(kind, os.environ) for one in scheduler.installed()]
+    found = [one for scheduler in list_schedulers(kind, os.environ) for one in scheduler.list_schedules()]
     if json:
         plain = [
             {"name": one.name, "at": one.at, "as": one.kind, "path": str(one.path) if one.path else None}
@@ -166,19 +166,19 @@ def _print_list(kind: "Kind | None", json: bool) -> None:
         return
     page = Page()
     if not found:
-        page.line('Nothing is scheduled. `pflow schedule NAME --at "mon 07:00" --install` schedules a workflow.')
-    page.table([[Painted(BOLD, one.name), one.at, Painted(DIM, one.kind)] for one in found], indent=0)
+        page.write_line('Nothing is scheduled. `pflow schedule NAME --at "mon 07:00" --install` schedules a workflow.')
+    page.write_table([[Painted(BOLD, one.name), one.at, Painted(DIM, one.kind)] for one in found], indent=0)
 
 
 @contextmanager
-def _alone(asked: Service) -> Generator[None]:
+def _lock_schedules(service: Service) -> Generator[None]:
     """Change schedules one at a time: a crontab is read and written as a whole. Raises LibraryUnwritable, Locked."""
     from pflow.errors import LibraryUnwritable
     from uraniborg.kernel.files import locked
 
     try:
-        asked.home.mkdir(parents=True, exist_ok=True)
+        service.home.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
         raise LibraryUnwritable(_LOCK, exc) from exc
-    with locked(asked.home / _LOCK, _LOCK_S):
+    with locked(service.home / _LOCK, _LOCK_S):
         yield

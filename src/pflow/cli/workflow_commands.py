@@ -6,98 +6,105 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, Workflow, app, service
-from pflow.cli.diagnostics import diagnostics_of, text_of
-from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, say, write
+from pflow.cli.app import Json, Workflow, app, open_service
+from pflow.cli.diagnostics import get_diagnostics, read_source_text
+from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, print_message, write_text
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
 
-@app.command()
-def check(workflow: Workflow, json: Json = False) -> int:
-    """Check a workflow: all that is wrong with it, and where.
+@app.command(name="check")
+def check_workflow(workflow: Workflow, json: Json = False) -> int:
+    """Check a workflow: list its errors and warnings with their positions.
 
-    Nothing is run. Exits with 0 if it can be run, also if there are warnings, and with 2 if it has errors.
+    Nothing is run. Exits with 0 if the workflow can run, also with warnings, and with 2 if it has errors.
+
+    For example: pflow check ./report.json
     """
-    from pflow.cli.sources import source_of
+    from pflow.cli.sources import find_source
     from uraniborg.kernel.logging import redact
 
-    asked = service(workflow)
-    told: dict[str, Any] = {"name": workflow, "path": workflow}
+    service = open_service(workflow)
+    summary: dict[str, Any] = {"name": workflow, "path": workflow}
     try:
-        source = source_of(asked, workflow)
-        checked = asked.check(source.found.stored.ir)
-        told = {"name": source.name, "path": source.found.stored.path, **_counts(checked.workflow)}
-        diagnostics = [one.plain() for one in checked.diagnostics]
+        source = find_source(service, workflow)
+        checked = service.check(source.found.stored.ir)
+        summary = {"name": source.name, "path": source.found.stored.path, **_count_parts(checked.workflow)}
+        diagnostics = [one.to_dict() for one in checked.diagnostics]
     except InvalidWorkflow as unreadable:
-        diagnostics = diagnostics_of(unreadable)
-    text = text_of(asked, workflow) if diagnostics else None
+        diagnostics = get_diagnostics(unreadable)
+    text = read_source_text(service, workflow) if diagnostics else None
     if text:
-        told["path"] = text.told
+        summary["path"] = text.display_path
     is_valid = all(one["severity"] != "error" for one in diagnostics)
     if json:
-        located = [text.located(one) if text else one for one in diagnostics]
-        print_json(redact({"valid": is_valid, **told, "diagnostics": located}))
+        located = [text.add_position(one) if text else one for one in diagnostics]
+        print_json(redact({"valid": is_valid, **summary, "diagnostics": located}))
     else:
-        _tell(workflow, diagnostics, told, text)
+        _print_check(workflow, diagnostics, summary, text)
     return 0 if is_valid else 2
 
 
-def _counts(workflow: Any) -> dict[str, int]:
+def _count_parts(workflow: Any) -> dict[str, int]:
     if workflow is None:
         return {}
     return {"nodes": len(workflow.nodes), "inputs": len(workflow.inputs), "outputs": len(workflow.outputs)}
 
 
-def _tell(given: str, diagnostics: list[dict[str, Any]], told: dict[str, Any], text: Any) -> None:
-    from pflow.cli.diagnostics import summary, tell_diagnostics
+def _print_check(given: str, diagnostics: list[dict[str, Any]], summary: dict[str, Any], text: Any) -> None:
+    from pflow.cli.diagnostics import print_diagnostics, summarize_severities
 
     page = Page()
-    tell_diagnostics(page, diagnostics, text)
+    print_diagnostics(page, diagnostics, text)
     if any(one["severity"] == "error" for one in diagnostics):
-        page.line(Painted(RED, "✗"), f" {given} is not valid: {summary(diagnostics)}.")
+        page.write_line(Painted(RED, "✗"), f" {given} is not valid: {summarize_severities(diagnostics)}.")
         return
-    about = ", ".join(plural(told[f"{kind}s"], kind) for kind in ("node", "input", "output"))
+    about = ", ".join(plural(summary[f"{kind}s"], kind) for kind in ("node", "input", "output"))
     if diagnostics:
-        page.line(Painted(YELLOW, "✓"), f" {given} is valid, with {summary(diagnostics)}: it can be run. {about}.")
+        page.write_line(
+            Painted(YELLOW, "✓"),
+            f" {given} is valid, with {summarize_severities(diagnostics)}: it can be run. {about}.",
+        )
     else:
-        page.line(Painted(GREEN, "✓"), f" {given} is valid: {about}.")
+        page.write_line(Painted(GREEN, "✓"), f" {given} is valid: {about}.")
 
 
-@app.command()
-def graph(
+@app.command(name="graph")
+def draw_graph(
     workflow: Workflow,
     svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw it as SVG into this file; - for stdout.")
+        Path | None, typer.Option(metavar="FILE", help="Write an SVG drawing to this file; - for stdout.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Print a workflow as a Mermaid flowchart, or draw it as SVG."""
-    from pflow.cli.sources import source_of
-    from pflow.ir.diagrams import mermaid
-    from pflow.ir.diagrams import svg as drawn
+    from pflow.cli.sources import find_source
+    from pflow.ir.diagrams import draw_mermaid
+    from pflow.ir.diagrams import draw_svg as drawn
     from pflow.service import require_valid
 
-    asked = service(workflow)
-    source = source_of(asked, workflow)
-    checked = asked.check(source.found.stored.ir)
+    service = open_service(workflow)
+    source = find_source(service, workflow)
+    checked = service.check(source.found.stored.ir)
     drawable = checked.workflow or require_valid(checked, workflow)
     if checked.errors:
-        say("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` tells why.")
+        print_message("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` lists the errors.")
     if svg is None:
-        flowchart = mermaid(drawable)
-        print_json({"name": source.name, "graph": flowchart}) if json else write(sys.stdout, flowchart)
+        flowchart = draw_mermaid(drawable)
+        print_json({"name": source.name, "graph": flowchart}) if json else write_text(sys.stdout, flowchart)
         return
     picture = drawn(drawable)
     if str(svg) == "-":
-        print_json({"name": source.name, "svg": picture}) if json else write(sys.stdout, picture)
+        print_json({"name": source.name, "svg": picture}) if json else write_text(sys.stdout, picture)
         return
-    _write_picture(svg, picture)
-    print_json({"name": source.name, "path": str(svg)}) if json else Page().line(f"'{workflow}' is drawn in {svg}.")
+    _write_svg(svg, picture)
+    print_json({"name": source.name, "path": str(svg)}) if json else Page().write_line(
+        f"Wrote a drawing of '{workflow}' to {svg}."
+    )
 
 
-def _write_picture(path: Path, picture: str) -> None:
+def _write_svg(path: Path, picture: str) -> None:
     from uraniborg.kernel.errors import InvalidInput
     from uraniborg.kernel.files import write_atomic
 
@@ -105,7 +112,7 @@ def _write_picture(path: Path, picture: str) -> None:
         write_atomic(path, picture, access="kept")
     except OSError as exc:
         raise InvalidInput(
-            f"'{path.name}' cannot be written: {exc.strerror}.", hint="Name a file in a folder that there is."
+            f"'{path.name}' cannot be written: {exc.strerror}.", hint="Name a file in an existing folder."
         ) from None
 
 
@@ -118,56 +125,60 @@ def list_workflows(
     json: Json = False,
 ) -> None:
     """List the saved workflows and the drafts."""
-    from pflow.cli.sources import listed
-    from pflow.cli.workflow_pages import tell_list
+    from pflow.cli.sources import list_named_workflows
+    from pflow.cli.workflow_pages import print_workflow_list
 
-    found = redact(listed(service(), pattern))
-    print_json(found) if json else tell_list(found, pattern)
+    found = redact(list_named_workflows(open_service(), pattern))
+    print_json(found) if json else print_workflow_list(found, pattern)
 
 
-@app.command()
-def describe(workflow: Workflow, json: Json = False) -> None:
-    """Tell all of a workflow, and how to run it.
+@app.command(name="describe")
+def describe_workflow(workflow: Workflow, json: Json = False) -> None:
+    """Describe a workflow, and how to run it.
 
-    What it takes and gives, its nodes, how its runs went, and what is wrong with it.
+    Prints its inputs, outputs, nodes, runs and problems.
+
+    For example: pflow describe report
     """
-    from pflow.cli.sources import source_of
-    from pflow.cli.workflow_pages import tell_description
-    from pflow.workflow_description import described
+    from pflow.cli.sources import find_source
+    from pflow.cli.workflow_pages import print_description
+    from pflow.workflow_description import describe_workflow
 
-    asked = service(workflow)
-    source = source_of(asked, workflow)
-    checked = asked.check(source.found.stored.ir)
-    told = {**described(source.found, checked, asked.open_log(), in_full=True), "source": source.kind}
-    print_json(told) if json else tell_description(told, workflow)
+    service = open_service(workflow)
+    source = find_source(service, workflow)
+    checked = service.check(source.found.stored.ir)
+    description = {**describe_workflow(source.found, checked, service.open_log(), in_full=True), "source": source.kind}
+    print_json(description) if json else print_description(description, workflow)
 
 
-@app.command()
-def browse(
+@app.command(name="browse")
+def browse_components(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="WORDS", help="What you need, in a few words; everything if none."),
+        typer.Argument(metavar="WORDS", help="A few words for your task; lists everything if left out."),
     ] = None,
     no_workflows: Annotated[bool, typer.Option("--no-workflows", help="Node types only.")] = False,
     json: Json = False,
 ) -> None:
     """Find nodes and workflows to build with.
 
-    The best come first. A node type that is named exactly is told in full: parameters, outputs, an example.
+    The best matches come first. The exact name of a node type prints its parameters, outputs and an example.
+
+    For example: pflow browse http
     """
-    from pflow.cli.workflow_pages import tell_components
+    from pflow.cli.workflow_pages import print_components
 
     query = " ".join(words or [])
-    found = service().browse(query, not no_workflows)
-    print_json(found) if json else tell_components(found, query)
+    found = open_service().browse(query, not no_workflows)
+    print_json(found) if json else print_components(found, query)
 
 
-@app.command()
-def guide(json: Json = False) -> None:
+@app.command(name="guide")
+def print_guide(json: Json = False) -> None:
     """Print how workflows are written."""
     import sys
 
-    from pflow.cli.printing import write
+    from pflow.cli.printing import write_text
     from pflow.guide import read_guide
 
-    print_json({"guide": read_guide()}) if json else write(sys.stdout, read_guide())
+    print_json({"guide": read_guide()}) if json else write_text(sys.stdout, read_guide())

@@ -141,12 +141,12 @@ class BatchRun:
 def resolve_items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
     """Return the items of a batch. Raise TemplateUnresolved, or NodeFailed if they are not a list or too many."""
     resolution = Resolution(scope)
-    items = resolution.resolved(batch.items)
-    resolution.check(node=node.id)
+    items = resolution.resolve_value(batch.items)
+    resolution.raise_if_missing(node=node.id)
     if isinstance(items, str):
-        from pflow.ir.coercion import coerced
+        from pflow.ir.coercion import coerce_value
 
-        items = coerced(items, "array")[0]
+        items = coerce_value(items, "array")[0]
     if not isinstance(items, list):
         raise NodeFailed(
             f"`batch.items` of '{node.id}' must be a list, got {type(items).__name__}.",

@@ -234,7 +234,7 @@ def run_remotely(parcel: Parcel) -> dict[str, Any]:
     try:
         interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - the sender may run any code here
         context = Context(**fields, mask=Secrets(secrets).mask)
-        function = Registry(context.home).function(interface)
+        function = Registry(context.home).load_function(interface)
         is_async = iscoroutinefunction(function)
         given = (
             asyncio.run(_await_in_time(function(params, context), context)) if is_async else function(params, context)

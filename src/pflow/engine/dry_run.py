@@ -95,7 +95,7 @@ class DryRun:
         return self._load_workflow(params)
 
     def graph_started(self, prefix: str, graph: Graph) -> None:
-        self._orders[prefix] = graph.order()
+        self._orders[prefix] = graph.sort_nodes()
         if prefix:
             self._params[prefix[:-1]] = self._nested_params.pop(prefix)
             self._nested.setdefault(_ITEM_AND_SLASH.sub("", prefix), []).append(prefix)
@@ -153,7 +153,7 @@ class DryRun:
         return {
             "node": key,
             "type": node.type,
-            "effect": node.effect or self._interfaces[node.type].effect_of(params),
+            "effect": node.effect or self._interfaces[node.type].get_effect(params),
             "params": params,
             "will": will,
             "waits_for": list(waits_for),

@@ -32,7 +32,7 @@ class Call:
 class Functions(Protocol):
     """The part of a registry that an executor uses."""
 
-    def function(self, interface: Interface, /) -> Function: ...
+    def load_function(self, interface: Interface, /) -> Function: ...
 
 
 class Executor(Protocol):
@@ -65,7 +65,7 @@ class LocalExecutor:
     async def run(self, call: Call) -> Mapping[str, Any] | Outcome:
         known = self._known.get(call.interface.type)
         if known is None:
-            function = self._functions.function(call.interface)
+            function = self._functions.load_function(call.interface)
             known = self._known[call.interface.type] = (function, iscoroutinefunction(function))
         function, is_async = known
         if is_async and call.interface.source == "user":

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
-from pflow.ir.coercion import coerced
-from pflow.ir.diagnostics import nearest
+from pflow.ir.coercion import coerce_value
 from pflow.ir.model import Workflow
-from pflow.ir.template_uses import variables_of
+from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
+from pflow.suggestions import find_nearest
 
 _MISFITS: Final = "Give values of the declared types, and no value for the name of a node."
 
@@ -40,7 +40,7 @@ def prepare_inputs(
             else:
                 missing.append(name)
                 continue
-        values[name], fits = coerced(values[name], declared.type)
+        values[name], fits = coerce_value(values[name], declared.type)
         if not fits:
             problems.append({"path": f"inputs.{name}", "problem": f"is not of the type {declared.type}"})
     if missing:
@@ -59,11 +59,11 @@ def warn_of_unused_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[
     """Return a warning for each input that nothing in the workflow uses."""
     if given.keys() <= workflow.inputs.keys():
         return []
-    known = [one["name"] for one in variables_of(workflow)]
+    known = [one["name"] for one in list_variables(workflow)]
     warnings: list[str] = []
     for name in given:
         if name not in known:
-            meant = nearest(name[:80], known)
+            meant = find_nearest(name[:80], known)
             warnings.append(f"Nothing uses the input '{name[:80]}'." + (f" Did you mean '{meant}'?" if meant else ""))
     return warnings
 
@@ -87,7 +87,7 @@ def _build_missing_error(
     node = next(
         (
             use["node"]
-            for one in variables_of(workflow)
+            for one in list_variables(workflow)
             if one["name"] in missing
             for use in one["used_in"]
             if "node" in use
@@ -97,7 +97,7 @@ def _build_missing_error(
     example = ", ".join(f'"{name}": …' for name in missing)
     undeclared = [
         one["name"]
-        for one in variables_of(workflow)
+        for one in list_variables(workflow)
         if one["required"] and not one["declared"] and one["name"] not in given
     ]
     message, hint = f"Required inputs are missing: {listed}.", f"Give them with the call: inputs = {{{example}}}"

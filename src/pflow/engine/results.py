@@ -8,7 +8,7 @@ from pflow.errors import PflowError
 from pflow.ir.model import ERROR_ACTION, Workflow
 from pflow.templates.resolution import Resolution
 from pflow.templates.scope import Scope
-from pflow.templates.truncation import CutShort
+from pflow.templates.truncation import TruncatedOutput
 
 
 @dataclass
@@ -89,7 +89,7 @@ def collect_outputs(
     """Return the declared outputs that have a value; without declared outputs, all outputs of the last nodes.
 
     An output that is too long for a value is replaced by a description of its file if `describes_cut`. Otherwise raise
-    CutShort.
+    TruncatedOutput.
     """
     if not workflow.outputs:
         followed = {edge.source for edge in workflow.edges if edge.action != ERROR_ACTION}
@@ -98,11 +98,11 @@ def collect_outputs(
     for output in workflow.outputs.values():
         resolution = Resolution(Scope(values))
         try:
-            value = resolution.resolved(output.source)
-        except CutShort as short:
+            value = resolution.resolve_value(output.source)
+        except TruncatedOutput as short:
             if not describes_cut:
                 raise
-            value = short.told
+            value = short.summary
             warnings.append(f"The output '{output.name}' is {value['bytes']:,} bytes long: see {value['file']}.")
         if resolution.missing:
             names = ", ".join(f"${{{one.text}}}" for one in resolution.missing)

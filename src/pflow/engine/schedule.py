@@ -21,7 +21,7 @@ class Schedule:
     def __init__(
         self, workflow: Workflow, graph: Graph | None = None, list_actions: ListActions = lambda _: set()
     ) -> None:
-        self._graph = graph or Graph.of(workflow)
+        self._graph = graph or Graph.from_workflow(workflow)
         self._unsettled = {node: len(edges) for node, edges in self._graph.entering.items()}
         self._taken: set[str] = set()
         """Nodes that an edge leads to which is taken."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.ir.model import Workflow
-from pflow.ir.template_uses import uses_in
+from pflow.ir.template_uses import iter_template_uses
 from pflow.redaction import is_sensitive
 from pflow.templates.resolution import Resolution, Scope
-from pflow.templates.syntax import Reference, references_in
+from pflow.templates.syntax import Reference, iter_references
 
 _BETWEEN: Final = re.compile(r"[.\[\]]+")
 
@@ -21,10 +21,10 @@ SecretReferences = dict[str, list[Reference]]
 def find_secret_references(workflow: Workflow) -> SecretReferences:
     """Return the references in parameters such as `password`."""
     found: SecretReferences = {}
-    for use in uses_in(workflow):
+    for use in iter_template_uses(workflow):
         if use.node is not None and any(map(is_sensitive, _BETWEEN.split(use.place))):
             for template in use.templates:
-                for reference in references_in(template):
+                for reference in iter_references(template):
                     found.setdefault(reference.root, []).append(reference)
     return found
 
@@ -35,5 +35,5 @@ def resolve_secrets(references: Iterable[Reference], name: str, value: Any) -> l
     found: list[Any] = []
     for reference in references:
         with suppress(NodeFailed):  # only the beginning of the value was stored
-            found.append(resolution.referred(reference))
+            found.append(resolution.resolve_reference(reference))
     return found

@@ -27,7 +27,7 @@ from pflow.engine.steps import (
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
 from pflow.node import Outcome
-from pflow.templates.resolution import LONGEST
+from pflow.templates.resolution import MOST_CHARACTERS
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
@@ -110,9 +110,9 @@ class LiveStepRunner:
                 recorder.record_waiting(job.key, job.fingerprint)
             raise
         text = as_json(outcome.outputs)
-        if len(text) > LONGEST:
+        if len(text) > MOST_CHARACTERS:
             raise UnusableOutcome(
-                f"'{job.node.id}' returned {len(text):,} bytes; the maximum is {LONGEST:,}.",
+                f"'{job.node.id}' returned {len(text):,} bytes; the maximum is {MOST_CHARACTERS:,}.",
                 hint="Let it write a file and return the path.",
             )
         outputs = from_json(text)

@@ -161,7 +161,7 @@ class RunState:
 
     def effect_of(self, node: Node) -> str:
         """Return the effect of a node whose parameters are not resolved."""
-        return node.effect or self.interfaces[node.type].effect_of(node.params)
+        return node.effect or self.interfaces[node.type].get_effect(node.params)
 
 
 async def run_step(
@@ -190,7 +190,7 @@ def prepare_job(state: RunState, node: Node, scope: Scope, key: str, retry: Retr
         state.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
     context = state.build_context(key, timeout)
-    effect = node.effect or interface.effect_of(params)
+    effect = node.effect or interface.get_effect(params)
     step_fingerprint = fingerprint_step(interface, params, context, effects)
     state.hashes[key] = step_fingerprint
     call = Call(interface, params, context, effect, state.secrets)
@@ -221,7 +221,7 @@ def explain_rerun(earlier: EarlierRuns, job: Job, *, was_interrupted: bool) -> s
         return INTERRUPTED
     if not job.node.reuse:
         return 'its "resume" is "never"'
-    if job.call.interface.is_volatile_for(job.call.params):
+    if job.call.interface.is_volatile_with(job.call.params):
         return "the data it reads may have changed"
     if (result := earlier.results.get(job.id)) is not None:
         return NOT_STORED if result.outputs is None else "a file it wrote is missing"

@@ -32,9 +32,9 @@ from pflow.errors import (
 )
 from pflow.ir.graph import Graph
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Node, Retry, Workflow
-from pflow.ir.template_uses import NESTED, resolvable
+from pflow.ir.template_uses import NESTED, get_resolvable_params
 from pflow.templates.scope import Scope
-from pflow.templates.syntax import references_in, strings_in, templates_in
+from pflow.templates.syntax import find_templates, iter_references, iter_strings
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
@@ -122,7 +122,7 @@ class WorkflowWalker:
         self._runner = state.runner
         self._listener = state.listener
         self._prefix = prefix
-        self._graph = Graph.of(workflow)
+        self._graph = Graph.from_workflow(workflow)
         self._schedule = Schedule(workflow, self._graph, self._list_actions)
         self._effects_at_start = effects
         self._effects_after: dict[str, str | None] = {}
@@ -219,10 +219,10 @@ class WorkflowWalker:
         return self._schedule.end_node(node.id, ERROR_ACTION)
 
     def _record_outputs(self, node: str, outputs: dict[str, Any] | None) -> None:
-        if outputs is not None:
-            self.values[node] = outputs
         if outputs is None or node in self._schedule.deciders:
             self.unknown.add(node)
+        else:
+            self.values[node] = outputs
 
     def _record_effects(self, node: str, before: str | None, effect_run_id: str | None) -> None:
         if before is None or effect_run_id is None or node in self._schedule.deciders:
@@ -242,7 +242,10 @@ class WorkflowWalker:
 
     def _join_effects_before(self, node: str) -> str | None:
         entering = self._graph.entering[node]
-        before = join_effects(self._effects_after.get(edge.source, NO_EFFECTS) for edge in entering)
+        if len(entering) == 1:  # most nodes; to join a single digest takes longer
+            before = self._effects_after.get(entering[0].source, NO_EFFECTS)
+        else:
+            before = join_effects(self._effects_after.get(edge.source, NO_EFFECTS) for edge in entering)
         return self._effects_at_start if before == NO_EFFECTS else before
 
     def _reads_effects(self, node: Node) -> bool:
@@ -365,8 +368,8 @@ class WorkflowWalker:
 
 def _list_unknown_references(node: Node, unknown: set[str]) -> list[str]:
     """Return the references in the templates of a node to nodes whose outputs are not known."""
-    texts = (text for _, text in strings_in([resolvable(node), node.batch and node.batch.items]))
-    references = (one for text in texts for template in templates_in(text) for one in references_in(template))
+    texts = (text for _, text in iter_strings([get_resolvable_params(node), node.batch and node.batch.items]))
+    references = (one for text in texts for template in find_templates(text) for one in iter_references(template))
     names = unknown - {node.batch.alias} if node.batch else unknown
     return list(dict.fromkeys(one.text for one in references if one.root in names))
 

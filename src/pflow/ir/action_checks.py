@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node
-from pflow.ir.template_uses import is_template
+from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface
+from pflow.suggestions import find_nearest
 
 APPROVAL: Final = "approval"
 REJECTED: Final = "rejected"
@@ -17,15 +18,15 @@ _BRANCH: Final = "branch"
 def check_actions(
     node: Node, interface: Interface, leaving: Iterable[Edge], index_of: Callable[[Edge], int]
 ) -> list[Diagnostic]:
-    """Return a diagnostic for each action of an edge that the node never answers with.
+    """Return a diagnostic for each action of an edge that the node never returns.
 
-    After an approval it is an error: what a person decides would be ignored. After other nodes it is a warning.
-    `index_of` gives the position of an edge in the file.
+    After an approval it is an error, because the decision of a person would be ignored. After other nodes it is a
+    warning. `index_of` gives the index of an edge in the file.
     """
     is_approval = node.type == APPROVAL
     if interface.open_actions or (node.batch is not None and not is_approval):
         return []
-    known = _approval_actions(node) if is_approval else tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
+    known = _list_approval_actions(node) if is_approval else tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
     unknown: dict[str, int] = {}
     for edge in leaving:
         if edge.action not in known:
@@ -34,25 +35,25 @@ def check_actions(
         (error if is_approval else warning)(
             "unknown_action",
             f"edges[{index}].action",
-            f"'{node.id}' never answers with '{action[:80]}'; edges for that are never taken.",
+            f"'{node.id}' never returns the action '{action[:80]}', so these edges are never followed.",
             available=known if is_approval else interface.actions,
-            nearest=nearest(action, known),
+            nearest=find_nearest(action, known),
             node=node.id,
-            **(_remedy(node, action) if is_approval else {}),
+            **(_suggest_fix(node, action) if is_approval else {}),
         )
         for action, index in sorted(unknown.items())
     ]
 
 
-def _approval_actions(node: Node) -> tuple[str, ...]:
+def _list_approval_actions(node: Node) -> tuple[str, ...]:
     """Return the actions of an approval: a batch joins the decisions, and only `branch` follows a rejection."""
     branches = node.params.get(_ON_REJECT)
-    if node.batch is None and (branches == _BRANCH or is_template(branches)):
+    if node.batch is None and (branches == _BRANCH or has_template(branches)):
         return (DEFAULT_ACTION, REJECTED, ERROR_ACTION)
     return (DEFAULT_ACTION, ERROR_ACTION)
 
 
-def _remedy(node: Node, action: str) -> dict[str, Any]:
+def _suggest_fix(node: Node, action: str) -> dict[str, Any]:
     if node.batch is not None:
         return {"hint": "A batch follows `default`, or `error` if an item fails. Use the decisions in `results`."}
     question: Any = node.params.get("question") or "Send it?"

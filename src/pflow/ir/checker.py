@@ -1,4 +1,4 @@
-"""The one checker: everything that can be known to be wrong before anything runs, told at once."""
+"""The checker: finds all errors and warnings of a workflow before anything runs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,17 +7,18 @@ from itertools import islice
 from typing import Any, Final, Protocol, cast
 
 from pflow.ir.action_checks import check_actions
-from pflow.ir.code_templates import check_command
-from pflow.ir.constant_checks import Constants
-from pflow.ir.diagnostics import Diagnostic, error, nearest, warning
+from pflow.ir.code_templates import check_shell_command
+from pflow.ir.constant_checks import ConstantChecker
+from pflow.ir.diagnostics import Diagnostic, error, warning
 from pflow.ir.foreign_syntax import check_foreign_syntax
 from pflow.ir.graph import Graph
 from pflow.ir.model import Edge, Node, Workflow
 from pflow.ir.param_checks import check_params
-from pflow.ir.parser import edge_places_of, places_of, read_workflow
+from pflow.ir.parser import index_edges, index_nodes, parse_workflow
 from pflow.ir.reference_checks import check_references
-from pflow.ir.template_uses import NESTED, is_template, variables_of
+from pflow.ir.template_uses import NESTED, has_template, list_variables
 from pflow.registry.interface import Interface
+from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import UraniborgError
 
 MOST_NESTED: Final = 10
@@ -26,31 +27,31 @@ _LISTED_TYPES: Final = 20
 _NEAR_TYPES: Final = 5
 _SEARCHED_TYPES: Final = 20
 """How many unknown types of one workflow are searched by meaning: each takes a search of the whole registry."""
-_TOOL: Final = "mcp-"
-_TOOLS: Final = (
-    "Tools of MCP servers are nodes `mcp-SERVER-TOOL` once `pflow mcp add SERVER` has written the server down and "
-    "`pflow mcp sync` has asked it for them; `pflow mcp list` shows the servers."
+_MCP_TOOL_PREFIX: Final = "mcp-"
+_MCP_TOOLS_HINT: Final = (
+    "Tools of MCP servers are nodes `mcp-SERVER-TOOL` after `pflow mcp add SERVER` and "
+    "`pflow mcp sync SERVER`; `pflow mcp list` lists the servers."
 )
 
 Loader = Callable[[str], Any]
-"""Gives the document of another workflow, by its name. Raises a kernel error if there is none."""
+"""Returns the document of another workflow, by its name. Raises a kernel error if there is no such workflow."""
 
 
 class Interfaces(Protocol):
-    """What the checker asks of a registry."""
+    """The methods of a registry that the checker uses."""
 
     def get(self, type: str, /) -> Interface | None: ...  # noqa: A002 - what it is called everywhere
 
-    def types(self) -> list[str]: ...
+    def list_types(self) -> list[str]: ...
 
-    def similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
         """Return the types whose name or purpose is like that of `type`, the nearest first."""
         ...
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A workflow and all that there is to say of it. `workflow` is None if it cannot even be drawn."""
+class CheckResult:
+    """A workflow and its diagnostics. `workflow` is None if it cannot even be drawn."""
 
     workflow: Workflow | None
     diagnostics: list[Diagnostic]
@@ -64,23 +65,23 @@ class Checked:
         return [one for one in self.diagnostics if one.severity == "warning"]
 
 
-class _Edges:
+class _EdgeIndexes:
     """Where in the file edges are. Most files are never asked."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
 
     @cached_property
-    def places(self) -> dict[Edge, int]:
-        return edge_places_of(self._document)
+    def indexes(self) -> dict[Edge, int]:
+        return index_edges(self._document)
 
-    def index_of(self, edge: Edge) -> int:
-        return self.places[edge]
+    def get_index(self, edge: Edge) -> int:
+        return self.indexes[edge]
 
 
-def check(document: Any, interfaces: Interfaces, *, load: Loader | None = None) -> Checked:
+def check_workflow(document: Any, interfaces: Interfaces, *, load: Loader | None = None) -> CheckResult:
     """Check a workflow as it was read from its file. `load` finds the workflows that it runs."""
-    return _Checker(interfaces, load).check(document)
+    return _Checker(interfaces, load).check_document(document)
 
 
 class _Checker:
@@ -94,44 +95,44 @@ class _Checker:
         self._open: list[str] = []
         self._heights: dict[str, int] = {}
         """How many levels of workflows there are from one that was checked, itself included."""
-        self._checked: dict[str, Checked] = {}
+        self._checked: dict[str, CheckResult] = {}
         self._missing: dict[str, UraniborgError] = {}
         self._deepest = 0
 
-    def check(self, document: Any, depth: int = 0) -> Checked:
+    def check_document(self, document: Any, depth: int = 0) -> CheckResult:
         self._deepest = max(self._deepest, depth)
-        workflow, found = read_workflow(document)
+        workflow, found = parse_workflow(document)
         if workflow is None:
-            return Checked(None, found)
-        graph = Graph.of(workflow)
-        places = places_of(document)
-        edges = _Edges(document)
-        found += _check_shape(workflow, graph, places, edges)
+            return CheckResult(None, found)
+        graph = Graph.from_workflow(workflow)
+        indexes = index_nodes(document)
+        edges = _EdgeIndexes(document)
+        found += _check_graph(workflow, graph, indexes, edges)
         known = {kind: self._interfaces.get(kind) for kind in {node.type for node in workflow.nodes.values()}}
-        constants = Constants()
+        constants = ConstantChecker()
         for node in workflow.nodes.values():
-            path = f"nodes[{places[node.id]}]"
+            path = f"nodes[{indexes[node.id]}]"
             if (interface := known[node.type]) is None:
-                found += self._unknown_type(node, path)
+                found += self._report_unknown_type(node, path)
                 continue
             found += check_params(node, interface, path)
-            found += check_command(node, path)
-            found += constants.check(node, interface, path)
-            found += check_actions(node, interface, graph.leaving[node.id], edges.index_of)
+            found += check_shell_command(node, path)
+            found += constants.check_node(node, interface, path)
+            found += check_actions(node, interface, graph.leaving[node.id], edges.get_index)
             if node.type == NESTED:
                 found += self._check_nested(node, path, depth)
-        found += check_references(workflow, graph, places, known)
-        found += check_foreign_syntax(workflow, places, known)
-        return Checked(workflow, found)
+        found += check_references(workflow, graph, indexes, known)
+        found += check_foreign_syntax(workflow, indexes, known)
+        return CheckResult(workflow, found)
 
-    def _unknown_type(self, node: Node, path: str) -> list[Diagnostic]:
-        if not (kind := node.type[:80]):  # that there is none was told when it was read
+    def _report_unknown_type(self, node: Node, path: str) -> list[Diagnostic]:
+        if not (kind := node.type[:80]):  # the parser has already reported the missing type
             return []
         if self._types is None:
-            self._types = self._interfaces.types()
+            self._types = self._interfaces.list_types()
         if kind not in self._near:
-            self._near[kind] = self._nearest_types(kind, self._types)
-        meant, near = self._near[kind]
+            self._near[kind] = self._suggest_types(kind, self._types)
+        likely, near = self._near[kind]
         listed = near or self._types[:_LISTED_TYPES]
         others = len(self._types) - len(listed)
         hint = f"`browse_components`, or `pflow browse`, lists all {len(self._types):,} node types."
@@ -142,67 +143,67 @@ class _Checker:
                 "unknown_type",
                 f"{path}.type",
                 f"There is no node type '{kind}'.",
-                hint=_TOOLS if kind.startswith(_TOOL) else hint,
+                hint=_MCP_TOOLS_HINT if kind.startswith(_MCP_TOOL_PREFIX) else hint,
                 available=tuple(listed),
                 more_available=others,
-                nearest=meant,
-                example=meant,
+                nearest=likely,
+                example=likely,
                 node=node.id,
             )
         ]
 
-    def _nearest_types(self, kind: str, types: list[str]) -> tuple[str | None, list[str]]:
+    def _suggest_types(self, kind: str, types: list[str]) -> tuple[str | None, list[str]]:
         """Return the type that was probably meant, and up to five that are near by spelling or by meaning."""
-        spelt = nearest(kind, types)
-        similar = self._interfaces.similar(kind) if len(self._near) < _SEARCHED_TYPES else []
+        spelt = find_nearest(kind, types)
+        similar = self._interfaces.find_similar(kind) if len(self._near) < _SEARCHED_TYPES else []
         near = [*([spelt] if spelt else []), *(one for one in similar if one != spelt)][:_NEAR_TYPES]
-        meant = spelt if spelt or kind.startswith(_TOOL) else next(iter(near), None)
-        return meant, near
+        likely = spelt if spelt or kind.startswith(_MCP_TOOL_PREFIX) else next(iter(near), None)
+        return likely, near
 
     def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
-        """A workflow within is checked as if it were run alone."""
-        if (refused := _check_whole(node, path)) is not None:
+        """Return the errors of a nested workflow, and of the inputs given to it."""
+        if (refused := _refuse_retry_of_nested(node, path)) is not None:
             return [refused]
-        ways = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
-        if len(ways) != 1:
-            message = "Exactly one of `workflow_name`, `workflow_ref` and `workflow_ir` says what is run."
+        keys = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
+        if len(keys) != 1:
+            message = "Give exactly one of `workflow_name`, `workflow_ref` and `workflow_ir`."
             example = {"workflow_name": "greeter", "inputs": {"who": "world"}}
             return [error("bad_nested", f"{path}.params", message, example=example, node=node.id)]
-        path = f"{path}.params.{ways[0]}"
-        given: Any = node.params[ways[0]]
-        if ways[0] != "workflow_ir":
-            is_known = self._load is not None and isinstance(given, str) and not is_template(given)
-            return self._check_named(node, path, given, depth) if is_known else []
+        path = f"{path}.params.{keys[0]}"
+        given: Any = node.params[keys[0]]
+        if keys[0] != "workflow_ir":
+            is_known = self._load is not None and isinstance(given, str) and not has_template(given)
+            return self._check_named_workflow(node, path, given, depth) if is_known else []
         if depth >= MOST_NESTED:
-            return [_too_deep(node, path)]
-        inner = self.check(given, depth + 1)
-        return [*_within(node, path, inner), *_check_given(node, path, inner)]
+            return [_report_too_deep(node, path)]
+        inner = self.check_document(given, depth + 1)
+        return [*_lift_nested_errors(node, path, inner), *_check_nested_inputs(node, path, inner)]
 
-    def _check_named(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
+    def _check_named_workflow(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
         if name in self._open:
-            shown = " → ".join([*self._open[self._open.index(name) :], name])
-            return [error("nested_circle", path, f"Workflows run each other in a circle: {shown}.", node=node.id)]
+            cycle = " → ".join([*self._open[self._open.index(name) :], name])
+            return [error("nested_circle", path, f"Workflows run each other in a cycle: {cycle}.", node=node.id)]
         if depth + self._heights.get(name, 1) > MOST_NESTED:
-            return [_too_deep(node, path)]
+            return [_report_too_deep(node, path)]
         if name in self._heights:
             self._deepest = max(self._deepest, depth + self._heights[name])
-            return _check_given(node, path, self._checked[name])
+            return _check_nested_inputs(node, path, self._checked[name])
         try:
-            document = self._loaded(name)
+            document = self._load_document(name)
         except UraniborgError as exc:
             available = tuple(cast("list[str]", exc.ids.get("available", [])))
-            more = {"hint": exc.hint, "available": available, "nearest": nearest(name, available), "node": node.id}
+            more = {"hint": exc.hint, "available": available, "nearest": find_nearest(name, available), "node": node.id}
             return [error("nested_not_found", path, exc.message, **more)]
         self._open.append(name)
         deepest, self._deepest = self._deepest, depth + 1
-        inner = self.check(document, depth + 1)
+        inner = self.check_document(document, depth + 1)
         self._heights[name] = self._deepest - depth
         self._checked[name] = inner
         self._deepest = max(deepest, self._deepest)
         self._open.pop()
-        return [*_within(node, path, inner), *_check_given(node, path, inner)]
+        return [*_lift_nested_errors(node, path, inner), *_check_nested_inputs(node, path, inner)]
 
-    def _loaded(self, name: str) -> Any:
+    def _load_document(self, name: str) -> Any:
         assert self._load is not None
         if name in self._missing:
             raise self._missing[name]
@@ -213,42 +214,42 @@ class _Checker:
             raise
 
 
-def _check_whole(node: Node, path: str) -> Diagnostic | None:
-    """A workflow within is not tried again as a whole: what it did would be done again, too."""
+def _refuse_retry_of_nested(node: Node, path: str) -> Diagnostic | None:
+    """Return an error for `retry` or `resume` on a nested workflow, whose effects would happen again."""
     is_tried_again = node.retry is not None or (node.batch is not None and node.batch.retry.attempts > 1)
     if not is_tried_again and node.reuse:
         return None
     what = "`retry`" if is_tried_again else '`"resume": "never"`'
-    message = f"{what} is for single nodes, not for a workflow as a whole."
-    hint = "Give it to the nodes of that workflow that need it."
+    message = f"{what} applies to single nodes, not to a nested workflow."
+    hint = "Set it on the nodes of the nested workflow that need it."
     return error("bad_retry" if is_tried_again else "bad_resume", path, message, hint=hint, node=node.id)
 
 
-def _too_deep(node: Node, path: str) -> Diagnostic:
-    return error("nested_too_deep", path, f"Workflows run each other more than {MOST_NESTED} deep.", node=node.id)
+def _report_too_deep(node: Node, path: str) -> Diagnostic:
+    return error("nested_too_deep", path, f"Workflows are nested more than {MOST_NESTED} levels deep.", node=node.id)
 
 
-def _within(node: Node, path: str, inner: Checked) -> list[Diagnostic]:
-    """What is wrong with a workflow, as told of the node that runs it."""
+def _lift_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
+    """Return the errors of a nested workflow as errors of the node that runs it."""
     return [
         replace(one, path=f"{path}/{one.path}", message=f"In '{node.id}': {one.message}", node=node.id)
         for one in inner.errors
     ]
 
 
-def _check_given(node: Node, path: str, inner: Checked) -> list[Diagnostic]:
-    """Whether a workflow within is given what it needs."""
+def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
+    """Return errors for missing inputs of a nested workflow, and warnings for unknown ones."""
     given: Any = node.params.get("inputs") or node.params.get("param_mapping") or {}
     if inner.workflow is None or not isinstance(given, dict):
         return []
     named = cast("dict[str, Any]", given)
-    place = f"{path.rpartition('.')[0]}.inputs"
+    inputs_path = f"{path.rpartition('.')[0]}.inputs"
     inputs = inner.workflow.inputs
     missing = [one.name for one in inputs.values() if one.required and one.name not in named and not one.secret]
     found = [
         error(
             "missing_nested_input",
-            f"{place}.{name}",
+            f"{inputs_path}.{name}",
             f"The workflow that '{node.id}' runs needs the input '{name}'.",
             available=tuple(inputs),
             example={"inputs": {name: f"${{{name}}}"}},
@@ -256,44 +257,46 @@ def _check_given(node: Node, path: str, inner: Checked) -> list[Diagnostic]:
         )
         for name in missing
     ]
-    known = {*inputs, *(one["name"] for one in variables_of(inner.workflow))}
+    known = {*inputs, *(one["name"] for one in list_variables(inner.workflow))}
     for name in named:
         if name not in known:
             message = f"Nothing in the workflow that '{node.id}' runs uses the input '{name[:80]}'."
-            more = {"available": tuple(inputs), "nearest": nearest(name, inputs), "node": node.id}
-            found.append(warning("unknown_nested_input", f"{place}.{name[:80]}", message, **more))
+            more = {"available": tuple(inputs), "nearest": find_nearest(name, inputs), "node": node.id}
+            found.append(warning("unknown_nested_input", f"{inputs_path}.{name[:80]}", message, **more))
     return found
 
 
-def _check_shape(workflow: Workflow, graph: Graph, places: Mapping[str, int], edges: _Edges) -> list[Diagnostic]:
+def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], edges: _EdgeIndexes) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    for circle in islice(graph.circles(), _NAMED):
+    for circle in islice(graph.find_cycles(), _NAMED):
         named = circle if len(circle) <= _NAMED else [*circle[:_NAMED], "…"]
-        shown = " → ".join([*named, circle[0]])
-        message = f"These nodes wait for each other: {shown}."
-        found.append(error("circle", _closing(circle, graph, edges), message, hint="Remove one of these edges."))
-    reached = graph.reached()
+        chain = " → ".join([*named, circle[0]])
+        message = f"These nodes wait for each other: {chain}."
+        found.append(
+            error("circle", _find_closing_edge(circle, graph, edges), message, hint="Remove one of these edges.")
+        )
+    reached = graph.find_reachable()
     unreached = [node for node in workflow.nodes if node not in reached]
     for node in unreached[:_NAMED]:
-        path = f"nodes[{places[node]}]"
+        path = f"nodes[{indexes[node]}]"
         message = f"No edge leads to '{node}', so it would never run."
-        example = {"from": _before(workflow, node), "to": node}
-        hint = "Add an edge to it, or remove it. Edges are never implied by the order of the nodes."
+        example = {"from": _find_preceding_node(workflow, node), "to": node}
+        hint = "Add an edge to it, or remove it. The order of the nodes does not create edges."
         found.append(error("unreachable_node", path, message, hint=hint, example=example, node=node))
     if len(unreached) > _NAMED:
         found.append(error("unreachable_node", "nodes", f"No edge leads to {len(unreached) - _NAMED:,} more nodes."))
     return found
 
 
-def _closing(circle: list[str], graph: Graph, edges: _Edges) -> str:
-    """The path of the edge of a circle that comes last in the file: the others were there before it."""
+def _find_closing_edge(circle: list[str], graph: Graph, edges: _EdgeIndexes) -> str:
+    """Return the path of the edge of a cycle that comes last in the file, which probably closed it."""
     after = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
     ours = (edge for node in circle for edge in graph.leaving[node] if edge.target == after[node])
-    return f"edges[{max(edges.places[edge] for edge in ours)}]"
+    return f"edges[{max(edges.indexes[edge] for edge in ours)}]"
 
 
-def _before(workflow: Workflow, node: str) -> str:
-    """The node after which one was probably meant to run: the one before it in the file."""
+def _find_preceding_node(workflow: Workflow, node: str) -> str:
+    """Return the node after which this one was probably meant to run: its predecessor in the file."""
     order = list(workflow.nodes)
-    place = order.index(node)
-    return order[place - 1] if place else workflow.start
+    index = order.index(node)
+    return order[index - 1] if index else workflow.start

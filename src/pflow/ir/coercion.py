@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import orjson
 
-from pflow.templates.resolution import as_text
+from pflow.templates.resolution import format_as_text
 
 _TRUE: Final = ("true", "1", "yes", "on")
 _FALSE: Final = ("false", "0", "no", "off")
@@ -19,7 +19,7 @@ _KINDS: Final = {
     "dict": "object",
     "list": "array",
 }
-_EXACTLY: Final[dict[str, tuple[type, ...]]] = {
+_EXACT_TYPES: Final[dict[str, tuple[type, ...]]] = {
     "str": (str,),
     "int": (int,),
     "float": (int, float),
@@ -30,28 +30,30 @@ _EXACTLY: Final[dict[str, tuple[type, ...]]] = {
 _WHOLE: Final = re.compile(r"\s*[+-]?\d{1,300}\s*")
 
 
-def coerced(value: Any, kind: str) -> tuple[Any, bool]:
-    """The value as one of this type (`string`, `number`, `integer`, `boolean`, `object`, `array`, `any`), and whether
-    it can be. Null fits every type."""
+def coerce_value(value: Any, kind: str) -> tuple[Any, bool]:
+    """Convert a value to a type (`string`, `number`, `integer`, `boolean`, `object`, `array` or `any`).
+
+    Return the value, and whether it could be converted. Null fits every type.
+    """
     if value is None or kind == "any":
         return value, True
     if kind == "string":
-        return as_text(value), True
+        return format_as_text(value), True
     if kind == "boolean":
-        return _boolean(value)
+        return _coerce_boolean(value)
     if kind in ("number", "integer"):
-        return _number(value, kind)
-    return _container(value, dict if kind == "object" else list)
+        return _coerce_number(value, kind)
+    return _coerce_container(value, dict if kind == "object" else list)
 
 
-def _boolean(value: Any) -> tuple[Any, bool]:
+def _coerce_boolean(value: Any) -> tuple[Any, bool]:
     if isinstance(value, bool):
         return value, True
     word = str(value).strip().lower()
     return word in _TRUE, word in _TRUE or word in _FALSE
 
 
-def _number(value: Any, kind: str) -> tuple[Any, bool]:
+def _coerce_number(value: Any, kind: str) -> tuple[Any, bool]:
     if isinstance(value, str):
         try:
             value = int(value) if _WHOLE.fullmatch(value) else float(value)
@@ -66,7 +68,7 @@ def _number(value: Any, kind: str) -> tuple[Any, bool]:
     return value, True
 
 
-def _container(value: Any, kind: type) -> tuple[Any, bool]:
+def _coerce_container(value: Any, kind: type) -> tuple[Any, bool]:
     if isinstance(value, str):
         try:
             value = orjson.loads(value)
@@ -75,25 +77,28 @@ def _container(value: Any, kind: type) -> tuple[Any, bool]:
     return value, isinstance(value, kind)
 
 
-def fits(value: Any, kind: str) -> bool:
-    """Whether a value is of a parameter's type, or can be made to be."""
-    return made_to_fit(value, kind)[1]
+def can_coerce_param(value: Any, kind: str) -> bool:
+    """Return whether a value is of a parameter's type, or can be made to be."""
+    return coerce_param(value, kind)[1]
 
 
-def made_to_fit(value: Any, kind: str) -> tuple[Any, bool]:
-    """The value as a parameter of this type takes it, and whether it can be; as it is if it is of one of several."""
-    exact = _exactly(kind)
+def coerce_param(value: Any, kind: str) -> tuple[Any, bool]:
+    """Convert a value to the type of a parameter, which may be a union.
+
+    Return the value, and whether it could be converted.
+    """
+    exact = _get_exact_types(kind)
     if value is None or exact is None or type(value) in exact:
         return value, True
     for one in kind.split("|"):
-        made, is_made = coerced(value, _KINDS[one])
+        made, is_made = coerce_value(value, _KINDS[one])
         if is_made:
             return made, True
     return value, False
 
 
 @lru_cache(maxsize=256)
-def _exactly(kind: str) -> frozenset[type] | None:
-    """The types of values that are of this type as they are; None if all are."""
+def _get_exact_types(kind: str) -> frozenset[type] | None:
+    """Return the Python types that fit this type unchanged, or None for any."""
     kinds = kind.split("|")
-    return None if "any" in kinds else frozenset(exact for one in kinds for exact in _EXACTLY[one])
+    return None if "any" in kinds else frozenset(exact for one in kinds for exact in _EXACT_TYPES[one])

@@ -1,13 +1,14 @@
-"""What a workflow says of its inputs and outputs."""
+"""Declared inputs and outputs of a workflow."""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from pflow.ir.coercion import coerced
-from pflow.ir.diagnostics import Diagnostic, error, nearest, unknown_keys, warning
+from pflow.ir.coercion import coerce_value
+from pflow.ir.diagnostics import Diagnostic, error, report_unknown_keys, warning
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
+from pflow.suggestions import find_nearest
 
 NAME_RULE: Final = "a letter or `_`, then letters, digits, `_` or `-`, at most 100 characters"
 _NAME: Final = re.compile(r"[^\W\d][\w-]{0,99}")
@@ -30,45 +31,45 @@ _TYPES: Final = {
 TYPES: Final = ("string", "number", "integer", "boolean", "object", "array", "any")
 _INPUT_KEYS: Final = ("type", "required", "default", "description", "stdin", "secret")
 _OUTPUT_KEYS: Final = ("source", "type", "description", "stdout")
-_INPUT_EXAMPLE: Final = {"type": "string", "required": True, "description": "What it is for"}
-_OUTPUT_EXAMPLE: Final = {"source": "${node.output}", "description": "What it is"}
+_INPUT_EXAMPLE: Final = {"type": "string", "required": True, "description": "The purpose of this input"}
+_OUTPUT_EXAMPLE: Final = {"source": "${node.output}", "description": "A description of this output"}
 
 Plain = dict[str, Any]
 
 
-def is_name(text: str) -> bool:
-    """Whether a template can refer to it."""
+def is_valid_name(text: str) -> bool:
+    """Return whether a template can refer to it."""
     return _NAME.fullmatch(text) is not None
 
 
 def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
     inputs: dict[str, Input] = {}
-    for name, told in _declared(plain, "inputs", _INPUT_EXAMPLE, found).items():
+    for name, declaration in _read_declarations(plain, "inputs", _INPUT_EXAMPLE, found).items():
         path = f"inputs.{name}"
-        found += unknown_keys(told, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
-        kind = _read_type(told, path, found)
-        has_default = "default" in told
-        required = told.get("required", not has_default) is not False
+        found += report_unknown_keys(declaration, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
+        kind = _read_type(declaration, path, found)
+        has_default = "default" in declaration
+        required = declaration.get("required", not has_default) is not False
         found += [
-            error("bad_declaration", f"{path}.{key}", f"`{key}` is true or false.", example=True)
+            error("bad_declaration", f"{path}.{key}", f"`{key}` must be true or false.", example=True)
             for key in ("required", "stdin", "secret")
-            if not isinstance(told.get(key, False), bool)
+            if not isinstance(declaration.get(key, False), bool)
         ]
         if required and has_default:
-            message = f"'{name}' is required and has a default, which is used when it is not given."
+            message = f"'{name}' is required but has a default, which is used if it is not given."
             found.append(warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
-        if has_default and told["default"] is not None and not coerced(told["default"], kind)[1]:
-            message = f"The default of '{name}' is not of its type, {kind}."
+        if has_default and declaration["default"] is not None and not coerce_value(declaration["default"], kind)[1]:
+            message = f"The default of '{name}' does not have its type, {kind}."
             found.append(error("bad_default", f"{path}.default", message))
         inputs[name] = Input(
             name=name,
             type=kind,
             required=required and not has_default,
-            default=told.get("default"),
+            default=declaration.get("default"),
             has_default=has_default,
-            description=str(told.get("description") or ""),
-            stdin=told.get("stdin") is True,
-            secret=told.get("secret") is True or (told.get("secret") is not False and is_sensitive(name)),
+            description=str(declaration.get("description") or ""),
+            stdin=declaration.get("stdin") is True,
+            secret=declaration.get("secret") is True or (declaration.get("secret") is not False and is_sensitive(name)),
         )
     if len(asking := [name for name, one in inputs.items() if one.stdin]) > 1:
         message = f"Only one input can be read from stdin; these ask for it: {', '.join(asking)}."
@@ -78,66 +79,70 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
 
 def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
     outputs: dict[str, Output] = {}
-    for name, told in _declared(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
+    for name, declaration in _read_declarations(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
         path = f"outputs.{name}"
-        wrong = next((key for key in ("value", "from") if key in told and "source" not in told), None)
-        if wrong:
-            message = f"An output says `source`, not `{wrong}`."
-            found.append(error("no_source", f"{path}.{wrong}", message, example={name: _meant(told[wrong])}))
+        wrong_key = next((key for key in ("value", "from") if key in declaration and "source" not in declaration), None)
+        if wrong_key:
+            message = f"An output uses `source`, not `{wrong_key}`."
+            found.append(
+                error(
+                    "no_source", f"{path}.{wrong_key}", message, example={name: _suggest_output(declaration[wrong_key])}
+                )
+            )
             continue
-        found += unknown_keys(told, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
-        source = told.get("source")
+        found += report_unknown_keys(declaration, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
+        source = declaration.get("source")
         if not isinstance(source, str) or not source:
-            message = "An output needs a `source`: the template of what it gives."
+            message = "An output needs a `source`: a template with its value."
             found.append(error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
             continue
         outputs[name] = Output(
             name=name,
-            source=_as_template(source),
-            type=_read_type(told, path, found),
-            description=str(told.get("description") or ""),
+            source=_to_template(source),
+            type=_read_type(declaration, path, found),
+            description=str(declaration.get("description") or ""),
         )
     return outputs
 
 
-def _as_template(source: str) -> str:
+def _to_template(source: str) -> str:
     """`node.key` and `$node.key` are understood, too."""
     bare = source[1:] if source.startswith("$") and not source.startswith(("${", "$$")) else source
     return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
 
 
-def _meant(source: Any) -> Plain:
-    """An output for which only its source was said, or under another key."""
-    return {"source": _as_template(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
+def _suggest_output(source: Any) -> Plain:
+    """Return an output for a source that was given alone or under another key."""
+    return {"source": _to_template(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
 
 
-def _declared(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
-    """The declarations that are objects under a good name; the others are told of."""
+def _read_declarations(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
+    """Return the declarations that are objects with valid names, and report the others."""
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        message = f"`{where}` is an object of names and what they are."
+        message = f"`{where}` is an object of names and declarations."
         found.append(error("bad_declaration", where, message, example={"name": example}))
         return {}
-    kept: dict[str, Plain] = {}
-    for name, told in cast("Plain", plain).items():
-        if not is_name(name):
-            message = f"'{name[:80]}' is no name that templates can use: {NAME_RULE}."
+    declarations: dict[str, Plain] = {}
+    for name, declaration in cast("Plain", plain).items():
+        if not is_valid_name(name):
+            message = f"'{name[:80]}' is not a valid name for templates. Use {NAME_RULE}."
             found.append(error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
-        elif not isinstance(told, dict):
-            right = {name: _meant(told)} if where == "outputs" else {name: example}
-            message = f"'{name}' must be an object that says what it is."
+        elif not isinstance(declaration, dict):
+            right = {name: _suggest_output(declaration)} if where == "outputs" else {name: example}
+            message = f"'{name}' must be an object with its declaration."
             found.append(error("bad_declaration", f"{where}.{name}", message, example=right))
         else:
-            kept[name] = cast("Plain", told)
-    return kept
+            declarations[name] = cast("Plain", declaration)
+    return declarations
 
 
-def _read_type(told: Mapping[str, Any], path: str, found: list[Diagnostic]) -> str:
-    given = told.get("type", "any")
+def _read_type(declaration: Mapping[str, Any], path: str, found: list[Diagnostic]) -> str:
+    given = declaration.get("type", "any")
     kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
     if kind is None:
-        message = f"'{str(given)[:40]}' is no type."
-        meant = nearest(str(given)[:40].lower(), TYPES)
-        found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=meant, example="string"))
+        message = f"'{str(given)[:40]}' is not a type."
+        nearest = find_nearest(str(given)[:40].lower(), TYPES)
+        found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=nearest, example="string"))
     return kind or "any"

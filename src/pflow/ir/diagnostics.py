@@ -1,17 +1,13 @@
-"""What the checker tells: how grave, what, where, what there is instead, and how it would be right."""
+"""Diagnostics of the checker: severity, code, path, message, and how to fix the problem."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from pflow.suggestions import find_nearest
+
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
-_SEARCHED: Final = 1_000
-_LONGEST: Final = 100
-_LEAST: Final = 60.0
-_SURE: Final = 75.0
-"""How much alike, of 100, words are that are compared at all, and that are taken for each other without a look."""
-_COMPARED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +26,9 @@ class Diagnostic:
     more_available: int = 0
     """How many more values there are than `available` lists."""
 
-    def plain(self) -> dict[str, Any]:
-        """As JSON has it. What there is nothing to say of is left out."""
-        told: dict[str, Any] = {
+    def to_dict(self) -> dict[str, Any]:
+        """Return the diagnostic as JSON, without empty fields."""
+        required: dict[str, Any] = {
             "severity": self.severity,
             "code": self.code,
             "path": self.path,
@@ -46,7 +42,7 @@ class Diagnostic:
             "nearest": self.nearest,
             "example": self.example,
         }
-        return told | {name: value for name, value in optional.items() if value not in (None, "", [])}
+        return required | {name: value for name, value in optional.items() if value not in (None, "", [])}
 
 
 def error(code: str, path: str, message: str, **more: Any) -> Diagnostic:
@@ -57,10 +53,10 @@ def warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
     return Diagnostic("warning", code, path, message, **more)
 
 
-def unknown_keys(
-    told: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
+def report_unknown_keys(
+    keys: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
 ) -> list[Diagnostic]:
-    """An error for each key that `what`, which is at `path`, cannot have."""
+    """Return an error for each unknown key of the object at `path`, which messages call `what`."""
     return [
         error(
             "unknown_key",
@@ -68,41 +64,9 @@ def unknown_keys(
             f"{what} has no key '{key[:80]}'.",
             hint=hint,
             available=known,
-            nearest=nearest(key, known),
+            nearest=find_nearest(key, known),
             example=example,
         )
-        for key in told
+        for key in keys
         if key not in known
     ]
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant."""
-    from rapidfuzz import fuzz, process  # most workflows have nothing misspelt
-
-    words = known if isinstance(known, (list, tuple)) else list(known)
-    if len(words) > _SEARCHED:  # among so many, and perhaps for as many, it would take too long
-        return None
-    more: dict[str, Any] = {"scorer": fuzz.ratio, "processor": str.casefold, "score_cutoff": _LEAST}
-    best = process.extractOne(word[:_LONGEST], words, **more)
-    if best is None or best[1] >= _SURE:
-        return best and best[0]
-    found = process.extract(word[:_LONGEST], words, limit=_COMPARED, **more)
-    return next((one for one, _, _ in found if _is_slip(word.casefold(), one.casefold())), None)
-
-
-def _is_slip(word: str, other: str) -> bool:
-    """Whether one may have been written for the other: with few wrong letters, or short for it, as `cmd` is."""
-    from rapidfuzz.distance import OSA
-
-    short, long = sorted((word[:_LONGEST], other), key=len)
-    if short in long or (short[:1] == long[:1] and _is_left_of(short, long)):
-        return True
-    most = max(1, len(long) // 4)
-    return OSA.distance(short, long, score_cutoff=most) <= most
-
-
-def _is_left_of(short: str, long: str) -> bool:
-    """Whether `short` is what is left of `long` without some of its letters."""
-    letters = iter(long)
-    return all(letter in letters for letter in short)

@@ -1,4 +1,4 @@
-"""A workflow as a picture: Mermaid for what can render it, SVG for everything else. Pure."""
+"""Drawings of a workflow: Mermaid text and SVG. Pure."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _RESERVED: Final = re.compile(
     "|subgraph|constructor|hasownproperty|isprototypeof|propertyisenumerable|tolocalestring|tostring|valueof",
     re.IGNORECASE,
 )
-"""What Mermaid gives a meaning, and what every object of its language has."""
+"""Keywords of Mermaid, and properties of every JavaScript object."""
 
 
 _BOX_HEIGHT: Final = 46.0
@@ -53,23 +53,23 @@ class TooLargeToDraw(InvalidInput):
     code = "too_large_to_draw"
 
 
-def mermaid(workflow: Workflow) -> str:
-    """A flowchart from top to bottom. What ids, types and actions hold is shown, and never obeyed."""
-    names = _mermaid_names(workflow.nodes)
+def draw_mermaid(workflow: Workflow) -> str:
+    """Return a Mermaid flowchart from top to bottom. Ids, types and actions are escaped."""
+    names = _make_mermaid_names(workflow.nodes)
     lines = ["flowchart TD"]
     for node in workflow.nodes.values():
-        text = f"{_mermaid_text(node.id)}<br/>{_mermaid_text(node.type)}"
+        text = f"{_escape_mermaid(node.id)}<br/>{_escape_mermaid(node.type)}"
         box = f'[["{text}<br/>{_EACH}"]]' if node.batch else f'["{text}"]'
         lines.append(f"    {names[node.id]}{box}")
     for edge in workflow.edges:
         arrow = "-.->" if edge.action == ERROR_ACTION else "-->"
-        label = "" if edge.action == DEFAULT_ACTION else f'|"{_mermaid_text(edge.action)}"|'
+        label = "" if edge.action == DEFAULT_ACTION else f'|"{_escape_mermaid(edge.action)}"|'
         lines.append(f"    {names[edge.source]} {arrow}{label} {names[edge.target]}")
     return "\n".join(lines) + "\n"
 
 
-def _mermaid_names(ids: Iterable[str]) -> dict[str, str]:
-    """A name like the id where Mermaid takes it and no other node has it, else a number, which no id is."""
+def _make_mermaid_names(ids: Iterable[str]) -> dict[str, str]:
+    """Return a Mermaid name for each id: the id itself if Mermaid accepts it and it is unique, else a number."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for number, node in enumerate(ids, start=1):
@@ -80,30 +80,30 @@ def _mermaid_names(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _mermaid_text(text: str) -> str:
+def _escape_mermaid(text: str) -> str:
     """Everything that is not a letter or a digit could mean something, and is given by its number instead."""
-    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", _shown(text))
+    return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", _clean_label(text))
 
 
-def svg(workflow: Workflow) -> str:
+def draw_svg(workflow: Workflow) -> str:
     """Boxes and arrows from top to bottom, for light and for dark. Raises TooLargeToDraw."""
     layout = _Layout(workflow)
-    top, width, height = layout.place()
+    top, width, height = layout.place_items()
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="pflow" role="img" viewBox="0 0 {width:.0f} {height:.0f}"'
         f' width="{width:.0f}" height="{height:.0f}"><title>A workflow of {len(workflow.nodes)} nodes</title>'
         f'<style>{_STYLE}</style><rect class="page" width="100%" height="100%" rx="12"/>'
     ]
     for route in layout.routes:
-        parts += _route_marks(route, top)
+        parts += _draw_route(route, top)
     for node in workflow.nodes.values():
-        parts += _node_marks(node, layout.boxes[node.id], top, is_start=node.id == workflow.start)
+        parts += _draw_node(node, layout.boxes[node.id], top, is_start=node.id == workflow.start)
     return "".join([*parts, "</svg>\n"])
 
 
 @dataclass(slots=True, eq=False)
 class _Item:
-    """What takes a place in a layer: the box of a node, the label of an edge, or a bend in it."""
+    """An item of a layer: the box of a node, the label of an edge, or a bend of an edge."""
 
     layer: int
     width: float
@@ -115,12 +115,12 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """An edge, and what it passes on its way down. An edge within a circle may lead up."""
+    """An edge, and the items on its path. An edge of a cycle may lead up."""
 
     edge: Edge
     items: list[_Item]
     label: _Item | None
-    leads_up: bool
+    is_upward: bool
 
 
 class _Layout:
@@ -128,29 +128,29 @@ class _Layout:
 
     def __init__(self, workflow: Workflow) -> None:
         if len(workflow.nodes) > MOST_NODES:
-            raise _too_large(f"It has {len(workflow.nodes)} nodes, and {MOST_NODES} can be drawn.")
-        graph = Graph.of(workflow)
-        order = graph.order()
+            raise _make_too_large_error(f"It has {len(workflow.nodes)} nodes; at most {MOST_NODES} can be drawn.")
+        graph = Graph.from_workflow(workflow)
+        order = graph.sort_nodes()
         order += [node for node in workflow.nodes if node not in set(order)]
         self._place_in_order = {node: place for place, node in enumerate(order)}
         edges = [edge for edge in dict.fromkeys(workflow.edges) if edge.source != edge.target]
-        layers = self._layers_of(order, edges)
-        self.boxes = {node: _Item(layers[node], _box_width(workflow.nodes[node]), _BOX_HEIGHT) for node in order}
+        layers = self._assign_layers(order, edges)
+        self.boxes = {node: _Item(layers[node], _measure_box(workflow.nodes[node]), _BOX_HEIGHT) for node in order}
         if sum(abs(layers[edge.source] - layers[edge.target]) for edge in edges) > _MOST_BENDS:
-            raise _too_large("Its edges are too many and too long.")
-        self.routes = [self._route(edge) for edge in edges]
+            raise _make_too_large_error("Its edges are too many and too long.")
+        self.routes = [self._make_route(edge) for edge in edges]
         self._layers: list[list[_Item]] = [[] for _ in range(1 + max(layers.values(), default=-1))]
         for item in [*self.boxes.values(), *(item for route in self.routes for item in route.items[1:-1])]:
             self._layers[item.layer].append(item)
 
-    def _leads_up(self, edge: Edge) -> bool:
+    def _is_upward(self, edge: Edge) -> bool:
         return self._place_in_order[edge.source] > self._place_in_order[edge.target]
 
-    def _layers_of(self, order: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
-        """As high as can be. A label takes a layer of its own."""
+    def _assign_layers(self, order: Sequence[str], edges: Sequence[Edge]) -> dict[str, int]:
+        """Return the layer of each node, as high as possible. A label takes a layer, too."""
         following: dict[str, list[tuple[str, int]]] = defaultdict(list)
         for edge in edges:
-            upper, lower = (edge.target, edge.source) if self._leads_up(edge) else (edge.source, edge.target)
+            upper, lower = (edge.target, edge.source) if self._is_upward(edge) else (edge.source, edge.target)
             following[upper].append((lower, 1 if edge.action == DEFAULT_ACTION else 2))
         layers = dict.fromkeys(order, 0)
         for upper in order:
@@ -158,36 +158,36 @@ class _Layout:
                 layers[lower] = max(layers[lower], layers[upper] + apart)
         return layers
 
-    def _route(self, edge: Edge) -> _Route:
-        leads_up = self._leads_up(edge)
+    def _make_route(self, edge: Edge) -> _Route:
+        leads_up = self._is_upward(edge)
         source, target = self.boxes[edge.source], self.boxes[edge.target]
         upper, lower = (target, source) if leads_up else (source, target)
         between = [_Item(layer, 4.0, 0.0) for layer in range(upper.layer + 1, lower.layer)]
         label = None
         if edge.action != DEFAULT_ACTION:
             label = between[0]
-            label.width, label.height = _text_width(_shown(edge.action), 11) + 8, _LABEL_HEIGHT
+            label.width, label.height = _measure_text(_clean_label(edge.action), 11) + 8, _LABEL_HEIGHT
         items = [upper, *between, lower]
         for one, next_one in pairwise(items):
             one.below.append(next_one)
             next_one.above.append(one)
         return _Route(edge, items, label, leads_up)
 
-    def place(self) -> tuple[list[tuple[float, float]], float, float]:
+    def place_items(self) -> tuple[list[tuple[float, float]], float, float]:
         """Give each item its x. The top and bottom of each layer, and the size of the page."""
         for layer in self._layers:
-            _put(layer, [0.0] * len(layer))
+            _spread_layer(layer, [0.0] * len(layer))
         for _ in range(8):
             for layer in self._layers[1:]:
-                layer.sort(key=lambda item: _middle(item.above, item))
-                _put(layer, [_middle(item.above, item) for item in layer])
+                layer.sort(key=lambda item: _mean_x(item.above, item))
+                _spread_layer(layer, [_mean_x(item.above, item) for item in layer])
             for layer in self._layers[-2::-1]:
-                layer.sort(key=lambda item: _middle(item.below, item))
-                _put(layer, [_middle(item.below, item) for item in layer])
+                layer.sort(key=lambda item: _mean_x(item.below, item))
+                _spread_layer(layer, [_mean_x(item.below, item) for item in layer])
         for layer in self._layers * 4:
-            _put(layer, [_middle(item.above + item.below, item) for item in layer])
+            _spread_layer(layer, [_mean_x(item.above + item.below, item) for item in layer])
         for layer in self._layers:
-            _put(layer, [_straight_down(item) for item in layer])
+            _spread_layer(layer, [_align_below(item) for item in layer])
         everything = [item for layer in self._layers for item in layer]
         left = min((item.x - item.width / 2 for item in everything), default=0.0) - _MARGIN
         for item in everything:
@@ -201,16 +201,16 @@ class _Layout:
         return tops, right + _MARGIN, y - _LAYER_GAP + _MARGIN
 
 
-def _middle(neighbours: Sequence[_Item], item: _Item) -> float:
+def _mean_x(neighbours: Sequence[_Item], item: _Item) -> float:
     return sum(one.x for one in neighbours) / len(neighbours) if neighbours else item.x
 
 
-def _straight_down(item: _Item) -> float:
+def _align_below(item: _Item) -> float:
     """Below the one it follows, where each is the other's only one."""
     return item.above[0].x if len(item.above) == 1 and len(item.above[0].below) == 1 else item.x
 
 
-def _put(layer: Sequence[_Item], wanted: Sequence[float]) -> None:
+def _spread_layer(layer: Sequence[_Item], wanted: Sequence[float]) -> None:
     """Each as near as can be to where it is wanted, in this order and without touching (isotonic regression)."""
     offsets = [0.0]
     for one, next_one in pairwise(layer):
@@ -227,11 +227,11 @@ def _put(layer: Sequence[_Item], wanted: Sequence[float]) -> None:
         item.x = x + offset
 
 
-def _route_marks(route: _Route, layers: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _draw_route(route: _Route, layers: Sequence[tuple[float, float]]) -> Iterator[str]:
     kind = " error" if route.edge.action == ERROR_ACTION else ""
     first, *between, last = route.items
-    tip = _HEAD - 1 if not route.leads_up else 0.0
-    x, y = first.x, layers[first.layer][1] + (0.0 if not route.leads_up else _HEAD - 1)
+    tip = _HEAD - 1 if not route.is_upward else 0.0
+    x, y = first.x, layers[first.layer][1] + (0.0 if not route.is_upward else _HEAD - 1)
     path = [f"M{x:.1f} {y:.1f}"]
     for item in [*between, last]:
         top, bottom = layers[item.layer]
@@ -242,51 +242,55 @@ def _route_marks(route: _Route, layers: Sequence[tuple[float, float]]) -> Iterat
             path.append(f"V{bottom:.1f}")
             y = bottom
     yield f'<path class="edge{kind}" d="{"".join(path)}"/>'
-    x, y, back = (first.x, layers[first.layer][1], _HEAD) if route.leads_up else (last.x, layers[last.layer][0], -_HEAD)
+    x, y, back = (
+        (first.x, layers[first.layer][1], _HEAD) if route.is_upward else (last.x, layers[last.layer][0], -_HEAD)
+    )
     yield f'<path class="head{kind}" d="M{x:.1f} {y:.1f}l-4.5 {back}h9z"/>'
     if label := route.label:
         top, bottom = layers[label.layer]
         box = f'x="{label.x - label.width / 2:.1f}" y="{(top + bottom - _LABEL_HEIGHT) / 2:.1f}"'
         yield f'<rect class="page" {box} width="{label.width:.1f}" height="{_LABEL_HEIGHT}" rx="9"/>'
-        yield _text(f"action{kind}", label.x, (top + bottom) / 2 + 4, _shown(route.edge.action))
+        yield _draw_text(f"action{kind}", label.x, (top + bottom) / 2 + 4, _clean_label(route.edge.action))
 
 
-def _node_marks(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *, is_start: bool) -> Iterator[str]:
+def _draw_node(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *, is_start: bool) -> Iterator[str]:
     top, bottom = layers[box.layer]
     y = (top + bottom - _BOX_HEIGHT) / 2
     about = f"{node.id} ({node.type})" + (f": {node.purpose}" if node.purpose else "")
-    yield f"<g><title>{escape(_shown(about, 500))}</title>"
+    yield f"<g><title>{escape(_clean_label(about, 500))}</title>"
     for away in (4.0, 0.0) if node.batch else (0.0,):
         kind = "box start" if is_start else "box"
-        place = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
-        yield f'<rect class="{kind}" {place} width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="10"/>'
-    yield _text("id", box.x, y + 20, _shown(node.id))
-    yield _text("type", box.x, y + 36, _type_line(node)) + "</g>"
+        position = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
+        yield f'<rect class="{kind}" {position} width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="10"/>'
+    yield _draw_text("id", box.x, y + 20, _clean_label(node.id))
+    yield _draw_text("type", box.x, y + 36, _format_type(node)) + "</g>"
 
 
-def _text(kind: str, x: float, y: float, text: str) -> str:
+def _draw_text(kind: str, x: float, y: float, text: str) -> str:
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
 
 
-def _type_line(node: Node) -> str:
-    return f"{_shown(node.type)} · {_EACH}" if node.batch else _shown(node.type)
+def _format_type(node: Node) -> str:
+    return f"{_clean_label(node.type)} · {_EACH}" if node.batch else _clean_label(node.type)
 
 
-def _box_width(node: Node) -> float:
-    return max(96.0, 28 + max(_text_width(_shown(node.id), 13), _text_width(_type_line(node), 11)))
+def _measure_box(node: Node) -> float:
+    return max(96.0, 28 + max(_measure_text(_clean_label(node.id), 13), _measure_text(_format_type(node), 11)))
 
 
-def _text_width(text: str, size: float) -> float:
+def _measure_text(text: str, size: float) -> float:
     """About; a little too much rather than too little."""
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return size * (0.58 * len(text) + 0.45 * wide)
 
 
-def _shown(text: str, longest: int = _LONGEST_LABEL) -> str:
-    """Cut, and without what is to be obeyed instead of read; nor has XML the characters U+FFFE and U+FFFF."""
+def _clean_label(text: str, longest: int = _LONGEST_LABEL) -> str:
+    """Return a label, cut, without control characters and the characters U+FFFE and U+FFFF, which XML forbids."""
     text = printable(text[: longest + 1], keep="").replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _too_large(why: str) -> TooLargeToDraw:
-    return TooLargeToDraw(f"The workflow is too large for a picture. {why}", hint="Ask for Mermaid instead.")
+def _make_too_large_error(why: str) -> TooLargeToDraw:
+    return TooLargeToDraw(
+        f"The workflow is too large for a picture. {why}", hint="Print Mermaid instead: leave out --svg."
+    )

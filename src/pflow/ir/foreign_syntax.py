@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from pflow.ir.code_templates import CODE
+from pflow.ir.code_templates import CODE_PARAMS
 from pflow.ir.diagnostics import Diagnostic, Severity
 from pflow.ir.model import Workflow
-from pflow.ir.reference_checks import BATCH_OUTPUTS, path_of
-from pflow.ir.template_uses import NESTED, Use, aliases_of, texts_in
+from pflow.ir.reference_checks import BATCH_OUTPUTS, get_use_path
+from pflow.ir.template_uses import NESTED, Use, get_batch_aliases, iter_resolvable_texts
 from pflow.registry.interface import Interface
-from pflow.templates.syntax import references_in
+from pflow.templates.syntax import iter_references
 
 Form = Literal["braces", "dollar", "angle"]
 
@@ -43,11 +43,13 @@ class _Placeholder(NamedTuple):
 
 
 def check_foreign_syntax(
-    workflow: Workflow, places: Mapping[str, int], known: Mapping[str, Interface | None]
+    workflow: Workflow, indexes: Mapping[str, int], known: Mapping[str, Interface | None]
 ) -> list[Diagnostic]:
     """Return a diagnostic for each placeholder that was probably meant as a template."""
     checker = _Checker(workflow, known)
-    return [one for use in texts_in(workflow) for one in checker.check(use, path_of(use, places))]
+    return [
+        one for use in iter_resolvable_texts(workflow) for one in checker.check_text(use, get_use_path(use, indexes))
+    ]
 
 
 class _Checker:
@@ -56,37 +58,37 @@ class _Checker:
         self._known = known
         self._used: dict[str | None, set[str]] = {}
         """The roots of the templates of each node, and under None of the outputs."""
-        for use in texts_in(workflow):
+        for use in iter_resolvable_texts(workflow):
             if "${" in use.text:
                 roots = self._used.setdefault(use.node and use.node.id, set())
-                roots.update(one.root for template in use.templates for one in references_in(template))
+                roots.update(one.root for template in use.templates for one in iter_references(template))
         self._used_anywhere: set[str] = set().union(*self._used.values())
         self._is_static = not self._used_anywhere and not workflow.inputs
 
-    def check(self, use: Use, path: str) -> Iterator[Diagnostic]:
-        if use.node is not None and (use.node.type, use.place) in CODE:
+    def check_text(self, use: Use, path: str) -> Iterator[Diagnostic]:
+        if use.node is not None and (use.node.type, use.place) in CODE_PARAMS:
             return
         seen: set[str] = set()
-        for one in self._placeholders(use):
-            severity = None if one.root in seen else self._severity(use, one)
+        for one in self._find_placeholders(use):
+            severity = None if one.root in seen else self._choose_severity(use, one)
             if severity is None:
                 continue
             seen.add(one.root)
-            shown, meant = _cut(one.text), f"${{{_cut(one.meant)}}}"
-            message = f"`{shown}` is not a template and stays as it is. Write `{meant}`."
+            placeholder, template = _shorten(one.text), f"${{{_shorten(one.meant)}}}"
+            message = f"`{placeholder}` is not a template and is not replaced. Write `{template}`."
             yield Diagnostic(
                 severity,
                 "foreign_placeholder",
                 path,
                 message,
-                hint=self._hint(one, severity),
-                example=meant,
+                hint=self._suggest_fix(one, severity),
+                example=template,
                 node=use.node.id if use.node else None,
             )
             if len(seen) == _MOST:
                 return
 
-    def _placeholders(self, use: Use) -> Iterator[_Placeholder]:
+    def _find_placeholders(self, use: Use) -> Iterator[_Placeholder]:
         for form, mark, pattern in _FORMS:
             for found in pattern.finditer(use.text) if mark in use.text else ():
                 root, dot, rest = found[1].partition(".")
@@ -98,12 +100,12 @@ class _Checker:
                 else:
                     yield _Placeholder(form, found[0], root, root + dot + rest)
 
-    def _severity(self, use: Use, one: _Placeholder) -> Severity | None:
-        """Return how grave it is, or None for what is probably right as it is."""
+    def _choose_severity(self, use: Use, one: _Placeholder) -> Severity | None:
+        """Return the severity, or None for text that is probably right."""
         root = one.root
-        if root in self._used.get(use.node and use.node.id, ()) or _belongs_there(use, one):
+        if root in self._used.get(use.node and use.node.id, ()) or _is_legitimate(use, one):
             return None
-        if root in self._workflow.inputs or root in aliases_of(use):
+        if root in self._workflow.inputs or root in get_batch_aliases(use):
             is_redirection = one.form == "angle" and use.is_command
             return "warning" if root in self._used_anywhere or is_redirection else "error"
         if root in self._workflow.nodes:
@@ -113,7 +115,7 @@ class _Checker:
         return "warning" if self._is_static and not use.is_command and "\n" not in use.text else None
 
     def _is_declared(self, use: Use, name: str) -> bool:
-        return name in self._workflow.inputs or name in self._workflow.nodes or name in aliases_of(use)
+        return name in self._workflow.inputs or name in self._workflow.nodes or name in get_batch_aliases(use)
 
     def _has_output(self, name: str, output: str) -> bool:
         node = self._workflow.nodes[name]
@@ -122,15 +124,15 @@ class _Checker:
             return output in BATCH_OUTPUTS
         return bool(output) and interface is not None and node.type != NESTED and output in interface.outputs
 
-    def _hint(self, one: _Placeholder, severity: Severity) -> str:
+    def _suggest_fix(self, one: _Placeholder, severity: Severity) -> str:
         if severity == "error" and one.root in self._workflow.inputs:
-            return f"If the text is meant as it is, remove the input '{one.root}', which nothing uses."
+            return f"If the text is right, remove the unused input '{one.root}'."
         if one.root in self._workflow.nodes or one.root in self._workflow.inputs:
-            return "If the text is meant as it is, give the node or the input another name."
-        return f'Declare the input: "inputs": {{"{_cut(one.root)}": {{"type": "string"}}}}'
+            return "If the text is right, rename the node or the input."
+        return f'Declare the input: "inputs": {{"{_shorten(one.root)}": {{"type": "string"}}}}'
 
 
-def _belongs_there(use: Use, one: _Placeholder) -> bool:
+def _is_legitimate(use: Use, one: _Placeholder) -> bool:
     """Return True for a tag of HTML, and for a variable that the text, `env` or, by custom, the environment sets."""
     if one.form == "angle":
         return f"</{one.root}" in use.text or one.root.lower() in _UNCLOSED_TAGS
@@ -145,5 +147,5 @@ def _belongs_there(use: Use, one: _Placeholder) -> bool:
     return bool(re.search(rf"{assigned}|{others}|--(?:arg|argjson|slurpfile|rawfile)\s++{word}\b", use.text))
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,12 +1,12 @@
-"""The shape of a workflow: who follows whom, what is reached, and what came before. Pure."""
+"""The graph of a workflow: edges, reachable nodes, order, cycles and ancestors. Pure."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pflow.errors import InvalidWorkflow
-from pflow.ir.diagnostics import nearest
 from pflow.ir.model import Edge, Workflow
+from pflow.suggestions import find_nearest
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Graph:
     entering: Mapping[str, tuple[Edge, ...]]
 
     @classmethod
-    def of(cls, workflow: Workflow) -> "Graph":
+    def from_workflow(cls, workflow: Workflow) -> "Graph":
         leaving: dict[str, list[Edge]] = {node: [] for node in workflow.nodes}
         entering: dict[str, list[Edge]] = {node: [] for node in workflow.nodes}
         for edge in workflow.edges:
@@ -30,8 +30,8 @@ class Graph:
             {node: tuple(edges) for node, edges in entering.items()},
         )
 
-    def reached(self) -> set[str]:
-        """The nodes that a way leads to from the start."""
+    def find_reachable(self) -> set[str]:
+        """Return the nodes that can be reached from the start."""
         seen = {self.start}
         waiting = deque(seen)
         while waiting:
@@ -41,7 +41,7 @@ class Graph:
                     waiting.append(edge.target)
         return seen
 
-    def order(self) -> list[str]:
+    def sort_nodes(self) -> list[str]:
         """All nodes, each after those it follows; those in a circle, and behind one, are left out."""
         open_edges = {node: len(edges) for node, edges in self.entering.items()}
         ready = deque(node for node, count in open_edges.items() if count == 0)
@@ -55,30 +55,30 @@ class Graph:
                     ready.append(edge.target)
         return ordered
 
-    def circles(self) -> Iterator[list[str]]:
+    def find_cycles(self) -> Iterator[list[str]]:
         """Circles that share no node, until no other is left; each with its nodes in order."""
         inside = dict.fromkeys(self.leaving)
-        for node in self.order():
+        for node in self.sort_nodes():
             del inside[node]
         while inside:
-            circle = self._circle_in(inside)
+            circle = self._find_cycle(inside)
             yield circle
             for node in circle:
                 del inside[node]
-            self._strip(inside)
+            self._remove_nodes_without_predecessor(inside)
 
-    def _circle_in(self, inside: Mapping[str, None]) -> list[str]:
+    def _find_cycle(self, inside: Mapping[str, None]) -> list[str]:
         # Each of them has one of them before it: going back must come round.
-        way = [next(iter(inside))]
-        places = {way[0]: 0}
+        path = [next(iter(inside))]
+        indexes = {path[0]: 0}
         while True:
-            before = next(edge.source for edge in self.entering[way[-1]] if edge.source in inside)
-            if before in places:
-                return way[places[before] :][::-1]
-            places[before] = len(way)
-            way.append(before)
+            before = next(edge.source for edge in self.entering[path[-1]] if edge.source in inside)
+            if before in indexes:
+                return path[indexes[before] :][::-1]
+            indexes[before] = len(path)
+            path.append(before)
 
-    def _strip(self, inside: dict[str, None]) -> None:
+    def _remove_nodes_without_predecessor(self, inside: dict[str, None]) -> None:
         """Leaves only nodes that have one of them before them."""
         before = {node: sum(edge.source in inside for edge in self.entering[node]) for node in inside}
         ready = deque(node for node, count in before.items() if count == 0)
@@ -91,9 +91,9 @@ class Graph:
                     if before[edge.target] == 0:
                         ready.append(edge.target)
 
-    def ancestors(self) -> dict[str, int]:
-        """The nodes from which a way leads to each node, as a number with one bit for each, by its place in `order`."""
-        ordered = self.order()
+    def compute_ancestors(self) -> dict[str, int]:
+        """Return the ancestors of each node as a bit mask; the bits follow the order of `sort_nodes`."""
+        ordered = self.sort_nodes()
         bits = {node: 1 << place for place, node in enumerate(ordered)}
         above: dict[str, int] = {}
         for node in ordered:
@@ -104,21 +104,21 @@ class Graph:
         return above
 
 
-def part_for(workflow: Workflow, node: str) -> Workflow:
-    """The part of a workflow that a node needs: itself, and all that leads to it. Raises InvalidWorkflow."""
+def extract_part(workflow: Workflow, node: str) -> Workflow:
+    """Return the part of a workflow that a node needs: the node and its ancestors. Raise InvalidWorkflow."""
     if node not in workflow.nodes:
-        meant = nearest(node, workflow.nodes)
+        nearest = find_nearest(node, workflow.nodes)
         raise InvalidWorkflow(
             f"There is no node '{node}' in this workflow.",
-            hint=f"Did you mean '{meant}'?" if meant else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
+            hint=f"Did you mean '{nearest}'?" if nearest else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
         )
-    graph = Graph.of(workflow)
-    order = graph.order()
-    above = graph.ancestors()[node]
-    kept = {one for place, one in enumerate(order) if above >> place & 1} | {node}
+    graph = Graph.from_workflow(workflow)
+    order = graph.sort_nodes()
+    above = graph.compute_ancestors()[node]
+    needed = {one for place, one in enumerate(order) if above >> place & 1} | {node}
     return replace(
         workflow,
-        nodes={name: one for name, one in workflow.nodes.items() if name in kept},
-        edges=tuple(edge for edge in workflow.edges if edge.source in kept and edge.target in kept),
+        nodes={name: one for name, one in workflow.nodes.items() if name in needed},
+        edges=tuple(edge for edge in workflow.edges if edge.source in needed and edge.target in needed),
         outputs={},
     )

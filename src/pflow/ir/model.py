@@ -14,7 +14,7 @@ ErrorHandling = Literal["fail_fast", "continue"]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A value that whoever runs the workflow gives. One with a default is never missing."""
+    """An input of the workflow. An input with a default is never missing."""
 
     name: str
     type: str = "any"
@@ -28,7 +28,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A value that the workflow gives back: what the template `source` stands for when it has ended."""
+    """An output of the workflow: the value of the template `source` at the end of the run."""
 
     name: str
     source: str
@@ -45,7 +45,7 @@ class Retry:
     backoff: Backoff = "fixed"
 
     def wait_before(self, attempt: int) -> float:
-        """The seconds to wait before attempt number `attempt`, of which the first is 1."""
+        """Return the seconds to wait before attempt number `attempt`, counted from 1."""
         if attempt <= 1:
             return 0.0
         return min(60.0, self.wait * 2 ** (attempt - 2)) if self.backoff == "exponential" else self.wait
@@ -73,9 +73,9 @@ class Node:
     retry: Retry | None = None
     timeout: float | None = None
     reuse: bool = True
-    """Whether a result of a run before may stand for it: `"resume": "never"` says no."""
+    """Whether a result of an earlier run may be reused; false for `"resume": "never"`."""
     effect: str | None = None
-    """What it does to the world, where its type says otherwise."""
+    """The effect of this node, if it differs from that of its type."""
 
 
 @dataclass(frozen=True, slots=True)

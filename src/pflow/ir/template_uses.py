@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from pflow.ir.model import Node, Workflow
-from pflow.templates.syntax import Template, malformed_in, pieces_of, references_in, strings_in
+from pflow.templates.syntax import Template, find_malformed, iter_references, iter_strings, parse_pieces
 
 SHELL_COMMAND: Final = ("shell", "command")
 """The parameter, by node type and name, in which the shell has its own `${…}`."""
@@ -34,76 +34,76 @@ class Use:
     def templates(self) -> tuple[Template, ...]:
         return tuple(one for one in self._pieces if isinstance(one, Template))
 
-    def malformed(self) -> list[int]:
+    def find_malformed(self) -> list[int]:
         """Where a `${` begins no template, and is not the shell's."""
-        return [] if self.is_command else malformed_in(self.text, self._pieces)
+        return [] if self.is_command else find_malformed(self.text, self._pieces)
 
     @cached_property
     def _pieces(self) -> tuple[Template | int, ...]:
-        return pieces_of(self.text)
+        return parse_pieces(self.text)
 
 
-def uses_in(workflow: Workflow) -> Iterator[Use]:
+def iter_template_uses(workflow: Workflow) -> Iterator[Use]:
     """All texts of a workflow that have templates in them, in the order of the file, and the sources of its outputs."""
-    return (use for use in texts_in(workflow) if use.node is None or "${" in use.text)
+    return (use for use in iter_resolvable_texts(workflow) if use.node is None or "${" in use.text)
 
 
-def texts_in(workflow: Workflow) -> Iterator[Use]:
+def iter_resolvable_texts(workflow: Workflow) -> Iterator[Use]:
     """All texts of a workflow in which templates are resolved, in the order of the file."""
     for node in workflow.nodes.values():
         if node.batch is not None:
-            for place, text in strings_in(node.batch.items, "batch.items"):
+            for place, text in iter_strings(node.batch.items, "batch.items"):
                 yield Use(node, place, text, is_item=False)
-        for place, text in strings_in(resolvable(node)):
+        for place, text in iter_strings(get_resolvable_params(node)):
             yield Use(node, place, text, is_item=node.batch is not None)
     for output in workflow.outputs.values():
         yield Use(None, output.name, output.source, is_item=False)
 
 
-def resolvable(node: Node) -> dict[str, Any]:
-    """The parameters in which templates are ours to resolve."""
+def get_resolvable_params(node: Node) -> dict[str, Any]:
+    """Return the parameters whose templates belong to this workflow, not to a nested one."""
     if node.type != NESTED:
         return dict(node.params)
     return {key: value for key, value in node.params.items() if key not in _OPAQUE}
 
 
-def is_template(value: Any) -> bool:
-    """Whether what a parameter is given may be another value when it runs."""
+def has_template(value: Any) -> bool:
+    """Return whether a parameter contains a template, so that its value is known only at run time."""
     return isinstance(value, str) and "${" in value
 
 
-def aliases_of(use: Use) -> tuple[str, ...]:
+def get_batch_aliases(use: Use) -> tuple[str, ...]:
     return (use.node.batch.alias, INDEX) if use.node and use.node.batch and use.is_item else ()
 
 
-def variables_of(workflow: Workflow) -> list[dict[str, Any]]:
-    """The names that templates use and no node gives, with where; declared inputs that are not used are there, too."""
+def list_variables(workflow: Workflow) -> list[dict[str, Any]]:
+    """Return the names that templates use and no node provides, with their uses; unused inputs are included."""
     found: dict[str, dict[str, Any]] = {}
-    for use in uses_in(workflow):
-        aliases = aliases_of(use)
+    for use in iter_template_uses(workflow):
+        aliases = get_batch_aliases(use)
         for template in use.templates:
-            for reference in references_in(template):
+            for reference in iter_references(template):
                 if reference.root in workflow.nodes or reference.root in aliases:
                     continue
-                told = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
+                variable = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
                 # One choice of several may be missing, and an output without a value is left out.
-                told["optional"] = told["optional"] and (len(template.choices) > 1 or use.node is None)
+                variable["optional"] = variable["optional"] and (len(template.choices) > 1 or use.node is None)
                 place = {"node": use.node.id, "param": use.place} if use.node else {"output": use.place}
-                told["used_in"].setdefault(tuple(place.items()), place)
-                told["paths"][reference.text] = None
+                variable["used_in"].setdefault(tuple(place.items()), place)
+                variable["paths"][reference.text] = None
     for name in workflow.inputs:
         found.setdefault(name, {"paths": {}, "used_in": {}, "optional": False})
-    return [_variable(workflow, name, told) for name, told in found.items()]
+    return [_variable_to_dict(workflow, name, told) for name, told in found.items()]
 
 
-def _variable(workflow: Workflow, name: str, told: dict[str, Any]) -> dict[str, Any]:
+def _variable_to_dict(workflow: Workflow, name: str, variable: dict[str, Any]) -> dict[str, Any]:
     declared = workflow.inputs.get(name)
     plain: dict[str, Any] = {
         "name": name,
         "declared": declared is not None,
-        "required": declared.required if declared else not told["optional"],
-        "paths": list(told["paths"]),
-        "used_in": list(told["used_in"].values()),
+        "required": declared.required if declared else not variable["optional"],
+        "paths": list(variable["paths"]),
+        "used_in": list(variable["used_in"].values()),
     }
     if declared and declared.has_default:
         plain["default"] = declared.default

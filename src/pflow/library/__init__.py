@@ -1,1 +1,1 @@
-"""Workflows on disk: their names, where they are found, how they are saved, and what there is."""
+"""Workflows on disk: names, files, lookup, listing and saving."""

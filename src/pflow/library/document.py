@@ -1,4 +1,4 @@
-"""What a workflow's file says, read and written: the IR alone, or wrapped with what people want to know of it."""
+"""The file of a workflow: the IR alone, or wrapped with a name and a description."""
 
 import json
 import re
@@ -30,7 +30,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One that is not wrapped has no description, and was last updated when its file was."""
+    """A workflow file. An unwrapped one has no description; its update time is that of the file."""
 
     ir: Plain
     is_wrapped: bool
@@ -39,27 +39,27 @@ class Document:
     updated_at: str
 
 
-def read_document(path: Path, told: str) -> Document:
-    """`told` is how messages call the file. Raises InvalidWorkflow, and FileNotFoundError when there is none."""
+def read_document(path: Path, display_path: str) -> Document:
+    """Return the document. Messages use `told` as its path. Raise InvalidWorkflow, or FileNotFoundError."""
     try:
         status = path.stat()
         is_file = stat.S_ISREG(status.st_mode)
-        data = _content(path, status.st_size) if is_file else b""
+        data = _read_content(path, status.st_size) if is_file else b""
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError from None
     except OSError as exc:
-        raise invalid(told, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
+        raise make_invalid_file_error(display_path, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
     if not is_file:
-        raise invalid(told, "not_a_file", "what is there is no file")
-    return _document(object_from(data, told), status.st_mtime)
+        raise make_invalid_file_error(display_path, "not_a_file", "it is not a regular file")
+    return _make_document(parse_object(data, display_path), status.st_mtime)
 
 
-def wrapped(name: str, ir: Mapping[str, Any], description: str) -> bytes:
-    """The content of a new file of the library. Raises InvalidInputs, InvalidWorkflow."""
+def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
+    """Return the content of a new file of the library. Raise InvalidInputs or InvalidWorkflow."""
     now = iso(SystemClock().now())
     plain = {
         "name": name,
-        "description": checked_description(description),
+        "description": validate_description(description),
         "ir": dict(ir),
         "created_at": now,
         "updated_at": now,
@@ -68,35 +68,35 @@ def wrapped(name: str, ir: Mapping[str, Any], description: str) -> bytes:
     try:
         data = (json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
     except RecursionError:
-        raise invalid(name, "too_deep", "it is nested too deep") from None
+        raise make_invalid_file_error(name, "too_deep", "it is nested too deep") from None
     except (TypeError, ValueError):
-        raise invalid(name, "not_json", "it holds values that JSON cannot carry") from None
+        raise make_invalid_file_error(name, "not_json", "it has values that JSON cannot represent") from None
     if len(data) > LARGEST_FILE:
-        raise invalid(name, "file_too_large", TOO_LARGE)
+        raise make_invalid_file_error(name, "file_too_large", TOO_LARGE)
     return data
 
 
-def checked_description(description: str) -> str:
-    """The description, trimmed. Raises InvalidInputs when it is too long."""
-    from uraniborg.kernel.text import replace_surrogates  # whoever only reads must start fast
+def validate_description(description: str) -> str:
+    """Return the trimmed description. Raise InvalidInputs if it is too long."""
+    from uraniborg.kernel.text import replace_surrogates  # slow to import, and not needed to read
 
     trimmed = replace_surrogates(description.strip())
     if len(trimmed) > LONGEST_DESCRIPTION:
         raise InvalidInputs(
             f"A description has at most {LONGEST_DESCRIPTION} characters; this one has {len(trimmed):,}.",
-            hint="Say in a sentence or two what the workflow does.",
+            hint="Describe the workflow in a sentence or two.",
             argument="description",
             allowed=f"at most {LONGEST_DESCRIPTION} characters",
         )
     return trimmed
 
 
-def _content(path: Path, size: int) -> bytes:
+def _read_content(path: Path, size: int) -> bytes:
     with path.open("rb") as stream:
         return stream.read() if size <= LARGEST_FILE else stream.read(LARGEST_FILE + 1)
 
 
-def _document(plain: Plain, modified: float) -> Document:
+def _make_document(plain: Plain, modified: float) -> Document:
     moment = iso(datetime.fromtimestamp(min(max(modified, 0.0), _LAST_MOMENT), UTC))
     inner = plain.get("ir")
     if not isinstance(inner, dict) or "nodes" in plain:
@@ -106,79 +106,93 @@ def _document(plain: Plain, modified: float) -> Document:
         cast("Plain", inner),
         True,
         described if isinstance(described, str) else "",
-        _moment(plain.get("created_at")),
-        _moment(plain.get("updated_at")) or moment,
+        _parse_moment(plain.get("created_at")),
+        _parse_moment(plain.get("updated_at")) or moment,
     )
 
 
-def _moment(value: Any) -> str | None:
-    """A time that another program or a person wrote there, if it can be read as one."""
+def _parse_moment(value: Any) -> str | None:
+    """Return a time as ISO text, or None if the value is not a time."""
     try:
         return iso(datetime.fromisoformat(value))
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-class _Repeated(ValueError):
+class _RepeatedKey(ValueError):
     pass
 
 
-def object_from(data: bytes, told: str) -> Plain:
-    """The object; `told` is how messages call the file. Raises InvalidWorkflow."""
-    text = _text(data, told)
+def parse_object(data: bytes, display_path: str) -> Plain:
+    """Return the JSON object in the data. Messages use `told` as its path. Raise InvalidWorkflow."""
+    text = _decode_text(data, display_path)
     try:
         # Strict where the standard library is lenient (NaN, half characters), but it rounds large integers.
         orjson.loads(text)
-        plain = json.loads(text, object_pairs_hook=_unique)
+        plain = json.loads(text, object_pairs_hook=_reject_repeated_keys)
     except orjson.JSONDecodeError as exc:
         if "depth limit" in exc.msg:
-            raise invalid(told, "too_deep", "it is nested too deep", _too_deep(text)) from None
-        raise invalid(told, "invalid_json", _lower(exc.msg), (exc.lineno, exc.colno)) from None
-    except _Repeated:
-        key, place = _repeated(text)
-        raise invalid(told, "duplicate_key", f"the key '{key[:80]}' is given twice in one object", place) from None
+            raise make_invalid_file_error(
+                display_path, "too_deep", "it is nested too deep", _find_too_deep(text)
+            ) from None
+        raise make_invalid_file_error(
+            display_path, "invalid_json", _lower_first(exc.msg), (exc.lineno, exc.colno)
+        ) from None
+    except _RepeatedKey:
+        key, position = _find_repeated_key(text)
+        raise make_invalid_file_error(
+            display_path, "duplicate_key", f"the key '{key[:80]}' is given twice in one object", position
+        ) from None
     except RecursionError:
-        raise invalid(told, "too_deep", "it is nested too deep", _too_deep(text)) from None
+        raise make_invalid_file_error(display_path, "too_deep", "it is nested too deep", _find_too_deep(text)) from None
     if not isinstance(plain, dict):
-        place = _place(text, len(text) - len(text.lstrip()))
-        raise invalid(told, "not_an_object", "a workflow is a JSON object", place, 'Begin with {"nodes": [.')
+        position = _get_line_and_column(text, len(text) - len(text.lstrip()))
+        raise make_invalid_file_error(
+            display_path, "not_an_object", "a workflow is a JSON object", position, 'Start with {"nodes": [.'
+        )
     return cast("Plain", plain)
 
 
-def invalid(told: str, code: str, problem: str, place: Place | None = None, hint: str = "") -> InvalidWorkflow:
-    """The error for a file that holds no workflow, with its one diagnostic."""
+def make_invalid_file_error(
+    display_path: str, code: str, problem: str, place: Place | None = None, hint: str = ""
+) -> InvalidWorkflow:
+    """Return the error for a file that is not a valid workflow, with one diagnostic."""
     where = f"at line {place[0]}, column {place[1]}: " if place else ""
     hint = hint or ("Correct it there and try again." if place else "Correct it and try again.")
-    found = error(code, "", f"{told}: {where}{problem}.", hint=hint)
+    found = error(code, "", f"{display_path}: {where}{problem}.", hint=hint)
     position = {"line": place[0], "column": place[1]} if place else {}
-    message = f"{told} is no workflow: {where}{problem}."
-    return InvalidWorkflow(message, hint=hint, diagnostics=[found.plain()], path=told, **position)
+    message = f"{display_path} is not a valid workflow: {where}{problem}."
+    return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=display_path, **position)
 
 
-def _text(data: bytes, told: str) -> str:
+def _decode_text(data: bytes, display_path: str) -> str:
     if len(data) > LARGEST_FILE:
-        within = data[:LARGEST_FILE].decode(errors="replace")
-        raise invalid(told, "file_too_large", TOO_LARGE, _place(within, len(within)))
+        start = data[:LARGEST_FILE].decode(errors="replace")
+        raise make_invalid_file_error(
+            display_path, "file_too_large", TOO_LARGE, _get_line_and_column(start, len(start))
+        )
     if data.startswith(_BYTE_ORDER_MARK):
         hint = "Save it as UTF-8 without a byte order mark."
-        raise invalid(told, "byte_order_mark", "it begins with a byte order mark", (1, 1), hint)
+        raise make_invalid_file_error(display_path, "byte_order_mark", "it begins with a byte order mark", (1, 1), hint)
     try:
         return data.decode()
     except UnicodeDecodeError as exc:
         before = data[: exc.start].decode()
-        place = _place(before, len(before))
-        raise invalid(told, "not_utf8", "this is not UTF-8", place, "Save it as UTF-8.") from None
+        position = _get_line_and_column(before, len(before))
+        raise make_invalid_file_error(
+            display_path, "not_utf8", "this is not UTF-8", position, "Save it as UTF-8."
+        ) from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> Plain:
+def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:
     plain = dict(pairs)
     if len(plain) != len(pairs):
-        raise _Repeated
+        raise _RepeatedKey
     return plain
 
 
-def _repeated(text: str) -> tuple[str, Place]:
-    """The first key that its object has already, and where. Only for texts that are known to have one."""
+def _find_repeated_key(text: str) -> tuple[str, Place]:
+    """Return the first repeated key of an object, and its position. The text must have one."""
     seen: list[set[str]] = []
     for token in _TOKEN.finditer(text):
         literal, colon, opening = token.groups()
@@ -189,24 +203,24 @@ def _repeated(text: str) -> tuple[str, Place]:
         elif colon:
             key = json.loads(literal)
             if key in seen[-1]:
-                return key, _place(text, token.start())
+                return key, _get_line_and_column(text, token.start())
             seen[-1].add(key)
     return "", (1, 1)
 
 
-def _too_deep(text: str) -> Place:
+def _find_too_deep(text: str) -> Place:
     depth = 0
     for token in _TOKEN.finditer(text):
         if token[1] is None:
             depth += 1 if token[3] else -1
             if depth > _DEEPEST:
-                return _place(text, token.start())
+                return _get_line_and_column(text, token.start())
     return 1, 1
 
 
-def _place(text: str, position: int) -> Place:
+def _get_line_and_column(text: str, position: int) -> Place:
     return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
-def _lower(message: str) -> str:
+def _lower_first(message: str) -> str:
     return message[:1].lower() + message[1:]

@@ -1,4 +1,4 @@
-"""Which workflows there are, in brief: what each is called, is for, takes, and whether it is saved or a draft."""
+"""Lists of the workflows on disk: name, description, inputs and kind, with an index of the files read."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import orjson
 
 from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError
 from pflow.library.document import LONGEST_DESCRIPTION, Document, read_document
-from pflow.library.names import SUFFIX, checked_name, path_of
+from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
 from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.ids import content_id
 
@@ -26,7 +26,7 @@ _LONGEST_PATTERN: Final = 500
 _LONGEST_TYPE: Final = 100
 _MOST_TYPES: Final = 50
 Entry = dict[str, Any]
-"""What is known of one file: its `stamp`, and either a `problem` or what a summary says."""
+"""The index entry of one file: its `stamp`, and either a `problem` or the fields of a summary."""
 _FORMAT: Final = 2
 _SETTLED_NS: Final = 100_000_000
 """A file is remembered once it has been left alone this long: a clock tick may hide a second change."""
@@ -67,35 +67,39 @@ def list_workflows(home: Path) -> Listing:
 
 
 def list_folders(root: Path, kinds: Mapping[Path, Source], index: Path | None) -> Listing:
-    """The workflows in the folders, which lie under `root`. What the index knows of other folders stays in it."""
+    """Return the workflows in the folders under `root`. Index entries of other folders stay."""
     started_ns = time.time_ns()
-    known = remembered(index) if index else {}
+    known = read_index(index) if index else {}
     prefixes: dict[str, Path] = {f"{folder.relative_to(root).as_posix()}/": folder for folder in kinds}
     entries: dict[str, Entry] = {}
     problems: list[Problem] = []
     for prefix, folder in prefixes.items():
-        for file in _files(folder, prefix, problems):
+        for file in _scan_files(folder, prefix, problems):
             path = prefix + file.name
             try:
-                entry = _entry(file, path, kinds[folder], known.get(path))
+                entry = _make_entry(file, path, kinds[folder], known.get(path))
             except SecurityError as exc:
-                problems.append(Problem(_printable(path), exc.message))
+                problems.append(Problem(_replace_unprintable(path), exc.message))
             except FileNotFoundError:
                 if file.is_symlink():
-                    problems.append(Problem(_printable(path), "The link leads nowhere."))
+                    problems.append(Problem(_replace_unprintable(path), "The target of the link does not exist."))
             except OSError as exc:
-                problems.append(Problem(_printable(path), f"It cannot be read ({exc.strerror})."))
+                problems.append(Problem(_replace_unprintable(path), f"It cannot be read ({exc.strerror})."))
             else:
                 entries[path] = entry
     if index:
-        kept = {path: entry for path, entry in known.items() if f"{path.rpartition('/')[0]}/" not in prefixes}
-        kept |= {path: one for path, one in entries.items() if one is known.get(path) or is_settled(one, started_ns)}
-        if kept != known:
-            remember(index, kept)
-    return _listing(entries, problems)
+        entries_to_store = {
+            path: entry for path, entry in known.items() if f"{path.rpartition('/')[0]}/" not in prefixes
+        }
+        entries_to_store |= {
+            path: one for path, one in entries.items() if one is known.get(path) or is_settled(one, started_ns)
+        }
+        if entries_to_store != known:
+            write_index(index, entries_to_store)
+    return _build_listing(entries, problems)
 
 
-def matching(workflows: Iterable[Summary], pattern: str | None) -> list[Summary]:
+def filter_workflows(workflows: Iterable[Summary], pattern: str | None) -> list[Summary]:
     """Those whose name the pattern fits if it has one of `*?[`, else those with all its words in name or description.
 
     Case and accents do not count. Raises InvalidInputs for a pattern that is too long.
@@ -115,7 +119,7 @@ def matching(workflows: Iterable[Summary], pattern: str | None) -> list[Summary]
     return [one for one, text in texts if all(word in text for word in words)]
 
 
-def _files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
+def _scan_files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as files:
             yield from (one for one in files if one.name.endswith(SUFFIX) and not one.name.startswith("."))
@@ -125,33 +129,33 @@ def _files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.Di
         problems.append(Problem(prefix, f"The folder cannot be read ({exc.strerror})."))
 
 
-def _entry(file: os.DirEntry[str], path: str, kind: Source, before: Entry | None) -> Entry:
+def _make_entry(file: os.DirEntry[str], path: str, kind: Source, before: Entry | None) -> Entry:
     name = file.name.removesuffix(SUFFIX)
     if file.is_symlink():
-        path_of(Path(file.path).parent, name)
-    stamp = stamp_of(file.stat())
+        locate_workflow_file(Path(file.path).parent, name)
+    stamp = make_stamp(file.stat())
     if before is not None and before["stamp"] == stamp:
         return before
-    checked_name(name)
+    validate_name(name)
     try:
-        return {"stamp": stamp, **_said(name, kind, read_document(Path(file.path), path))}
+        return {"stamp": stamp, **_summarize_document(name, kind, read_document(Path(file.path), path))}
     except InvalidWorkflow as exc:
         return {"stamp": stamp, "problem": exc.message}
 
 
-def _said(name: str, kind: Source, document: Document) -> dict[str, Any]:
+def _summarize_document(name: str, kind: Source, document: Document) -> dict[str, Any]:
     declared = document.ir.get("inputs")
     return {
         "name": name,
         "description": document.description[:LONGEST_DESCRIPTION],
         "inputs": list(cast("dict[str, Any]", declared)) if isinstance(declared, dict) else [],
-        "node_types": _node_types(document.ir.get("nodes")),
+        "node_types": _collect_node_types(document.ir.get("nodes")),
         "updated_at": document.updated_at,
-        "source": source_of(kind, document),
+        "source": classify_source(kind, document),
     }
 
 
-def _node_types(nodes: Any) -> list[str]:
+def _collect_node_types(nodes: Any) -> list[str]:
     """Return the types of the nodes, each once, also of the node that a `batch` runs. The file is unchecked."""
     found: dict[str, None] = {}
     waiting = deque(cast("list[Any]", nodes) if isinstance(nodes, list) else ())
@@ -167,12 +171,12 @@ def _node_types(nodes: Any) -> list[str]:
     return list(found)
 
 
-def source_of(kind: Source, document: Document) -> Source:
-    """The IR alone counts as a draft wherever it lies."""
+def classify_source(kind: Source, document: Document) -> Source:
+    """Return the kind of a document: an IR that is not wrapped is a draft in every folder."""
     return kind if document.is_wrapped else "draft"
 
 
-def _listing(entries: Mapping[str, Entry], problems: list[Problem]) -> Listing:
+def _build_listing(entries: Mapping[str, Entry], problems: list[Problem]) -> Listing:
     summaries: list[Summary] = []
     for path, entry in entries.items():
         if "problem" in entry:
@@ -186,38 +190,38 @@ def _listing(entries: Mapping[str, Entry], problems: list[Problem]) -> Listing:
     return Listing(tuple(summaries), tuple(problems))
 
 
-def _printable(text: str) -> str:
+def _replace_unprintable(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
-def stamp_of(status: os.stat_result) -> list[int]:
-    """What differs whenever the file is another or has changed."""
+def make_stamp(status: os.stat_result) -> list[int]:
+    """Return numbers that change whenever the file is replaced or changed."""
     return [status.st_mtime_ns, status.st_size, status.st_ctime_ns, status.st_ino]
 
 
 def is_settled(entry: Entry, read_at_ns: int) -> bool:
-    """Whether whatever is written to the file after it was read will show in its stamp."""
+    """Return whether every later write to the file will change its stamp."""
     return max(entry["stamp"][0], entry["stamp"][2]) < read_at_ns - _SETTLED_NS
 
 
-def remembered(index: Path) -> dict[str, Entry]:
-    """The entries by path; none when there is no index or it is not as it was written."""
+def read_index(index: Path) -> dict[str, Entry]:
+    """Return the entries by path; empty if there is no index or it is damaged."""
     try:
         plain = orjson.loads(index.read_bytes())
         entries = plain["files"]
-        is_whole = plain["format"] == _FORMAT and plain["digest"] == _digest(entries)
+        is_whole = plain["format"] == _FORMAT and plain["digest"] == _digest_entries(entries)
     except (OSError, ValueError, TypeError, KeyError):
         return {}
     return entries if is_whole else {}
 
 
-def remember(index: Path, entries: Mapping[str, Entry]) -> None:
-    """Put them in the place of what was there. Whoever cannot write there lists as well, and slower."""
-    content = orjson.dumps({"format": _FORMAT, "digest": _digest(entries), "files": entries})
+def write_index(index: Path, entries: Mapping[str, Entry]) -> None:
+    """Replace the index. If it cannot be written, later listings are only slower."""
+    content = orjson.dumps({"format": _FORMAT, "digest": _digest_entries(entries), "files": entries})
     with contextlib.suppress(OSError):
         make_private_folder(index.parent)
         write_atomic(index, content)
 
 
-def _digest(entries: Mapping[str, Entry]) -> str:
+def _digest_entries(entries: Mapping[str, Entry]) -> str:
     return content_id(orjson.dumps(entries))

@@ -1,4 +1,4 @@
-"""A folder of workflows: what is in it can be loaded, saved, listed, searched and deleted by name."""
+"""A folder of workflows: load, save, list, search and delete them by name."""
 
 import contextlib
 import os
@@ -8,14 +8,23 @@ from pathlib import Path
 from typing import Any, Self
 
 from pflow.errors import InvalidWorkflow, LibraryUnwritable, SecurityError, WorkflowExists, WorkflowNotFound
-from pflow.library.document import read_document, wrapped
-from pflow.library.listing import DRAFTS, INDEX, LIBRARY, Source, Summary, list_folders, matching, source_of
-from pflow.library.names import SUFFIX, checked_name, path_of
+from pflow.library.document import read_document, wrap_workflow
+from pflow.library.listing import (
+    DRAFTS,
+    INDEX,
+    LIBRARY,
+    Source,
+    Summary,
+    classify_source,
+    filter_workflows,
+    list_folders,
+)
+from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
 from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder, sync_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredWorkflow:
     """A workflow as it lies on disk, unchecked. `path` is relative to the home; a raw one was never created by us."""
 
     name: str
@@ -28,10 +37,11 @@ class Stored:
 
 
 class WorkflowManager:
-    """The workflows of one kind in one folder. Every method raises SecurityError for what is no name.
+    """The workflows of one kind in one folder. Every method raises SecurityError for an invalid name.
 
-    The library's folder has both kinds: files that hold an IR alone are drafts. `within` says whose folder it is when
-    it is not that of the kind; `root` is from where paths are told; one that `is_read_only` is left as it is.
+    The library's folder has both kinds: a file with an IR alone is a draft. `folder_kind` is the kind of the folder if
+    it differs from `kind`. Displayed paths are relative to `root`. Files of a manager that `is_read_only` are never
+    changed.
     """
 
     def __init__(
@@ -39,14 +49,14 @@ class WorkflowManager:
         folder: Path,
         kind: Source,
         *,
-        within: Source | None = None,
+        folder_kind: Source | None = None,
         root: Path | None = None,
         index: Path | None = None,
         is_read_only: bool = False,
     ) -> None:
         self.folder = folder
         self.kind: Source = kind
-        self._within: Source = within or kind
+        self._folder_kind: Source = folder_kind or kind
         self._root = root or folder.parent
         self._index = index
         self.is_read_only = is_read_only
@@ -62,46 +72,46 @@ class WorkflowManager:
     @classmethod
     def for_raw_drafts(cls, home: Path) -> Self:
         """Those that lie in the library's folder."""
-        return cls(home / LIBRARY, "draft", within="library", root=home, index=home / INDEX)
+        return cls(home / LIBRARY, "draft", folder_kind="library", root=home, index=home / INDEX)
 
-    def load(self, name: str) -> Stored:
-        """Raises WorkflowNotFound, InvalidWorkflow."""
+    def load(self, name: str) -> StoredWorkflow:
+        """Return the workflow. Raise WorkflowNotFound or InvalidWorkflow."""
         shown_path = self.display_path(name)
         try:
             document = read_document(self.get_path(name), shown_path)
         except FileNotFoundError:
-            raise self._not_found(name) from None
-        if source_of(self._within, document) != self.kind:
-            raise self._not_found(name)
-        return Stored(
+            raise self._make_not_found_error(name) from None
+        if classify_source(self._folder_kind, document) != self.kind:
+            raise self._make_not_found_error(name)
+        return StoredWorkflow(
             name, document.description, document.ir, self.kind, shown_path, document.created_at, document.updated_at
         )
 
     def save(self, name: str, ir: Mapping[str, Any], description: str) -> Path:
         """Make a new file, all of it or none. Raises WorkflowExists, InvalidInputs, LibraryUnwritable."""
-        path = self._path_to_change(name)
-        content = wrapped(name, ir, description)
+        path = self._get_writable_path(name)
+        content = wrap_workflow(name, ir, description)
         try:
             make_private_folder(self.folder)
             create_exclusive(path, content)
         except AlreadyExists:
-            raise self._taken(name) from None
+            raise self._make_exists_error(name) from None
         except OSError as exc:
-            _take_back(path, content)
+            _remove_unsynced_file(path, content)
             raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
 
     def list_all(self) -> list[Summary]:
-        """In the order of their names. Files that cannot be read are left out; `list_workflows` tells of them."""
-        listing = list_folders(self._root, {self.folder: self._within}, self._index)
+        """Return the workflows sorted by name. `list_workflows` reports files that cannot be read."""
+        listing = list_folders(self._root, {self.folder: self._folder_kind}, self._index)
         return [one for one in listing.workflows if one.source == self.kind]
 
     def search(self, pattern: str | None) -> list[Summary]:
         """Those that `matching` finds for the pattern; all of them for none."""
-        return matching(self.list_all(), pattern)
+        return filter_workflows(self.list_all(), pattern)
 
     def exists(self, name: str) -> bool:
-        """Whether there is one of this kind, readable or not."""
+        """Return whether there is one of this kind, readable or not."""
         try:
             self.load(name)
         except WorkflowNotFound:
@@ -111,49 +121,47 @@ class WorkflowManager:
         return True
 
     def delete(self, name: str) -> None:
-        """Raises WorkflowNotFound, LibraryUnwritable."""
-        path = self._path_to_change(name)
+        """Delete the workflow. Raise WorkflowNotFound or LibraryUnwritable."""
+        path = self._get_writable_path(name)
         if not self.exists(name):
-            raise self._not_found(name)
+            raise self._make_not_found_error(name)
         try:
             path.unlink()
             sync_folder(self.folder)
         except FileNotFoundError:
-            raise self._not_found(name) from None
+            raise self._make_not_found_error(name) from None
         except OSError as exc:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
 
     def get_path(self, name: str) -> Path:
         """Where the file is, or would be."""
-        return path_of(self.folder, name)
+        return locate_workflow_file(self.folder, name)
 
     def display_path(self, name: str) -> str:
         """Return the path of the file from the home, as messages show it."""
-        return (self.folder / f"{checked_name(name)}{SUFFIX}").relative_to(self._root).as_posix()
+        return (self.folder / f"{validate_name(name)}{SUFFIX}").relative_to(self._root).as_posix()
 
-    def _path_to_change(self, name: str) -> Path:
+    def _get_writable_path(self, name: str) -> Path:
         path = self.get_path(name)
         if self.is_read_only:
-            raise SecurityError(
-                f"{self.display_path(name)} is only read, never changed.", hint="Change the file there yourself."
-            )
+            raise SecurityError(f"{self.display_path(name)} is read-only for pflow.", hint="Edit the file by hand.")
         return path
 
-    def _taken(self, name: str) -> WorkflowExists:
+    def _make_exists_error(self, name: str) -> WorkflowExists:
         return WorkflowExists(
             f"'{name}' already exists: {self.display_path(name)}. Nothing was changed.",
             hint="Choose another name. To change the one that exists, edit its file.",
             name=name,
         )
 
-    def _not_found(self, name: str) -> WorkflowNotFound:
+    def _make_not_found_error(self, name: str) -> WorkflowNotFound:
         return WorkflowNotFound(
             f"There is no workflow at {self.display_path(name)}.", name=name, searched=[self.display_path(name)]
         )
 
 
-def _take_back(path: Path, content: bytes) -> None:
-    """A file that stands there, but perhaps not after a power cut, must not be met by whoever tries again."""
+def _remove_unsynced_file(path: Path, content: bytes) -> None:
+    """Remove a file that was written but perhaps not synced, so that a second attempt does not find it."""
     with contextlib.suppress(OSError):
         if path.read_bytes() == content:
             os.unlink(path)

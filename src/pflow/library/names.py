@@ -13,27 +13,27 @@ RULE: Final = (
     "A name has 1 to 50 characters: letters a to z and A to Z, digits, '.', '_' and '-'. It begins with a letter or "
     "digit, has no two dots in a row, and does not end in a dot."
 )
-_HINT: Final = "Give the name alone, such as 'daily-report': no folder, no '~', no '.json'."
+_HINT: Final = "Give only the name, such as 'daily-report', without folder, '~' and '.json'."
 _ALLOWED: Final = re.compile(r"[A-Za-z0-9._-]*")
 _RESERVED_SUFFIX: Final = re.compile(r".*\.(?:json|tmp|lock)", re.IGNORECASE)
-# Windows opens the device, whatever follows the dot.
+# Windows opens the device for any suffix.
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _HARMLESS: Final = re.compile(r"(?!.*\.\.)[ -.0-9;-\[\]-}]*")
 _SHOWN: Final = 20
 
 
-def checked_name(name: str) -> str:
-    """The name itself if it is one. Raises SecurityError."""
+def validate_name(name: str) -> str:
+    """Return the name if it is valid. Raise SecurityError."""
     allowed = _ALLOWED.match(name)
-    kept = allowed[0] if allowed else ""
-    if problem := _problem(name, kept):
-        raise _refused(name, kept[:_SHOWN], problem)
+    valid_start = allowed[0] if allowed else ""
+    if problem := _find_name_problem(name, valid_start):
+        raise _make_name_error(name, valid_start[:_SHOWN], problem)
     return name
 
 
-def path_of(folder: Path, name: str) -> Path:
-    """The file of the workflow in the folder. It need not exist. Raises SecurityError, also for links that lead out."""
-    path = folder / f"{checked_name(name)}{SUFFIX}"
+def locate_workflow_file(folder: Path, name: str) -> Path:
+    """Return the path of the file, which may not exist. Raise SecurityError, also for links out of the folder."""
+    path = folder / f"{validate_name(name)}{SUFFIX}"
     try:
         confine(folder, path.name)
     except PathRefused:
@@ -44,22 +44,22 @@ def path_of(folder: Path, name: str) -> Path:
     return path
 
 
-def _problem(name: str, kept: str) -> str:
+def _find_name_problem(name: str, valid_start: str) -> str:
     problems = {
         "it is empty": not name,
         f"it has {len(name):,} characters": len(name) > LONGEST_NAME,
-        f"character {len(kept) + 1} is not allowed": len(kept) < len(name),
-        "it begins with neither a letter nor a digit": not kept[:1].isalnum(),
-        "it has two dots in a row": ".." in kept,
-        "it ends in a dot": kept.endswith("."),
-        "its ending is one that files get": bool(_RESERVED_SUFFIX.fullmatch(kept)),
-        "some systems keep it for a device": bool(_DEVICE.fullmatch(kept)),
+        f"character {len(valid_start) + 1} is not allowed": len(valid_start) < len(name),
+        "it begins with neither a letter nor a digit": not valid_start[:1].isalnum(),
+        "it has two dots in a row": ".." in valid_start,
+        "it ends in a dot": valid_start.endswith("."),
+        "its ending is reserved for files": bool(_RESERVED_SUFFIX.fullmatch(valid_start)),
+        "some systems reserve it for a device": bool(_DEVICE.fullmatch(valid_start)),
     }
     return next((problem for problem, holds in problems.items() if holds), "")
 
 
-def _refused(name: str, start: str, problem: str) -> SecurityError:
-    """Repeats nothing of what may be a path or forge a line, and of the rest no more than its start."""
+def _make_name_error(name: str, start: str, problem: str) -> SecurityError:
+    """Return the error for an invalid name. The message quotes at most the start of a harmless name."""
     is_shown = start and _HARMLESS.fullmatch(name)
-    shown = f"'{start}{'…' if len(name) > len(start) else ''}'" if is_shown else "This"
-    return SecurityError(f"{shown} is no name of a workflow: {problem}. {RULE}", hint=_HINT)
+    quoted = f"'{start}{'…' if len(name) > len(start) else ''}'" if is_shown else "This"
+    return SecurityError(f"{quoted} is not a valid workflow name: {problem}. {RULE}", hint=_HINT)

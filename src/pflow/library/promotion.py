@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from pflow.errors import LibraryUnwritable, PflowError, WorkflowNotFound
-from pflow.library.document import checked_description, wrapped
+from pflow.library.document import validate_description, wrap_workflow
 from pflow.library.lookup import find_draft
-from pflow.library.manager import Stored, WorkflowManager
-from pflow.library.names import checked_name
+from pflow.library.manager import StoredWorkflow, WorkflowManager
+from pflow.library.names import validate_name
 from uraniborg.kernel.files import locked, make_private_folder, write_atomic
 
 _LOCK: Final = ".saving.lock"
@@ -17,7 +17,7 @@ _PATIENCE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedWorkflow:
     """The file of a saved workflow, and a warning if its draft is still there."""
 
     path: Path
@@ -26,57 +26,63 @@ class Saved:
 
 def save_to_library(
     home: Path, draft_name: str, final_name: str, description: str, *, folder: Path | None = None
-) -> Saved:
+) -> SavedWorkflow:
     """Wrap the draft into the library under its final name, and remove it. No other file is overwritten.
 
     A draft stays, with a warning, if it lies in the project's folder, was edited meanwhile, or cannot be removed.
     Raises SecurityError, InvalidInputs, WorkflowNotFound, InvalidWorkflow, WorkflowExists, LibraryUnwritable, Locked.
     """
-    checked_name(final_name)
-    checked_description(description)
+    validate_name(final_name)
+    validate_description(description)
     find_draft(home, draft_name, folder)
     library = WorkflowManager.for_library(home)
     try:
         make_private_folder(library.folder)
-        # One at a time: whoever wraps a draft in its place replaces a file, which must not be one saved meanwhile.
+        # One at a time: wrapping a draft in its place must not replace a workflow saved in the meantime.
         with locked(library.folder / _LOCK, _PATIENCE_S):
-            place, draft = find_draft(home, draft_name, folder)
-            return _move(place, draft, library, final_name, description)
+            manager, draft = find_draft(home, draft_name, folder)
+            return _move_draft(manager, draft, library, final_name, description)
     except WorkflowNotFound:  # an OSError too
         raise
     except OSError as exc:
         raise LibraryUnwritable(library.display_path(final_name), exc) from exc
 
 
-def _move(place: WorkflowManager, draft: Stored, library: WorkflowManager, name: str, description: str) -> Saved:
+def _move_draft(
+    manager: WorkflowManager, draft: StoredWorkflow, library: WorkflowManager, name: str, description: str
+) -> SavedWorkflow:
     path = library.get_path(name)
-    if place.get_path(draft.name) == path:
-        _replace(path, wrapped(name, draft.ir, description))
-        return Saved(path)
+    if manager.get_path(draft.name) == path:
+        _replace_file(path, wrap_workflow(name, draft.ir, description))
+        return SavedWorkflow(path)
     library.save(name, draft.ir, description)
-    if reason := _remove_draft(place, draft):
-        file = place.display_path(draft.name)
-        return Saved(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
-    return Saved(path)
+    if reason := _remove_draft(manager, draft):
+        file = manager.display_path(draft.name)
+        return SavedWorkflow(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
+    return SavedWorkflow(path)
 
 
-def _remove_draft(place: WorkflowManager, draft: Stored) -> str:
+def _remove_draft(manager: WorkflowManager, draft: StoredWorkflow) -> str:
     """Remove the draft that was saved; return the reason if it is still there."""
-    if place.is_read_only:
-        return "pflow changes no files of a project's folder"
+    if manager.is_read_only:
+        return "pflow does not change files in a project's folder"
     try:
-        if place.load(draft.name) != draft:
+        if manager.load(draft.name) != draft:
             return "it was edited while it was saved"
-        place.delete(draft.name)
+        manager.delete(draft.name)
     except PflowError as exc:
-        if not os.path.lexists(place.get_path(draft.name)):
+        if not os.path.lexists(manager.get_path(draft.name)):
             return ""
         cause = exc.__cause__
-        return f"it cannot be removed ({cause.strerror})" if isinstance(cause, OSError) else "it is not the saved one"
+        return (
+            f"it cannot be removed ({cause.strerror})"
+            if isinstance(cause, OSError)
+            else "it differs from the saved workflow"
+        )
     return ""
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace_file(path: Path, content: bytes) -> None:
     try:
         write_atomic(path, content)
     except OSError:

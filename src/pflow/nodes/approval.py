@@ -15,7 +15,7 @@ _PART: Final = "pflow"
 _KIND: Final = "approval"
 
 
-def ask(params: dict[str, Any], context: Context) -> Outcome:
+def ask_person(params: dict[str, Any], context: Context) -> Outcome:
     from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()
@@ -39,7 +39,7 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
             entry = inbox.reopen(entry_id)
         is_refused = entry.decision is not None and entry.decision.action != "approve"
         if is_refused and params.get("on_reject") != "branch":
-            inbox.forget(_PART, entry_id)  # whoever runs it again asks again
+            inbox.forget(_PART, entry_id)  # the next run asks again
     finally:
         inbox.close()
     if entry.decision is None:
@@ -60,17 +60,17 @@ def ask(params: dict[str, Any], context: Context) -> Outcome:
     if params.get("on_reject") == "branch":
         return Outcome(outputs, "rejected")
     raise NodeFailed(
-        f"A person said no: {entry.decision.note or params['question']}",
+        f"A person rejected this: {entry.decision.note or params['question']}",
         hint="Running the workflow again asks again.",
         outputs=outputs,
     )
 
 
-def _withdraw_superseded(inbox: "Inbox", asked: dict[str, Any]) -> None:
-    """What the same node asked in a run that nobody can go on with any more is no question any more."""
+def _withdraw_superseded(inbox: "Inbox", question: dict[str, Any]) -> None:
+    """Withdraw questions of the same node from runs that can no longer be resumed."""
     for entry in inbox.pending(_PART):
-        told = entry.payload
-        is_same = all(told.get(key) == asked[key] for key in ("workflow", "node"))
-        if is_same and told.get("lineage") != asked["lineage"]:
+        pending = entry.payload
+        is_same = all(pending.get(key) == question[key] for key in ("workflow", "node"))
+        if is_same and pending.get("lineage") != question["lineage"]:
             with suppress(Conflict):  # decided just now
                 inbox.withdraw(entry.id)

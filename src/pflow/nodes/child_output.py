@@ -1,4 +1,4 @@
-"""What a child process prints: the first of it kept in memory, all of it in a file once it is more."""
+"""Output of a child process: its start in memory, and all of it in a file if it is long."""
 
 import asyncio
 import contextlib
@@ -22,64 +22,64 @@ _TAIL: Final = 1 << 16  # more than is shown of it: a secret is known only as a 
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
-    """`kept` is the first of `size` bytes, `tail` the last of them. Where `kept` is not all, `file` holds all."""
+class ChildOutput:
+    """The output. `start` are the first of `size` bytes, `tail` the last; `file` has all if `start` does not."""
 
-    kept: bytes
+    start: bytes
     tail: bytes
     size: int
     file: Path | None = None
 
-    def text(self) -> tuple[str, bool]:
-        """What was kept as text; or in base64, and True, where it is no UTF-8."""
+    def decode_text(self) -> tuple[str, bool]:
+        """Return the start as text; or in base64, and True, if it is not UTF-8."""
         try:
-            return self.kept.decode(), False
+            return self.start.decode(), False
         except UnicodeDecodeError as exc:
-            if self.file and len(self.kept) - exc.start < 4 and exc.reason == "unexpected end of data":
-                return self.kept[: exc.start].decode(), False  # it was cut within a character
-            return b64encode(self.kept).decode(), True
+            if self.file and len(self.start) - exc.start < 4 and exc.reason == "unexpected end of data":
+                return self.start[: exc.start].decode(), False  # cut inside a character
+            return b64encode(self.start).decode(), True
 
-    def outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, Any]:
-        """As outputs of a node. What is said of the file is there only if there is one."""
-        text, is_binary = self.text()
+    def to_outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, Any]:
+        """Return the outputs of a node. The keys about the file are there only if it exists."""
+        text, is_binary = self.decode_text()
         if strip_newline and not is_binary and not self.file:
             text = text.rstrip("\n")
-        told: dict[str, Any] = {name: text, f"{name}_is_binary": is_binary}
+        outputs: dict[str, Any] = {name: text, f"{name}_is_binary": is_binary}
         if self.file:
-            told |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
-        return told
+            outputs |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
+        return outputs
 
-    def last_lines(self, context: Context, *, count: int = 5, length: int = 600) -> str:
+    def excerpt_end(self, context: Context, *, count: int = 5, length: int = 600) -> str:
         """How it ended, for a message."""
-        return excerpts.last_lines(self.tail.decode(errors="replace"), context, count=count, length=length)
+        return excerpts.excerpt_end(self.tail.decode(errors="replace"), context, count=count, length=length)
 
 
-class Allowance:
+class OutputBudget:
     """The bytes that all outputs of one child together may still take on the disk."""
 
     def __init__(self, most: int) -> None:
         self._most = self._left = most
 
-    def take(self, count: int) -> None:
+    def spend(self, count: int) -> None:
         self._left -= count
         if self._left < 0:
             raise NodeFailed(
-                f"It printed more than the {in_words(self._most)} that are kept, and was ended.",
-                hint="Have it write to a file of its own, or print less.",
+                f"The process was ended because it printed more than {format_size(self._most)}.",
+                hint="Let it write to a file, or print less.",
             )
 
 
-class Stream:
+class OutputStream:
     """One output of a child, read from its pipe. Reading never blocks the loop, nor does writing to the disk."""
 
-    def __init__(self, name: str, descriptor: int, folder: Path, kept: int, allowance: Allowance) -> None:
+    def __init__(self, name: str, descriptor: int, folder: Path, most_in_memory: int, allowance: OutputBudget) -> None:
         os.set_blocking(descriptor, False)
         self._name = name
         self._descriptor = descriptor
         self._folder = folder
-        self._most = kept
-        self._allowance = allowance
-        self._kept = bytearray()
+        self._most = most_in_memory
+        self._budget = allowance
+        self._start = bytearray()
         self._tail = bytearray()
         self._size = 0
         self._file: Path | None = None
@@ -90,14 +90,14 @@ class Stream:
         self._left = _PIPE
 
     async def read(self) -> None:
-        """Read to the end, or until told to stop. Raises NodeFailed for too much, or when the disk refuses."""
+        """Read to the end, or until `stop`. Raise NodeFailed for too much output or an error of the disk."""
         try:
-            while piece := await self._next():
-                await self._take(piece)
+            while piece := await self._read_piece():
+                await self._store_piece(piece)
         except OSError as exc:
             raise NodeFailed(
-                f"Its {self._name} could not be kept: {exc.strerror or exc}.",
-                hint="Make room on the disk, or have it print less.",
+                f"Its {self._name} could not be stored: {exc.strerror or exc}.",
+                hint="Free some disk space, or let it print less.",
             ) from exc
         finally:
             os.close(self._descriptor)
@@ -107,64 +107,64 @@ class Stream:
                 self._writer.shutdown(wait=False)
 
     def stop(self) -> None:
-        """Read only what is in the pipe by now."""
+        """Read only the rest that is in the pipe now."""
         self._stopped = True
-        self._wake()
+        self._wake_reader()
 
-    def printed(self) -> Printed:
-        kept = bytes(self._kept)
-        tail = bytes(self._tail[-_TAIL:]) if self._file else kept[-_TAIL:]
-        return Printed(kept, tail, self._size, self._file)
+    def get_output(self) -> ChildOutput:
+        start = bytes(self._start)
+        tail = bytes(self._tail[-_TAIL:]) if self._file else start[-_TAIL:]
+        return ChildOutput(start, tail, self._size, self._file)
 
     def discard(self) -> None:
-        """Remove the file. What was kept in memory stays."""
+        """Remove the file. The start stays in memory."""
         if self._file:
             self._file.unlink(missing_ok=True)
             self._file = None
 
-    async def _next(self) -> bytes:
+    async def _read_piece(self) -> bytes:
         while self._left > 0:
             try:
                 piece = os.read(self._descriptor, _PIPE)
             except BlockingIOError:
                 if self._stopped:
                     return b""
-                await self._readable()
+                await self._wait_until_readable()
             else:
-                if self._stopped:  # whoever still holds the other end may print for ever
+                if self._stopped:  # a process that still holds the other end may print for ever
                     self._left -= len(piece)
                 return piece
         return b""
 
-    async def _readable(self) -> None:
+    async def _wait_until_readable(self) -> None:
         loop = asyncio.get_running_loop()
         self._waiting = loop.create_future()
-        loop.add_reader(self._descriptor, self._wake)
+        loop.add_reader(self._descriptor, self._wake_reader)
         try:
             await self._waiting
         finally:
             loop.remove_reader(self._descriptor)
 
-    def _wake(self) -> None:
+    def _wake_reader(self) -> None:
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
 
-    async def _take(self, piece: bytes) -> None:
+    async def _store_piece(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size <= self._most:
-            self._kept += piece
+            self._start += piece
             return
         if self._writer is None:
             self._writer = ThreadPoolExecutor(1, thread_name_prefix="pflow-spool")
-            piece = bytes(self._kept) + piece
-            self._kept = bytearray(_cut_before_secret(_without_half_a_word(piece[: self._most])))
-        self._allowance.take(len(piece))
+            piece = bytes(self._start) + piece
+            self._start = bytearray(_cut_before_secret(_cut_at_word(piece[: self._most])))
+        self._budget.spend(len(piece))
         self._tail += piece[-_TAIL:]
         if len(self._tail) > 8 * _TAIL:  # not each time, which would take longer than all the rest
             del self._tail[:-_TAIL]
-        await asyncio.get_running_loop().run_in_executor(self._writer, self._write, piece)
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._write_piece, piece)
 
-    def _write(self, piece: bytes) -> None:
+    def _write_piece(self, piece: bytes) -> None:
         if self._written < 0:
             import tempfile  # little is ever so long
 
@@ -178,7 +178,7 @@ class Stream:
             left = left[os.write(self._written, left) :]
 
 
-def _without_half_a_word(data: bytes) -> bytes:
+def _cut_at_word(data: bytes) -> bytes:
     """Return the data up to its last white space, if that is near: half of a secret would not be masked."""
     near = max(0, len(data) - _WORD)
     return data[: max(data.rfind(b" ", near), data.rfind(b"\n", near)) + 1] or data
@@ -191,8 +191,8 @@ def _cut_before_secret(data: bytes) -> bytes:
     return data[:near] + end[: redact.unfinished(end)].encode("utf-8", "surrogateescape")
 
 
-def in_words(size: int) -> str:
-    """A number of bytes as people say it."""
+def format_size(size: int) -> str:
+    """Return a number of bytes with its unit."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
             return f"{f'{size / unit:.1f}'.removesuffix('.0')} {name}"

@@ -14,7 +14,7 @@ from pflow.errors import NodeFailed
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedProcess:
     """A child, and our ends of its pipes; the one of its input is -1 if it has none."""
 
     process: subprocess.Popen[bytes]
@@ -23,26 +23,26 @@ class Started:
     stderr: int
 
 
-def start(
+def start_process(
     argv: Sequence[str],
     *,
     cwd: Path,
     environment: Mapping[str, str],
     with_input: bool = False,
     pass_fds: Sequence[int] = (),
-) -> Started:
-    """Start a program as the leader of a session of its own, with this environment alone. Raises NodeFailed."""
+) -> StartedProcess:
+    """Start a program as the leader of a new session, with exactly this environment. Raise NodeFailed."""
     opened: list[int] = []
 
-    def pipe() -> tuple[int, int]:
+    def open_pipe() -> tuple[int, int]:
         ends = os.pipe()
         opened.extend(ends)
         return ends
 
     try:
-        stdin, feeding = pipe() if with_input else (subprocess.DEVNULL, -1)
-        stdout, stdout_end = pipe()
-        stderr, stderr_end = pipe()
+        stdin, feeding = open_pipe() if with_input else (subprocess.DEVNULL, -1)
+        stdout, stdout_end = open_pipe()
+        stderr, stderr_end = open_pipe()
         process = subprocess.Popen(  # noqa: S603 - what is run is what the workflow says
             list(argv),
             stdin=stdin,
@@ -57,31 +57,31 @@ def start(
         for end in opened:
             os.close(end)
         if isinstance(exc, OSError | ValueError):
-            raise _not_started(argv[0], cwd, exc) from exc
+            raise _make_start_error(argv[0], cwd, exc) from exc
         raise
     for end in (stdin, stdout_end, stderr_end):
         if end >= 0:
             os.close(end)
-    return Started(process, feeding, stdout, stderr)
+    return StartedProcess(process, feeding, stdout, stderr)
 
 
-class Watch:
-    """Calls `ended` on the loop when the process has ended.
+class ExitWatch:
+    """Calls a function on the event loop when the process has exited.
 
-    It does not reap the process where the system can do without: until it is reaped nobody else gets its number, so
-    that a signal to its group reaches nobody else.
+    The process is not reaped if the system allows it: until then its id is not reused, so a signal to its group reaches
+    no other process.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], ended: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._ended = ended
+        self._on_exit = ended
         self._descriptor = -1
         try:
             self._descriptor = os.pidfd_open(process.pid)
         except (AttributeError, OSError):
-            threading.Thread(target=self._wait, args=(process,), daemon=True).start()
+            threading.Thread(target=self._wait_in_thread, args=(process,), daemon=True).start()
         else:
-            self._loop.add_reader(self._descriptor, self._seen)
+            self._loop.add_reader(self._descriptor, self._handle_exit)
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -89,20 +89,20 @@ class Watch:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _seen(self) -> None:
+    def _handle_exit(self) -> None:
         self.close()
-        self._ended()
+        self._on_exit()
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+    def _wait_in_thread(self, process: subprocess.Popen[bytes]) -> None:
         if hasattr(os, "waitid"):
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         else:
             process.wait()
         with suppress(RuntimeError):  # the loop may have given up on a child that not even SIGKILL could end
-            self._loop.call_soon_threadsafe(self._ended)
+            self._loop.call_soon_threadsafe(self._on_exit)
 
 
-class Feeder:
+class InputFeeder:
     """Writes a child's input into its pipe as fast as it is read, then closes it."""
 
     def __init__(self, descriptor: int, data: bytes) -> None:
@@ -110,7 +110,7 @@ class Feeder:
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self._left = memoryview(data)
-        self._loop.add_writer(descriptor, self._write)
+        self._loop.add_writer(descriptor, self._write_some)
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -118,7 +118,7 @@ class Feeder:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _write(self) -> None:
+    def _write_some(self) -> None:
         try:
             self._left = self._left[os.write(self._descriptor, self._left) :]
         except BlockingIOError:
@@ -129,18 +129,18 @@ class Feeder:
             self.close()
 
 
-def _not_started(program: str, cwd: Path, exc: OSError | ValueError) -> NodeFailed:
+def _make_start_error(program: str, cwd: Path, exc: OSError | ValueError) -> NodeFailed:
     if isinstance(exc, ValueError):
         return NodeFailed(
             f"'{program}' could not be started: {exc}.", hint="Arguments and environment are text without NUL."
         )
     if not cwd.is_dir():
-        return NodeFailed(f"There is no folder {str(cwd)!r} to run in.", hint="Make it first, or name another `cwd`.")
+        return NodeFailed(f"There is no folder {str(cwd)!r} to run in.", hint="Create it first, or set another `cwd`.")
     if isinstance(exc, FileNotFoundError):
         return NodeFailed(f"There is no program '{program}'.", hint="Install it, or put its folder into PATH.")
     if exc.errno == errno.E2BIG:
         return NodeFailed(
             f"'{program}' could not be started: its arguments or its environment are too long.",
-            hint="Pass a large value through `stdin` or a file. One argument holds at most 128 KiB here.",
+            hint="Pass a large value through `stdin` or a file. One argument has at most 128 KiB here.",
         )
     return NodeFailed(f"'{program}' could not be started: {exc.strerror or exc}.")

@@ -6,7 +6,7 @@ from pflow.errors import NodeFailed
 from pflow.node import Context
 
 
-async def run_by_engine(_params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def refuse_direct_run(_params: dict[str, Any], context: Context) -> dict[str, Any]:
     raise NodeFailed(
         f"'{context.node_id}' cannot be run by itself.",
         hint="A `batch` needs `items` and a `node` with `type` and `params`.",

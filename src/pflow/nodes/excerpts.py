@@ -5,19 +5,19 @@ from typing import Any, Final
 from pflow.node import Context
 from uraniborg.kernel.logging import redact
 
-_LOOKED_AT: Final = 1 << 20  # whatever is shown is far shorter
+_LOOKED_AT: Final = 1 << 20  # far more than any excerpt shows
 
 
-def masked(value: Any, context: Context) -> Any:
-    """The value without the secrets of the run, nor those that this process knows of otherwise."""
+def mask_secrets(value: Any, context: Context) -> Any:
+    """Return the value without the secrets of the run and other known secrets."""
     return redact(context.mask(value))
 
 
-def beginning(text: str, most: int, context: Context) -> str:
-    return masked(text[:_LOOKED_AT], context)[:most]
+def excerpt_start(text: str, most: int, context: Context) -> str:
+    return mask_secrets(text[:_LOOKED_AT], context)[:most]
 
 
-def last_lines(text: str, context: Context, *, count: int, length: int) -> str:
-    """The last lines that say something."""
-    lines = masked(text[-_LOOKED_AT:], context).split("\n")
+def excerpt_end(text: str, context: Context, *, count: int, length: int) -> str:
+    """Return the last lines that are not empty."""
+    lines = mask_secrets(text[-_LOOKED_AT:], context).split("\n")
     return "\n".join([line.rstrip() for line in lines if line.strip()][-count:])[-length:]

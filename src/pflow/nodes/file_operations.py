@@ -1,4 +1,4 @@
-"""Files put in place whole, and what the disk refuses told so that it can be mended."""
+"""Atomic file operations, and errors of the file system with hints."""
 
 import errno
 import fcntl
@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Final
 
 from pflow.errors import NodeFailed
-from pflow.ir.diagnostics import nearest
+from pflow.suggestions import find_nearest
 from uraniborg.kernel.logging import redact
 
 _HINTS: Final = {
     errno.EEXIST: "Choose another path, or set `overwrite` to true.",
     errno.EISDIR: "Name the file itself, not its folder.",
     errno.ENOTDIR: "A part of the path is a file, not a folder.",
-    errno.EACCES: "Choose a path that may be used, or change its permissions.",
-    errno.EPERM: "Choose a path that may be used, or change its permissions.",
-    errno.EROFS: "Choose a path that can be written to.",
-    errno.ENOSPC: "Make room on the disk. What was there before is unchanged.",
-    errno.EDQUOT: "Make room on the disk. What was there before is unchanged.",
+    errno.EACCES: "Choose another path, or change its permissions.",
+    errno.EPERM: "Choose another path, or change its permissions.",
+    errno.EROFS: "Choose a writable path.",
+    errno.ENOSPC: "Free some disk space. The earlier content is unchanged.",
+    errno.EDQUOT: "Free some disk space. The earlier content is unchanged.",
     errno.ENAMETOOLONG: "Choose a shorter name.",
-    errno.ELOOP: "The path goes round in links.",
+    errno.ELOOP: "The links of the path form a cycle.",
 }
 _NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _LOOKED_AT: Final = 1000
@@ -35,8 +35,8 @@ TEMPORARY: Final = ".tmp"
 
 
 @contextmanager
-def refusals(doing: str, path: Path) -> Generator[None]:
-    """Turns what the system refuses within into a NodeFailed. `doing` is what was tried: "read", "write"."""
+def convert_os_errors(doing: str, path: Path) -> Generator[None]:
+    """Convert errors of the system in the body to NodeFailed. `doing` is the attempted operation: "read", "write"."""
     try:
         yield
     except OSError as exc:
@@ -45,36 +45,36 @@ def refusals(doing: str, path: Path) -> Generator[None]:
         if about.suffix == TEMPORARY:
             about = path
         reason = "there is no such file" if isinstance(exc, FileNotFoundError) else (exc.strerror or str(exc)).lower()
-        hint = _found_instead(about) if isinstance(exc, FileNotFoundError) else _HINTS.get(exc.errno or 0, "")
+        hint = _suggest_path(about) if isinstance(exc, FileNotFoundError) else _HINTS.get(exc.errno or 0, "")
         raise NodeFailed(
-            f"Could not {doing} {shown(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
+            f"Could not {doing} {quote_path(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
         ) from exc
-    except RuntimeError as exc:  # as `resolve` tells of links that go round
-        raise NodeFailed(f"Could not {doing} {shown(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
+    except RuntimeError as exc:  # `resolve` raises it for circular links
+        raise NodeFailed(f"Could not {doing} {quote_path(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
 
 
-def require_file(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
-    """What the system knows of an ordinary file, or of a link if none is to be followed. Raises OSError, NodeFailed."""
+def stat_ordinary_file(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+    """Return the status of an ordinary file, or of a link that is not followed. Raise OSError or NodeFailed."""
     found = path.stat(follow_symlinks=follow_symlinks)
-    _ordinary(path, found)
+    _require_ordinary(path, found)
     return found
 
 
-def open_file(path: Path) -> int:
-    """A descriptor to read an ordinary file from; opening another kind does not wait, and fails."""
+def open_ordinary_file(path: Path) -> int:
+    """Return a descriptor to read an ordinary file; opening a pipe or a device fails at once."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        _ordinary(path, os.fstat(descriptor))
+        _require_ordinary(path, os.fstat(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def ready_for(path: Path) -> None:
+def prepare_target(path: Path) -> None:
     """See that a file can be put at `path`: its folder is made, and nothing but an ordinary file is there."""
     with suppress(FileNotFoundError):
-        require_file(path)
+        stat_ordinary_file(path)
         if not os.access(path, os.W_OK):  # which putting another in its place would not ask
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     try:
@@ -83,8 +83,8 @@ def ready_for(path: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), exc.filename) from None
 
 
-def append(path: Path, data: bytes) -> None:
-    """Add all of `data` to the file, or nothing. Those who append at the same time wait for one another."""
+def append_bytes(path: Path, data: bytes) -> None:
+    """Append all of `data` to the file, or nothing. Concurrent appends wait for each other."""
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -101,14 +101,14 @@ def append(path: Path, data: bytes) -> None:
         os.close(descriptor)
 
 
-def copy(source: Path, target: Path, *, overwrite: bool) -> int:
-    """Copy an ordinary file and its permissions; whoever looks at `target` sees all of it or what was there before.
+def copy_contents(source: Path, target: Path, *, overwrite: bool) -> int:
+    """Copy an ordinary file and its permissions; readers of `target` see the old content or all of the new one.
 
-    Returns its size. Raises FileExistsError if something is there and may not be overwritten.
+    Return its size. Raise FileExistsError if the target exists and may not be overwritten.
     """
     target = target.resolve() if overwrite else target
     temporary = target.with_name(f".{secrets.token_hex(8)}{TEMPORARY}")
-    reading = open_file(source)
+    reading = open_ordinary_file(source)
     try:
         with open(reading, "rb", closefd=False) as old, temporary.open("xb") as new:
             shutil.copyfileobj(old, new, 1 << 20)
@@ -116,14 +116,14 @@ def copy(source: Path, target: Path, *, overwrite: bool) -> int:
             os.fsync(new.fileno())
             size = new.tell()
         temporary.chmod(stat.S_IMODE(os.fstat(reading).st_mode) & 0o777)
-        place(temporary, target, overwrite=overwrite)
+        move_into_place(temporary, target, overwrite=overwrite)
     finally:
         os.close(reading)
         temporary.unlink(missing_ok=True)
     return size
 
 
-def place(source: Path, target: Path, *, overwrite: bool) -> None:
+def move_into_place(source: Path, target: Path, *, overwrite: bool) -> None:
     """Give a file another name on the same disk, in one step. Raises FileExistsError as `copy` does."""
     if overwrite:
         source.replace(target)
@@ -135,7 +135,7 @@ def place(source: Path, target: Path, *, overwrite: bool) -> None:
         if exc.errno not in _NO_LINKS:
             raise
         linked = False
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # first the name is ours, then what it holds
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # reserve the name first, then fill it
     try:
         if linked:
             source.unlink()
@@ -146,28 +146,28 @@ def place(source: Path, target: Path, *, overwrite: bool) -> None:
         raise
 
 
-def shown(path: Path) -> str:
-    """A path within a message: quoted, so that no name can be taken for something else."""
+def quote_path(path: Path) -> str:
+    """Return a path quoted for a message."""
     text = str(path)
     return repr(text if len(text) <= 300 else f"{redact(text)[:300]}…")
 
 
-def _ordinary(path: Path, found: os.stat_result) -> None:
+def _require_ordinary(path: Path, found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
         raise NodeFailed(
-            f"{shown(path)} is no ordinary file but a device, a pipe or a socket.",
+            f"{quote_path(path)} is not an ordinary file but a device, a pipe or a socket.",
             hint="Use the shell node for those.",
         )
 
 
-def _found_instead(path: Path) -> str:
+def _suggest_path(path: Path) -> str:
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]
     except OSError:
-        return f"There is no folder {shown(path.parent)} either."
-    if meant := nearest(path.name, names):
-        return f"Did you mean {shown(path.with_name(meant))}?"
-    return "Relative paths begin at the folder the workflow runs in."
+        return f"The folder {quote_path(path.parent)} does not exist either."
+    if nearest := find_nearest(path.name, names):
+        return f"Did you mean {quote_path(path.with_name(nearest))}?"
+    return "Relative paths start at the folder in which the workflow runs."

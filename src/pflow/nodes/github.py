@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning
-from pflow.nodes.github_api import Item, repository
+from pflow.nodes.excerpts import excerpt_start
+from pflow.nodes.github_api import Item, open_repository
 from uraniborg.kernel.errors import InvalidInput
 
 ISSUE_STATES: Final = ("open", "closed", "all")
@@ -14,62 +14,64 @@ PR_STATES: Final = ("open", "closed", "merged", "all")
 _PAGE: Final = 100
 
 
-async def github(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Does what `operation` names."""
+async def run_operation(params: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Run the operation that `operation` names."""
     operation = str(params.get("operation"))
     if operation not in _OPERATIONS:
-        raise _not_allowed("operation", operation, _OPERATIONS, context)
+        raise _make_not_allowed_error("operation", operation, _OPERATIONS, context)
     work, needed = _OPERATIONS[operation]
     for name in needed:
         if params.get(name) in (None, ""):
-            raise InvalidInput(
-                f"The operation {operation} needs {name}.", hint=f"Give {name} among the params.", argument=name
-            )
+            raise InvalidInput(f"The operation {operation} needs {name}.", hint=f"Set {name} in params.", argument=name)
     return await work(params, context)
 
 
 async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """One issue, by its number."""
     number = int(params["issue_number"])
-    async with repository(params, context) as repo:
-        return {"issue_data": _issue(await repo.item("GET", f"/issues/{number}", what=f"issue {number}"))}
+    async with open_repository(params, context) as repo:
+        return {
+            "issue_data": _format_issue(await repo.request_item("GET", f"/issues/{number}", what=f"issue {number}"))
+        }
 
 
 async def list_issues(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Issues, the newest first, without the pull requests that the API counts among them."""
-    limit = _limit(params)
-    query = {"state": _state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
+    limit = _get_limit(params)
+    query = {"state": _get_state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
     if params.get("since"):
-        query["since"] = _moment(params["since"], context)
-    async with repository(params, context) as repo:
-        found = await repo.items("/issues", query, limit, lambda item: "pull_request" not in item)
-    return {"issues": [_issue(item) for item in found]}
+        query["since"] = _parse_moment(params["since"], context)
+    async with open_repository(params, context) as repo:
+        found = await repo.list_items("/issues", query, limit, lambda item: "pull_request" not in item)
+    return {"issues": [_format_issue(item) for item in found]}
 
 
 async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Pull requests, the newest first. To the API those that were merged are among the closed ones."""
-    limit, state = _limit(params), _state(params, PR_STATES, context)
+    limit, state = _get_limit(params), _get_state(params, PR_STATES, context)
     only_merged = state == "merged"
     query = {
         "state": "closed" if only_merged else state,
         "per_page": str(_PAGE if only_merged else min(limit, _PAGE)),
     }
-    async with repository(params, context) as repo:
-        found = await repo.items("/pulls", query, limit, lambda item: bool(item.get("merged_at")) or not only_merged)
-    return {"prs": [_pull_request(item) for item in found]}
+    async with open_repository(params, context) as repo:
+        found = await repo.list_items(
+            "/pulls", query, limit, lambda item: bool(item.get("merged_at")) or not only_merged
+        )
+    return {"prs": [_format_pull_request(item) for item in found]}
 
 
 async def create_pr(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Opens a pull request."""
+    """Open a pull request."""
     body = {
         "title": params["title"],
         "body": params.get("body") or "",
         "head": params["head"],
         "base": params.get("base") or "main",
     }
-    async with repository(params, context) as repo:
-        made = await repo.item("POST", "/pulls", what="place for pull requests", body=body)
-        return {"pr_data": _pull_request(made)}
+    async with open_repository(params, context) as repo:
+        made = await repo.request_item("POST", "/pulls", what="place for pull requests", body=body)
+        return {"pr_data": _format_pull_request(made)}
 
 
 _OPERATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
@@ -80,27 +82,27 @@ _OPERATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
 }
 
 
-def _issue(item: Item) -> Item:
+def _format_issue(item: Item) -> Item:
     assignees: list[Any] = item.get("assignees") or []
     return {
-        **_common(item),
-        "assignees": [_of(one, "login") for one in assignees],
-        "milestone": _of(item.get("milestone"), "title"),
+        **_format_common_fields(item),
+        "assignees": [_get_field(one, "login") for one in assignees],
+        "milestone": _get_field(item.get("milestone"), "title"),
         "comments": item.get("comments", 0),
     }
 
 
-def _pull_request(item: Item) -> Item:
+def _format_pull_request(item: Item) -> Item:
     return {
-        **_common(item),
-        "head": _of(item.get("head"), "ref"),
-        "base": _of(item.get("base"), "ref"),
+        **_format_common_fields(item),
+        "head": _get_field(item.get("head"), "ref"),
+        "base": _get_field(item.get("base"), "ref"),
         "draft": bool(item.get("draft")),
         "merged_at": item.get("merged_at"),
     }
 
 
-def _common(item: Item) -> Item:
+def _format_common_fields(item: Item) -> Item:
     labels: list[Any] = item.get("labels") or []
     return {
         "number": item.get("number"),
@@ -108,49 +110,49 @@ def _common(item: Item) -> Item:
         "body": item.get("body") or "",
         "state": item.get("state"),
         "url": item.get("html_url"),
-        "author": _of(item.get("user"), "login"),
-        "labels": [label if isinstance(label, str) else _of(label, "name") for label in labels],
+        "author": _get_field(item.get("user"), "login"),
+        "labels": [label if isinstance(label, str) else _get_field(label, "name") for label in labels],
         "created_at": item.get("created_at"),
         "updated_at": item.get("updated_at"),
         "closed_at": item.get("closed_at"),
     }
 
 
-def _of(part: Any, key: str) -> Any:
-    """What a part of an item says; None where there is no such part, as for who has no account any more."""
+def _get_field(part: Any, key: str) -> Any:
+    """Return a field of a part of an item, or None if the part is missing, as for deleted accounts."""
     return part.get(key) if part else None
 
 
-def _limit(params: dict[str, Any]) -> int:
+def _get_limit(params: dict[str, Any]) -> int:
     limit = params.get("limit", 30)
     if limit < 1:
         raise InvalidInput("limit must be at least 1.", hint="Ask for 1 or more.", argument="limit", allowed=">= 1")
     return limit
 
 
-def _state(params: dict[str, Any], allowed: Iterable[str], context: Context) -> str:
+def _get_state(params: dict[str, Any], allowed: Iterable[str], context: Context) -> str:
     state = str(params.get("state") or "open")
     if state not in allowed:
-        raise _not_allowed("state", state, allowed, context)
+        raise _make_not_allowed_error("state", state, allowed, context)
     return state
 
 
-def _moment(text: str, context: Context) -> str:
+def _parse_moment(text: str, context: Context) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"'{beginning(text, 40, context)}' is no time.",
+            f"'{excerpt_start(text, 40, context)}' is not a time.",
             hint="Write it as 2026-11-15 or 2026-11-15T12:00:00Z.",
             argument="since",
         ) from None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _not_allowed(argument: str, value: str, allowed: Iterable[str], context: Context) -> InvalidInput:
+def _make_not_allowed_error(argument: str, value: str, allowed: Iterable[str], context: Context) -> InvalidInput:
     names = list(allowed)
     return InvalidInput(
-        f"{argument} cannot be '{beginning(value, 80, context)}'.",
+        f"{argument} cannot be '{excerpt_start(value, 80, context)}'.",
         hint=f"Use one of: {', '.join(names)}.",
         argument=argument,
         allowed=names,

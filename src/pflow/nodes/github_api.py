@@ -1,4 +1,4 @@
-"""A repository at GitHub, asked over the REST API: pages followed, refusals told with what to do about them."""
+"""Client of one GitHub repository over the REST API: follows pages, and explains refusals."""
 
 import os
 import re
@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning
-from pflow.nodes.git_program import remote_url
+from pflow.nodes.excerpts import excerpt_start
+from pflow.nodes.git_program import get_remote_url
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import register_secret
 
@@ -29,7 +29,7 @@ Item = dict[str, Any]
 
 
 class Repository:
-    """Whatever goes wrong is raised as NodeFailed."""
+    """A repository at GitHub. Every failure is raised as NodeFailed."""
 
     def __init__(self, client: "httpx.AsyncClient", repo: str, has_token: bool, context: Context) -> None:
         self._client = client
@@ -37,87 +37,85 @@ class Repository:
         self._has_token = has_token
         self._repo = repo
 
-    async def item(self, method: str, path: str, *, what: str, body: Item | None = None) -> Item:
-        """The one thing at `path`, or made there. `what` is what there might be none of."""
-        response = await self._send(method, f"repos/{self._repo}{path}", what, json=body)
-        item = self._json(response)
+    async def request_item(self, method: str, path: str, *, what: str, body: Item | None = None) -> Item:
+        """Return the item at `path`, or create it there. Messages call it `what`."""
+        response = await self._send_request(method, f"repos/{self._repo}{path}", what, json=body)
+        item = self._parse_json(response)
         if not isinstance(item, dict):
-            raise self._strange()
+            raise self._make_unexpected_reply_error()
         return cast("Item", item)
 
-    async def items(
+    async def list_items(
         self, path: str, query: Mapping[str, str], limit: int, is_wanted: Callable[[Item], bool] = lambda _: True
     ) -> list[Item]:
-        """The first `limit` wanted items, from as many pages as that takes."""
+        """Return the first `limit` wanted items, from as many pages as needed."""
         found: list[Item] = []
-        response = await self._send("GET", f"repos/{self._repo}{path}", "list of these", params=query)
+        response = await self._send_request("GET", f"repos/{self._repo}{path}", "list of these", params=query)
         seen = {str(response.url)}
         while True:
-            found += [item for item in self._listed(response) if is_wanted(item)]
-            following = self._next(response)
+            found += [item for item in self._parse_items(response) if is_wanted(item)]
+            following = self._get_next_page(response)
             if len(found) >= limit or following is None or following in seen:
                 return found[:limit]
             seen.add(following)
-            response = await self._send("GET", following, "further page")
+            response = await self._send_request("GET", following, "further page")
 
-    async def _send(self, method: str, address: str, what: str, **rest: Any) -> "httpx.Response":
+    async def _send_request(self, method: str, address: str, what: str, **rest: Any) -> "httpx.Response":
         import httpx
 
         try:
             response = await self._client.request(method, address, follow_redirects=method == "GET", **rest)
         except httpx.HTTPError as exc:
-            unsure = " Whether it was done is not known." if method != "GET" else ""
+            unsure = " It is unknown whether the request took effect." if method != "GET" else ""
             raise NodeFailed(
                 f"GitHub did not answer ({type(exc).__name__}).{unsure}",
                 hint="Check the network and GITHUB_API_URL, then try again.",
                 repo=self._repo,
             ) from exc
         if not response.is_success:
-            raise self._failure(response, what)
+            raise self._make_failure(response, what)
         return response
 
-    def _next(self, response: "httpx.Response") -> str | None:
-        """The address of the next page, if it is one of the same server: what is asked goes with the token."""
+    def _get_next_page(self, response: "httpx.Response") -> str | None:
+        """Return the address of the next page if it is on the same server, as requests carry the token."""
         address = response.links.get("next", {}).get("url")
         if address is None:
             return None
         url, base = response.url.join(address), self._client.base_url
         return str(url) if (url.scheme, url.host, url.port) == (base.scheme, base.host, base.port) else None
 
-    def _listed(self, response: "httpx.Response") -> list[Item]:
-        items = self._json(response)
+    def _parse_items(self, response: "httpx.Response") -> list[Item]:
+        items = self._parse_json(response)
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in cast("list[Any]", items)):
-            raise self._strange()
+            raise self._make_unexpected_reply_error()
         return cast("list[Item]", items)
 
-    def _json(self, response: "httpx.Response") -> Any:
+    def _parse_json(self, response: "httpx.Response") -> Any:
         try:
             return response.json()
         except ValueError:
-            raise self._strange() from None
+            raise self._make_unexpected_reply_error() from None
 
-    def _strange(self) -> NodeFailed:
-        return NodeFailed(
-            "GitHub answered with something that is no such answer.", hint="Check GITHUB_API_URL.", repo=self._repo
-        )
+    def _make_unexpected_reply_error(self) -> NodeFailed:
+        return NodeFailed("GitHub sent an unexpected reply.", hint="Check GITHUB_API_URL.", repo=self._repo)
 
-    def _failure(self, response: "httpx.Response", what: str) -> NodeFailed:
-        status, said = response.status_code, beginning(_message(response), _SAID, self._context)
-        message, hint = f"GitHub refused: {said or f'HTTP status {status}'}", "Check the params."
+    def _make_failure(self, response: "httpx.Response", what: str) -> NodeFailed:
+        status, reason = response.status_code, excerpt_start(_extract_message(response), _SAID, self._context)
+        message, hint = f"GitHub refused: {reason or f'HTTP status {status}'}", "Check the parameters."
         with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
         if status == 401:
-            message = "GitHub refused the token." if self._has_token else "GitHub wants a token."
+            message = "GitHub refused the token." if self._has_token else "GitHub requires a token."
             hint = f"{with_token} that is valid."
-        elif _is_rate_limited(response, said):
-            message = f"GitHub's rate limit is used up{_until(response)}."
+        elif _is_rate_limited(response, reason):
+            message = f"GitHub's rate limit is used up{_format_reset_time(response)}."
             hint = "Wait until then." if self._has_token else "Wait until then, or set GITHUB_TOKEN, which allows more."
         elif status == 403:
-            hint = f"{with_token} that has the rights for this."
+            hint = f"{with_token} with the required permissions."
         elif status in (404, 410):
-            message = f"GitHub has no {what} in {self._repo}, or does not show it."
+            message = f"GitHub does not have {what} in {self._repo}, or does not show it."
             hint = f"Check repo and number. {with_token} that may read it, if it is private."
         elif status == 422:
-            hint = "See that the branches exist and differ, and that there is no such pull request yet."
+            hint = "Check that both branches exist and differ, and that the pull request does not exist yet."
         elif response.is_redirect:
             message, hint = f"The repository {self._repo} has moved.", "Give its new name as repo."
         elif status >= 500:
@@ -126,22 +124,22 @@ class Repository:
 
 
 @asynccontextmanager
-async def repository(params: dict[str, Any], context: Context) -> AsyncGenerator[Repository]:
-    """The repository that `repo` names, or that the folder of the run is a copy of. Raises InvalidInput."""
+async def open_repository(params: dict[str, Any], context: Context) -> AsyncGenerator[Repository]:
+    """Yield the repository of `repo`, or that of the run's folder. Raise InvalidInput."""
     import httpx
 
     base = os.environ.get("GITHUB_API_URL") or API
     if not re.match(r"https?://[\w\[]", base):
-        raise InvalidInput("GITHUB_API_URL is no address.", hint=f"Leave it unset, or write it like {API}.")
+        raise InvalidInput("GITHUB_API_URL is not a valid address.", hint=f"Leave it unset, or write it like {API}.")
     token = params.get("token") or os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN")
     headers = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
     if token:
         register_secret(token)
         headers["Authorization"] = f"Bearer {token}"
-    repo = params.get("repo") or await _repo_around(context, base)
+    repo = params.get("repo") or await _find_repo_of_folder(context, base)
     if not _REPO.fullmatch(repo):
         raise InvalidInput(
-            f"'{beginning(repo, 80, context)}' is no repository.",
+            f"'{excerpt_start(repo, 80, context)}' is not a repository.",
             hint="Write it as owner/name.",
             argument="repo",
             allowed="owner/name",
@@ -150,34 +148,34 @@ async def repository(params: dict[str, Any], context: Context) -> AsyncGenerator
         yield Repository(client, repo, bool(token), context)
 
 
-async def _repo_around(context: Context, base: str) -> str:
-    found = _REMOTE.fullmatch(await remote_url(context) or "")
+async def _find_repo_of_folder(context: Context, base: str) -> str:
+    found = _REMOTE.fullmatch(await get_remote_url(context) or "")
     host = urlsplit(base).hostname or ""
     if found is None or found["host"] not in (host, host.removeprefix("api.")):
         raise InvalidInput(
-            "No repository is named, and the folder of the run has no remote `origin` at GitHub.",
+            "No repository is given, and the folder of the run does not have a remote `origin` at GitHub.",
             hint="Give repo as owner/name.",
             argument="repo",
         )
     return found["repo"].removesuffix(".git")
 
 
-def _message(response: "httpx.Response") -> str:
+def _extract_message(response: "httpx.Response") -> str:
     try:
-        told: Any = response.json()
-        details: list[Any] = [error["message"] for error in told.get("errors", []) if "message" in error]
-        said: list[Any] = [told.get("message"), *details]
+        reply: Any = response.json()
+        details: list[Any] = [error["message"] for error in reply.get("errors", []) if "message" in error]
+        parts: list[Any] = [reply.get("message"), *details]
     except (ValueError, AttributeError, TypeError):
         return ""
-    return ": ".join(str(part) for part in said if part)
+    return ": ".join(str(part) for part in parts if part)
 
 
-def _is_rate_limited(response: "httpx.Response", said: str) -> bool:
+def _is_rate_limited(response: "httpx.Response", message: str) -> bool:
     used_up = response.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in response.headers
-    return response.status_code in (403, 429) and (used_up or "rate limit" in said.lower())
+    return response.status_code in (403, 429) and (used_up or "rate limit" in message.lower())
 
 
-def _until(response: "httpx.Response") -> str:
+def _format_reset_time(response: "httpx.Response") -> str:
     try:
         return f" until {datetime.fromtimestamp(int(response.headers['x-ratelimit-reset']), UTC):%H:%M} UTC"
     except (KeyError, ValueError, OverflowError, OSError):

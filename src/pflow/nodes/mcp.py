@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import NodeFailed
-from pflow.ir.diagnostics import nearest
-from pflow.mcp_servers import connected
+from pflow.mcp_servers import connect_to_server
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning, masked
+from pflow.nodes.excerpts import excerpt_start, mask_secrets
+from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import printable
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from uraniborg.kernel.mcp.client import RemoteServer, ToolReply
 
 TARGET: Final = "__target__"
-"""The parameter in which the engine says which tool a type such as `mcp-github-create_issue` stands for."""
+"""The parameter with the tool of a type such as `mcp-github-create_issue`; the engine sets it."""
 _PATIENCE_S: Final = 300.0
 _SHOWN: Final = 500
 _LISTED: Final = 50
@@ -30,18 +30,18 @@ _UNKNOWN: Final = re.compile(
 )
 
 
-async def call(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
-    return await _called(context, params["server"], params["tool"], params.get("arguments") or {})
+async def call_named_tool(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
+    return await _call_server_tool(context, params["server"], params["tool"], params.get("arguments") or {})
 
 
 async def call_tool(params: dict[str, Any], context: Context) -> Mapping[str, Any]:
-    """The tool has its own defaults: what nobody gave is not sent."""
+    """Call the tool of a node type. Parameters that were not given are not sent, so the tool's defaults apply."""
     server, _, tool = params[TARGET].partition("/")
     arguments = {key: value for key, value in params.items() if key != TARGET and value is not None}
-    return await _called(context, server, tool, arguments)
+    return await _call_server_tool(context, server, tool, arguments)
 
 
-class _Line:
+class _ServerConnection:
     """The connection to one server for as long as a run lasts."""
 
     def __init__(self, home: "Path", server: str) -> None:
@@ -50,11 +50,11 @@ class _Line:
         self._connection: RemoteServer | None = None
         self._connecting = asyncio.Lock()
 
-    async def connection(self) -> "RemoteServer":
+    async def connect(self) -> "RemoteServer":
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
                 await self.close()
-                self._connection = await connected(self._home, self._server)
+                self._connection = await connect_to_server(self._home, self._server)
             return self._connection
 
     async def close(self) -> None:
@@ -62,30 +62,32 @@ class _Line:
             await self._connection.close()
 
 
-async def _called(context: Context, server: str, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    async def make() -> _Line:
-        return _Line(context.home, server)
+async def _call_server_tool(
+    context: Context, server: str, tool: str, arguments: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    async def make() -> _ServerConnection:
+        return _ServerConnection(context.home, server)
 
     line = await make() if context.keeper is None else await context.keeper.keep(f"mcp server {server}", make)
     try:
-        connection = await line.connection()
-        # The engine gives up first, and says so in its own words.
+        connection = await line.connect()
+        # The timeout of the engine comes first, with a better message.
         patience = _PATIENCE_S if context.timeout is None else context.timeout + 1
         try:
             reply = await connection.call_tool(tool, arguments, patience)
         except InvalidInput as refusal:
-            await _check_known(connection, tool, refusal.message)
+            await _require_known_tool(connection, tool, refusal.message)
             raise
-        if reply.is_error and _UNKNOWN.search(message := _message(_result(reply), context)):
-            await _check_known(connection, tool, message)
+        if reply.is_error and _UNKNOWN.search(message := _extract_message(_extract_result(reply), context)):
+            await _require_known_tool(connection, tool, message)
     finally:
         if context.keeper is None:
             await line.close()
-    outputs = {"result": _result(reply), "is_error": reply.is_error}
+    outputs = {"result": _extract_result(reply), "is_error": reply.is_error}
     if reply.is_error:
         raise NodeFailed(
-            f"The tool {tool} of MCP server '{server}' failed: {_message(outputs['result'], context)}",
-            hint="Check its arguments; the server says what was wrong.",
+            f"The tool {tool} of MCP server '{server}' failed: {_extract_message(outputs['result'], context)}",
+            hint="Check its arguments; the error of the server tells the reason.",
             outputs=outputs,
             server=server,
             tool=tool,
@@ -93,33 +95,33 @@ async def _called(context: Context, server: str, tool: str, arguments: Mapping[s
     return outputs
 
 
-async def _check_known(connection: "RemoteServer", tool: str, message: str) -> None:
-    """Raises NodeFailed, with what the server said, if it has no such tool: each tells that in another way."""
+async def _require_known_tool(connection: "RemoteServer", tool: str, message: str) -> None:
+    """Raise NodeFailed, with the message of the server, if the server does not list the tool."""
     try:
         known = [str(one["name"]) for one in await connection.list_tools(_LISTING_S)]
     except UraniborgError:
         return
     if tool in known:
         return
-    meant = nearest(tool, known)
+    nearest = find_nearest(tool, known)
     raise NodeFailed(
-        f"MCP server '{connection.name}' lists no tool '{printable(tool[:80])}', and says: {message}",
-        hint=f"Did you mean {meant}?" if meant else f"It has: {', '.join(known[:_LISTED])}.",
+        f"MCP server '{connection.name}' does not list a tool '{printable(tool[:80])}'. Its message: {message}",
+        hint=f"Did you mean {nearest}?" if nearest else f"It has: {', '.join(known[:_LISTED])}.",
         server=connection.name,
         tool=tool,
         available=known[:_LISTED],
     )
 
 
-def _result(reply: "ToolReply") -> Any:
-    """The structured content, out of the object that servers wrap around what is none; else what the blocks say."""
+def _extract_result(reply: "ToolReply") -> Any:
+    """Return the structured content, unwrapped from a `result` key; else the content blocks."""
     if reply.structured is not None:
         return reply.structured["result"] if list(reply.structured) == ["result"] else reply.structured
-    said = [_said(block) for block in reply.content]
-    return said[0] if len(said) == 1 else said
+    blocks = [_parse_block(block) for block in reply.content]
+    return blocks[0] if len(blocks) == 1 else blocks
 
 
-def _said(block: Mapping[str, Any]) -> Any:
+def _parse_block(block: Mapping[str, Any]) -> Any:
     text = block.get("text")
     if block.get("type") != "text" or not isinstance(text, str):
         return dict(block)
@@ -131,10 +133,10 @@ def _said(block: Mapping[str, Any]) -> Any:
         return text
 
 
-def _message(result: Any, context: Context) -> str:
-    """What a tool says of its failure, in the shapes that are usual."""
+def _extract_message(result: Any, context: Context) -> str:
+    """Return the error message of a tool from the usual shapes of replies."""
     for key in ("error", "message"):
         if isinstance(result, dict) and key in result:
             result = cast("dict[str, Any]", result)[key]
-    text = result if isinstance(result, str) else json.dumps(masked(result, context))
-    return beginning(text, _SHOWN, context) or "it did not say why"
+    text = result if isinstance(result, str) else json.dumps(mask_secrets(result, context))
+    return excerpt_start(text, _SHOWN, context) or "no reason given"

@@ -1,7 +1,7 @@
-"""Runs the code of a python node in a process of its own. Started as a script: it knows nothing of pflow.
+"""Run the code of a python node in a separate process. Started as a script, without pflow.
 
-On stdin comes a job: the code, its inputs and its limits. The report goes to the descriptor that the argument names, so
-that what the code prints is not mixed with it.
+Stdin has a job: the code, its inputs and its limits. The report goes to the descriptor in the argument, so that it does
+not mix with the output of the code.
 """
 
 import json
@@ -18,8 +18,8 @@ from typing import Any, cast
 NAME = "<code>"
 _DEEPEST = 200
 _DEEPEST_SHOWN = 8
-_MOST_TOLD = 1 << 18  # whoever reads it masks secrets, which takes all of them, and then shows far less
-_RESERVE = 4 << 20  # so that there is memory to tell that there is none
+_MOST_TOLD = 1 << 18  # the parent masks secrets in all of it, and then shows far less
+_RESERVE = 4 << 20  # memory to report that memory is exhausted
 _INSTEAD = {
     "set": "sorted(…) or list(…)",
     "frozenset": "sorted(…) or list(…)",
@@ -39,22 +39,22 @@ Place = tuple[Any, Any] | None
 
 
 class _NotJsonError(Exception):
-    """What is wrong, in pieces each of which may be shortened, and how it could be said in JSON instead."""
+    """The error, in pieces each of which may be shortened, and an alternative that JSON can represent."""
 
     def __init__(self, *pieces: str, instead: str = "") -> None:
         super().__init__("".join(pieces))
-        self.told = {"refused": [piece[:_MOST_TOLD] for piece in pieces], "instead": instead}
+        self.report = {"refused": [piece[:_MOST_TOLD] for piece in pieces], "instead": instead}
 
 
 def main() -> None:
     descriptor = int(sys.argv[1])
     job = json.loads(sys.stdin.buffer.read())
-    _limit(job["memory_mb"], job["cpu_s"])
+    _set_limits(job["memory_mb"], job["cpu_s"])
     _report_when_stopped(descriptor)
-    _write(descriptor, _run(job["code"], job["inputs"]))
+    _write_report(descriptor, _run_code(job["code"], job["inputs"]))
 
 
-def _run(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
+def _run_code(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
     # Classes and pickles of the code look for its names in the module of this name.
     module = sys.modules["__main__"] = ModuleType("__main__")
     module.__dict__.update(inputs)
@@ -64,90 +64,90 @@ def _run(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
         exec(compile(code, NAME, "exec"), module.__dict__)  # noqa: S102 - this is what it is for
     except SystemExit as exc:
         if exc.code not in (None, 0):
-            return _raised(exc)
+            return _report_exception(exc)
     except BaseException as exc:
         reserve.clear()
-        return _raised(exc)
-    return _answer(module.__dict__)
+        return _report_exception(exc)
+    return _make_report(module.__dict__)
 
 
-def _answer(names: dict[str, Any]) -> dict[str, Any]:
+def _make_report(names: dict[str, Any]) -> dict[str, Any]:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
         kind = type(action).__name__
         return {"refused": ["`action` is ", kind, ", not text"], "instead": "the name of an edge's action"}
     try:
-        _check(names.get("result"), None, 0)
+        _check_json_value(names.get("result"), None, 0)
     except _NotJsonError as exc:
-        return exc.told
+        return exc.report
     is_assigned = "result" in names or action is not None
     return {"result": names.get("result"), "action": action, "is_assigned": is_assigned}
 
 
-def _check(value: Any, place: Place, depth: int) -> None:
-    """See that a value survives the way through JSON. Raises _NotJsonError with the place of what does not."""
+def _check_json_value(value: Any, path: Place, depth: int) -> None:
+    """Raise _NotJsonError with the path of a value that JSON cannot represent."""
     if depth > _DEEPEST:
-        raise _NotJsonError(f"`result` nests more than {_DEEPEST} deep, or holds itself")
+        raise _NotJsonError(f"`result` nests more than {_DEEPEST} levels deep, or contains itself")
     is_shown = depth < _DEEPEST_SHOWN
     if isinstance(value, list | tuple):
         for index, item in enumerate(cast("list[Any]", value)):
-            _check(item, (place, index) if is_shown else place, depth + 1)
+            _check_json_value(item, (path, index) if is_shown else path, depth + 1)
     elif isinstance(value, dict):
         for key, item in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
-                pieces = (*_told(place), " has the key ", repr(key), ", which is not text")
+                pieces = (*_format_path(path), " has the key ", repr(key), ", which is not text")
                 raise _NotJsonError(*pieces, instead="{str(key): …}")
-            _check_text(key, place, "a key of ")
-            _check(item, (place, key) if is_shown else place, depth + 1)
+            _check_text(key, path, "a key of ")
+            _check_json_value(item, (path, key) if is_shown else path, depth + 1)
     else:
-        _check_one(value, place)
+        _check_scalar(value, path)
 
 
-def _check_one(value: Any, place: Place) -> None:
+def _check_scalar(value: Any, path: Place) -> None:
     if isinstance(value, str):
-        _check_text(value, place)
+        _check_text(value, path)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise _NotJsonError(*_told(place), " is a number of more than 64 bits", instead="str(…)")
+            raise _NotJsonError(*_format_path(path), " is a number of more than 64 bits", instead="str(…)")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise _NotJsonError(*_told(place), f" is {value}, which JSON cannot say", instead="None")
+            raise _NotJsonError(*_format_path(path), f" is {value}, which JSON cannot represent", instead="None")
     elif value is not None:
         kind = type(value).__name__
-        pieces = (*_told(place), " is of the kind ", kind, ", which JSON cannot say")
+        pieces = (*_format_path(path), " has the type ", kind, ", which JSON cannot represent")
         raise _NotJsonError(*pieces, instead=_INSTEAD.get(kind, ""))
 
 
-def _check_text(text: str, place: Place, what: str = "") -> None:
+def _check_text(text: str, path: Place, what: str = "") -> None:
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         instead = 'text.encode("utf-8", "replace").decode()'
-        raise _NotJsonError(what, *_told(place), " holds half a character", instead=instead)
+        raise _NotJsonError(what, *_format_path(path), " contains a lone surrogate", instead=instead)
 
 
-def _told(place: Place) -> list[str]:
-    if place is None:
+def _format_path(path: Place) -> list[str]:
+    if path is None:
         return ["result"]
-    around, key = place
-    return [*_told(around), f"[{key!r}]"]
+    around, key = path
+    return [*_format_path(around), f"[{key!r}]"]
 
 
-def _raised(exc: BaseException) -> dict[str, Any]:
+def _report_exception(exc: BaseException) -> dict[str, Any]:
     own = exc.__traceback__
     while own and own.tb_frame.f_code.co_filename != NAME:
         own = own.tb_next
-    told = "".join(traceback.format_exception(type(exc), exc, own))
-    sys.stderr.write(told)
-    line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _line(own)
+    text = "".join(traceback.format_exception(type(exc), exc, own))
+    sys.stderr.write(text)
+    line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _find_last_line(own)
     message = "".join(traceback.format_exception_only(type(exc), exc))
     return {
         "raised": type(exc).__name__,
         "message": message[:_MOST_TOLD],
         "line": line,
-        "traceback": told[-_MOST_TOLD:],
+        "traceback": text[-_MOST_TOLD:],
     }
 
 
-def _line(own: TracebackType | None) -> int | None:
+def _find_last_line(own: TracebackType | None) -> int | None:
     line = None
     while own:
         if own.tb_frame.f_code.co_filename == NAME:
@@ -156,7 +156,7 @@ def _line(own: TracebackType | None) -> int | None:
     return line
 
 
-def _limit(memory_mb: float, cpu_s: int | None) -> None:
+def _set_limits(memory_mb: float, cpu_s: int | None) -> None:
     memory = int(memory_mb * 2**20)
     wanted = [(resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_AS, memory, memory)]
     if cpu_s is not None:
@@ -173,11 +173,11 @@ def _limit(memory_mb: float, cpu_s: int | None) -> None:
 def _report_when_stopped(descriptor: int) -> None:
     process = os.getpid()
 
-    def stopped(number: int, frame: FrameType | None) -> None:
+    def report_and_exit(number: int, frame: FrameType | None) -> None:
         while frame and frame.f_code.co_filename != NAME:
             frame = frame.f_back
         if os.getpid() == process:  # and not one that the code has forked
-            _write(descriptor, {"stopped_at": frame.f_lineno if frame else None})
+            _write_report(descriptor, {"stopped_at": frame.f_lineno if frame else None})
             for stream in (sys.stdout, sys.stderr):
                 try:
                     stream.flush()
@@ -185,10 +185,10 @@ def _report_when_stopped(descriptor: int) -> None:
                     continue
         os._exit(128 + number)
 
-    signal.signal(signal.SIGTERM, stopped)
+    signal.signal(signal.SIGTERM, report_and_exit)
 
 
-def _write(descriptor: int, report: dict[str, Any]) -> None:
+def _write_report(descriptor: int, report: dict[str, Any]) -> None:
     left = memoryview(json.dumps(report, ensure_ascii=False).encode("utf-8", "replace"))
     os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)

@@ -1,4 +1,4 @@
-"""What is told of a python node's code that did not do what it was to do: where, why, and what to do about it."""
+"""Errors of a python node: the line, the reason, and how to fix it."""
 
 import io
 import os
@@ -8,30 +8,30 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning, last_lines, masked
-from pflow.nodes.processes import Finished
+from pflow.nodes.excerpts import excerpt_end, excerpt_start, mask_secrets
+from pflow.nodes.processes import FinishedProcess
 from uraniborg.kernel.child_environment import child_environment
 
-EXAMPLE: Final = "Make it of text, numbers, booleans, None, lists, and dicts with text as keys."
+EXAMPLE: Final = "Use text, numbers, booleans, None, lists, and dicts with text keys."
 _LONGEST_PIECE: Final = 62
 _LONGEST_MESSAGE: Final = 1000
 _LONGEST_LINE: Final = 200
 _ENDED: Final = {
-    "SIGXCPU": "It used up its processor time, which follows from `timeout`.",
-    "SIGKILL": "The system ends processes so when memory is short.",
-    "SIGSEGV": "A compiled library crashed; that happens when `memory_mb` is too little for it.",
+    "SIGXCPU": "It used up its processor time, which depends on `timeout`.",
+    "SIGKILL": "The system does this when memory is short.",
+    "SIGSEGV": "A compiled library crashed; `memory_mb` may be too small for it.",
 }
 _RAISED: Final = {
     "MemoryError": "It needs more than `memory_mb` allows.",
-    "ModuleNotFoundError": "The code has what is installed beside pflow: install the module there, or do without it.",
-    "RecursionError": "It calls itself without end, or too deep.",
+    "ModuleNotFoundError": "The code can import modules that are installed beside pflow: install this one there.",
+    "RecursionError": "It recurses endlessly, or too deep.",
     "SystemExit": "Let the code run to its end; to choose an edge, set `action`.",
 }
 _MISSING: Final = ("NameError", "KeyError")
 
 
-def still_running(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
-    line = told.get("stopped_at")
+def make_timeout_error(exc: NodeTimedOut, report: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
+    line = report.get("stopped_at")
     where = f" in line {line}" if line else ""
     return NodeTimedOut(
         f"The code was still running{where} after {timeout:g} s, and was ended.",
@@ -41,36 +41,41 @@ def still_running(exc: NodeTimedOut, told: Mapping[str, Any], timeout: float | N
     )
 
 
-def failure(
-    told: Mapping[str, Any], finished: Finished, params: Mapping[str, Any], context: Context, printed: dict[str, Any]
+def make_failure(
+    report: Mapping[str, Any],
+    finished: FinishedProcess,
+    params: Mapping[str, Any],
+    context: Context,
+    printed: dict[str, Any],
 ) -> NodeFailed:
-    """What became of code that gave no result. `told` is what the process reported of it, if it came to that."""
-    if "refused" in told:
-        problem = "".join(beginning(piece, _LONGEST_PIECE, context) for piece in told["refused"])
-        instead = told.get("instead")
+    """Return the error for code without a result. `told` is the report of the process, if it wrote one."""
+    if "refused" in report:
+        problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in report["refused"])
+        instead = report.get("instead")
         return NodeFailed(f"{problem}.", hint=f"Use {instead} instead." if instead else EXAMPLE, outputs=printed)
-    if "raised" in told:
-        line = told.get("line")
+    if "raised" in report:
+        line = report.get("line")
         where = f" in line {line}" if line else ""
-        *_, message = masked(told["message"], context).strip().splitlines() or [told["raised"]]
-        lines = last_lines(told["traceback"], context, count=6, length=1500)
+        *_, message = mask_secrets(report["message"], context).strip().splitlines() or [report["raised"]]
+        lines = excerpt_end(report["traceback"], context, count=6, length=1500)
         return NodeFailed(
             f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
-            hint=_about_environment(message, context) or _hint(told["raised"], line, params, context),
+            hint=_suggest_pass_env(message, context) or _suggest_fix(report["raised"], line, params, context),
             outputs=printed,
-            exception=told["raised"],
+            exception=report["raised"],
             **({"line": line} if line else {}),
         )
-    said = finished.stderr.last_lines(context)
+    stderr_end = finished.stderr.excerpt_end(context)
     return NodeFailed(
-        f"The code {finished.ending()} before it was done." + (f" Its stderr ends: {said}" if said else ""),
+        f"The code {finished.describe_ending()} before it was done."
+        + (f" Its stderr ends: {stderr_end}" if stderr_end else ""),
         hint=_ENDED.get(finished.signal or "", "Let the code run to its end: it must not end its process."),
         outputs=printed,
         exit_code=finished.exit_code,
     )
 
 
-def _about_environment(message: str, context: Context) -> str:
+def _suggest_pass_env(message: str, context: Context) -> str:
     """Return how to pass the variable that the code looked for, if only pflow's own environment has it."""
     found = re.fullmatch(r"KeyError: '(\w+)'", message)
     if not found or found[1] not in os.environ or found[1] in child_environment(context.pass_env):
@@ -78,22 +83,22 @@ def _about_environment(message: str, context: Context) -> str:
     return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
 
 
-def _hint(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
-    text = _text_of(line, str(params["code"]), context)
-    where = f"Line {line} of the code is `{text}`." if text else "What it printed to stderr tells more."
-    advice = _RAISED.get(raised) or (_about_inputs(params, context) if raised in _MISSING else "")
+def _suggest_fix(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
+    text = _quote_code_line(line, str(params["code"]), context)
+    where = f"Line {line} of the code is `{text}`." if text else "See its stderr for details."
+    advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
     return f"{advice} {where}" if advice else where
 
 
-def _text_of(line: int | None, code: str, context: Context) -> str:
-    """A line of the code; none of it where a secret goes over several lines, of which one alone would be shown."""
-    lines, shown = (io.StringIO(text, newline=None).readlines() for text in (code, masked(code, context)))
-    if line is None or len(lines) != len(shown) or not 0 < line <= len(shown):
+def _quote_code_line(line: int | None, code: str, context: Context) -> str:
+    """Return a line of the code; empty if a secret spans several lines, as a part of it would not be masked."""
+    lines, masked_lines = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
+    if line is None or len(lines) != len(masked_lines) or not 0 < line <= len(masked_lines):
         return ""
-    return shown[line - 1].strip()[:_LONGEST_LINE]
+    return masked_lines[line - 1].strip()[:_LONGEST_LINE]
 
 
-def _about_inputs(params: Mapping[str, Any], context: Context) -> str:
+def _describe_inputs(params: Mapping[str, Any], context: Context) -> str:
     names = ", ".join(params.get("inputs") or ())
-    there = f"here: {beginning(names, _LONGEST_LINE, context)}" if names else "here there are none"
-    return f"Values reach the code as `inputs`, each as a variable of its own name; {there}."
+    there = f"here: {excerpt_start(names, _LONGEST_LINE, context)}" if names else "this node has none"
+    return f"Values reach the code as `inputs`, each as a variable of the same name; {there}."

@@ -7,50 +7,52 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context, Outcome
-from pflow.nodes.param_values import path_of, seconds_of, text_of, variables_of
-from pflow.nodes.processes import Finished, run
+from pflow.nodes.param_values import format_text, get_environment, get_path, get_seconds
+from pflow.nodes.processes import FinishedProcess, run_process
 from uraniborg.kernel.child_environment import child_environment
 
 ENVIRONMENT: Final = "__environment__"
 """The parameter in which the engine passes the values of the command's templates, as variables for the child."""
 
 _HINTS: Final = {
-    126: "The file is there but cannot be executed: `chmod +x` it, or name the program that reads it.",
-    127: "The shell found no such command: install it, or name it by its whole path.",
+    126: "The file cannot be executed: `chmod +x` it, or name its interpreter.",
+    127: "The shell did not find the command: install it, or give its full path.",
 }
 _USED: Final = re.compile(r"(?<!\\)\$(?:\{[#!]?)?([A-Za-z_]\w*)")
 _SET: Final = re.compile(r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read(?:\s+-\w+)*)\s+([A-Za-z_]\w*)")
 _OF_THE_SHELL: Final = frozenset({"PWD", "OLDPWD", "SHLVL", "PPID", "IFS", "OPTIND", "OPTARG", "HOSTNAME", "UID", "_"})
 
 
-async def shell(params: dict[str, Any], context: Context) -> Any:
-    """Run the command and return its outputs, in an Outcome if there is a warning. Raises NodeFailed when it cannot be
-    run, or ends with another exit code than 0."""
+async def run_shell(params: dict[str, Any], context: Context) -> Any:
+    """Run the command and return its outputs, in an Outcome if there is a warning.
+
+    Raises NodeFailed if the command cannot be run, or its exit code is not 0.
+    """
     command = str(params["command"])
     given = params.get("stdin")
-    environment = variables_of(params) | dict(params.get(ENVIRONMENT) or {})
-    finished = await run(
+    environment = get_environment(params) | dict(params.get(ENVIRONMENT) or {})
+    finished = await run_process(
         ["/bin/sh", "-c", command],
         context,
-        stdin=None if given is None else _bytes(given),
-        cwd=path_of(params, "cwd", context) if params.get("cwd") else None,
+        stdin=None if given is None else _encode_stdin(given),
+        cwd=get_path(params, "cwd", context) if params.get("cwd") else None,
         environment=environment,
-        timeout_s=seconds_of(params),
+        timeout_s=get_seconds(params),
     )
     outputs = {
-        **finished.stdout.outputs("stdout", strip_newline=bool(params.get("strip_newline", True))),
-        **finished.stderr.outputs("stderr"),
+        **finished.stdout.to_outputs("stdout", strip_newline=bool(params.get("strip_newline", True))),
+        **finished.stderr.to_outputs("stderr"),
         "exit_code": finished.exit_code,
         **({"signal": finished.signal} if finished.signal else {}),
         "command": command,
     }
-    withheld = _withheld(command, environment, context)
+    withheld = _warn_of_withheld_variables(command, environment, context)
     if finished.exit_code and not params.get("ignore_errors"):
-        raise _failure(finished, outputs, context, withheld)
+        raise _make_failure(finished, outputs, context, withheld)
     return Outcome(outputs, warnings=(withheld,)) if withheld else outputs
 
 
-def _withheld(command: str, environment: Mapping[str, str], context: Context) -> str:
+def _warn_of_withheld_variables(command: str, environment: Mapping[str, str], context: Context) -> str:
     """Return a warning of variables that the command uses and that only pflow's own environment has, or no text."""
     has = {*_OF_THE_SHELL, *environment, *child_environment(context.pass_env)}
     has.update(name for names in _SET.findall(command) for name in names)
@@ -64,20 +66,20 @@ def _withheld(command: str, environment: Mapping[str, str], context: Context) ->
     )
 
 
-def _failure(finished: Finished, outputs: dict[str, Any], context: Context, withheld: str) -> NodeFailed:
-    name, said = "stderr", finished.stderr.last_lines(context)
-    if not said:  # many programs complain there
-        name, said = "stdout", finished.stdout.last_lines(context)
-    ending = f"The command {finished.ending()}"
+def _make_failure(finished: FinishedProcess, outputs: dict[str, Any], context: Context, withheld: str) -> NodeFailed:
+    name, excerpt = "stderr", finished.stderr.excerpt_end(context)
+    if not excerpt:  # many programs complain there
+        name, excerpt = "stdout", finished.stdout.excerpt_end(context)
+    ending = f"The command {finished.describe_ending()}"
     return NodeFailed(
-        f"{ending}. Its {name} ends: {said}" if said else f"{ending} and printed nothing.",
+        f"{ending}. Its {name} ends: {excerpt}" if excerpt else f"{ending} and printed nothing.",
         hint=_HINTS.get(finished.exit_code)
         or withheld
-        or "Fix the command, or set `ignore_errors` to take every exit code for a success.",
+        or "Fix the command, or set `ignore_errors` to accept every exit code.",
         outputs=outputs,
         exit_code=finished.exit_code,
     )
 
 
-def _bytes(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else text_of(value, "stdin").encode()
+def _encode_stdin(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else format_text(value, "stdin").encode()

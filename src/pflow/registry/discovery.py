@@ -1,6 +1,6 @@
-"""Finds all nodes there are: built in, the user's own, of installed packages, and tools of MCP servers.
+"""Discovery of all nodes: built in, user-defined, of installed packages, and tools of MCP servers.
 
-Only declarations are read. No module of a node is imported, and what cannot be read is told and left out.
+Only declarations are read. No module of a node is imported, and unreadable declarations are reported and skipped.
 """
 
 import os
@@ -12,9 +12,9 @@ from typing import Any, Final, cast
 
 import orjson
 
-from pflow.registry.entry_points import Folders, interface_file, offering_folders, offers
+from pflow.registry.entry_points import Folders, find_interface_file, list_offers, scan_import_path
 from pflow.registry.interface import Source, check_interface
-from pflow.registry.node_files import Problem, Reading, Stamp, why
+from pflow.registry.node_files import NodeFileReader, Problem, Stamp, describe_error
 from uraniborg.kernel.errors import UraniborgError
 
 BUILT_IN: Final = Path(__file__).parents[1] / "nodes"
@@ -23,12 +23,12 @@ TOOLS_FILE: Final = "mcp-tools.json"
 OWN_RUN: Final = re.compile(r"(\w[\w.-]*\.py):([A-Za-z_]\w*)")
 _RUN: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _SEARCHED: Final = 2_000
-_SYNC: Final = "Have it written again: pflow mcp sync"
+_SYNC: Final = "Write it again: pflow mcp sync"
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A declared node: its interface in JSON, with where it comes from, and what searches look at beside its type."""
+    """A declared node: its interface as JSON, its source, and the texts for searches."""
 
     line: bytes
     about: tuple[str, str, str]
@@ -36,8 +36,8 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """All components by type, and all that they follow from."""
+class DiscoveredNodes:
+    """All components by type, and the stamps on which they depend."""
 
     components: dict[str, Component]
     problems: list[Problem]
@@ -45,121 +45,123 @@ class Found:
     folders: Folders
 
 
-def discover(home: Path, known: Folders | None = None) -> Found:
-    """Everything there is. `known` is what an earlier look found in the folders of the import path."""
-    look = _Look(home)
-    look.built_in()
-    look.own()
-    folders = look.installed(known or {})
-    look.tools()
-    return Found(look.components, look.reading.problems, look.reading.stamps, folders)
+def discover_nodes(home: Path, known: Folders | None = None) -> DiscoveredNodes:
+    """Return all nodes. `known` are the folders of the import path from an earlier discovery."""
+    discovery = _Discovery(home)
+    discovery.add_built_in_nodes()
+    discovery.add_user_nodes()
+    folders = discovery.add_installed_nodes(known or {})
+    discovery.add_mcp_tools()
+    return DiscoveredNodes(discovery.components, discovery.reader.problems, discovery.reader.stamps, folders)
 
 
-def source_digest(source: bytes) -> str:
-    """What tells one text of a user's node file from another."""
-    from uraniborg.kernel.ids import content_id  # few have nodes of their own
+def digest_source(source: bytes) -> str:
+    """Return a digest of a user's node file."""
+    from uraniborg.kernel.ids import content_id  # few users define nodes
 
     return content_id(source)[:16]
 
 
-class _Look:
-    """One look around. What is declared first has the type: built-in nodes cannot be replaced by others."""
+class _Discovery:
+    """One discovery. The first declaration of a type wins, so built-in nodes cannot be replaced."""
 
     def __init__(self, home: Path) -> None:
-        self.reading = Reading()
+        self.reader = NodeFileReader()
         self.components: dict[str, Component] = {}
         self._home = home
-        self._own = home / OWN_FOLDER
+        self._user_folder = home / OWN_FOLDER
         self._digests: dict[str, str] = {}
 
-    def built_in(self) -> None:
-        for name in self.reading.listed(BUILT_IN):
+    def add_built_in_nodes(self) -> None:
+        for name in self.reader.list_json_files(BUILT_IN):
             where = f"pflow/nodes/{name}"
-            for plain in self._declared(f"{BUILT_IN}/{name}", where):
-                self._add(plain, "builtin", where)
+            for plain in self._read_declarations(f"{BUILT_IN}/{name}", where):
+                self._add_node(plain, "builtin", where)
 
-    def own(self) -> None:
-        for name in self.reading.listed(self._own):
+    def add_user_nodes(self) -> None:
+        for name in self.reader.list_json_files(self._user_folder):
             where = f"{OWN_FOLDER}/{name}"
-            for plain in self._declared(f"{self._own}/{name}", where):
-                self._add(plain, "user", where, file=where)
+            for plain in self._read_declarations(f"{self._user_folder}/{name}", where):
+                self._add_node(plain, "user", where, file=where)
 
-    def installed(self, known: Folders) -> Folders:
-        folders = offering_folders(known)
-        for distribution, name, module in offers(folders):
+    def add_installed_nodes(self, known: Folders) -> Folders:
+        folders = scan_import_path(known)
+        for distribution, name, module in list_offers(folders):
             where = f"entry point {name} of {distribution}"
-            path = interface_file(module)
+            path = find_interface_file(module)
             if path is None or not path.is_file():
-                self.reading.tell(where, f"There is no JSON file beside the module {module}.", "Install it again.")
-            # A package that is not there cannot be watched either: with this stamp the next look is a new one.
+                self.reader.add_problem(
+                    where, f"There is no JSON file beside the module {module}.", "Install it again."
+                )
+            # A missing package cannot be watched: this stamp never matches, so the next process discovers again.
             if path is None:
-                self.reading.stamps[f"module {module}"] = []
+                self.reader.stamps[f"module {module}"] = []
             else:
-                for plain in self._declared(str(path), where):
-                    self._add(plain, "entry-point", where)
+                for plain in self._read_declarations(str(path), where):
+                    self._add_node(plain, "entry-point", where)
         return folders
 
-    def tools(self) -> None:
-        plain = self.reading.json(f"{self._home}/{TOOLS_FILE}", TOOLS_FILE)
-        if plain is not None and not isinstance(_mapping(plain).get("servers"), dict):
-            self.reading.tell(TOOLS_FILE, "It holds no `servers`.", _SYNC)
-        for server, listed in _mapping(_mapping(plain).get("servers")).items():
-            for node in _items(_mapping(listed).get("nodes")):
-                self._add(node, "mcp", TOOLS_FILE, file=f"{server}/{_mapping(node).get('tool', '')}")
+    def add_mcp_tools(self) -> None:
+        plain = self.reader.read_json(f"{self._home}/{TOOLS_FILE}", TOOLS_FILE)
+        if plain is not None and not isinstance(_as_mapping(plain).get("servers"), dict):
+            self.reader.add_problem(TOOLS_FILE, "It does not have an object `servers`.", _SYNC)
+        for server, listed in _as_mapping(_as_mapping(plain).get("servers")).items():
+            for node in _as_list(_as_mapping(listed).get("nodes")):
+                self._add_node(node, "mcp", TOOLS_FILE, file=f"{server}/{_as_mapping(node).get('tool', '')}")
 
-    def _declared(self, path: str, where: str) -> list[Any]:
-        plain = self.reading.json(path, where)
-        nodes = _mapping(plain).get("nodes")
+    def _read_declarations(self, path: str, where: str) -> list[Any]:
+        plain = self.reader.read_json(path, where)
+        nodes = _as_mapping(plain).get("nodes")
         if plain is not None and not isinstance(nodes, list):
-            self.reading.tell(where, "It holds no list `nodes`.")
-        return _items(nodes)
+            self.reader.add_problem(where, "It does not have a list `nodes`.")
+        return _as_list(nodes)
 
-    def _add(self, plain: Any, source: Source, where: str, *, file: str = "") -> None:
-        declared = _mapping(plain)
+    def _add_node(self, plain: Any, source: Source, where: str, *, file: str = "") -> None:
+        declared = _as_mapping(plain)
         try:
             check_interface(declared)
             if source == "user":
-                declared = {**declared, "version": self._own_version(declared)}
+                declared = {**declared, "version": self._make_user_version(declared)}
             else:
                 _check_run(declared["run"])
-        except (ValueError, OSError, RecursionError, UraniborgError) as wrong:
-            told = declared.get("type")
-            name = f"The node '{told}'" if isinstance(told, str) and told else "A node"
-            self.reading.tell(where, f"{name} cannot be used: {why(wrong)}.")
+        except (ValueError, OSError, RecursionError, UraniborgError) as error:
+            kind = declared.get("type")
+            name = f"The node '{kind}'" if isinstance(kind, str) and kind else "A node"
+            self.reader.add_problem(where, f"{name} cannot be used: {describe_error(error)}.")
             return
-        self._keep(declared, source, where, file)
+        self._store_component(declared, source, where, file)
 
-    def _keep(self, plain: dict[str, Any], source: Source, where: str, file: str) -> None:
+    def _store_component(self, plain: dict[str, Any], source: Source, where: str, file: str) -> None:
         kind = plain["type"]
         if first := self.components.get(kind):
-            told = f"The type '{kind}' is taken by {first.where}; this one is left out."
-            self.reading.tell(where, told, "Give it another type.")
+            problem = f"The type '{kind}' is already declared by {first.where}; this declaration is skipped."
+            self.reader.add_problem(where, problem, "Give it another type.")
             return
         try:
             line = orjson.dumps({**plain, "source": source, "file": file})
         except TypeError:
-            self.reading.tell(where, f"The node '{kind}' is nested too deep.")
+            self.reader.add_problem(where, f"The node '{kind}' is nested too deep.")
             return
         keys = " ".join((*plain.get("params", ()), *plain.get("outputs", ())))
         about = (plain["description"][:_SEARCHED], keys[:_SEARCHED], " ".join(plain.get("tags", ()))[:_SEARCHED])
         self.components[kind] = Component(line, about, where)
 
-    def _own_version(self, plain: Mapping[str, Any]) -> str:
-        """What is declared and a digest of the code: whoever edits it has another node."""
+    def _make_user_version(self, plain: Mapping[str, Any]) -> str:
+        """Return the declared version with a digest of the code, so that edited code is a new version."""
         run = OWN_RUN.fullmatch(plain["run"])
         if run is None:
-            raise ValueError("`run` must be `file.py:function`, of a file beside it")
+            raise ValueError("`run` must be `file.py:function`, with the file in the same folder")
         name = run[1]
         if name not in self._digests:
-            path = f"{self._own}/{name}"
+            path = f"{self._user_folder}/{name}"
             if os.path.islink(path):
                 from uraniborg.kernel.files import confine
 
-                confine(self._own, name)
-            source = self.reading.bytes(path)
+                confine(self._user_folder, name)
+            source = self.reader.read_bytes(path)
             if source is None:
-                raise ValueError(f"there is no file {name} beside it")
-            self._digests[name] = source_digest(source)
+                raise ValueError(f"there is no file {name} in the same folder")
+            self._digests[name] = digest_source(source)
         return f"{plain.get('version', '1')}+{self._digests[name]}"
 
 
@@ -168,9 +170,9 @@ def _check_run(run: str) -> None:
         raise ValueError("`run` must be `package.module:function`")
 
 
-def _mapping(value: Any) -> dict[str, Any]:
+def _as_mapping(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _items(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []

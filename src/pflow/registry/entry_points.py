@@ -10,30 +10,30 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from pflow.registry.node_files import Stamp, stamp_of
+from pflow.registry.node_files import Stamp, stamp_path
 
 GROUP: Final = "pflow.nodes"
 
 Offer = list[str]
 """The distribution, the name of the entry point, and the module that it names."""
 Folders = dict[str, tuple[Stamp, list[Offer]]]
-"""For each folder that modules are imported from its stamp and what is offered there."""
+"""The stamp and the offers of each folder of the import path."""
 
 
-def offering_folders(known: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
+def scan_import_path(known: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
     """All folders of the import path. Only those are read that `known` does not know as they are."""
     found: Folders = {}
     for entry in sys.path:
         folder = str(entry) or "."
-        stamp = stamp_of(folder)
+        stamp = stamp_path(folder)
         before = known.get(folder)
         if stamp is not None:
-            found[folder] = (stamp, before[1] if before and before[0] == stamp else list(_offers(folder)))
+            found[folder] = (stamp, before[1] if before and before[0] == stamp else list(_scan_folder(folder)))
     return found
 
 
-def offers(folders: Folders) -> list[Offer]:
-    """What is offered in all of them. Of two installations of one distribution the first is the one that counts."""
+def list_offers(folders: Folders) -> list[Offer]:
+    """Return the offers of all folders. If a distribution is installed twice, the first counts."""
     first: dict[str, str] = {}
     return [
         offer
@@ -43,8 +43,8 @@ def offers(folders: Folders) -> list[Offer]:
     ]
 
 
-def interface_file(module: str) -> Path | None:
-    """The JSON file beside a module, which is only located: nothing of its package is run."""
+def find_interface_file(module: str) -> Path | None:
+    """Return the JSON file beside a module, located without importing its package."""
     top, *inner = module.split(".")
     try:
         spec = importlib.util.find_spec(top)
@@ -58,7 +58,7 @@ def interface_file(module: str) -> Path | None:
     return next((file for file in files if file.is_file()), files[0] if files else None)
 
 
-def _offers(folder: str) -> Iterator[Offer]:
+def _scan_folder(folder: str) -> Iterator[Offer]:
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info")))
     except OSError:
@@ -70,10 +70,12 @@ def _offers(folder: str) -> Iterator[Offer]:
             continue
         if GROUP.encode() in declared:
             distribution = name.rpartition(".")[0].partition("-")[0].lower().replace("-", "_")
-            yield from ([distribution, key, module] for key, module in _declared(declared.decode("utf-8", "replace")))
+            yield from (
+                [distribution, key, module] for key, module in _parse_entry_points(declared.decode("utf-8", "replace"))
+            )
 
 
-def _declared(text: str) -> Iterator[tuple[str, str]]:
+def _parse_entry_points(text: str) -> Iterator[tuple[str, str]]:
     section = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("["):

@@ -1,4 +1,4 @@
-"""The interface of a node type, as data: what it takes, what it gives, and what it does to the world."""
+"""The interface of a node type as data: parameters, outputs, actions and effect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ TYPES: Final = ("str", "int", "float", "bool", "dict", "list", "any")
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """`type` is one of TYPES, or several joined by `|`. `choices` are all the values it may have, if not any will do.
+    """A parameter. `type` is one of TYPES, or several joined by `|`; `choices` are the allowed values, if bounded.
 
-    The checker holds constants against them; what a template stands for is the node's to look at.
+    The checker compares constants with them; the node checks values of templates.
     """
 
     key: str
@@ -26,36 +26,36 @@ class Param:
     description: str = ""
     choices: tuple[Any, ...] = ()
 
-    def plain(self) -> dict[str, Any]:
-        told = {
+    def to_dict(self) -> dict[str, Any]:
+        plain = {
             "key": self.key,
             "type": self.type,
             "required": self.required,
             "default": self.default,
             "description": self.description,
         }
-        return told | {"choices": list(self.choices)} if self.choices else told
+        return plain | {"choices": list(self.choices)} if self.choices else plain
 
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """`structure` is what a dict or the items of a list hold, by key; None where that is not known."""
+    """An output. `structure` has the fields of a dict, or of the items of a list; None if unknown."""
 
     key: str
     type: str = "any"
     description: str = ""
     structure: Mapping[str, "Out"] | None = None
 
-    def plain(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"key": self.key, "type": self.type, "description": self.description}
+    def to_dict(self) -> dict[str, Any]:
+        plain: dict[str, Any] = {"key": self.key, "type": self.type, "description": self.description}
         if self.structure is not None:
-            told["structure"] = [out.plain() for out in self.structure.values()]
-        return told
+            plain["structure"] = [out.to_dict() for out in self.structure.values()]
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """`run` names the function: `package.module:function`, or `file.py:function` beside the file that says so."""
+    """A node type. `run` is `package.module:function`, or `file.py:function` beside the declaring file."""
 
     type: str
     description: str
@@ -74,15 +74,15 @@ class Interface:
     example: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tags: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    """Parameters that name files. Size and time of change of those are part of what a result follows from."""
+    """Parameters that name input files. A result depends on their size and modification time."""
     writes: tuple[str, ...] = ()
     """Parameters that name files it writes: where one is gone, an earlier result does not stand for it."""
     takes: tuple[str, ...] = ()
-    """Parameters that name files it takes away: who wrote them need not write them again."""
+    """Parameters that name files it removes: earlier nodes that wrote them need not write them again."""
     reads_world: bool = False
-    """Whether it may read what nodes before it wrote without being given it."""
+    """Whether it may read files that earlier nodes wrote, without a parameter that names them."""
     is_volatile: bool = False
-    """Whether what it reads changes by itself, so that an earlier result is never used."""
+    """Whether its input changes by itself, so that an earlier result is never reused."""
     volatile_by: tuple[str, frozenset[str]] | None = None
     """A parameter on whose value that depends, and the values for which it is so: ask `is_volatile_for`."""
     limits: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class Interface:
     file: str = ""
     """The file that declares it, for a node of the user's own; `SERVER/TOOL` for a tool of an MCP server."""
 
-    def effect_of(self, params: Mapping[str, Any]) -> Effect:
+    def get_effect(self, params: Mapping[str, Any]) -> Effect:
         if self.effect_by is None:
             return self.effect
         name, effects = self.effect_by
@@ -111,7 +111,7 @@ class Interface:
             )
         return effects.get(str(value).upper(), self.effect)
 
-    def is_volatile_for(self, params: Mapping[str, Any]) -> bool:
+    def is_volatile_with(self, params: Mapping[str, Any]) -> bool:
         if self.volatile_by is None:
             return self.is_volatile
         name, values = self.volatile_by
@@ -120,34 +120,34 @@ class Interface:
             value = self.params[name].default
         return str(value).upper() in values
 
-    def plain(self) -> dict[str, Any]:
-        """As `browse_components` tells of it."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description in `browse_components`."""
         return {
             "type": self.type,
             "description": self.description,
-            "inputs": [param.plain() for param in self.params.values()],
-            "outputs": [out.plain() for out in self.outputs.values()],
+            "inputs": [param.to_dict() for param in self.params.values()],
+            "outputs": [out.to_dict() for out in self.outputs.values()],
             "actions": list(self.actions),
             "effect": self.effect,
             "example": dict(self.example),
         }
 
 
-def interface_from(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
-    """The interface that a JSON object declares. Raises ValueError that says what is wrong with it."""
+def parse_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
+    """Return the interface that a JSON object declares. Raise ValueError with the problem."""
     check_interface(plain)
-    return checked_interface(plain, source=source, file=file)
+    return build_interface(plain, source=source, file=file)
 
 
-def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
-    """The same for an object that `check_interface` has nothing against."""
+def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
+    """Return the interface of an object that `check_interface` accepts."""
     effect = plain.get("effect", "effectful")
     by: tuple[str, Mapping[str, Effect]] | None = None
     unless: tuple[str, ...] = ()
     if isinstance(effect, dict):
-        told = cast("dict[str, Any]", effect)
-        by = (told["param"], {key.upper(): value for key, value in told.get("values", {}).items()})
-        effect, unless = told.get("default", "effectful"), tuple(told.get("unless", ()))
+        effect_object = cast("dict[str, Any]", effect)
+        by = (effect_object["param"], {key.upper(): value for key, value in effect_object.get("values", {}).items()})
+        effect, unless = effect_object.get("default", "effectful"), tuple(effect_object.get("unless", ()))
     volatile: Any = plain.get("volatile", False)
     volatile_by: tuple[str, frozenset[str]] | None = None
     if isinstance(volatile, dict):
@@ -157,8 +157,8 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
         type=plain["type"],
         description=plain["description"],
         run=plain["run"],
-        params={key: _param(key, value) for key, value in plain.get("params", {}).items()},
-        outputs=_outs(plain.get("outputs", {})),
+        params={key: _parse_param(key, value) for key, value in plain.get("params", {}).items()},
+        outputs=_parse_outs(plain.get("outputs", {})),
         actions=tuple(plain.get("actions", ("default", "error"))),
         effect=effect,
         effect_by=by,
@@ -182,21 +182,21 @@ def checked_interface(plain: Mapping[str, Any], *, source: Source, file: str = "
 
 
 def check_interface(plain: Mapping[str, Any]) -> None:
-    """Raises ValueError that says what is wrong with the JSON object as an interface."""
+    """Raise ValueError if the JSON object is not a valid interface."""
     for key in ("type", "description", "run"):
         if not isinstance(plain.get(key), str) or not plain[key]:
             raise ValueError(f"`{key}` must be text")
-    params = _mapping(plain, "params")
+    params = _require_mapping(plain, "params")
     for key, value in params.items():
         if "choices" in (described := _check_described(key, value)):
             _check_choices(key, described["choices"])
-    _check_outs(_mapping(plain, "outputs"))
-    _mapping(plain, "example")
+    _check_outs(_require_mapping(plain, "outputs"))
+    _require_mapping(plain, "example")
     for key in ("actions", "tags", "reads", "writes", "takes", "limits"):
         if key in plain and not _are_texts(plain[key]):
             raise ValueError(f"`{key}` must be a list of texts")
     if unknown := [one for one in plain.get("limits", ()) if one not in params]:
-        raise ValueError(f"`limits` names `{unknown[0]}`, which is none of `params`")
+        raise ValueError(f"`limits` names `{unknown[0]}`, which is not one of `params`")
     timeout = plain.get("timeout")
     if timeout is not None and (type(timeout) not in {int, float} or timeout <= 0):
         raise ValueError("`timeout` must be a number of seconds")
@@ -209,12 +209,12 @@ def _are_texts(value: Any) -> bool:
 
 
 def _check_effect(effect: Any) -> None:
-    told: dict[str, Any] = {"param": "", "default": effect}
+    effect_object: dict[str, Any] = {"param": "", "default": effect}
     if isinstance(effect, dict):
-        told = cast("dict[str, Any]", effect)
-    if type(told.get("param")) is not str:
+        effect_object = cast("dict[str, Any]", effect)
+    if type(effect_object.get("param")) is not str:
         raise ValueError("an `effect` that depends on a parameter must name it in `param`")
-    for value in (told.get("default", "effectful"), *_mapping(told, "values").values()):
+    for value in (effect_object.get("default", "effectful"), *_require_mapping(effect_object, "values").values()):
         if value not in EFFECTS:
             raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
 
@@ -222,8 +222,8 @@ def _check_effect(effect: Any) -> None:
 def _check_volatile(volatile: Any) -> None:
     if isinstance(volatile, bool):
         return
-    told = cast("dict[str, Any]", volatile) if isinstance(volatile, dict) else {}
-    if type(told.get("param")) is not str or not _are_texts(told.get("values")):
+    volatile_object = cast("dict[str, Any]", volatile) if isinstance(volatile, dict) else {}
+    if type(volatile_object.get("param")) is not str or not _are_texts(volatile_object.get("values")):
         raise ValueError("`volatile` must be true or false, or an object with `param` and a list of texts `values`")
 
 
@@ -242,7 +242,7 @@ def _check_outs(outs: Mapping[str, Any]) -> None:
 
 
 def _check_described(key: str, value: Any) -> dict[str, Any]:
-    described = _described(value)
+    described = _as_description(value)
     if described is None:
         raise ValueError(f"`{key}` must be a type, or an object that has one")
     kind = described.get("type", "any")
@@ -251,21 +251,21 @@ def _check_described(key: str, value: Any) -> dict[str, Any]:
     return described
 
 
-def _mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _require_mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = plain.get(key, {})
     if not isinstance(value, dict):
         raise ValueError(f"`{key}` must be an object")  # noqa: TRY004 - what is wrong is the file
     return cast("dict[str, Any]", value)
 
 
-def _described(value: Any) -> dict[str, Any] | None:
+def _as_description(value: Any) -> dict[str, Any] | None:
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
     return {"type": value} if isinstance(value, str) else None
 
 
-def _param(key: str, value: Any) -> Param:
-    plain = _described(value) or {}
+def _parse_param(key: str, value: Any) -> Param:
+    plain = _as_description(value) or {}
     return Param(
         key=key,
         type=plain.get("type", "any"),
@@ -276,16 +276,16 @@ def _param(key: str, value: Any) -> Param:
     )
 
 
-def _outs(plain: Mapping[str, Any]) -> dict[str, Out]:
-    return {key: _out(key, value) for key, value in plain.items()}
+def _parse_outs(plain: Mapping[str, Any]) -> dict[str, Out]:
+    return {key: _parse_out(key, value) for key, value in plain.items()}
 
 
-def _out(key: str, value: Any) -> Out:
-    plain = _described(value) or {}
+def _parse_out(key: str, value: Any) -> Out:
+    plain = _as_description(value) or {}
     structure = plain.get("structure")
     return Out(
         key=key,
         type=plain.get("type", "any"),
         description=str(plain.get("description", "")),
-        structure=None if structure is None else _outs(structure),
+        structure=None if structure is None else _parse_outs(structure),
     )

@@ -11,28 +11,28 @@ from typing import Final
 
 from pflow.errors import NodeChanged, NodeNotLoaded
 from pflow.node import Function
-from pflow.registry.cache import forget
-from pflow.registry.discovery import OWN_FOLDER, OWN_RUN, source_digest
+from pflow.registry.cache import delete_cache
+from pflow.registry.discovery import OWN_FOLDER, OWN_RUN, digest_source
 from pflow.registry.interface import Interface
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import confine
 
-_one_at_a_time: Final = threading.RLock()
+_load_lock: Final = threading.RLock()
 
 
-def function_of(interface: Interface, home: Path) -> Function:
-    """The function that the interface names. Raises NodeFailed that says why it cannot be had."""
+def load_function(interface: Interface, home: Path) -> Function:
+    """Return the function of the interface. Raise NodeNotLoaded with the reason."""
     module, _, name = interface.run.partition(":")
     try:
-        found = _own_module(interface, home) if interface.source == "user" else importlib.import_module(module)
+        found = _load_user_module(interface, home) if interface.source == "user" else importlib.import_module(module)
     except UraniborgError:
         raise
-    except (Exception, SystemExit) as wrong:
+    except (Exception, SystemExit) as error:
         raise NodeNotLoaded(
-            f"The code of the node type '{interface.type}' cannot be loaded: {type(wrong).__name__}: {wrong}",
-            hint=f"Look at {module}, or install what it needs.",
+            f"The code of the node type '{interface.type}' cannot be loaded: {type(error).__name__}: {error}",
+            hint=f"Check {module}, or install its dependencies.",
             node_type=interface.type,
-        ) from wrong
+        ) from error
     function = getattr(found, name, None)
     if not callable(function):
         raise NodeNotLoaded(
@@ -43,27 +43,27 @@ def function_of(interface: Interface, home: Path) -> Function:
     return function
 
 
-def _own_module(interface: Interface, home: Path) -> ModuleType:
-    """The module of a user's node, as it was when the interface was read: what was edited since is another node."""
+def _load_user_module(interface: Interface, home: Path) -> ModuleType:
+    """Return the module of a user's node. Raise NodeChanged if the file was edited after the interface was read."""
     run = OWN_RUN.fullmatch(interface.run)
     if run is None:
         raise ValueError("`run` must be `file.py:function`")
     path = confine(home / OWN_FOLDER, run[1])
     source = path.read_bytes()
-    digest = source_digest(source)
+    digest = digest_source(source)
     if not interface.version.endswith(f"+{digest}"):
-        forget(home)
+        delete_cache(home)
         raise NodeChanged(
-            f"{run[1]} changed after the nodes were looked up.",
-            hint="Run it again: the new code is taken then.",
+            f"{run[1]} changed after the nodes were discovered.",
+            hint="Run the workflow again to use the new code.",
             node_type=interface.type,
         )
     name = f"pflow_own_nodes.{path.stem.replace('.', '_')}_{digest}"
-    with _one_at_a_time:
-        return sys.modules.get(name) or _executed(name, path, source)
+    with _load_lock:
+        return sys.modules.get(name) or _execute_module(name, path, source)
 
 
-def _executed(name: str, path: Path, source: bytes) -> ModuleType:
+def _execute_module(name: str, path: Path, source: bytes) -> ModuleType:
     # Not by the loader itself, which trusts compiled files by the second.
     loader = SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_loader(name, loader)

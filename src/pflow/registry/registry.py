@@ -7,36 +7,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pflow.registry import cache
-from pflow.registry.cache import DamagedCache, Kept
+from pflow.registry.cache import CachedNodes, DamagedCache
 from pflow.registry.entry_points import Folders
-from pflow.registry.interface import Interface, checked_interface
+from pflow.registry.interface import Interface, build_interface
 from pflow.registry.node_files import Problem
 
 if TYPE_CHECKING:
     from pflow.node import Function
 
 
-class Interfaces(Mapping[str, Interface]):
+class LazyInterfaces(Mapping[str, Interface]):
     """The interfaces by type. Each is made when it is first asked for."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
-        self._made: dict[str, Interface] = {}
+    def __init__(self, cached: CachedNodes) -> None:
+        self._cached = cached
+        self._built: dict[str, Interface] = {}
 
     def __getitem__(self, kind: str) -> Interface:
-        if kind not in self._made:
-            plain = self._kept.component(kind)
-            self._made[kind] = checked_interface(plain, source=plain["source"], file=plain["file"])
-        return self._made[kind]
+        if kind not in self._built:
+            plain = self._cached.parse_component(kind)
+            self._built[kind] = build_interface(plain, source=plain["source"], file=plain["file"])
+        return self._built[kind]
 
     def __contains__(self, kind: object) -> bool:
-        return kind in self._kept.places
+        return kind in self._cached.spans
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._kept.places)
+        return iter(self._cached.spans)
 
     def __len__(self) -> int:
-        return len(self._kept.places)
+        return len(self._cached.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,67 +54,67 @@ class Match:
 
 
 class Registry:
-    """The node types of one home, as they are when they are first asked for. Made anew for each request."""
+    """The node types of one home, as of the first access. Each request creates a new registry."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self._told: list[Problem] = []
+        self._cache_problems: list[Problem] = []
 
     def load(self) -> Mapping[str, Interface]:
-        """All interfaces by type. Never fails because of what a file holds: see `problems`."""
+        """Return all interfaces by type. Invalid files never raise: see `problems`."""
         return self._interfaces
 
     def get(self, type: str) -> Interface | None:  # noqa: A002 - what the IR calls it
         return self._interfaces.get(type)
 
-    def types(self) -> list[str]:
-        return sorted(self._kept.places)
+    def list_types(self) -> list[str]:
+        return sorted(self._cached.spans)
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read, and why."""
-        return [*self._kept.problems, *self._told]
+        """The declarations that could not be read, with reasons."""
+        return [*self._cached.problems, *self._cache_problems]
 
     def search(self, query: str, limit: int | None = None, *, uses: Mapping[str, int] | None = None) -> list[Match]:
-        """The types that fit, best first; `uses` says how often each was used. All types for an empty query."""
-        from pflow.registry.search import document, ranked  # a run searches for nothing
+        """Return the matching types, best first; `uses` counts uses by type. An empty query matches all."""
+        from pflow.registry.search import make_document, rank_documents  # a run searches for nothing
 
         used = uses or {}
         documents = [
-            document(kind, description=description, keys=(keys,), tags=(tags,), uses=used.get(kind, 0))
-            for kind, (description, keys, tags) in self._kept.searched().items()
+            make_document(kind, description=description, keys=(keys,), tags=(tags,), uses=used.get(kind, 0))
+            for kind, (description, keys, tags) in self._cached.list_search_texts().items()
         ]
-        hits = ranked(query, documents, limit=limit)
+        hits = rank_documents(query, documents, limit=limit)
         return [Match(hit.key, hit.score, hit.matched, self._interfaces) for hit in hits]
 
-    def similar(self, type: str) -> list[str]:  # noqa: A002 - what the IR calls it
+    def find_similar(self, type: str) -> list[str]:  # noqa: A002 - what the IR calls it
         """Return the types that a search for the words of `type` finds, the nearest first; none for no match."""
         return [match.type for match in self.search(type) if match.score > 0]
 
-    def function(self, interface: Interface) -> "Function":
-        """The function of a node type, whose module is imported now. Raises NodeFailed if it cannot be."""
-        from pflow.registry.loader import function_of  # only runs need it
+    def load_function(self, interface: Interface) -> "Function":
+        """Import and return the function of a node type. Raise NodeNotLoaded."""
+        from pflow.registry.loader import load_function  # only runs need it
 
-        return function_of(interface, self.home)
-
-    @cached_property
-    def _interfaces(self) -> Interfaces:
-        return Interfaces(self._kept)
+        return load_function(interface, self.home)
 
     @cached_property
-    def _kept(self) -> Kept:
+    def _interfaces(self) -> LazyInterfaces:
+        return LazyInterfaces(self._cached)
+
+    @cached_property
+    def _cached(self) -> CachedNodes:
         try:
-            kept, known = cache.read(self.home)
+            cached, known = cache.read_cache(self.home)
         except DamagedCache:
-            told = "It was damaged or of another version, and has been made anew."
-            self._told.append(Problem(cache.FILE, told, "Nothing need be done."))
-            kept, known = None, {}
-        return self._looked(known) if kept is None else kept
+            message = "It was damaged or of another version, and has been rebuilt."
+            self._cache_problems.append(Problem(cache.FILE, message, "You do not need to do anything."))
+            cached, known = None, {}
+        return self._discover_and_cache(known) if cached is None else cached
 
-    def _looked(self, known: Folders) -> Kept:
-        from pflow.registry.discovery import discover  # only when something changed
+    def _discover_and_cache(self, known: Folders) -> CachedNodes:
+        from pflow.registry.discovery import discover_nodes  # only when something changed
 
-        found = discover(self.home, known)
-        kept = cache.kept_from(found)
-        cache.write(self.home, found, kept)
-        return kept
+        found = discover_nodes(self.home, known)
+        cached = cache.build_cache(found)
+        cache.write_cache(self.home, found, cached)
+        return cached

@@ -1,9 +1,9 @@
-"""Ranks nodes and workflows by what was asked for. Documents in, an order out: nothing here reads a file.
+"""Ranking of nodes and workflows for a query. Pure: no file is read.
 
-Every word of the query counts, rare ones more. Best is a word in the name, then in the description, then among
-parameters and outputs, then among tags; how often a thing was used only decides between equals. A document that has
-more of the words comes first. Words are compared by their stems; the beginning of a word, another word for the same
-thing, and (where no document has anything else) a word spelt nearly the same count for less.
+Every word of the query counts, rare words more. A word in the name counts most, then in the description, then in
+parameters and outputs, then in tags; the number of uses decides only between equals. A document that has more of the
+words comes first. Words are compared by their stems. The start of a word, a synonym, and (if no document has anything
+else) a similar spelling count less.
 """
 
 import math
@@ -24,7 +24,7 @@ _NEARLY: Final = 0.4
 _SAME_NAME: Final = 20.0
 _USED: Final = 0.05
 _FLOOR: Final = 0.05
-"""What has less than this part of the best score is left out: it shares a common word with a long query."""
+"""Documents below this share of the best score are left out: they share a common word with a long query."""
 _LONGEST_FIELD: Final = 2_000
 _LONGEST_QUERY: Final = 1_000
 _MOST_WORDS: Final = 24
@@ -89,84 +89,89 @@ class Hit:
     matched: tuple[str, ...]
 
 
-def document(
+def make_document(
     key: str, *, description: str = "", keys: Iterable[str] = (), tags: Iterable[str] = (), uses: int = 0
 ) -> Document:
-    """A node or a workflow by its name; `keys` are the names of its parameters and outputs, or what else it uses."""
-    fields = (f"{_apart(key)} {_squeezed(key)}", description, _apart(" ".join(keys)), " ".join(tags))
+    """Return the document of a node or workflow; `keys` are names of parameters, outputs or node types."""
+    fields = (
+        f"{_split_camel_case(key)} {_squeeze_name(key)}",
+        description,
+        _split_camel_case(" ".join(keys)),
+        " ".join(tags),
+    )
     return Document(key, fold_text("\n".join([field[:_LONGEST_FIELD].replace("\n", " ") for field in fields])), uses)
 
 
-def ranked(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
-    """The documents that fit, best first; all of them, the most used first, if the query says nothing."""
+def rank_documents(query: str, documents: Sequence[Document], *, limit: int | None = None) -> list[Hit]:
+    """Return the matching documents, best first; all of them, the most used first, for an empty query."""
     query = query[:_LONGEST_QUERY]
-    asked = _terms(query)
-    if not asked:
-        name = _squeezed(query)
-        by_use = sorted(documents, key=lambda one: (_squeezed(one.key) != name, -one.uses, one.key))
+    terms = _parse_query_terms(query)
+    if not terms:
+        name = _squeeze_name(query)
+        by_use = sorted(documents, key=lambda one: (_squeeze_name(one.key) != name, -one.uses, one.key))
         return [Hit(one.key, 0.0, ()) for one in by_use[:limit]]
     texts = [one.text for one in documents]
     # A word that is asked for itself does not count again as another's synonym.
-    others = {term: [other for other in synonyms_of(term) if other not in asked] for term in asked}
-    known = {other: _having(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
-    found = {term: _fits(term, texts, [known[other] for other in others[term]]) for term in asked}
-    lost = {term: asked[term] for term, fits in found.items() if not fits}
-    found |= _misspelt(lost, texts)
-    return _ordered(query, asked, found, documents)[:limit]
+    others = {term: [other for other in find_synonyms(term) if other not in terms] for term in terms}
+    known = {other: _score_stem(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
+    found = {term: _score_term(term, texts, [known[other] for other in others[term]]) for term in terms}
+    lost = {term: terms[term] for term, fits in found.items() if not fits}
+    found |= _score_misspelt(lost, texts)
+    return _order_hits(query, terms, found, documents)[:limit]
 
 
-def _terms(query: str) -> dict[str, str]:
-    """The stems that are asked for, each with the word as it was written."""
-    asked: dict[str, str] = {}
-    for word in split_words(_apart(query)):
+def _parse_query_terms(query: str) -> dict[str, str]:
+    """Return the stems of the query, each with its word."""
+    terms: dict[str, str] = {}
+    for word in split_words(_split_camel_case(query)):
         if term := stem_word(word):
-            asked.setdefault(term, word)
-    telling = {term: word for term, word in asked.items() if word not in _ASKING}
-    return dict(islice((telling or asked).items(), _MOST_WORDS))
+            terms.setdefault(term, word)
+    content_terms = {term: word for term, word in terms.items() if word not in _ASKING}
+    return dict(islice((content_terms or terms).items(), _MOST_WORDS))
 
 
-def _apart(names: str) -> str:
+def _split_camel_case(names: str) -> str:
     """Names with a space at each hump. Most have none."""
     return names if names.islower() else _HUMP.sub(" ", names)
 
 
-def _squeezed(text: str) -> str:
+def _squeeze_name(text: str) -> str:
     return _NO_LETTER.sub("", text).lower()
 
 
-def _fits(term: str, texts: Sequence[str], synonyms: Iterable[Fits]) -> Fits:
-    found = _having(term, texts, beginning=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
+def _score_term(term: str, texts: Sequence[str], synonyms: Iterable[Fits]) -> Fits:
+    found = _score_stem(term, texts, beginning=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
     for fits in synonyms:
         for place, weight in fits.items():
             found[place] = max(found.get(place, 0.0), _SYNONYM * weight)
     return found
 
 
-def _having(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> Fits:
-    """The texts with a word of this stem, or, for a part `beginning` of the weight, with one that begins with it."""
+def _score_stem(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> Fits:
+    """Return the texts with a word of this stem, or, at the weight `beginning`, with a word that starts with it."""
     # A stem is the beginning of each of its words, but for a last `y` that became `i`.
     start = term[:-1] if term.endswith("i") and len(term) > _SHORTEST_BEGINNING else term
     found: Fits = {}
     for place in [place for place, text in enumerate(texts) if start in text]:
-        if weight := _weight(term, start, texts[place], beginning):
+        if weight := _weigh_text(term, start, texts[place], beginning):
             found[place] = weight
     return found
 
 
-def _weight(term: str, start: str, text: str, beginning: float) -> float:
+def _weigh_text(term: str, start: str, text: str, beginning: float) -> float:
     best = 0.0
     at = text.find(start)
     while at >= 0:
-        kind = _kind(term, text, at, beginning)
+        kind = _rate_match(term, text, at, beginning)
         best = max(best, kind * _WEIGHTS[text.count("\n", 0, at)])
         at = -1 if kind == 1.0 else text.find(start, at + 1)
     return best
 
 
-def _kind(term: str, text: str, at: int, beginning: float) -> float:
-    """What the word at this place is worth: all, the part for a beginning, or nothing."""
+def _rate_match(term: str, text: str, at: int, beginning: float) -> float:
+    """Return the quality of the match at this position: 1 for a word, less for a start of a word, else 0."""
     if not term.isascii():
-        return 1.0  # scripts without spaces have no words to begin
+        return 1.0  # scripts without spaces do not separate words
     if at and text[at - 1].isalnum():
         return 0.0
     word = _WORD.match(text, at)
@@ -175,8 +180,8 @@ def _kind(term: str, text: str, at: int, beginning: float) -> float:
     return beginning if text.startswith(term, at) else 0.0
 
 
-def _misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
-    """The texts with what may have been meant by words that no text has."""
+def _score_misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
+    """Return the texts with words that are similar to words that no text has."""
     doubtful = {term: word for term, word in lost.items() if len(word) >= _SHORTEST_MISSPELT}
     if not doubtful:
         return {}
@@ -187,13 +192,13 @@ def _misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
     for term, word in doubtful.items():
         for like, likeness, _ in process.extract(word, known, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=3):
             fits = meant.setdefault(term, {})
-            for place, weight in _having(stem_word(like) or like, texts).items():
+            for place, weight in _score_stem(stem_word(like) or like, texts).items():
                 fits[place] = max(fits.get(place, 0.0), _NEARLY * weight * likeness / 100)
     return meant
 
 
-def _ordered(
-    query: str, asked: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
+def _order_hits(
+    query: str, terms: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
 ) -> list[Hit]:
     total = math.log1p(len(documents))
     rarity = {term: math.log1p(len(documents) / len(fits)) / total for term, fits in found.items() if fits}
@@ -205,39 +210,39 @@ def _ordered(
         for place, weight in found[term].items():
             scores[place] = scores.get(place, 0.0) + weight * rare
             covered[place] = covered.get(place, 0.0) + rare
-            matched.setdefault(place, []).append(asked[term])
-    name = _squeezed(query)
-    alike = synonyms_of(next(iter(asked))) if len(asked) == 1 else ()
+            matched.setdefault(place, []).append(terms[term])
+    name = _squeeze_name(query)
+    alike = find_synonyms(next(iter(terms))) if len(terms) == 1 else ()
     hits: list[tuple[float, int, Hit]] = []
     for place, score in scores.items():
         one = documents[place]
-        worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _habit(one.uses))
-        worth = round(worth + _name_bonus(_squeezed(one.key), name, alike), 4)
+        worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _rate_usage(one.uses))
+        worth = round(worth + _compute_name_bonus(_squeeze_name(one.key), name, alike), 4)
         hits.append((-worth, -one.uses, Hit(one.key, worth, tuple(matched[place]))))
     hits.sort(key=lambda hit: (hit[0], hit[1], hit[2].key))
     least = _FLOOR * hits[0][2].score if hits else 0.0
     return [hit for _, _, hit in hits if hit.score >= least]
 
 
-def _name_bonus(key: str, asked: str, alike: Sequence[str]) -> float:
-    """Return what a document gains whose whole name is the query, or another word for it: for `bash`, `shell`."""
-    if key == asked:
+def _compute_name_bonus(key: str, query_name: str, alike: Sequence[str]) -> float:
+    """Return the bonus of a document whose full name is the query or a synonym: `shell` for `bash`."""
+    if key == query_name:
         return _SAME_NAME
     return _SAME_NAME * _SYNONYM if alike and stem_word(key) in alike else 0.0
 
 
-def _habit(uses: int) -> float:
+def _rate_usage(uses: int) -> float:
     return min(1.0, math.log1p(max(0, uses)) / math.log1p(1_000))
 
 
-def synonyms_of(term: str) -> tuple[str, ...]:
-    """The stems of other words for the word with this stem; none for most."""
+def find_synonyms(term: str) -> tuple[str, ...]:
+    """Return the stems of the synonyms of a stem; most words have none."""
     if not _by_stem:
-        _by_stem.update(_table())
+        _by_stem.update(_build_synonym_table())
     return _by_stem.get(term, ())
 
 
-def _table() -> dict[str, tuple[str, ...]]:
+def _build_synonym_table() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[str, None]] = {}
     for line in _GROUPS.split("\n"):
         group = [stem_word(word) for word in split_words(line)]

@@ -19,55 +19,55 @@ class Cron(Scheduler):
     kind = "cron"
     tool = "crontab"
 
-    def text(self, job: Job) -> dict[str, str]:
-        return {"crontab": f"{cron_line(job)}\n"}
+    def render_files(self, job: Job) -> dict[str, str]:
+        return {"crontab": f"{format_cron_line(job)}\n"}
 
     def install(self, job: Job) -> None:
-        line = self.text(job)["crontab"]
-        kept = [one for one in self._lines() if _name_in(one) != job.workflow]
-        if kept and not kept[-1].endswith("\n"):
-            kept[-1] += "\n"
-        self.require("-", stdin="".join([*kept, line]))
+        line = self.render_files(job)["crontab"]
+        lines = [one for one in self._read_crontab() if _parse_job_name(one) != job.workflow]
+        if lines and not lines[-1].endswith("\n"):
+            lines[-1] += "\n"
+        self.require_tool("-", stdin="".join([*lines, line]))
 
     def remove(self, name: str) -> bool:
-        lines = self._lines() if self.is_available else []
-        kept = [one for one in lines if _name_in(one) != name]
-        if len(kept) == len(lines):
+        lines = self._read_crontab() if self.is_available else []
+        others = [one for one in lines if _parse_job_name(one) != name]
+        if len(others) == len(lines):
             return False
-        self.require("-", stdin="".join(kept))
+        self.require_tool("-", stdin="".join(others))
         return True
 
-    def installed(self) -> list[Schedule]:
-        lines = self._lines() if self.is_available else []
+    def list_schedules(self) -> list[Schedule]:
+        lines = self._read_crontab() if self.is_available else []
         return [Schedule(found[1], self.kind, found[2], None) for found in map(_OURS.match, lines) if found]
 
-    def _lines(self) -> list[str]:
+    def _read_crontab(self) -> list[str]:
         """Return the lines of the crontab. Raises SchedulerUnavailable rather than take an error for an empty one."""
-        done = self.call("-l")
+        done = self.run_tool("-l")
         if done.returncode and "no crontab" not in done.stderr + done.stdout:
-            raise self.failed(done, "-l")
+            raise self.make_failure(done, "-l")
         return [] if done.returncode else _LINE.findall(done.stdout)
 
 
-def cron_line(job: Job) -> str:
-    """Return the line, without a line break. Raises InvalidInputs for what cron cannot carry."""
+def format_cron_line(job: Job) -> str:
+    """Return the line, without a line break. Raise InvalidInputs for inputs that cron cannot store."""
     for given in job.inputs:
-        # What a backslash means differs from cron to cron.
+        # Versions of cron treat a backslash differently.
         if "\\" in given or CONTROL.search(given):
             name = given.partition("=")[0]
-            message = f"The input '{name}' has a line break, control character or backslash, which cron cannot carry."
+            message = f"The input '{name}' has a line break, control character or backslash, which cron cannot store."
             raise InvalidInputs(message, hint=f"Write it to a file, and give {name}=@FILE.")
     settings = " ".join(f"{key}={shlex.quote(value)}" for key, value in job.environment.items())
     command = f"{settings} {shlex.join(job.command)}".strip()
     command = f"umask 077; cd {shlex.quote(job.folder)} && {command} >> {shlex.quote(job.log)} 2>&1"
     # To cron a % ends the command, also in quotes.
-    line = f"{job.timing.cron()} {command} {_MARK}{job.workflow} {job.timing}".replace("%", r"\%")
+    line = f"{job.timing.to_cron()} {command} {_MARK}{job.workflow} {job.timing}".replace("%", r"\%")
     if len(line.encode()) > LONGEST:
-        message = f"The cron line has {len(line.encode()):,} bytes; cron takes {LONGEST}."
+        message = f"The cron line has {len(line.encode()):,} bytes; cron accepts {LONGEST}."
         raise InvalidInputs(message, hint="Give long inputs as KEY=@FILE, or use a shorter PATH.")
     return line
 
 
-def _name_in(line: str) -> str | None:
+def _parse_job_name(line: str) -> str | None:
     found = _OURS.match(line)
     return found[1] if found else None

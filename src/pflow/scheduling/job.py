@@ -8,7 +8,7 @@ from typing import Any, Final
 from pflow.engine.inputs import prepare_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
-from pflow.ir.template_uses import variables_of
+from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
 from pflow.scheduling.timing import Timing
 from uraniborg.kernel.logging import redact
@@ -37,7 +37,7 @@ class Job:
     def __post_init__(self) -> None:
         """Raise InvalidInputs for text that no scheduler can carry."""
         for path in (self.program[0], self.folder, self.log, *self.environment.values()):
-            # systemd takes no program with a quote in its path.
+            # systemd does not accept a program with a quote in its path.
             if _UNSAFE.search(path) or not _is_text(path) or (path == self.program[0] and "'" in path):
                 raise InvalidInputs(
                     f"{ascii(path)[:200]} cannot be written into a schedule.",
@@ -67,8 +67,8 @@ def _is_text(text: str) -> bool:
 def check_runnable(workflow: Workflow, given: Mapping[str, str], values: Mapping[str, Any]) -> list[str]:
     """Return the secrets that each run takes from its environment.
 
-    `given` are the inputs as text, `values` what they stand for. Raises InvalidInputs for a secret among them and for
-    values of the wrong type, and TemplateUnresolved for inputs that are missing.
+    `given` are the inputs as text, `values` their values. Raises InvalidInputs for a secret among them and for values
+    of the wrong type, and TemplateUnresolved for missing inputs.
     """
     secrets = [name for name, declared in workflow.inputs.items() if declared.secret]
     for name, text in given.items():
@@ -81,7 +81,7 @@ def check_runnable(workflow: Workflow, given: Mapping[str, str], values: Mapping
     prepare_inputs(
         replace(workflow, inputs={key: one for key, one in workflow.inputs.items() if key not in secrets}), values
     )
-    needed = [one["name"] for one in variables_of(workflow) if one["required"] and not one["declared"]]
+    needed = [one["name"] for one in list_variables(workflow) if one["required"] and not one["declared"]]
     missing = [name for name in needed if values.get(name) is None]
     if missing:
         raise TemplateUnresolved(missing, hint=f"Give {', '.join(f'{name}=VALUE' for name in missing)}.")

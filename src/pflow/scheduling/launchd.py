@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pflow.errors import InvalidInputs
 from pflow.scheduling.job import Job
-from pflow.scheduling.scheduler import Schedule, Scheduler, unlink, written
+from pflow.scheduling.scheduler import Schedule, Scheduler, remove_files, write_with_rollback
 
 LABEL: Final = "org.uraniborg.pflow."
 _AT: Final = "PFLOW_SCHEDULE"
@@ -21,53 +21,53 @@ class Launchd(Scheduler):
 
     @property
     def folder(self) -> Path:
-        return self.home("Library", "LaunchAgents")
+        return self.get_home_path("Library", "LaunchAgents")
 
-    def text(self, job: Job) -> dict[str, str]:
-        return {str(self._path(job.workflow)): property_list(job)}
+    def render_files(self, job: Job) -> dict[str, str]:
+        return {str(self._get_plist_path(job.workflow)): render_property_list(job)}
 
     def install(self, job: Job) -> None:
-        path = self._path(job.workflow)
-        with written(self.text(job), mark=_AT):
+        path = self._get_plist_path(job.workflow)
+        with write_with_rollback(self.render_files(job), mark=_AT):
             self._unload(job.workflow)
-            self.require("bootstrap", _domain(), str(path))
+            self.require_tool("bootstrap", _get_user_domain(), str(path))
 
     def remove(self, name: str) -> bool:
-        path = self._path(name)
+        path = self._get_plist_path(name)
         if not path.is_file():
             return False
         if self.is_available:
             self._unload(name)
-        unlink(path)
+        remove_files(path)
         return True
 
-    def installed(self) -> list[Schedule]:
+    def list_schedules(self) -> list[Schedule]:
         found: list[Schedule] = []
         for path in sorted(self.folder.glob(f"{LABEL}*.plist")):
             name = path.name.removeprefix(LABEL).removesuffix(".plist")
-            found.append(Schedule(name, self.kind, _at(path), path))
+            found.append(Schedule(name, self.kind, _read_timing(path), path))
         return found
 
-    def _path(self, name: str) -> Path:
+    def _get_plist_path(self, name: str) -> Path:
         return self.folder / f"{LABEL}{name}.plist"
 
     def _unload(self, name: str) -> None:
-        self.call("bootout", f"{_domain()}/{LABEL}{name}")  # fails where none was loaded
+        self.run_tool("bootout", f"{_get_user_domain()}/{LABEL}{name}")  # fails where none was loaded
 
 
-def property_list(job: Job) -> str:
+def render_property_list(job: Job) -> str:
     """Return the text of the agent. Raises InvalidInputs for control characters, which XML cannot carry."""
     for given in job.inputs:
         if _NOT_IN_XML.search(given):
             name = given.partition("=")[0]
-            message = f"The input '{name}' has a control character, which launchd cannot carry."
+            message = f"The input '{name}' has a control character, which launchd cannot store."
             raise InvalidInputs(message, hint=f"Write it to a file, and give {name}=@FILE.")
     plain = {
         "Label": f"{LABEL}{job.workflow}",
         "ProgramArguments": job.command,
         "WorkingDirectory": job.folder,
         "EnvironmentVariables": {**job.environment, _AT: str(job.timing)},
-        "StartCalendarInterval": job.timing.intervals(),
+        "StartCalendarInterval": job.timing.to_launchd(),
         "StandardOutPath": job.log,
         "StandardErrorPath": job.log,
         "Umask": 0o077,
@@ -75,13 +75,13 @@ def property_list(job: Job) -> str:
     return plistlib.dumps(plain, sort_keys=False).decode()
 
 
-def _domain() -> str:
+def _get_user_domain() -> str:
     return f"gui/{os.getuid()}"
 
 
-def _at(path: Path) -> str:
+def _read_timing(path: Path) -> str:
     try:
         plain: Any = plistlib.loads(path.read_bytes())
         return str(plain["EnvironmentVariables"][_AT])
-    except Exception:  # a damaged file, for which the parser raises whatever it meets
+    except Exception:  # for a damaged file, the parser raises many kinds of errors
         return ""

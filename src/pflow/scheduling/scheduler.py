@@ -1,6 +1,6 @@
-"""What the schedulers of the system share: their programs, and files that are written whole or not at all.
+"""Base class of the schedulers, and files that are written with a rollback.
 
-A scheduler is given the environment of the command, which says where its folders and programs are.
+A scheduler gets the environment of the command, which locates its folders and programs.
 """
 
 import os
@@ -46,29 +46,30 @@ class Scheduler(ABC):
         return shutil.which(self.tool, path=self.env.get("PATH")) is not None
 
     @abstractmethod
-    def text(self, job: Job) -> dict[str, str]:
+    def render_files(self, job: Job) -> dict[str, str]:
         """Return the text of the job by the path of its file. Raises InvalidInputs."""
 
     @abstractmethod
     def install(self, job: Job) -> None:
-        """Install the job in the place of an earlier one of its workflow.
+        """Install the job, replacing an earlier job of the same workflow.
 
-        Raises InvalidInputs, WorkflowExists for files of somebody else, LibraryUnwritable, SchedulerUnavailable.
+        Raises InvalidInputs, WorkflowExists for files that pflow did not write, LibraryUnwritable,
+        SchedulerUnavailable.
         """
 
     @abstractmethod
     def remove(self, name: str) -> bool:
-        """Remove the job of the workflow; return False if there is none. Raises as `install` does."""
+        """Remove the job of the workflow; return False if it is not installed. Raise the errors of `install`."""
 
     @abstractmethod
-    def installed(self) -> list[Schedule]:
+    def list_schedules(self) -> list[Schedule]:
         """Return the jobs that are installed. Raises SchedulerUnavailable."""
 
-    def home(self, *parts: str) -> Path:
+    def get_home_path(self, *parts: str) -> Path:
         return Path(self.env.get("HOME") or "~").expanduser().joinpath(*parts)
 
-    def call(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
-        """Run the tool. Raises SchedulerUnavailable if it is not there or does not end."""
+    def run_tool(self, *arguments: str, stdin: str = "") -> CompletedProcess[str]:
+        """Run the tool. Raise SchedulerUnavailable if it is missing or does not end."""
         program = shutil.which(self.tool, path=self.env.get("PATH"))
         if program is None:
             raise SchedulerUnavailable(f"The program {self.tool} is not on PATH.", hint=self._alternative)
@@ -82,35 +83,35 @@ class Scheduler(ABC):
                 env={**self.env, "LC_ALL": "C"},
             )
         except (OSError, subprocess.TimeoutExpired) as exc:
-            reason = exc.strerror if isinstance(exc, OSError) else f"it did not end within {_PATIENCE_S} s"
+            reason = exc.strerror if isinstance(exc, OSError) else f"it did not end after {_PATIENCE_S} s"
             raise SchedulerUnavailable(f"{self.tool} cannot be run: {reason}.", hint=self._alternative) from None
         # Not in text mode, which would change line ends of a crontab.
         stdout, stderr = (stream.decode("utf-8", "surrogateescape") for stream in (done.stdout, done.stderr))
         return CompletedProcess(done.args, done.returncode, stdout, stderr)
 
-    def require(self, *arguments: str, stdin: str = "") -> None:
+    def require_tool(self, *arguments: str, stdin: str = "") -> None:
         """Run the tool. Raises SchedulerUnavailable also if it fails."""
-        done = self.call(*arguments, stdin=stdin)
+        done = self.run_tool(*arguments, stdin=stdin)
         if done.returncode:
-            raise self.failed(done, *arguments)
+            raise self.make_failure(done, *arguments)
 
-    def failed(self, done: CompletedProcess[str], *arguments: str) -> SchedulerUnavailable:
+    def make_failure(self, done: CompletedProcess[str], *arguments: str) -> SchedulerUnavailable:
         reason = done.stderr.strip()[:_LONGEST] or f"exit code {done.returncode}"
         return SchedulerUnavailable(f"`{self.tool} {' '.join(arguments)}` failed: {reason}", hint=self._alternative)
 
     @property
     def _alternative(self) -> str:
         other = "systemd" if self.kind == "cron" else "cron"
-        return f"Use --as {other}; or without --install the text is printed, for you to install."
+        return f"Use --as {other}, or leave out --install to print the schedule and install it by hand."
 
 
 @contextmanager
-def written(files: Mapping[str, str], *, mark: str) -> Generator[None]:
-    """Write the files; put back what was there if the body raises SchedulerUnavailable.
+def write_with_rollback(files: Mapping[str, str], *, mark: str) -> Generator[None]:
+    """Write the files; restore the earlier content if the body raises SchedulerUnavailable.
 
     Raises WorkflowExists for a file without the mark, and LibraryUnwritable.
     """
-    before = {Path(name): _content(Path(name)) for name in files}
+    before = {Path(name): _read_text(Path(name)) for name in files}
     for path, content in before.items():
         if content is not None and mark not in content:
             raise WorkflowExists(
@@ -119,21 +120,21 @@ def written(files: Mapping[str, str], *, mark: str) -> Generator[None]:
             )
     try:
         for name, text in files.items():
-            _put(Path(name), text)
+            _write_or_remove(Path(name), text)
         yield
     except (SchedulerUnavailable, LibraryUnwritable):
         for path, content in before.items():
-            _put(path, content)
+            _write_or_remove(path, content)
         raise
 
 
-def unlink(*files: Path) -> None:
-    """Remove the files that there are. Raises LibraryUnwritable."""
+def remove_files(*files: Path) -> None:
+    """Remove the files that exist. Raise LibraryUnwritable."""
     for path in files:
-        _put(path, None)
+        _write_or_remove(path, None)
 
 
-def _content(path: Path) -> str | None:
+def _read_text(path: Path) -> str | None:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -142,7 +143,7 @@ def _content(path: Path) -> str | None:
         raise LibraryUnwritable(path.name, exc) from exc
 
 
-def _put(path: Path, content: str | None) -> None:
+def _write_or_remove(path: Path, content: str | None) -> None:
     try:
         if content is None:
             path.unlink(missing_ok=True)

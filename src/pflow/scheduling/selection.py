@@ -11,7 +11,7 @@ from pflow.scheduling.systemd import Systemd
 _CLASSES: Final[dict[Kind, type[Scheduler]]] = {"systemd": Systemd, "cron": Cron, "launchd": Launchd}
 
 
-def scheduler_for(kind: Kind | None, platform: str, env: Mapping[str, str]) -> Scheduler:
+def select_scheduler(kind: Kind | None, platform: str, env: Mapping[str, str]) -> Scheduler:
     """Return the scheduler of this kind, or else that of the platform: launchd, systemd where it is, or cron."""
     if kind is None and platform == "darwin":
         kind = "launchd"
@@ -20,6 +20,6 @@ def scheduler_for(kind: Kind | None, platform: str, env: Mapping[str, str]) -> S
     return _CLASSES[kind](env)
 
 
-def all_schedulers(kind: Kind | None, env: Mapping[str, str]) -> list[Scheduler]:
+def list_schedulers(kind: Kind | None, env: Mapping[str, str]) -> list[Scheduler]:
     """Return the scheduler of this kind, or all of them."""
     return [one(env) for known, one in _CLASSES.items() if kind in (None, known)]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from pflow.scheduling.job import CONTROL, Job
-from pflow.scheduling.scheduler import Schedule, Scheduler, unlink, written
+from pflow.scheduling.scheduler import Schedule, Scheduler, remove_files, write_with_rollback
 
 MARK: Final = "# Written by `pflow schedule`; `pflow schedule NAME --remove` removes it."
 _AT: Final = re.compile(r"^Description=pflow \S+ at (.*)$", re.MULTILINE)
@@ -19,48 +19,48 @@ class Systemd(Scheduler):
     @property
     def folder(self) -> Path:
         configured = self.env.get("XDG_CONFIG_HOME") or ""
-        return (Path(configured) if configured.startswith("/") else self.home(".config")) / "systemd" / "user"
+        return (Path(configured) if configured.startswith("/") else self.get_home_path(".config")) / "systemd" / "user"
 
-    def text(self, job: Job) -> dict[str, str]:
-        service, timer = self._files(job.workflow)
-        return {str(service): service_unit(job), str(timer): timer_unit(job)}
+    def render_files(self, job: Job) -> dict[str, str]:
+        service, timer = self._get_unit_paths(job.workflow)
+        return {str(service): render_service(job), str(timer): render_timer(job)}
 
     def install(self, job: Job) -> None:
-        self.require("--version")  # before anything is written
-        with written(self.text(job), mark=MARK):
-            self.require("--user", "daemon-reload")
-            self.require("--user", "enable", f"{_PREFIX}{job.workflow}.timer")
+        self.require_tool("--version")  # before anything is written
+        with write_with_rollback(self.render_files(job), mark=MARK):
+            self.require_tool("--user", "daemon-reload")
+            self.require_tool("--user", "enable", f"{_PREFIX}{job.workflow}.timer")
             # Not `enable --now`, with which a timer that runs already would keep its old time.
-            self.require("--user", "restart", f"{_PREFIX}{job.workflow}.timer")
+            self.require_tool("--user", "restart", f"{_PREFIX}{job.workflow}.timer")
 
     def remove(self, name: str) -> bool:
-        service, timer = self._files(name)
-        if not any(MARK in _read(path) for path in (service, timer)):
+        service, timer = self._get_unit_paths(name)
+        if not any(MARK in _read_or_empty(path) for path in (service, timer)):
             return False
         if self.is_available:
-            self.call("--user", "disable", "--now", timer.name)
-        unlink(timer, service)
+            self.run_tool("--user", "disable", "--now", timer.name)
+        remove_files(timer, service)
         if self.is_available:
-            self.call("--user", "daemon-reload")
+            self.run_tool("--user", "daemon-reload")
         return True
 
-    def installed(self) -> list[Schedule]:
-        timers = [(path, _read(path)) for path in sorted(self.folder.glob(f"{_PREFIX}*.timer"))]
+    def list_schedules(self) -> list[Schedule]:
+        timers = [(path, _read_or_empty(path)) for path in sorted(self.folder.glob(f"{_PREFIX}*.timer"))]
         return [
             Schedule(path.stem.removeprefix(_PREFIX), self.kind, found[1] if (found := _AT.search(text)) else "", path)
             for path, text in timers
             if MARK in text
         ]
 
-    def _files(self, name: str) -> tuple[Path, Path]:
+    def _get_unit_paths(self, name: str) -> tuple[Path, Path]:
         return self.folder / f"{_PREFIX}{name}.service", self.folder / f"{_PREFIX}{name}.timer"
 
 
-def service_unit(job: Job) -> str:
+def render_service(job: Job) -> str:
     """Return the text of the service that runs the workflow."""
-    environment = "".join(f"Environment={_word(f'{key}={value}')}\n" for key, value in job.environment.items())
+    environment = "".join(f"Environment={_quote_word(f'{key}={value}')}\n" for key, value in job.environment.items())
     # The program itself is not searched for variables, so a doubled $ would stay.
-    first, *rest = map(_word, job.command)
+    first, *rest = map(_quote_word, job.command)
     command = " ".join([first, *(word.replace("$", "$$") for word in rest)])
     return (
         f"{MARK}\n[Unit]\nDescription=pflow {job.workflow} at {job.timing}\n\n"
@@ -69,22 +69,22 @@ def service_unit(job: Job) -> str:
     )
 
 
-def timer_unit(job: Job) -> str:
+def render_timer(job: Job) -> str:
     """Return the text of the timer that starts the service; a time that was missed is made up for."""
     return (
         f"{MARK}\n[Unit]\nDescription=pflow {job.workflow} at {job.timing}\n\n"
-        f"[Timer]\nOnCalendar={job.timing.calendar()}\nPersistent=true\n\n"
+        f"[Timer]\nOnCalendar={job.timing.to_systemd()}\nPersistent=true\n\n"
         "[Install]\nWantedBy=timers.target\n"
     )
 
 
-def _word(text: str) -> str:
+def _quote_word(text: str) -> str:
     """Return a text as one quoted word, in which neither specifiers nor escapes mean anything."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return '"' + CONTROL.sub(lambda sign: f"\\x{ord(sign[0]):02x}", quoted) + '"'
 
 
-def _read(path: Path) -> str:
+def _read_or_empty(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -28,24 +28,24 @@ class Timing:
     minute: int
 
     def __str__(self) -> str:
-        """The form that `parse_timing` reads."""
+        """Return the form that `parse_timing` reads."""
         if self.hour is None:
             return "hourly"
         days = "daily" if self.days == _ALL else ",".join(DAYS[day] for day in self.days)
         return f"{days} {self.hour:02}:{self.minute:02}"
 
-    def calendar(self) -> str:
+    def to_systemd(self) -> str:
         """Return the value of systemd's `OnCalendar`."""
         days = "" if self.days == _ALL else ",".join(DAYS[day].capitalize() for day in self.days) + " "
         hour = "*" if self.hour is None else f"{self.hour:02}"
         return f"{days}*-*-* {hour}:{self.minute:02}:00"
 
-    def cron(self) -> str:
+    def to_cron(self) -> str:
         """Return the five fields of a cron line, in which Sunday is 0."""
         days = "*" if self.days == _ALL else ",".join(str(day) for day in sorted((day + 1) % 7 for day in self.days))
         return f"{self.minute} {'*' if self.hour is None else self.hour} * * {days}"
 
-    def intervals(self) -> list[dict[str, int]]:
+    def to_launchd(self) -> list[dict[str, int]]:
         """Return launchd's `StartCalendarInterval`, in which Sunday is 0."""
         time = {"Minute": self.minute} if self.hour is None else {"Hour": self.hour, "Minute": self.minute}
         return [time] if self.days == _ALL else [{"Weekday": (day + 1) % 7, **time} for day in self.days]
@@ -57,23 +57,23 @@ def parse_timing(text: str) -> Timing:
     if words in (["hourly"], ["hour"]):
         return Timing(_ALL, None, 0)
     time = _TIME.fullmatch(words[-1]) if words else None
-    days = {day for word in words[:-1] for day in _days(word)}
-    if time is None or len(text) > _LONGEST or any(not _days(word) for word in words[:-1]):
+    days = {day for word in words[:-1] for day in _parse_days(word)}
+    if time is None or len(text) > _LONGEST or any(not _parse_days(word) for word in words[:-1]):
         raise InvalidInputs(f"--at must be days and a time, got '{text[:60]}'.", hint=f"Write one of {FORMS}.")
     return Timing(tuple(sorted(days)) or _ALL, int(time[1]), int(time[2]))
 
 
-def _days(word: str) -> tuple[int, ...]:
-    """Return the days that a word names: none for what names no day."""
+def _parse_days(word: str) -> tuple[int, ...]:
+    """Return the days that a word names; empty if it does not name a day."""
     if word in _GROUPS:
         return _GROUPS[word]
     first, is_range, last = word.partition("-")
-    start, end = _day(first), _day(last if is_range else first)
+    start, end = _parse_day(first), _parse_day(last if is_range else first)
     if start is None or end is None:
         return ()
     return tuple((start + step) % 7 for step in range((end - start) % 7 + 1))
 
 
-def _day(word: str) -> int | None:
+def _parse_day(word: str) -> int | None:
     names = DAYS if word in DAYS else _FULL
     return names.index(word) if word in names else None

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pflow.shell.interpreters import Program
-from pflow.shell.tree import Mark, Word, named_assignment_of, prefix_of, splits, text_of, without
+from pflow.shell.tree import (
+    Mark,
+    Word,
+    drop_prefix,
+    get_constant_prefix,
+    get_constant_text,
+    may_split,
+    parse_named_assignment,
+)
 
 if TYPE_CHECKING:
     from pflow.shell.arguments import Arguments
@@ -14,89 +22,93 @@ _OPERATOR: Final = "Put a constant operator between the values, as in [ ${a} = $
 _ALIAS: Final = "Write the command itself instead of an alias."
 
 
-def _declare(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_declare(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     computes = False
     for word in words[1:]:
-        text = text_of(word)
+        text = get_constant_text(word)
         if text is not None and text[:1] in ("-", "+"):
             computes = computes or (name in ("declare", "typeset", "local") and any(one in text for one in "in"))
-        elif assigned := named_assignment_of(word):
-            arguments.walk.assign(assigned, is_exported=name != "local")
+        elif assigned := parse_named_assignment(word):
+            arguments.walk.note_assignment(assigned, is_exported=name != "local")
             if computes:
                 arguments.walk.check_computed(assigned.value, f"{name} -i")
         else:
             arguments.walk.check_name(word, name)
 
 
-def _read(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_read(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
     at, names = 1, ["REPLY", "MAPFILE"]
     while at < len(words):
-        prefix = prefix_of(words[at])
+        prefix = get_constant_prefix(words[at])
         if prefix[:1] == "-" and len(prefix) == 2 and prefix[1] in "pdtnNuiOscC":
             if prefix == "-C":
                 arguments.walk.check_name(words[min(at + 1, len(words) - 1)], name)
             at += 1
         elif prefix[:1] != "-":
             arguments.walk.check_name(words[at], name)
-            names.append(text_of(words[at]) or "")
+            names.append(get_constant_text(words[at]) or "")
         at += 1
     if is_fed:
         arguments.walk.names.update(names)
 
 
-def _name(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_names(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     for word in words[2:3] if name == "getopts" else words[1:]:
         arguments.walk.check_name(word, name)
 
 
-def _option(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_job_options(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     """Report values behind `jobs -x`, `wait -p` and `fc -e`, which run a command or set a variable."""
-    if any(prefix_of(word).startswith("-") and set(prefix_of(word)) & set("xpes") for word in words[1:]):
+    if any(
+        get_constant_prefix(word).startswith("-") and set(get_constant_prefix(word)) & set("xpes") for word in words[1:]
+    ):
         for word in words[1:]:
             arguments.walk.check_name(word, name)
 
 
-def _let(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_let(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     for word in words[1:]:
         arguments.walk.check_computed(word, name)
 
 
-def _printf(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_printf(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     first = words[1] if len(words) > 1 else ()
-    if prefix_of(first).startswith("-v"):
-        arguments.walk.check_name(without(first, 2) if text_of(first) != "-v" else (*words, ())[2], "printf -v")
+    if get_constant_prefix(first).startswith("-v"):
+        arguments.walk.check_name(
+            drop_prefix(first, 2) if get_constant_text(first) != "-v" else (*words, ())[2], "printf -v"
+        )
     else:
-        for word in words[1:3] if splits(first) else [first]:
-            arguments.guard(word, name, "-")
+        for word in words[1:3] if may_split(first) else [first]:
+            arguments.guard_start(word, name, "-")
 
 
-def _set(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
-    if any(map(arguments.walk.holds, words[1:])):
+def _inspect_set(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
+    if any(map(arguments.walk.may_hold_value, words[1:])):
         arguments.walk.names.add("@")
 
 
-def _change_folder(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
-    if any(map(arguments.walk.holds, words[1:])):
+def _inspect_cd(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
+    if any(map(arguments.walk.may_hold_value, words[1:])):
         arguments.walk.names.update(("PWD", "OLDPWD", "DIRSTACK"))
 
 
-def _test(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_test(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     walk = arguments.walk
     before: Word = ()
     for at, word in enumerate(words[1:], 1):
-        text, after = text_of(word), words[at + 1] if at + 1 < len(words) else ()
+        text, after = get_constant_text(word), words[at + 1] if at + 1 < len(words) else ()
         if text in _NUMERIC:
             for operand in (before, after):
-                _compare(arguments, name, operand)
+                _inspect_comparison(arguments, name, operand)
         elif text in ("-v", "-R"):
             walk.check_name(after, f"{name} {text}")
-        elif name != "[[" and walk.holds(word) and walk.holds(after):
-            walk.report(name, _OPERATOR, word)
+        elif name != "[[" and walk.may_hold_value(word) and walk.may_hold_value(after):
+            walk.report_finding(name, _OPERATOR, word)
         before = word
 
 
-def _compare(arguments: "Arguments", name: str, operand: Word) -> None:
-    """`[[` computes what it compares as numbers, and so does `[` in some shells."""
+def _inspect_comparison(arguments: "Arguments", name: str, operand: Word) -> None:
+    """Inspect an operand of a numeric comparison, which `[[` and in some shells `[` evaluate as arithmetic."""
     if name == "[[":
         arguments.walk.check_computed(operand, "[[ ]]")
     else:
@@ -105,27 +117,27 @@ def _compare(arguments: "Arguments", name: str, operand: Word) -> None:
                 arguments.walk.require_number(part.index)
 
 
-def _alias(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_alias(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
     if len(words) > 1:
-        arguments.walk.report(name, _ALIAS, words[1])
+        arguments.walk.report_finding(name, _ALIAS, words[1])
 
 
-def _command(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
-    first = text_of(words[1]) if len(words) > 1 else None
+def _inspect_command(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+    first = get_constant_text(words[1]) if len(words) > 1 else None
     if first not in ("-v", "-V"):
-        arguments.run(name, Program("command"), words, is_fed)
+        arguments.inspect_program(name, Program("command"), words, is_fed)
 
 
 BUILTINS: Final[dict[str, Any]] = {
-    **dict.fromkeys(("export", "readonly", "declare", "typeset", "local"), _declare),
-    **dict.fromkeys(("read", "mapfile", "readarray"), _read),
-    **dict.fromkeys(("unset", "getopts"), _name),
-    **dict.fromkeys(("test", "[", "[["), _test),
-    **dict.fromkeys(("jobs", "wait", "fc"), _option),
-    **dict.fromkeys(("cd", "pushd", "popd"), _change_folder),
-    "let": _let,
-    "printf": _printf,
-    "set": _set,
-    "alias": _alias,
-    "command": _command,
+    **dict.fromkeys(("export", "readonly", "declare", "typeset", "local"), _inspect_declare),
+    **dict.fromkeys(("read", "mapfile", "readarray"), _inspect_read),
+    **dict.fromkeys(("unset", "getopts"), _inspect_names),
+    **dict.fromkeys(("test", "[", "[["), _inspect_test),
+    **dict.fromkeys(("jobs", "wait", "fc"), _inspect_job_options),
+    **dict.fromkeys(("cd", "pushd", "popd"), _inspect_cd),
+    "let": _inspect_let,
+    "printf": _inspect_printf,
+    "set": _inspect_set,
+    "alias": _inspect_alias,
+    "command": _inspect_command,
 }

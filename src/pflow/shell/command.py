@@ -6,16 +6,16 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pflow.errors import NodeFailed
-from pflow.shell.inspection import Inspection, inspect
+from pflow.shell.inspection import Inspection, inspect_tree
 from pflow.shell.reader import Reader
 from pflow.shell.tree import Context, Script, Undecided
 from pflow.shell.words import Span
-from pflow.templates.resolution import as_text
-from pflow.templates.syntax import Template, pieces_of, templates_in
+from pflow.templates.resolution import format_as_text
+from pflow.templates.syntax import Template, find_templates, parse_pieces
 
 VARIABLE: Final = "PFLOW_"
 _LONGEST: Final = 100_000
-"""In bytes: systems take no longer variables."""
+"""In bytes: systems do not accept longer variables."""
 _WRITTEN: Final = {"bare": '"${{{name}}}"', "double": "${{{name}}}", "single": "'\"${{{name}}}\"'"}
 _LONGEST_CACHED: Final = 10_000
 
@@ -31,18 +31,20 @@ class ShellCommand:
     tree: Script
 
 
-def read_command(command: str) -> ShellCommand:
+def parse_command(command: str) -> ShellCommand:
     """Return the command with its tree. Raises Undecided if shells disagree about it."""
-    return _read(command) if len(command) < _LONGEST_CACHED else _read.__wrapped__(command)
+    return (
+        _parse_command_cached(command) if len(command) < _LONGEST_CACHED else _parse_command_cached.__wrapped__(command)
+    )
 
 
 @lru_cache(maxsize=256)
-def _read(command: str) -> ShellCommand:
+def _parse_command_cached(command: str) -> ShellCommand:
     parts: list[str] = []
     templates: list[Template] = []
     spans: list[tuple[int, int]] = []
     at = shift = 0
-    for piece in pieces_of(command):
+    for piece in parse_pieces(command):
         if isinstance(piece, int):  # `$${`, of which one `$` goes
             parts.append(command[at:piece])
             at = piece + 1
@@ -60,7 +62,7 @@ def _read(command: str) -> ShellCommand:
 @lru_cache(maxsize=256)
 def inspect_command(command: str, names: frozenset[str] = frozenset(), is_fed: bool = False) -> Inspection:
     """Inspect a command whose variables `names` hold values, and to which values are fed or not. Raises Undecided."""
-    return inspect(read_command(command).tree, names=names, is_fed=is_fed)
+    return inspect_tree(parse_command(command).tree, names=names, is_fed=is_fed)
 
 
 def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[str, dict[str, str]]:
@@ -71,10 +73,10 @@ def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[
     single quotes, or in arithmetic, which only takes whole numbers. Raises NodeFailed for a value that cannot be put
     there.
     """
-    if not templates_in(command):
+    if not find_templates(command):
         return command.replace("$${", "${"), {}
     try:
-        read, inspection = read_command(command), inspect_command(command)
+        read, inspection = parse_command(command), inspect_command(command)
     except Undecided as exc:
         raise NodeFailed(f"The command cannot be read: {exc}.", hint="Write it in a simpler form.") from exc
     parts: list[str] = []
@@ -89,21 +91,21 @@ def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[
             parts.append(read.text[start:end])
         elif context == "literal":
             raise NodeFailed(
-                f"${{{template.text}}} stands in a here-document whose word is quoted: the shell puts nothing there.",
+                f"${{{template.text}}} is in a here-document with a quoted word, where nothing is replaced.",
                 hint="Write <<EOF without quotes, or pass the text with the parameter `stdin`.",
             )
         elif context == "arithmetic":
-            parts.append(_number(value_of(template), template))
+            parts.append(_format_number(value_of(template), template))
         else:
             name = f"{VARIABLE}{len(variables) + 1}"
-            variables[name] = _variable(as_text(value_of(template)), template)
+            variables[name] = _make_variable(format_as_text(value_of(template)), template)
             _check_value(variables[name], index, inspection, template)
             parts.append(_WRITTEN[context].format(name=name))
     parts.append(read.text[at:])
     return "".join(parts), variables
 
 
-def _variable(text: str, template: Template) -> str:
+def _make_variable(text: str, template: Template) -> str:
     if "\0" in text or len(text.encode("utf-8", "replace")) > _LONGEST:
         problem = "contains a NUL" if "\0" in text else f"is longer than {_LONGEST:,} bytes"
         raise NodeFailed(
@@ -118,20 +120,20 @@ def _check_value(text: str, index: int, inspection: Inspection, template: Templa
     program, refused = inspection.guards.get(index, ("", ""))
     if text[:1] in tuple(refused) and text != "-":
         raise NodeFailed(
-            f"The value of ${{{template.text}}} begins with '{text[0]}', so `{program}` would not take it as data.",
+            f"The value of ${{{template.text}}} begins with '{text[0]}', so `{program}` would not treat it as data.",
             hint="Write `--` before the template, or `./` before the name of a file.",
         )
     if index in inspection.numbers:
-        _number(text, template)
+        _format_number(text, template)
 
 
-def _number(value: Any, template: Template) -> str:
+def _format_number(value: Any, template: Template) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
         try:
             value = int(str(value))
         except ValueError:
             raise NodeFailed(
-                f"${{{template.text}}} stands in arithmetic, as $((…)) or -gt, and is not a whole number.",
+                f"${{{template.text}}} is in arithmetic, such as $((…)) or -gt, and is not a whole number.",
                 hint="Compute it in a `python` node, or make it a number.",
             ) from None
     return str(value) if value >= 0 else f"({value})"

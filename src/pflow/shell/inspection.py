@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pflow.shell.arguments import Arguments
-from pflow.shell.interpreters import decides_what_runs
+from pflow.shell.interpreters import is_program_variable
 from pflow.shell.reader import Reader
 from pflow.shell.tree import (
     Arithmetic,
@@ -20,10 +20,10 @@ from pflow.shell.tree import (
     Undecided,
     Variable,
     Word,
-    file_of,
-    marks_in,
-    prefix_of,
-    text_of,
+    get_constant_prefix,
+    get_constant_text,
+    get_file_name,
+    iter_marks,
 )
 
 _MOST_PASSES: Final = 8
@@ -38,9 +38,9 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 _INPUTS: Final = ("<", "<<", "<<-", "<<<", "<>", "<&")
 _OUTPUTS: Final = (">", ">>", ">|", "&>", "&>>", "<>", ">&")
 ARITHMETIC: Final = (
-    "Write the template itself in $((…)), where only whole numbers are taken, or compare with [ ${v} -gt 1 ]."
+    "Write the template itself in $((…)), which accepts only whole numbers, or compare with [ ${v} -gt 1 ]."
 )
-_FOREIGN: Final = "Give the variable a constant value, or pass the value under a name of your own."
+_FOREIGN: Final = "Give the variable a constant value, or pass the value in a variable with another name."
 _CONSTANT: Final = "Write the name itself into the command: a value can name other variables, and code in a subscript."
 
 
@@ -63,10 +63,10 @@ class Inspection:
     """Templates whose value must be a whole number, because some shells compute it."""
 
 
-def inspect(tree: Script, *, names: Iterable[str] = (), is_fed: bool = False) -> Inspection:
+def inspect_tree(tree: Script, *, names: Iterable[str] = (), is_fed: bool = False) -> Inspection:
     """Inspect a command. `names` are variables that hold values; `is_fed` if values come by standard input."""
     inspector = _Inspector({*names}, Inspection())
-    inspector.inspect(tree, is_fed)
+    inspector.inspect_in_passes(tree, is_fed)
     return inspector.inspection
 
 
@@ -85,31 +85,31 @@ class _Inspector:
         self._seen: dict[int, bool] = {}
         self._arguments = Arguments(self)
 
-    def inspect(self, tree: Script, is_fed: bool) -> None:
+    def inspect_in_passes(self, tree: Script, is_fed: bool) -> None:
         for _ in range(_MOST_PASSES):
-            before = self._size()
-            self._walk(tree, is_fed)
-            if self._size() == before:
+            before = self._count_facts()
+            self._inspect_once(tree, is_fed)
+            if self._count_facts() == before:
                 break
         else:
             self._everything = True
         self.is_last = True
-        self._walk(tree, is_fed)
+        self._inspect_once(tree, is_fed)
 
-    def _size(self) -> int:
+    def _count_facts(self) -> int:
         return len(self.names) + len(self.exported) + len(self.written) + len(self.functions)
 
-    def _walk(self, tree: Script, is_fed: bool) -> None:
+    def _inspect_once(self, tree: Script, is_fed: bool) -> None:
         self._seen.clear()
-        self.script(tree, is_fed)
+        self.inspect_script(tree, is_fed)
 
-    def report(self, program: str, hint: str, word: Word = ()) -> None:
+    def report_finding(self, program: str, hint: str, word: Word = ()) -> None:
         if self.is_last:
-            mark = next((one for one in marks_in(word) if one >= 0), None)
+            mark = next((one for one in iter_marks(word) if one >= 0), None)
             finding = Finding(program, hint, mark)
             self.inspection.findings += [] if finding in self.inspection.findings else [finding]
 
-    def guard(self, mark: int, program: str, characters: str) -> None:
+    def add_guard(self, mark: int, program: str, characters: str) -> None:
         if self.is_last:
             before = self.inspection.guards.get(mark, ("", ""))[1]
             self.inspection.guards[mark] = (program, before + characters)
@@ -117,120 +117,122 @@ class _Inspector:
     def require_number(self, mark: int) -> None:
         self.inspection.numbers.add(mark)
 
-    def nested(self, text: str, *, has_values: bool, is_fed: bool) -> None:
-        """Inspect a constant program for a shell of its own."""
+    def inspect_nested_program(self, text: str, *, has_values: bool, is_fed: bool) -> None:
+        """Inspect a constant program for another shell."""
         if not self.is_last:
             return
         inspector = _Inspector((self.names - {"@"}) | ({"@"} if has_values else set()), Inspection())
         inspector.written = self.written
         try:
-            inspector.inspect(Reader(text).read(), is_fed)
+            inspector.inspect_in_passes(Reader(text).read(), is_fed)
         except Undecided as exc:
             if has_values or is_fed or self.names:
-                self.report("sh", f"Write the program in a simpler form: {exc}.")
+                self.report_finding("sh", f"Write the program in a simpler form: {exc}.")
         for finding in inspector.inspection.findings:
-            self.report(finding.program, finding.hint)
+            self.report_finding(finding.program, finding.hint)
 
-    def script(self, script: Script, is_fed: bool) -> bool:
-        """Return whether values may be in what the script prints. `is_fed` if they may be in what it reads."""
+    def inspect_script(self, script: Script, is_fed: bool) -> bool:
+        """Return whether the output of the script may contain values. `is_fed` if its input may contain them."""
         carries = False
         for pipeline in script.pipelines:
             flows = is_fed
             for command in pipeline:
-                flows = self._command(command, flows)
+                flows = self._inspect_command(command, flows)
             carries = carries or flows
         return carries
 
-    def _command(self, command: Command, is_fed: bool) -> bool:
+    def _inspect_command(self, command: Command, is_fed: bool) -> bool:
         is_fed = is_fed or "exec<" in self.names
         for redirect in command.redirects:
-            holds = self.holds(redirect.target, is_fed)
+            holds = self.may_hold_value(redirect.target, is_fed)
             if redirect.operator in _INPUTS:
                 holds = holds or self.is_written(redirect.target)
                 is_new = redirect.descriptor in ("", "0") and redirect.operator != "<&"
                 is_fed = holds or (is_fed and not is_new)
-        carries = self._compound(command, is_fed) if command.kind else self._simple(command, is_fed)
+        carries = self._inspect_compound(command, is_fed) if command.kind else self._inspect_simple(command, is_fed)
         if carries or is_fed:
-            self.write(one.target for one in command.redirects if one.operator in _OUTPUTS)
+            self.note_written_files(one.target for one in command.redirects if one.operator in _OUTPUTS)
         return carries or is_fed
 
-    def write(self, files: Iterable[Word]) -> None:
+    def note_written_files(self, files: Iterable[Word]) -> None:
         """Note files that values are written to."""
-        self.written.update(file_of(one) or _UNKNOWN_FILE for one in files if not prefix_of(one).startswith("/dev/"))
+        self.written.update(
+            get_file_name(one) or _UNKNOWN_FILE for one in files if not get_constant_prefix(one).startswith("/dev/")
+        )
 
     def is_written(self, word: Word) -> bool:
         """Return whether values may be in the file that a word names."""
-        name = file_of(word)
+        name = get_file_name(word)
         return bool(self.written) if name is None else name in self.written
 
-    def _compound(self, command: Command, is_fed: bool) -> bool:
+    def _inspect_compound(self, command: Command, is_fed: bool) -> bool:
         self._check_arithmetic(command.computed, "(( ))", is_fed, is_command=True)
         if command.kind == "function":
-            name = text_of(command.words[0]) or ""
+            name = get_constant_text(command.words[0]) or ""
             self.functions[name] = command
             return self._inspect_function(command, name)
-        held = [self.holds(word, is_fed) for word in command.words]
+        held = [self.may_hold_value(word, is_fed) for word in command.words]
         if command.kind == "for" and (any(held[1:]) or (len(held) == 1 and "@" in self.names)):
-            self.names.add(text_of(command.words[0]) or "")
-        carried = [self.script(script, is_fed) for script in command.scripts]
+            self.names.add(get_constant_text(command.words[0]) or "")
+        carried = [self.inspect_script(script, is_fed) for script in command.scripts]
         return any(held) or any(carried)
 
     def _inspect_function(self, command: Command, name: str) -> bool:
         outer = "@" in self.names
         (self.names.add if f"{name}()" in self.names else self.names.discard)("@")
-        self.script(command.scripts[0], f"{name}<" in self.names)
+        self.inspect_script(command.scripts[0], f"{name}<" in self.names)
         (self.names.add if outer else self.names.discard)("@")
         return False
 
-    def _simple(self, command: Command, is_fed: bool) -> bool:
+    def _inspect_simple(self, command: Command, is_fed: bool) -> bool:
         carries = False
         for assignment in command.assignments:
-            carries = self.assign(assignment, is_fed, is_exported=bool(command.words)) or carries
+            carries = self.note_assignment(assignment, is_fed, is_exported=bool(command.words)) or carries
         for word in command.words:
-            carries = self.holds(word, is_fed) or self.is_written(word) or carries
+            carries = self.may_hold_value(word, is_fed) or self.is_written(word) or carries
         if command.words:
-            if self.holds(command.words[-1], is_fed):
+            if self.may_hold_value(command.words[-1], is_fed):
                 self.names.add("_")
-            if text_of(command.words[0]) == "exec" and len(command.words) == 1 and is_fed:
+            if get_constant_text(command.words[0]) == "exec" and len(command.words) == 1 and is_fed:
                 self.names.add("exec<")
-            self._arguments.invoke(command.words, is_fed)
-            if text_of(command.words[0]) in _FOLDER_PRINTERS:
+            self._arguments.inspect_invocation(command.words, is_fed)
+            if get_constant_text(command.words[0]) in _FOLDER_PRINTERS:
                 carries = carries or "PWD" in self.names
-        return self._calls(command, is_fed) or carries
+        return self._note_function_call(command, is_fed) or carries
 
-    def _calls(self, command: Command, is_fed: bool) -> bool:
+    def _note_function_call(self, command: Command, is_fed: bool) -> bool:
         """Note that a function of the command is called with values."""
-        name = text_of(command.words[0]) if command.words else None
+        name = get_constant_text(command.words[0]) if command.words else None
         if name is None or name not in self.functions:
             return False
-        has_values = any(self.holds(word, is_fed) for word in command.words[1:])
+        has_values = any(self.may_hold_value(word, is_fed) for word in command.words[1:])
         self.names |= ({f"{name}()"} if has_values else set()) | ({f"{name}<"} if is_fed else set())
         return True
 
-    def assign(self, assignment: Assignment, is_fed: bool = False, *, is_exported: bool = False) -> bool:
+    def note_assignment(self, assignment: Assignment, is_fed: bool = False, *, is_exported: bool = False) -> bool:
         """Note a variable that is given a value. Return whether it is."""
-        if self.holds(assignment.subscript, is_fed):
-            self.report(f"{assignment.name}[…]", ARITHMETIC, assignment.subscript)
-        if not self.holds(assignment.value, is_fed):
+        if self.may_hold_value(assignment.subscript, is_fed):
+            self.report_finding(f"{assignment.name}[…]", ARITHMETIC, assignment.subscript)
+        if not self.may_hold_value(assignment.value, is_fed):
             return False
         self.names.add(assignment.name)
         if is_exported:
             self.exported.add(assignment.name)
-        if decides_what_runs(assignment.name):
-            self.report(f"{assignment.name}=", _FOREIGN, assignment.value)
+        if is_program_variable(assignment.name):
+            self.report_finding(f"{assignment.name}=", _FOREIGN, assignment.value)
         return True
 
     def check_name(self, word: Word, program: str) -> None:
         """Report a value in the place of a variable's name."""
-        if self.holds(word):
-            self.report(program, _CONSTANT, word)
+        if self.may_hold_value(word):
+            self.report_finding(program, _CONSTANT, word)
 
-    def holds(self, word: Word, is_fed: bool = False) -> bool:
-        """Return whether there may be a value in a word, and inspect the commands within it."""
-        held = [self._part_holds(part, is_fed) for part in word]
+    def may_hold_value(self, word: Word, is_fed: bool = False) -> bool:
+        """Return whether a word may contain a value, and inspect the commands in it."""
+        held = [self._may_part_hold_value(part, is_fed) for part in word]
         return any(held)
 
-    def _part_holds(self, part: Part, is_fed: bool) -> bool:
+    def _may_part_hold_value(self, part: Part, is_fed: bool) -> bool:
         if isinstance(part, Mark):
             return True
         if isinstance(part, Text):
@@ -241,33 +243,33 @@ class _Inspector:
 
     def _inspect_part(self, part: Variable | Substitution | Arithmetic, is_fed: bool) -> bool:
         if isinstance(part, Substitution):
-            return self.script(part.script, is_fed or part.fed)
+            return self.inspect_script(part.script, is_fed or part.fed)
         if isinstance(part, Arithmetic):
             self._check_arithmetic(part.parts, "$(( ))", is_fed)
             return False
         self._check_arithmetic(part.computed, f"${{{part.name}[…]}}", is_fed)
-        is_held = self.holds(part.inner, is_fed)
+        is_held = self.may_hold_value(part.inner, is_fed)
         if is_held and re.match(r":?=", part.operation):
             self.names.add(part.name)
-        is_named = self.has_value(part.name)
+        is_named = self.is_value_variable(part.name)
         if is_named and (part.operation.startswith("!") or part.operation.endswith("@P")):
-            self.report(f"${{{part.operation[:1]}{part.name}}}", _CONSTANT)
+            self.report_finding(f"${{{part.operation[:1]}{part.name}}}", _CONSTANT)
         return (is_named and not part.operation.startswith("#")) or is_held
 
-    def has_value(self, name: str) -> bool:
+    def is_value_variable(self, name: str) -> bool:
         if self._everything or name in self.names or name in _FROM_VALUES or _OURS.fullmatch(name):
             return True
         return (name.isdecimal() or name in "@*") and "@" in self.names
 
     def check_computed(self, word: Word, program: str) -> None:
         """Report values in a word that bash computes."""
-        if self.holds(word) or any(
-            self.has_value(name[0])
+        if self.may_hold_value(word) or any(
+            self.is_value_variable(name[0])
             for part in word
             if isinstance(part, Text)
             for name in _IDENTIFIER.finditer(part.text)
         ):
-            self.report(program, ARITHMETIC, word)
+            self.report_finding(program, ARITHMETIC, word)
 
     def _check_arithmetic(self, parts: Word, program: str, is_fed: bool, *, is_command: bool = False) -> None:
         """Report values in arithmetic, except for templates that stand in it themselves: they must be numbers."""
@@ -277,5 +279,5 @@ class _Inspector:
             return
         for part in inner:
             if not isinstance(part, Mark):
-                self.holds((part,), is_fed)
+                self.may_hold_value((part,), is_fed)
                 self.check_computed((part,), program)

@@ -19,7 +19,7 @@ class Program:
     code: str = ""
     """Options whose argument is the program; operands are data behind them."""
     runs: str = ""
-    """Options whose argument is run, or decides what is run, beside the operands."""
+    """Options whose argument is run, or selects the program, beside the operands."""
     takes: str = ""
     """Other options with an argument."""
     takes_two: str = ""
@@ -226,11 +226,11 @@ _VARIABLES: Final = re.compile(
 )
 
 
-def program_of(name: str) -> Program | None:
+def find_program(name: str) -> Program | None:
     """Return the entry for a program's name; a version at its end counts for nothing."""
     return _BY_NAME.get(name) or _BY_NAME.get(_VERSION.sub("", name)) or _BY_NAME.get(name.lower())
 
 
-def decides_what_runs(variable: str) -> bool:
+def is_program_variable(variable: str) -> bool:
     """Return True for variables such as PATH, from which shells and programs take programs."""
     return _VARIABLES.fullmatch(variable) is not None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from pflow.shell.tree import Command, Redirect, Script, Text, Undecided, Word, assignment_of, text_of
+from pflow.shell.tree import Command, Redirect, Script, Text, Undecided, Word, get_constant_text, parse_assignment
 from pflow.shell.words import Span, Words
 
 _ENDS: Final = r"(?=[ \t\n;&|()<>]|$)"
@@ -40,24 +40,24 @@ class Reader(Words):
         """Return the tree. Raises Undecided."""
         whole = Script()
         while self.at < self.end:  # a closer that closes nothing does not end the reading
-            whole.pipelines += self.script().pipelines
+            whole.pipelines += self.read_script().pipelines
         return whole
 
-    def script(self, *closers: str) -> Script:
-        self.enter()
+    def read_script(self, *closers: str) -> Script:
+        self.enter_level()
         script = Script()
         while True:
             self._skip_separators(closers)
-            if self.at >= self.end or self._closes(closers):
+            if self.at >= self.end or self._is_at_closer(closers):
                 break
             start = self.at
-            script.pipelines.append(self._pipeline())
+            script.pipelines.append(self._read_pipeline())
             if self.at == start:
                 self.at += 1
-        self.leave()
+        self.leave_level()
         return script
 
-    def _closes(self, closers: tuple[str, ...]) -> bool:
+    def _is_at_closer(self, closers: tuple[str, ...]) -> bool:
         for closer in closers:
             if closer == ";;" and _CASE_END.match(self.text, self.at, self.end):
                 return True
@@ -112,21 +112,21 @@ class Reader(Words):
             pattern = re.compile(rf"^{tabs}{re.escape(document.delimiter)}$", re.MULTILINE)
             last = pattern.search(self.text, self.at, self.end)
             end, after = last.span() if last else (self.end, self.end)
-            read = self.verbatim(end, "literal") if document.is_literal else self.document(end)
+            read = self.read_verbatim(end, "literal") if document.is_literal else self.read_here_document(end)
             document.redirect.target = read
             self.at = min(after + 1, self.end)
 
-    def _pipeline(self) -> list[Command]:
-        commands = [self._command()]
+    def _read_pipeline(self) -> list[Command]:
+        commands = [self._read_command()]
         while True:
             self._skip_blanks()
             if not self.text.startswith("|", self.at) or self.text.startswith("||", self.at) or self.at >= self.end:
                 return commands
             self.at += 2 if self.text.startswith("|&", self.at) else 1
             self._skip_to_command()
-            commands.append(self._command())
+            commands.append(self._read_command())
 
-    def _command(self) -> Command:
+    def _read_command(self) -> Command:
         self._skip_to_command()
         while prefix := _PREFIX.match(self.text, self.at, self.end):
             self.at = prefix.end()
@@ -134,49 +134,51 @@ class Reader(Words):
         if self.text.startswith("((", self.at):
             start = self.at
             self.at += 2
-            if computed := self.arithmetic():
-                return self._redirected(Command("((", computed=(computed,)))
+            if computed := self.read_arithmetic():
+                return self._read_redirects(Command("((", computed=(computed,)))
             self.at = start
         if self.text.startswith("(", self.at):
-            return self._redirected(self._nested("(", 1, ")"))
+            return self._read_redirects(self._read_nested("(", 1, ")"))
         compound = _COMPOUND.match(self.text, self.at, self.end)
         if compound is None:
-            return self._simple()
+            return self._read_simple()
         kind = compound[0]
         if kind in _CLOSERS:
-            return self._redirected(self._nested(kind, len(kind), _CLOSERS[kind]))
+            return self._read_redirects(self._read_nested(kind, len(kind), _CLOSERS[kind]))
         self.at = compound.end()
         self._skip_blanks()
-        return self._redirected(
-            {"case": self._case, "[[": self._test, "function": self._function}.get(kind, self._loop)()
+        return self._read_redirects(
+            {"case": self._read_case, "[[": self._read_test, "function": self._read_function}.get(
+                kind, self._read_loop
+            )()
         )
 
-    def _nested(self, kind: str, opening: int, closer: str) -> Command:
+    def _read_nested(self, kind: str, opening: int, closer: str) -> Command:
         self.at += opening
-        command = Command(kind, scripts=[self.script(closer)])
+        command = Command(kind, scripts=[self.read_script(closer)])
         self.at = min(self.at + len(closer), self.end)
         return command
 
-    def _loop(self) -> Command:
+    def _read_loop(self) -> Command:
         command = Command("for")
         if self.text.startswith("((", self.at):
             self.at += 2
-            if computed := self.arithmetic():
+            if computed := self.read_arithmetic():
                 command.computed = (computed,)
         else:
-            command.words.append(self.word())
+            command.words.append(self.read_word())
         self._skip_to_command()
         if found := _IN.match(self.text, self.at, self.end):
             self.at = found.end()
             self._skip_blanks()
-            while word := self.word():
+            while word := self.read_word():
                 command.words.append(word)
                 self._skip_blanks()
-        command.scripts = self._nested("for", 0, "done").scripts
+        command.scripts = self._read_nested("for", 0, "done").scripts
         return command
 
-    def _case(self) -> Command:
-        command = Command("case", words=[self.word()])
+    def _read_case(self) -> Command:
+        command = Command("case", words=[self.read_word()])
         self._skip_to_command()
         self.at += 2 if _IN.match(self.text, self.at, self.end) else 0
         while True:
@@ -189,51 +191,51 @@ class Reader(Words):
             start = self.at
             while self.at < self.end and self.text[self.at] in "(| \t":
                 self.at += 1
-            command.words.append(self.word())
+            command.words.append(self.read_word())
             self._skip_blanks()
             if self.text.startswith(")", self.at):
                 self.at += 1
-                command.scripts.append(self.script(";;", "esac"))
+                command.scripts.append(self.read_script(";;", "esac"))
                 if end := _CASE_END.match(self.text, self.at, self.end):
                     self.at = end.end()
             elif self.at == start:
                 raise Undecided("its `case` cannot be read")
 
-    def _test(self) -> Command:
+    def _read_test(self) -> Command:
         command = Command(words=[(Text("[["),)])
         while self.at < self.end:
             self._skip_to_command()
             if self.text.startswith("]]", self.at) and self._is_keyword("]]"):
                 self.at += 2
                 return command
-            if word := self.word():
+            if word := self.read_word():
                 command.words.append(word)
             else:
                 self.at += 1
         return command
 
-    def _function(self) -> Command:
-        name = self.word()
+    def _read_function(self) -> Command:
+        name = self.read_word()
         self._skip_blanks()
-        return self._body(name)
+        return self._read_function_body(name)
 
-    def _body(self, name: Word) -> Command:
+    def _read_function_body(self, name: Word) -> Command:
         if self.text.startswith("(", self.at):
             self.at += 1
             self._skip_blanks()
             self.at += 1 if self.text.startswith(")", self.at) else 0
-        self.enter()
-        body = self._command()
-        self.leave()
+        self.enter_level()
+        body = self._read_command()
+        self.leave_level()
         return Command("function", words=[name], scripts=[Script([[body]])])
 
-    def _redirected(self, command: Command) -> Command:
+    def _read_redirects(self, command: Command) -> Command:
         self._skip_blanks()
-        while self._redirect(command):
+        while self._read_redirect(command):
             self._skip_blanks()
         return command
 
-    def _redirect(self, command: Command) -> bool:
+    def _read_redirect(self, command: Command) -> bool:
         found = _REDIRECT.match(self.text, self.at, self.end)
         if found is None:
             return False
@@ -242,7 +244,7 @@ class Reader(Words):
         command.redirects.append(redirect)
         if redirect.operator not in _HERE:
             self._skip_blanks()
-            redirect.target = self.word()
+            redirect.target = self.read_word()
             return True
         delimiter = _DELIMITER.match(self.text, self.at, self.end)
         if delimiter is None or "${" in delimiter[1]:
@@ -252,46 +254,50 @@ class Reader(Words):
         self._pending.append(_Pending(redirect, bare, bare != delimiter[1]))
         return True
 
-    def _simple(self) -> Command:
+    def _read_simple(self) -> Command:
         command = Command()
         while True:
             self._skip_blanks()
-            if self._redirect(command):
+            if self._read_redirect(command):
                 continue
             if self.at >= self.end or self.text[self.at] in "\n;&|)#":
                 return command
             if self.text[self.at] == "(":
-                if len(command.words) == 1 and not command.assignments and text_of(command.words[0]) is not None:
-                    return self._redirected(self._body(command.words[0]))
-                raise Undecided("it has a parenthesis where shells expect none")
-            word = self.word()
-            assigned = assignment_of(word)
-            if self.text.startswith("(", self.at) and assigned and not text_of(assigned.value):
+                if (
+                    len(command.words) == 1
+                    and not command.assignments
+                    and get_constant_text(command.words[0]) is not None
+                ):
+                    return self._read_redirects(self._read_function_body(command.words[0]))
+                raise Undecided("it has an unexpected parenthesis")
+            word = self.read_word()
+            assigned = parse_assignment(word)
+            if self.text.startswith("(", self.at) and assigned and not get_constant_text(assigned.value):
                 command.words += [] if not command.words else [word]
-                self._array(command, word)
+                self._read_array(command, word)
             elif assigned and not command.words:
                 command.assignments.append(assigned)
             else:
                 command.words.append(word)
 
-    def _array(self, command: Command, word: Word) -> None:
+    def _read_array(self, command: Command, word: Word) -> None:
         """Read the items in `name=(…)`. Each becomes an assignment, so that `[subscript]=value` is one too."""
         self.at += 1
         self._skip_to_command()
         while self.at < self.end and self.text[self.at] != ")":
-            item = self.word()
+            item = self.read_word()
             if not item:
                 raise Undecided("its array cannot be read")
-            name, first = _name_of(word), item[0]
+            name, first = _get_assigned_name(word), item[0]
             is_subscripted = isinstance(first, Text) and not first.quoted and first.text.startswith("[")
             text = f"{name}{first.text}" if is_subscripted and isinstance(first, Text) else f"{name}="
-            assigned = assignment_of((Text(text, quoted=False), *(item[1:] if is_subscripted else item)))
+            assigned = parse_assignment((Text(text, quoted=False), *(item[1:] if is_subscripted else item)))
             command.assignments += [assigned] if assigned else []
             self._skip_to_command()
         self.at = min(self.at + 1, self.end)
 
 
-def _name_of(word: Word) -> str:
-    assigned = assignment_of(word)
+def _get_assigned_name(word: Word) -> str:
+    assigned = parse_assignment(word)
     assert assigned is not None
     return assigned.name

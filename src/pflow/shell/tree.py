@@ -97,7 +97,7 @@ class Script:
     pipelines: list[list[Command]] = field(default_factory=list[list[Command]])
 
 
-def text_of(word: Word) -> str | None:
+def get_constant_text(word: Word) -> str | None:
     """Return the text of a constant word, or None if the shell would make something else of it."""
     parts: list[str] = []
     for part in word:
@@ -107,7 +107,7 @@ def text_of(word: Word) -> str | None:
     return "".join(parts)
 
 
-def splits(word: Word) -> bool:
+def may_split(word: Word) -> bool:
     """Return whether the shell may make no word or several words of this one."""
     return any(
         isinstance(part, Variable | Substitution) and (part.splits or (isinstance(part, Variable) and part.name == "@"))
@@ -115,7 +115,7 @@ def splits(word: Word) -> bool:
     )
 
 
-def base_of(path: str | None) -> str:
+def get_base_name(path: str | None) -> str:
     """Return the last part of a path."""
     return (path or "").rpartition("/")[2]
 
@@ -125,15 +125,15 @@ def is_glob(word: Word) -> bool:
     return any(isinstance(part, Text) and not part.quoted and _GLOB.search(part.text) for part in word)
 
 
-def file_of(word: Word) -> str | None:
+def get_file_name(word: Word) -> str | None:
     """Return the name, without its folder, of the file that a word stands for; None if it is not constant."""
     last = word[-1] if word else None
-    if is_glob(word) or not isinstance(last, Text) or ("/" not in last.text and text_of(word) is None):
+    if is_glob(word) or not isinstance(last, Text) or ("/" not in last.text and get_constant_text(word) is None):
         return None
-    return base_of(text_of(word) or last.text)
+    return get_base_name(get_constant_text(word) or last.text)
 
 
-def prefix_of(word: Word) -> str:
+def get_constant_prefix(word: Word) -> str:
     """Return the constant text with which a word begins."""
     parts: list[str] = []
     for part in word:
@@ -143,7 +143,7 @@ def prefix_of(word: Word) -> str:
     return "".join(parts)
 
 
-def without(word: Word, count: int) -> Word:
+def drop_prefix(word: Word, count: int) -> Word:
     """Return a word without its first characters, all of which are constant."""
     rest = list(word)
     while count and rest and isinstance(first := rest[0], Text):
@@ -152,7 +152,7 @@ def without(word: Word, count: int) -> Word:
     return tuple(rest)
 
 
-def assignment_of(word: Word) -> Assignment | None:
+def parse_assignment(word: Word) -> Assignment | None:
     """Return the assignment that a word such as `name=value` or `name[0]=value` is."""
     if not word or not isinstance(first := word[0], Text) or first.quoted:
         return None
@@ -160,19 +160,19 @@ def assignment_of(word: Word) -> Assignment | None:
     if found is None:
         return None
     if found[2] != "[":
-        return Assignment(found[1], without(word, found.end()))
-    return _subscripted(found[1], without(word, found.end()))
+        return Assignment(found[1], drop_prefix(word, found.end()))
+    return _parse_subscripted(found[1], drop_prefix(word, found.end()))
 
 
-def named_assignment_of(word: Word) -> Assignment | None:
+def parse_named_assignment(word: Word) -> Assignment | None:
     """Return the assignment that an argument of `export` or `env` is, in quotes or not."""
-    found = _ASSIGNED.match(prefix_of(word))
+    found = _ASSIGNED.match(get_constant_prefix(word))
     if found is None or found[2] == "[":
-        return assignment_of(word)
-    return Assignment(found[1], without(word, found.end()))
+        return parse_assignment(word)
+    return Assignment(found[1], drop_prefix(word, found.end()))
 
 
-def _subscripted(name: str, rest: Word) -> Assignment | None:
+def _parse_subscripted(name: str, rest: Word) -> Assignment | None:
     subscript: list[Part] = []
     for at, part in enumerate(rest):
         if isinstance(part, Text) and not part.quoted and (end := _SUBSCRIBED.search(part.text)):
@@ -182,12 +182,12 @@ def _subscripted(name: str, rest: Word) -> Assignment | None:
     return None
 
 
-def marks_in(word: Word) -> Iterator[int]:
+def iter_marks(word: Word) -> Iterator[int]:
     """Yield the templates of a word, those in variables and arithmetic too."""
     for part in word:
         if isinstance(part, Mark):
             yield part.index
         elif isinstance(part, Variable):
-            yield from marks_in(part.inner + part.computed)
+            yield from iter_marks(part.inner + part.computed)
         elif isinstance(part, Arithmetic):
-            yield from marks_in(part.parts)
+            yield from iter_marks(part.parts)

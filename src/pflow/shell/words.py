@@ -51,20 +51,20 @@ class Words(ABC):
         self._retries = 0
 
     @abstractmethod
-    def script(self, *closers: str) -> Script:
+    def read_script(self, *closers: str) -> Script:
         """Read commands up to one of the closers, which is left to the caller."""
 
-    def enter(self) -> None:
+    def enter_level(self) -> None:
         """Go one level deeper. Raises Undecided."""
         self._depth += 1
         if self._depth > _MOST_NESTED:
             raise Undecided("it is nested too deeply")
 
-    def leave(self) -> None:
+    def leave_level(self) -> None:
         self._depth -= 1
 
-    def word(self) -> Word:
-        """Read the word at the present position; an empty one if there is none."""
+    def read_word(self) -> Word:
+        """Read the word at the present position; return an empty word if there is none."""
         parts: list[Part] = []
         while self.at < self.end:
             char = self.text[self.at]
@@ -73,22 +73,22 @@ class Words(ABC):
                 self.at = plain.end()
             elif char in "<>" and self.text.startswith("(", self.at + 1):
                 self.at += 2
-                parts.append(self._substitution(fed=char == ">"))
+                parts.append(self._read_substitution(fed=char == ">"))
             elif char in " \t\n;&|<>()":
                 break
             else:
-                self._special(parts, "bare")
+                self._read_special(parts, "bare")
         return tuple(parts)
 
-    def document(self, end: int) -> Word:
+    def read_here_document(self, end: int) -> Word:
         """Read the text of a here-document up to `end`."""
         before, self.end = self.end, end
         parts: list[Part] = []
-        self._until("", parts, "document")
+        self._read_until("", parts, "document")
         self.at, self.end = end, before
         return tuple(parts)
 
-    def verbatim(self, end: int, context: Context) -> Word:
+    def read_verbatim(self, end: int, context: Context) -> Word:
         """Read text in which a shell replaces nothing up to `end`."""
         parts: list[Part] = []
         for start in self._starts[bisect_left(self._starts, self.at) : bisect_left(self._starts, end)]:
@@ -100,13 +100,13 @@ class Words(ABC):
         self.at = end
         return tuple(parts)
 
-    def arithmetic(self) -> Arithmetic | None:
+    def read_arithmetic(self) -> Arithmetic | None:
         """Read up to the `))` that closes arithmetic; None, and nothing read, if it is a subshell in another."""
         start = self.at
         parts: list[Part] = []
-        self.enter()
+        self.enter_level()
         try:
-            self._arithmetic(parts)
+            self._read_arithmetic_parts(parts)
         except _NotArithmetic:
             self.at = start
             self._retries += 1
@@ -114,15 +114,15 @@ class Words(ABC):
                 raise Undecided("it has too many parentheses") from None
             return None
         finally:
-            self.leave()
+            self.leave_level()
         return Arithmetic(tuple(parts))
 
-    def _arithmetic(self, parts: list[Part]) -> None:
+    def _read_arithmetic_parts(self, parts: list[Part]) -> None:
         depth = 0
         while self.at < self.end:
             char = self.text[self.at]
             if char not in "()":
-                self._next(parts, "arithmetic")
+                self._read_next(parts, "arithmetic")
                 continue
             if char == ")" and not depth:
                 if not self.text.startswith("))", self.at):
@@ -133,22 +133,22 @@ class Words(ABC):
             parts.append(Text(char))
             self.at += 1
 
-    def _until(self, closer: str, parts: list[Part], mode: str) -> None:
+    def _read_until(self, closer: str, parts: list[Part], mode: str) -> None:
         """Read parts up to the closer, and the closer."""
         while self.at < self.end:
             if closer and self.text[self.at] == closer:
                 self.at += 1
                 return
-            self._next(parts, mode)
+            self._read_next(parts, mode)
 
-    def _next(self, parts: list[Part], mode: str) -> None:
+    def _read_next(self, parts: list[Part], mode: str) -> None:
         if plain := _PLAIN[mode].match(self.text, self.at, self.end):
             parts.append(Text(plain[0]))
             self.at = plain.end()
         else:
-            self._special(parts, mode)
+            self._read_special(parts, mode)
 
-    def _special(self, parts: list[Part], mode: str) -> None:
+    def _read_special(self, parts: list[Part], mode: str) -> None:
         """Read an escape, a quote or an expansion."""
         char = self.text[self.at]
         if span := self._marks.get(self.at):
@@ -156,22 +156,22 @@ class Words(ABC):
             parts.append(Mark(span.number))
             self.at = span.end
         elif char == "\\":
-            parts.append(self._escape(mode))
+            parts.append(self._read_escape(mode))
         elif char == "$":
-            self._dollar(parts, mode)
+            self._read_dollar(parts, mode)
         elif char == "`":
-            parts.append(replace(self._backticks(), splits=mode == "bare"))
+            parts.append(replace(self._read_backticks(), splits=mode == "bare"))
         elif char == "'" and mode == "bare":
-            self._single(parts)
+            self._read_single_quoted(parts)
         elif char == '"' and mode == "bare":
             self.at += 1
             parts.append(Text(""))
-            self._until('"', parts, "double")
+            self._read_until('"', parts, "double")
         else:
             parts.append(Text(char))
             self.at += 1
 
-    def _escape(self, mode: str) -> Text:
+    def _read_escape(self, mode: str) -> Text:
         escaped = self.text[self.at + 1 : min(self.at + 2, self.end)]
         if mode in _ESCAPABLE and escaped not in _ESCAPABLE[mode]:
             self.at += 1
@@ -181,25 +181,25 @@ class Words(ABC):
         self.at = min(self.at + 2, self.end)
         return Text("" if escaped == "\n" else escaped)
 
-    def _single(self, parts: list[Part]) -> None:
+    def _read_single_quoted(self, parts: list[Part]) -> None:
         self.at += 1
         end = self.at
-        while (end := self.text.find("'", end, self.end)) >= 0 and (within := self._span_over(end)):
-            end = within.end
-        parts += self.verbatim(self.end if end < 0 else end, "single")
+        while (end := self.text.find("'", end, self.end)) >= 0 and (span := self._find_span_over(end)):
+            end = span.end
+        parts += self.read_verbatim(self.end if end < 0 else end, "single")
         self.at = min(self.at + 1, self.end)
 
-    def _span_over(self, place: int) -> Span | None:
-        """Return the template that a position is within."""
-        before = bisect_left(self._starts, place) - 1
+    def _find_span_over(self, position: int) -> Span | None:
+        """Return the template around a position, or None."""
+        before = bisect_left(self._starts, position) - 1
         span = self._marks[self._starts[before]] if before >= 0 else None
-        return span if span and place < span.end else None
+        return span if span and position < span.end else None
 
-    def _dollar(self, parts: list[Part], mode: str) -> None:
+    def _read_dollar(self, parts: list[Part], mode: str) -> None:
         text, at = self.text, self.at
         if text.startswith("$((", at):
             self.at += 3
-            computed = self.arithmetic()
+            computed = self.read_arithmetic()
             if computed is not None:
                 parts.append(computed)
                 return
@@ -208,10 +208,10 @@ class Words(ABC):
             raise Undecided("shells disagree about $[…]: write $((…)) for a number, \\$[ for a text")
         if text.startswith("$(", at):
             self.at += 2
-            parts.append(replace(self._substitution(), splits=mode == "bare"))
+            parts.append(replace(self._read_substitution(), splits=mode == "bare"))
         elif text.startswith("${", at):
             self.at += 2
-            parts.append(replace(self._braces(mode), splits=mode == "bare"))
+            parts.append(replace(self._read_braces(mode), splits=mode == "bare"))
         elif name := _NAME.match(text, at + 1, self.end):
             parts.append(Variable(name[0], splits=mode == "bare"))
             self.at = name.end()
@@ -222,17 +222,17 @@ class Words(ABC):
             parts.append(Text("$"))
 
     def _check_ansi(self) -> None:
-        """Raise Undecided for `$'\\''`, which ends at the second quote in one shell and at the third in the other."""
+        """Raise Undecided for an ANSI-C string with an escaped quote, whose end shells disagree about."""
         end = self.text.find("'", self.at + 1, self.end)
         if end > 0 and self.text[end - 1] == "\\":
             raise Undecided("shells disagree where $'…' with \\' in it ends")
 
-    def _substitution(self, *, fed: bool = False) -> Substitution:
-        script = self.script(")")
+    def _read_substitution(self, *, fed: bool = False) -> Substitution:
+        script = self.read_script(")")
         self.at = min(self.at + 1, self.end)
         return Substitution(script, fed)
 
-    def _backticks(self) -> Substitution:
+    def _read_backticks(self) -> Substitution:
         start = self.at = self.at + 1
         while self.at < self.end and self.text[self.at] != "`":
             span = self._marks.get(self.at)
@@ -242,12 +242,12 @@ class Words(ABC):
             raise Undecided("backticks with a backslash and a template in them: write $(…)")
         script = Script()
         while self.at < self.end:
-            script.pipelines += self.script().pipelines
+            script.pipelines += self.read_script().pipelines
         self.at, self.end = min(self.end + 1, before), before
         return Substitution(script)
 
-    def _braces(self, mode: str) -> Variable:
-        self.enter()
+    def _read_braces(self, mode: str) -> Variable:
+        self.enter_level()
         found = _LONG_NAME.match(self.text, self.at, self.end)
         assert found is not None
         self.at = found.end()
@@ -256,16 +256,16 @@ class Words(ABC):
         inner: list[Part] = []
         if self.text.startswith("[", self.at):
             self.at += 1
-            self._until("]", computed, "subscript")
+            self._read_until("]", computed, "subscript")
         if _OFFSET.match(self.text, self.at):
-            self._until("}", computed, "subscript")
+            self._read_until("}", computed, "subscript")
         else:
-            self._pattern(inner, mode)
-        self.leave()
+            self._read_pattern(inner, mode)
+        self.leave_level()
         operation = (found[1] or "") + self.text[start : max(start, self.at - 1)]
         return Variable(found[2] or "", operation, tuple(inner), tuple(computed))
 
-    def _pattern(self, parts: list[Part], mode: str) -> None:
+    def _read_pattern(self, parts: list[Part], mode: str) -> None:
         """Read the word in `${name:-word}` or the pattern in `${name#pattern}`."""
         is_pattern = not re.compile(r":?[-=?+]").match(self.text, self.at)
         outer = mode if mode in _CONTEXTS else "bare"
@@ -281,6 +281,6 @@ class Words(ABC):
                 raise Undecided("shells disagree about quotes in a pattern in double quotes")
             elif char == '"' and outer == "double":
                 self.at += 1
-                self._until('"', parts, "double")
+                self._read_until('"', parts, "double")
             else:
-                self._special(parts, outer)
+                self._read_special(parts, outer)

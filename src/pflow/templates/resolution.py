@@ -1,4 +1,4 @@
-"""Templates and values: what a text with templates stands for."""
+"""Resolution of templates: text with templates becomes text or values."""
 
 import json
 from collections.abc import Iterator
@@ -7,18 +7,19 @@ from typing import Any, Final, cast
 import orjson
 
 from pflow.errors import NodeFailed, TemplateUnresolved
-from pflow.templates.scope import ABSENT, Scope, inside
-from pflow.templates.syntax import Literal, Reference, Template, pieces_of
-from pflow.templates.truncation import check_whole
+from pflow.templates.scope import ABSENT, Scope, get_item
+from pflow.templates.syntax import Literal, Reference, Template, parse_pieces
+from pflow.templates.truncation import refuse_truncated
+from pflow.templates.unresolved import explain_missing
 
-_ITEM: Final = 32
+_ITEM_CHARACTERS: Final = 32
 """For how many characters an item of a list or an object counts: it takes about as much room."""
-LONGEST: Final = 64 * 1024 * 1024
-"""How many characters and items there may be in what templates are put into."""
+MOST_CHARACTERS: Final = 64 * 1024 * 1024
+"""The most characters and items that templates may insert."""
 
 
 class Resolution:
-    """Resolves value after value, and remembers every reference that led nowhere."""
+    """Resolves values and records every reference without a value."""
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -27,21 +28,21 @@ class Resolution:
         self._sizes: dict[int, int] = {}
         self._put_before: list[Any] = []
 
-    def resolved(self, value: Any) -> Any:
-        """The same value with each template in it replaced by what it stands for."""
+    def resolve_value(self, value: Any) -> Any:
+        """Return the value with each template replaced by its value."""
         if isinstance(value, str):
-            return self.text(value) if "${" in value else value
+            return self.resolve_text(value) if "${" in value else value
         if isinstance(value, dict):
-            return {key: self.resolved(item) for key, item in cast("dict[str, Any]", value).items()}
+            return {key: self.resolve_value(item) for key, item in cast("dict[str, Any]", value).items()}
         if isinstance(value, list):
-            return [self.resolved(item) for item in cast("list[Any]", value)]
+            return [self.resolve_value(item) for item in cast("list[Any]", value)]
         return value
 
-    def text(self, text: str) -> Any:
-        """What a text stands for: a value of any type if it is one template and nothing else, else a text."""
-        pieces = pieces_of(text)
+    def resolve_text(self, text: str) -> Any:
+        """Return the value of a text: of any type if the text is a single template, else text."""
+        pieces = parse_pieces(text)
         if len(pieces) == 1 and isinstance(only := pieces[0], Template) and (only.start, only.end) == (0, len(text)):
-            return self._put(only)
+            return self._resolve_bounded(only)
         parts: list[str] = []
         at = 0
         for piece in pieces:
@@ -51,17 +52,17 @@ class Resolution:
                 parts.append("${")
                 at = piece + 3
             else:
-                parts.append(as_text(self._put(piece)))
+                parts.append(format_as_text(self._resolve_bounded(piece)))
                 at = piece.end
         parts.append(text[at:])
         return "".join(parts)
 
-    def value(self, template: Template) -> Any:
-        """The first of its choices that is there and not null; null if the last is. Missing ones are remembered."""
+    def resolve_template(self, template: Template) -> Any:
+        """Return the first choice that exists and is not null, else null. Record missing references."""
         found: Any = ABSENT
         absent: list[Reference] = []
         for choice in template.choices:
-            found = choice.value if isinstance(choice, Literal) else self._followed(choice)
+            found = choice.value if isinstance(choice, Literal) else self._follow_reference(choice)
             if found is ABSENT:
                 absent.append(cast("Reference", choice))
             elif found is not None:
@@ -71,52 +72,50 @@ class Resolution:
             return None
         return found
 
-    def referred(self, reference: Reference) -> Any:
-        """What one reference refers to; null if there is nothing."""
-        found = self._followed(reference)
+    def resolve_reference(self, reference: Reference) -> Any:
+        """Return the value of a reference, or None."""
+        found = self._follow_reference(reference)
         return None if found is ABSENT else found
 
-    def check(self, **ids: Any) -> None:
-        """Raises TemplateUnresolved if anything was missing."""
+    def raise_if_missing(self, **ids: Any) -> None:
+        """Raise TemplateUnresolved if a reference was missing."""
         if not self.missing:
             return
-        from pflow.templates.unresolved import told_of
-
         texts = list(dict.fromkeys(one.text for one in self.missing))
-        told = told_of(self.missing, self._scope)
-        raise TemplateUnresolved(texts, available=told.available, hint=told.hint, **ids)
+        explanation = explain_missing(self.missing, self._scope)
+        raise TemplateUnresolved(texts, available=explanation.available, hint=explanation.hint, **ids)
 
-    def _put(self, template: Template) -> Any:
-        """The value of a template. Values may hold each other many times over: what is made of them is bounded."""
-        value = self.value(template)
+    def _resolve_bounded(self, template: Template) -> Any:
+        """Return the value of a template, and bound the total size of all inserted values."""
+        value = self.resolve_template(template)
         if not isinstance(value, (str, dict, list)):
             return value
-        kept = cast("Any", value)
-        self._put_before.append(kept)
-        if len(self._put_before) == 2:  # one alone is no larger than it was
-            self._size = _size(self._put_before[0], self._sizes)
+        bounded = cast("Any", value)
+        self._put_before.append(bounded)
+        if len(self._put_before) == 2:  # a single value is as large as before
+            self._size = _count_characters(self._put_before[0], self._sizes)
         if len(self._put_before) > 1:
-            self._size += _size(kept, self._sizes)
-        if self._size > LONGEST:
+            self._size += _count_characters(bounded, self._sizes)
+        if self._size > MOST_CHARACTERS:
             raise NodeFailed(
-                f"The values that these templates put together have more than {LONGEST:,} characters and items.",
-                hint="Use each value once, or only the part of it that is needed, or write it to a file.",
+                f"These templates put together more than {MOST_CHARACTERS:,} characters and items.",
+                hint="Use each value once, use only a part of it, or write it to a file.",
             )
-        return kept
+        return bounded
 
-    def _followed(self, reference: Reference) -> Any:
+    def _follow_reference(self, reference: Reference) -> Any:
         value = self._scope.get(reference.root)
         for depth, step in enumerate(reference.steps):
             if value is ABSENT or value is None:
                 return ABSENT
-            place = self._followed(step) if isinstance(step, Reference) else step
-            check_whole(value, place, reference, depth)
-            value = inside(value, place)
+            key = self._follow_reference(step) if isinstance(step, Reference) else step
+            refuse_truncated(value, key, reference, depth)
+            value = get_item(value, key)
         return value
 
 
-def _size(value: Any, sizes: dict[int, int]) -> int:
-    """The characters and items of a value, each counted as often as it is there. `sizes` are those known."""
+def _count_characters(value: Any, sizes: dict[int, int]) -> int:
+    """Return the number of characters and items of a value, counting repeated parts each time. `sizes` caches parts."""
     if isinstance(value, str):
         return len(value)
     waiting = [value]
@@ -128,12 +127,12 @@ def _size(value: Any, sizes: dict[int, int]) -> int:
             waiting += unknown
             continue
         texts = sum(len(item) for item in items if isinstance(item, str))
-        sizes[id(waiting.pop())] = _ITEM * (1 + len(items)) + texts + sum(sizes[id(item)] for item in inner)
+        sizes[id(waiting.pop())] = _ITEM_CHARACTERS * (1 + len(items)) + texts + sum(sizes[id(item)] for item in inner)
     return sizes[id(value)]
 
 
-def as_text(value: Any) -> str:
-    """A value within a text: nothing for null, JSON for all but text."""
+def format_as_text(value: Any) -> str:
+    """Return a value as part of a text: empty for null, JSON for other types than text."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -141,18 +140,18 @@ def as_text(value: Any) -> str:
     try:
         return orjson.dumps(value, default=str).decode()
     except orjson.JSONEncodeError:
-        return _long_way(value)
+        return _format_unusual_value(value)
 
 
-def _long_way(value: Any) -> str:
-    """JSON of what the fast way refuses: integers beyond 64 bits, half characters, keys that are no text."""
+def _format_unusual_value(value: Any) -> str:
+    """Return JSON of values that orjson refuses: integers beyond 64 bits, surrogates, keys that are not text."""
     try:
         return json.dumps(value, default=str, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return str(value)
 
 
-def texts_within(value: Any, *, keys: bool = True) -> Iterator[str]:
+def iter_texts(value: Any, *, keys: bool = True) -> Iterator[str]:
     """All texts and numbers in a value, as text; those of its keys too."""
     waiting = [value]
     while waiting:

@@ -13,7 +13,7 @@ ABSENT: Final = object()
 
 
 class Scope:
-    """Names and their values: those of a run, and within them those of one item of a batch."""
+    """Names and their values: those of a run, with those of one batch item on top."""
 
     __slots__ = ("_above", "values")
 
@@ -22,31 +22,31 @@ class Scope:
         self._above = above
 
     def get(self, name: str) -> Any:
-        """The value of a name, or ABSENT."""
+        """Return the value of a name, or ABSENT."""
         if name in self.values:
             return self.values[name]
         return self._above.get(name) if self._above is not None else ABSENT
 
-    def names(self) -> list[str]:
-        above = self._above.names() if self._above is not None else []
+    def list_names(self) -> list[str]:
+        above = self._above.list_names() if self._above is not None else []
         return [*self.values, *(name for name in above if name not in self.values)]
 
 
-def inside(value: Any, place: Any) -> Any:
-    """What is in a value at a key or an index, or ABSENT. A text that holds JSON is read."""
+def get_item(value: Any, key: Any) -> Any:
+    """Return the item of a value at a key or an index, or ABSENT. JSON in a text is parsed."""
     if isinstance(value, str):
-        value = json_in(value)
+        value = parse_embedded_json(value)
     if isinstance(value, dict):
-        return cast("dict[str, Any]", value).get(str(place), ABSENT)
+        return cast("dict[str, Any]", value).get(str(key), ABSENT)
     if isinstance(value, list):
         items = cast("list[Any]", value)
-        index = place if isinstance(place, int) else int(place) if _INDEX.fullmatch(str(place)) else None
+        index = key if isinstance(key, int) else int(key) if _INDEX.fullmatch(str(key)) else None
         return items[index] if index is not None and -len(items) <= index < len(items) else ABSENT
     return ABSENT
 
 
-def json_in(text: str) -> Any:
-    """What a text holds that is the JSON of an object or a list, as the output of many commands is."""
+def parse_embedded_json(text: str) -> Any:
+    """Return the JSON object or list that a text contains, as the output of many commands does, or ABSENT."""
     if len(text) > _JSON_CHARS or text.lstrip()[:1] not in ("{", "["):
         return ABSENT
     try:

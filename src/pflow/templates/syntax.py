@@ -1,4 +1,4 @@
-"""Templates in text: where they are, and what they refer to. Pure, and blind to values."""
+"""Syntax of templates in text: positions and references. Pure: values are not needed."""
 
 import re
 from collections.abc import Iterator
@@ -17,17 +17,17 @@ _REFERENCE: Final = rf"(?!{_CONSTANT}){_NAME}(?:\.[\w-]+|\[(?:{_INDEX}|\$\{{{_PL
 _LITERAL: Final = rf'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?{_ENDS}|{_CONSTANT}'
 # Atomic, so that no text makes the search try one way after the other.
 _CHOICE: Final = rf"(?>{_LITERAL}|{_REFERENCE})"
-# The first choice is a reference: `${1}` and `${"x"}` are none of ours.
+# The first choice is a reference: `${1}` and `${"x"}` are not templates.
 _TEMPLATE: Final = re.compile(rf"\$\$\{{|\$\{{\s*((?>{_REFERENCE})(?:\s*\?\?\s*{_CHOICE})*)\s*\}}")
 _CHOICES: Final = re.compile(rf"({_LITERAL})|({_REFERENCE})")
 _STEP: Final = re.compile(rf"\.([\w-]+)|\[({_INDEX})\]|\[\$\{{({_PLAIN})\}}\]")
-_KEPT: Final = 10_000
+_LONGEST_CACHED: Final = 10_000
 """Texts that are longer are rare, and not worth keeping."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A name, and the way from its value to what is meant; a step may itself be a reference, to an index."""
+    """A name, and the steps from its value to the referenced value; a step may be a reference to an index."""
 
     root: str
     steps: "tuple[str | int | Reference, ...]"
@@ -51,12 +51,12 @@ class Template(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What it refers to, in the words of who wrote it."""
-        return " ?? ".join(one.text if isinstance(one, Reference) else _written(one) for one in self.choices)
+        """The text of the template, without `${` and `}`."""
+        return " ?? ".join(one.text if isinstance(one, Reference) else _format_literal(one) for one in self.choices)
 
 
 @lru_cache(maxsize=16_384)
-def _parsed(text: str) -> tuple[Template | int, ...]:
+def _parse_pieces_cached(text: str) -> tuple[Template | int, ...]:
     found: list[Template | int] = []
     for match in _TEMPLATE.finditer(text):
         if match[1] is None:
@@ -64,7 +64,7 @@ def _parsed(text: str) -> tuple[Template | int, ...]:
             continue
         inner = match[1]
         try:
-            choices = _choices(inner) if len(inner) < _KEPT else _choices.__wrapped__(inner)
+            choices = _parse_choices(inner) if len(inner) < _LONGEST_CACHED else _parse_choices.__wrapped__(inner)
         except orjson.JSONDecodeError:  # `007`, or an escape that JSON does not know
             continue
         found.append(Template(choices, *match.span()))
@@ -72,75 +72,75 @@ def _parsed(text: str) -> tuple[Template | int, ...]:
 
 
 @lru_cache(maxsize=16_384)
-def _choices(inner: str) -> tuple[Choice, ...]:
-    """What is between `${` and `}`. The same is often there many times, and then parsed once."""
-    return tuple(_choice(one) for one in _CHOICES.finditer(inner))
+def _parse_choices(inner: str) -> tuple[Choice, ...]:
+    """Return the choices between `${` and `}`, cached because the same text often repeats."""
+    return tuple(_parse_choice(one) for one in _CHOICES.finditer(inner))
 
 
-def _choice(match: re.Match[str]) -> Choice:
-    return Literal(orjson.loads(match[1])) if match[1] is not None else reference(match[2])
+def _parse_choice(match: re.Match[str]) -> Choice:
+    return Literal(orjson.loads(match[1])) if match[1] is not None else parse_reference(match[2])
 
 
-def _written(literal: Literal) -> str:
+def _format_literal(literal: Literal) -> str:
     return orjson.dumps(literal.value).decode()
 
 
-def reference(text: str) -> Reference:
-    """The reference that `text`, without `${` and `}`, is."""
+def parse_reference(text: str) -> Reference:
+    """Return the reference in `text`, without `${` and `}`."""
     end = min((at for at in (text.find("."), text.find("[")) if at >= 0), default=len(text))
     steps: list[str | int | Reference] = []
     for key, index, inner in _STEP.findall(text[end:]):
-        steps.append(reference(inner) if inner else int(index) if index else key)
+        steps.append(parse_reference(inner) if inner else int(index) if index else key)
     return Reference(text[:end], tuple(steps), text)
 
 
-def way_of(reference: Reference, count: int) -> str:
-    """The name and the first `count` steps of a reference, as they are written."""
-    return reference.root + "".join(map(_written_step, reference.steps[:count]))
+def format_reference_prefix(reference: Reference, count: int) -> str:
+    """Return the text of a name and the first `count` steps of a reference."""
+    return reference.root + "".join(map(_format_step, reference.steps[:count]))
 
 
-def _written_step(step: str | int | Reference) -> str:
+def _format_step(step: str | int | Reference) -> str:
     if isinstance(step, str):
         return f".{step}"
     return f"[{step}]" if isinstance(step, int) else f"[${{{step.text}}}]"
 
 
-def templates_in(text: str) -> list[Template]:
+def find_templates(text: str) -> list[Template]:
     """All templates of a text, in order."""
-    return [] if "${" not in text else [one for one in pieces_of(text) if isinstance(one, Template)]
+    return [] if "${" not in text else [one for one in parse_pieces(text) if isinstance(one, Template)]
 
 
-def pieces_of(text: str) -> tuple[Template | int, ...]:
+def parse_pieces(text: str) -> tuple[Template | int, ...]:
     """Templates, and the places of escaped `$${`, in order."""
-    return _parsed(text) if len(text) < _KEPT else _parsed.__wrapped__(text)
+    return _parse_pieces_cached(text) if len(text) < _LONGEST_CACHED else _parse_pieces_cached.__wrapped__(text)
 
 
-def malformed_in(text: str, pieces: tuple[Template | int, ...] | None = None) -> list[int]:
+def find_malformed(text: str, pieces: tuple[Template | int, ...] | None = None) -> list[int]:
     """Where there is a `${` that begins no template. `pieces` are those of the text, if they are known."""
-    places: list[int] = []
+    positions: list[int] = []
     at = 0
-    for piece in (*(pieces_of(text) if pieces is None else pieces), len(text)):
+    for piece in (*(parse_pieces(text) if pieces is None else pieces), len(text)):
         start, end = (piece, piece + len("$${")) if isinstance(piece, int) else (piece.start, piece.end)
         while (opening := text.find("${", at, start)) >= 0:
-            places.append(opening)
+            positions.append(opening)
             at = opening + len("${")
         at = end
-    return places
+    return positions
 
 
-def strings_in(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def iter_strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """All texts in a JSON value, each with the path to it."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, item in cast("dict[str, Any]", value).items():
-            yield from strings_in(item, f"{path}.{key}" if path else key)
+            yield from iter_strings(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for index, item in enumerate(cast("list[Any]", value)):
-            yield from strings_in(item, f"{path}[{index}]")
+            yield from iter_strings(item, f"{path}[{index}]")
 
 
-def references_in(template: Template) -> Iterator[Reference]:
+def iter_references(template: Template) -> Iterator[Reference]:
     """All references of a template, those in indexes too."""
     for choice in template.choices:
         if isinstance(choice, Reference):

@@ -1,48 +1,47 @@
-"""Outputs of which only the beginning was kept: it must not pass for all of it."""
+"""Outputs that were truncated: using the start as if it were complete is an error."""
 
 from pathlib import PurePath
 from typing import Any, Final, cast
 
 from pflow.errors import NodeFailed
-from pflow.templates.syntax import Reference, way_of
+from pflow.templates.syntax import Reference, format_reference_prefix
 
 _SPOOL: Final = "spool"
 _RESULTS: Final = "results"
 _PREVIEW: Final = 2_000
 
 
-class CutShort(NodeFailed):
-    """`told` is what can be said of it where nobody goes on with it."""
+class TruncatedOutput(NodeFailed):
+    """A reference to a truncated output. `summary` describes it where the value is only displayed."""
 
-    told: dict[str, Any]
+    summary: dict[str, Any]
 
 
-def check_whole(value: Any, place: Any, reference: Reference, depth: int) -> None:
-    """Raises NodeFailed if `place`, to which step number `depth` of a reference leads, is a beginning of more.
+def refuse_truncated(value: Any, key: Any, reference: Reference, depth: int) -> None:
+    """Raise TruncatedOutput if step number `depth` of a reference leads to a truncated output.
 
-    Only what a node gives by itself is, or what it gives for an item of a batch: deeper down are data, whatever
-    their keys are.
+    Only direct outputs of a node, or of a batch item, can be truncated; deeper values are data.
     """
-    if not isinstance(value, dict) or not isinstance(place, str) or not _is_own(reference, depth):
+    if not isinstance(value, dict) or not isinstance(key, str) or not _is_direct_output(reference, depth):
         return
     outputs = cast("dict[str, Any]", value)
-    size, file = outputs.get(f"{place}_size"), outputs.get(f"{place}_file")
-    if type(size) is not int or not isinstance(file, str) or not _is_spooled(file, place):
+    size, file = outputs.get(f"{key}_size"), outputs.get(f"{key}_file")
+    if type(size) is not int or not isinstance(file, str) or not _is_spooled(file, key):
         return
-    whole = f"${{{way_of(reference, depth)}.{place}_file}}"
-    cut = CutShort(
-        f"`${{{reference.text}}}` is {size:,} bytes long, and only its beginning was kept.",
-        hint=f"All of it is in the file `{whole}`: read it there, for example with `< {whole}` in a command.",
+    whole = f"${{{format_reference_prefix(reference, depth)}.{key}_file}}"
+    cut = TruncatedOutput(
+        f"`${{{reference.text}}}` is {size:,} bytes long, and only its start is available.",
+        hint=f"The file `{whole}` has all of it: read it, for example with `< {whole}` in a command.",
     )
-    cut.told = {"truncated": True, "bytes": size, "preview": str(outputs.get(place))[:_PREVIEW], "file": file}
+    cut.summary = {"truncated": True, "bytes": size, "preview": str(outputs.get(key))[:_PREVIEW], "file": file}
     raise cut
 
 
-def _is_own(reference: Reference, depth: int) -> bool:
+def _is_direct_output(reference: Reference, depth: int) -> bool:
     return depth == 0 or (depth == 2 and reference.steps[0] == _RESULTS)  # ${node.results[0].stdout}
 
 
-def _is_spooled(file: str, place: str) -> bool:
-    """Whether it lies where long outputs are put: `spool/RUN/stdout-…`."""
+def _is_spooled(file: str, key: str) -> bool:
+    """Return whether it lies where long outputs are put: `spool/RUN/stdout-…`."""
     path = PurePath(file)
-    return path.name.startswith(f"{place}-") and path.parent.parent.name == _SPOOL
+    return path.name.startswith(f"{key}-") and path.parent.parent.name == _SPOOL

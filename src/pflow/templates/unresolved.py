@@ -1,23 +1,23 @@
-"""What is said of references that lead nowhere: how far they lead, and what there is instead."""
+"""Explanations of references without a value: how far they lead, and which names exist."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, cast
 
-from pflow.ir.diagnostics import nearest
-from pflow.templates.scope import ABSENT, Scope, inside, json_in
-from pflow.templates.syntax import Reference, way_of
+from pflow.suggestions import find_nearest
+from pflow.templates.scope import ABSENT, Scope, get_item, parse_embedded_json
+from pflow.templates.syntax import Reference, format_reference_prefix
 
 _SHOWN: Final = 20
 _TOLD: Final = 3
 _COMPARED: Final = 1_000
 _LONGEST: Final = 120
-_ELSEWHERE: Final = "Give it as an input, or take it from a node that ran before. `$${x}` means the text itself."
+_ELSEWHERE: Final = "Give it as an input, or use an output of an earlier node. Write `$${x}` for the literal text."
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Explanation:
     """`available` are references that lead somewhere."""
 
     available: list[str]
@@ -26,7 +26,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class _Miss:
-    """`way` is the deepest place that exists, `value` is what is there, and `step` is what is not in it."""
+    """`way` is the deepest existing path, `value` the value there, and `step` the missing key or index."""
 
     reference: Reference
     way: str
@@ -34,69 +34,78 @@ class _Miss:
     step: Any
 
 
-def told_of(missing: Iterable[Reference], scope: Scope) -> Told:
-    """What to say of references that are not there, the first of them first."""
-    names = scope.names()
+def explain_missing(missing: Iterable[Reference], scope: Scope) -> Explanation:
+    """Return the available references and a hint for missing references."""
+    names = scope.list_names()
     misses: dict[str, _Miss] = {}
     for reference in islice(dict.fromkeys(missing), _SHOWN):
-        if isinstance(miss := _followed(reference, scope), _Miss):
+        if isinstance(miss := _follow_to_miss(reference, scope), _Miss):
             misses.setdefault(miss.way or miss.reference.root, miss)
-    listed = [f"{miss.way}.{key}" for miss in misses.values() if miss.way for key in _keys(miss.value)[:_SHOWN]]
-    sentences = [_within(miss) if miss.way else _unknown(miss, names) for miss in islice(misses.values(), _TOLD)]
+    listed = [f"{miss.way}.{key}" for miss in misses.values() if miss.way for key in _list_keys(miss.value)[:_SHOWN]]
+    sentences = [
+        _describe_miss(miss) if miss.way else _suggest_name(miss, names) for miss in islice(misses.values(), _TOLD)
+    ]
     if any(not miss.way for miss in misses.values()):
         sentences.append(_ELSEWHERE)
-    return Told(list(dict.fromkeys([*listed, *names]))[:_SHOWN], " ".join(filter(None, sentences)))
+    return Explanation(list(dict.fromkeys([*listed, *names]))[:_SHOWN], " ".join(filter(None, sentences)))
 
 
-def _followed(reference: Reference, scope: Scope) -> Any:
-    """What it leads to, or the miss that it ends in: its own, or that of a reference in one of its indexes."""
+def _follow_to_miss(reference: Reference, scope: Scope) -> Any:
+    """Return the value of a reference, or the miss: its own, or that of a reference in an index."""
     value = scope.get(reference.root)
     if value is ABSENT:
         return _Miss(reference, "", None, reference.root)
     for depth, step in enumerate(reference.steps):
-        place = _followed(step, scope) if isinstance(step, Reference) else step
-        if isinstance(place, _Miss):
-            return place
-        found = inside(value, place)
+        key = _follow_to_miss(step, scope) if isinstance(step, Reference) else step
+        if isinstance(key, _Miss):
+            return key
+        found = get_item(value, key)
         if found is ABSENT:
-            return _Miss(reference, way_of(reference, depth), value, place)
+            return _Miss(reference, format_reference_prefix(reference, depth), value, key)
         value = found
     return value
 
 
-def _unknown(miss: _Miss, names: list[str]) -> str:
-    meant = nearest(miss.reference.root, names)
-    return f"Did you mean ${{{_cut(miss.reference.text.replace(miss.reference.root, meant, 1))}}}?" if meant else ""
+def _suggest_name(miss: _Miss, names: list[str]) -> str:
+    nearest = find_nearest(miss.reference.root, names)
+    return (
+        f"Did you mean ${{{_shorten(miss.reference.text.replace(miss.reference.root, nearest, 1))}}}?"
+        if nearest
+        else ""
+    )
 
 
-def _within(miss: _Miss) -> str:
-    way, value = f"`{_cut(miss.way)}`", _opened(miss.value)
+def _describe_miss(miss: _Miss) -> str:
+    path, value = f"`{_shorten(miss.way)}`", _parse_if_json(miss.value)
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
-        return f"{way} is a list of {count:,}: its first is `{_cut(miss.way)}[0]`." if count else f"{way} is empty."
+        return (
+            f"{path} is a list of {count:,}: its first is `{_shorten(miss.way)}[0]`." if count else f"{path} is empty."
+        )
     if not isinstance(value, dict):
-        return f"{way} is {_KINDS.get(type(cast('object', value)), 'text that is no JSON')}, and has nothing in it."
-    keys = _keys(value)
+        return f"{path} is {_KINDS.get(type(cast('object', value)), 'text without JSON')}, and does not have items."
+    keys = _list_keys(value)
     if not keys:
-        return f"{way} is empty."
-    meant = nearest(str(miss.step), keys)
-    told = f" Did you mean ${{{_cut(f'{miss.way}.{meant}')}}}?" if meant else ""
-    return f"{way} has: {', '.join(_cut(key) for key in keys[:_SHOWN])}{', …' if len(keys) > _SHOWN else ''}.{told}"
+        return f"{path} is empty."
+    nearest = find_nearest(str(miss.step), keys)
+    suggestion = f" Did you mean ${{{_shorten(f'{miss.way}.{nearest}')}}}?" if nearest else ""
+    listed = ", ".join(_shorten(key) for key in keys[:_SHOWN])
+    return f"{path} has: {listed}{', …' if len(keys) > _SHOWN else ''}.{suggestion}"
 
 
 _KINDS: Final[dict[type, str]] = {type(None): "null", bool: "true or false", int: "a number", float: "a number"}
 
 
-def _opened(value: Any) -> Any:
-    """What is looked into: a text that holds JSON is what it holds."""
-    held = json_in(value) if isinstance(value, str) else value
+def _parse_if_json(value: Any) -> Any:
+    """Return the parsed JSON of a text, or the value itself."""
+    held = parse_embedded_json(value) if isinstance(value, str) else value
     return value if held is ABSENT else held
 
 
-def _keys(value: Any) -> list[str]:
-    opened = _opened(value)
+def _list_keys(value: Any) -> list[str]:
+    opened = _parse_if_json(value)
     return list(islice(map(str, cast("dict[Any, Any]", opened)), _COMPARED)) if isinstance(opened, dict) else []
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -4,26 +4,28 @@ from collections.abc import Iterable
 from typing import Any
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import Matcher, keys_of
-from paper_library.build.merge import Paper, merged
+from paper_library.build.entry_matcher import EntryMatcher, make_keys
+from paper_library.build.merge import Paper, merge_entries
 
 
-def an_entry(origin: str = "refs.bib:1", title: str = "Deep Fish of the North", /, **facts: Any) -> Entry:
+def make_entry(origin: str = "refs.bib:1", title: str = "Deep Fish of the North", /, **facts: Any) -> Entry:
     """An entry; what is no field of one is an identifier."""
     fields = {name: facts.pop(name) for name in list(facts) if name in Entry.__dataclass_fields__}
     return Entry(title=title, origin=origin, identifiers={**fields.pop("identifiers", {}), **facts}, **fields)
 
 
-def papers_of(entries: Iterable[Entry]) -> list[Paper]:
+def merge_into_papers(entries: Iterable[Entry]) -> list[Paper]:
     """The papers of the entries, in an order that does not depend on theirs."""
     listed = list(entries)
-    matcher = Matcher()
+    matcher = EntryMatcher()
     for entry in listed:
-        matcher.add(entry, keys_of(entry))
-    clusters = [[(listed[number], keys_of(listed[number])) for number in numbers] for numbers in matcher.clusters()]
-    return sorted((merged(found) for found in clusters), key=lambda paper: (paper.paper_id, paper.origins))
+        matcher.add(entry, make_keys(entry))
+    clusters = [
+        [(listed[number], make_keys(listed[number])) for number in numbers] for numbers in matcher.find_clusters()
+    ]
+    return sorted((merge_entries(found) for found in clusters), key=lambda paper: (paper.paper_id, paper.origins))
 
 
-def groups_of(entries: Iterable[Entry]) -> list[list[str]]:
+def group_origins(entries: Iterable[Entry]) -> list[list[str]]:
     """The origins of each paper, as one would list them."""
-    return sorted(paper.origins for paper in papers_of(entries))
+    return sorted(paper.origins for paper in merge_into_papers(entries))

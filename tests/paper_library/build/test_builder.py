@@ -46,7 +46,7 @@ def papers_on(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     said: dict[str, dict[str, Any]] = {}
     for no in range(opened.manifest.papers):
-        described = opened.described(no)
+        described = opened.metadata_dict(no)
         said[described["paper_id"]] = {**described, "origins": opened.origins(no)}
     opened.close()
     return said
@@ -105,7 +105,7 @@ def test_a_failure_while_writing_leaves_the_old_shelf_and_no_trace(
     def fails(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(builder, "described", fails)
+    monkeypatch.setattr(builder, "prepare_paper", fails)
     with pytest.raises(ShelfUnwritable, match="No space"):
         build_shelf([folder], target)
     assert Shelf.open(target).build_id == before
@@ -132,7 +132,7 @@ def test_an_empty_folder_is_refused_and_makes_no_shelf(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     with pytest.raises(NothingToShelve) as refused:
         build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    assert refused.value.hint == "Name files that hold papers, or folders with such files."
+    assert refused.value.hint == "Name files with papers, or folders with such files."
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 

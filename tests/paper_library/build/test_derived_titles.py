@@ -8,7 +8,7 @@ import pytest
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from tests.paper_library.operations.command_runs import command
+from tests.paper_library.operations.command_runs import call_command
 
 ABSTRACT = "Comets have long tails. They point away from the Sun, as is seen every time."
 FORMS = {
@@ -86,5 +86,7 @@ def test_what_has_no_words_at_all_is_no_paper(tmp_path: Path, record: dict[str, 
 
 def test_the_command_lists_the_titles_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.bib").write_text(FORMS["a.bib"])
-    built = command(capsys, "build", tmp_path / "a.bib", "-o", tmp_path / "shelf")
-    assert "1 without a title got the first sentence of their text:\n  a.bib:1: Comets have long tails." in built.out
+    built = call_command(capsys, "build", tmp_path / "a.bib", "-o", tmp_path / "shelf")
+    assert (
+        "1 without a title, titled by the first sentence of the text:\n  a.bib:1: Comets have long tails." in built.out
+    )

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import Matcher, keys_of
-from tests.paper_library.build.entries import an_entry, groups_of, papers_of
+from paper_library.build.entry_matcher import EntryMatcher, make_keys
+from tests.paper_library.build.entries import group_origins, make_entry, merge_into_papers
 
 TITLE = "Deep Fish of the North"
 OWN_TITLES = (TITLE, "Quantum Wells at Low Cost", "A Grammar for Whistled Speech")
@@ -29,16 +29,16 @@ ADA, KURT = ["Ada Lovelace"], ["Kurt Gödel"]
 )
 @pytest.mark.parametrize("title", [TITLE, "Quite Another Title"])
 def test_entries_with_one_identifier_are_one_paper(one: dict[str, str], other: dict[str, str], title: str) -> None:
-    entries = [an_entry("a.bib:1", TITLE, **one), an_entry("b.bib:1", title, **other)]
-    assert groups_of(entries) == [["a.bib:1", "b.bib:1"]]
+    entries = [make_entry("a.bib:1", TITLE, **one), make_entry("b.bib:1", title, **other)]
+    assert group_origins(entries) == [["a.bib:1", "b.bib:1"]]
 
 
 @pytest.mark.parametrize(
     "title", ["Deep fish of the north", "Deep Fishes of the North", "Deep Fish of the North: A Study", ""]
 )
 def test_entries_with_one_bibtex_key_and_about_one_title_are_one_paper(title: str) -> None:
-    entries = [an_entry("a.bib:1", TITLE, bibkey="k", year=2019), an_entry("b.bib:1", title, bibkey="k", year=2019)]
-    assert groups_of(entries) == groups_of(entries[::-1]) == [["a.bib:1", "b.bib:1"]]
+    entries = [make_entry("a.bib:1", TITLE, bibkey="k", year=2019), make_entry("b.bib:1", title, bibkey="k", year=2019)]
+    assert group_origins(entries) == group_origins(entries[::-1]) == [["a.bib:1", "b.bib:1"]]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_entries_with_one_bibtex_key_and_about_one_title_are_one_paper(title: st
 )
 @pytest.mark.parametrize("title", [TITLE, "deep  FISH—of the north."])
 def test_entries_whose_facts_agree_are_one_paper(one: dict[str, Any], other: dict[str, Any], title: str) -> None:
-    assert len(groups_of([an_entry("a.bib:1", TITLE, **one), an_entry("b.bib:1", title, **other)])) == 1
+    assert len(group_origins([make_entry("a.bib:1", TITLE, **one), make_entry("b.bib:1", title, **other)])) == 1
 
 
 @pytest.mark.parametrize(
@@ -85,58 +85,58 @@ def test_entries_whose_facts_agree_are_one_paper(one: dict[str, Any], other: dic
     ],
 )
 def test_entries_that_contradict_each_other_stay_apart(one: dict[str, Any], other: dict[str, Any]) -> None:
-    first = an_entry("a/paper.md", one.pop("title", TITLE), **one)
-    second = an_entry("b/paper.md", other.pop("title", TITLE), **other)
-    assert groups_of([first, second]) == [["a/paper.md"], ["b/paper.md"]]
-    assert groups_of([second, first]) == [["a/paper.md"], ["b/paper.md"]]
+    first = make_entry("a/paper.md", one.pop("title", TITLE), **one)
+    second = make_entry("b/paper.md", other.pop("title", TITLE), **other)
+    assert group_origins([first, second]) == [["a/paper.md"], ["b/paper.md"]]
+    assert group_origins([second, first]) == [["a/paper.md"], ["b/paper.md"]]
 
 
 def test_a_title_that_one_file_lists_twice_without_authors_means_two_papers() -> None:
-    assert len(groups_of([an_entry("refs.bib:1", TITLE), an_entry("refs.bib:2", TITLE)])) == 2
-    assert len(groups_of([an_entry("refs.bib:1", TITLE), an_entry("more.bib:2", TITLE)])) == 1
+    assert len(group_origins([make_entry("refs.bib:1", TITLE), make_entry("refs.bib:2", TITLE)])) == 2
+    assert len(group_origins([make_entry("refs.bib:1", TITLE), make_entry("more.bib:2", TITLE)])) == 1
 
 
 @pytest.mark.parametrize("bib_first", [True, False])
 def test_a_file_called_like_a_bibtex_key_belongs_to_it(bib_first: bool) -> None:
-    entries = [an_entry("refs.bib:1", TITLE, bibkey="fish2019"), an_entry("fish2019.pdf", "", stem="fish2019")]
-    assert len(groups_of(entries if bib_first else reversed(entries))) == 1
+    entries = [make_entry("refs.bib:1", TITLE, bibkey="fish2019"), make_entry("fish2019.pdf", "", stem="fish2019")]
+    assert len(group_origins(entries if bib_first else reversed(entries))) == 1
 
 
 def test_a_file_called_like_a_bibtex_key_but_with_another_doi_stays_apart() -> None:
-    cited = an_entry("refs.bib:1", TITLE, bibkey="fish2019", doi="10.1000/x", authors=ADA)
-    file = an_entry("fish2019.md", "Wholly Unlike Things", stem="fish2019", doi="10.1000/y", authors=KURT)
-    assert len(groups_of([cited, file])) == 2
+    cited = make_entry("refs.bib:1", TITLE, bibkey="fish2019", doi="10.1000/x", authors=ADA)
+    file = make_entry("fish2019.md", "Wholly Unlike Things", stem="fish2019", doi="10.1000/y", authors=KURT)
+    assert len(group_origins([cited, file])) == 2
 
 
 def test_two_files_of_one_name_stay_apart_when_a_bibtex_key_is_called_like_both() -> None:
-    cited = an_entry("0.bib:1", "Wholly Unlike Things", bibkey="paper", authors=ADA)
+    cited = make_entry("0.bib:1", "Wholly Unlike Things", bibkey="paper", authors=ADA)
     files = [
-        an_entry("a/paper.md", "Deep Fish of the North", stem="paper", authors=ADA),
-        an_entry("b/paper.md", "High Birds of the South", stem="paper", authors=KURT),
+        make_entry("a/paper.md", "Deep Fish of the North", stem="paper", authors=ADA),
+        make_entry("b/paper.md", "High Birds of the South", stem="paper", authors=KURT),
     ]
-    assert len(groups_of([cited, *files])) == len(groups_of([*files, cited]))
+    assert len(group_origins([cited, *files])) == len(group_origins([*files, cited]))
 
 
 def test_two_dois_under_one_bibtex_key_are_two_papers() -> None:
-    one, other = (an_entry(f"{name}.bib:1", TITLE, bibkey="k", doi=f"10.1000/{name}") for name in "ab")
-    assert len(groups_of([one, other])) == 2
+    one, other = (make_entry(f"{name}.bib:1", TITLE, bibkey="k", doi=f"10.1000/{name}") for name in "ab")
+    assert len(group_origins([one, other])) == 2
 
 
 def test_what_two_entries_share_with_a_third_makes_all_one() -> None:
     entries = [
-        an_entry("a.bib:1", "A Title Here", doi="10.1000/x"),
-        an_entry("b.bib:1", "Some Other Title", arxiv="2301.00001"),
-        an_entry("c.bib:1", "A Third Title Yet", doi="10.1000/x", arxiv="2301.00001"),
+        make_entry("a.bib:1", "A Title Here", doi="10.1000/x"),
+        make_entry("b.bib:1", "Some Other Title", arxiv="2301.00001"),
+        make_entry("c.bib:1", "A Third Title Yet", doi="10.1000/x", arxiv="2301.00001"),
     ]
     for order in permutations(entries):
-        assert groups_of(order) == [["a.bib:1", "b.bib:1", "c.bib:1"]]
+        assert group_origins(order) == [["a.bib:1", "b.bib:1", "c.bib:1"]]
 
 
 def test_the_reason_for_a_merge_is_reported() -> None:
-    matcher = Matcher()
-    for entry in (an_entry("a.bib:1", doi="10.1000/x"), an_entry("b.bib:1", doi="10.1000/x")):
-        matcher.add(entry, keys_of(entry))
-    assert [matcher.reason(number) for number in (0, 1)] == ["", "same DOI"]
+    matcher = EntryMatcher()
+    for entry in (make_entry("a.bib:1", doi="10.1000/x"), make_entry("b.bib:1", doi="10.1000/x")):
+        matcher.add(entry, make_keys(entry))
+    assert [matcher.get_merge_reason(number) for number in (0, 1)] == ["", "same DOI"]
 
 
 def _entries(draw: st.DrawFn, *, own_titles: bool) -> list[Entry]:
@@ -155,7 +155,7 @@ def _entries(draw: st.DrawFn, *, own_titles: bool) -> list[Entry]:
             said = draw(st.sets(st.sampled_from(sorted(facts))))
             spelled = draw(st.sampled_from([title, title.upper(), f"{title}."]))
             kind = draw(st.sampled_from(["bib", "ris", "md"]))
-            found.append(an_entry(f"{len(found)}.{kind}:1", spelled, **{name: facts[name] for name in said}))
+            found.append(make_entry(f"{len(found)}.{kind}:1", spelled, **{name: facts[name] for name in said}))
     return found
 
 
@@ -171,7 +171,7 @@ def papers_with_one_title(draw: st.DrawFn) -> list[Entry]:
 
 def _same_in_any_order(entries: list[Entry], order: list[int]) -> bool:
     shuffled = [deepcopy(entries[place]) for place in order]
-    return papers_of(deepcopy(entries)) == papers_of(shuffled)
+    return merge_into_papers(deepcopy(entries)) == merge_into_papers(shuffled)
 
 
 @settings(max_examples=60)
@@ -181,9 +181,9 @@ def test_any_order_of_entries_gives_the_same_papers_ids_and_fields(entries: list
 
 
 BETWEEN = [
-    an_entry("a.bib:1", TITLE, authors=ADA, year=2019),
-    an_entry("b.bib:1", TITLE, authors=KURT, year=2020),
-    an_entry("c.bib:1", TITLE),
+    make_entry("a.bib:1", TITLE, authors=ADA, year=2019),
+    make_entry("b.bib:1", TITLE, authors=KURT, year=2020),
+    make_entry("c.bib:1", TITLE),
 ]
 
 
@@ -196,11 +196,11 @@ def test_any_order_gives_the_same_papers_where_titles_are_the_same(entries: list
 
 def test_an_entry_that_says_little_does_not_make_one_of_two_papers() -> None:
     one, other, little = BETWEEN
-    assert not any({"a.bib:1", "b.bib:1"} <= set(group) for group in groups_of([one, little, other]))
+    assert not any({"a.bib:1", "b.bib:1"} <= set(group) for group in group_origins([one, little, other]))
 
 
 @settings(max_examples=60)
 @given(st.one_of(papers_with_own_titles(), papers_with_one_title()))
 def test_no_entry_is_lost_and_none_is_in_two_papers(entries: list[Entry]) -> None:
-    origins = [origin for paper in papers_of(entries) for origin in paper.origins]
+    origins = [origin for paper in merge_into_papers(entries) for origin in paper.origins]
     assert sorted(origins) == sorted(entry.origin for entry in entries)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import keys_of
+from paper_library.build.entry_matcher import make_keys
 from paper_library.build.entry_storage import EntrySpool
-from tests.paper_library.build.entries import an_entry
+from tests.paper_library.build.entries import make_entry
 
 TEXT = st.text(max_size=30)
 ENTRIES = st.builds(
@@ -27,7 +27,7 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES, max_size=5))
 def test_every_entry_is_had_back_by_its_number(tmp_path_factory: pytest.TempPathFactory, entries: list[Entry]) -> None:
     spool = EntrySpool(tmp_path_factory.mktemp("spool") / "spool")
-    put = [(entry, keys_of(entry)) for entry in entries]
+    put = [(entry, make_keys(entry)) for entry in entries]
     for entry, keys in put:
         assert spool.append(entry) == (entry, keys)
     spool.flush()
@@ -37,7 +37,9 @@ def test_every_entry_is_had_back_by_its_number(tmp_path_factory: pytest.TempPath
 
 def test_half_a_character_is_replaced_and_stops_nothing(tmp_path: Path) -> None:
     spool = EntrySpool(tmp_path / "spool")
-    entry = an_entry("a.bib:1", "Deep Fish", abstract="half \ud83d of one", summaries={"a": ["\udc00", {"\ud800": 1}]})
+    entry = make_entry(
+        "a.bib:1", "Deep Fish", abstract="half \ud83d of one", summaries={"a": ["\udc00", {"\ud800": 1}]}
+    )
     spool.append(entry)
     spool.flush()
     ((back, _),) = spool.read([0])
@@ -52,8 +54,8 @@ def test_a_summary_nested_very_deeply_is_refused_and_harms_no_other_entry(tmp_pa
         nested = [nested]
     spool = EntrySpool(tmp_path / "spool")
     with pytest.raises(TypeError):
-        spool.append(an_entry("a.json:1", summaries={"deep": nested}))
-    kept = spool.append(an_entry("a.json:2", "Deep Fish"))
+        spool.append(make_entry("a.json:1", summaries={"deep": nested}))
+    kept = spool.append(make_entry("a.json:2", "Deep Fish"))
     spool.flush()
     assert spool.read([0]) == [kept]
     spool.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.inputs import Input, find_inputs
+from paper_library.build.inputs import InputFile, find_inputs
 from paper_library.errors import InputNotFound
 
 BIB = "@article{fish2019, title={Deep Fish}, year={2019}}\n"
@@ -25,11 +25,11 @@ def put(folder: Path, name: str, content: str = PAPER) -> Path:
     return path
 
 
-def origins(inputs: list[Input]) -> list[str]:
+def origins(inputs: list[InputFile]) -> list[str]:
     return [one.origin for one in inputs]
 
 
-def entries(inputs: list[Input]) -> list[Entry]:
+def entries(inputs: list[InputFile]) -> list[Entry]:
     return [found for one in inputs for found in one.read() if isinstance(found, Entry)]
 
 

@@ -4,20 +4,22 @@ from itertools import permutations
 
 import pytest
 
-from paper_library.build.entry_matcher import keys_of
-from paper_library.build.merge import Paper, merged, precedence, unique
+from paper_library.build.entry_matcher import make_keys
+from paper_library.build.merge import Paper, compute_precedence, merge_entries, remove_duplicates
 from paper_library.identity import make_meta_key, make_paper_id, normalise_title
-from tests.paper_library.build.entries import an_entry
+from tests.paper_library.build.entries import make_entry
 
 
 def one_paper(*entries: object) -> Paper:
-    return merged([(entry, keys_of(entry)) for entry in entries])  # pyright: ignore[reportArgumentType]
+    return merge_entries([(entry, make_keys(entry)) for entry in entries])  # pyright: ignore[reportArgumentType]
 
 
 def test_each_entry_fills_in_what_the_better_one_does_not_say() -> None:
     paper = one_paper(
-        an_entry("fish.md", "deep fish", source="# Fish", year=2020, abstract="From the file.", tags=["a"]),
-        an_entry("refs.bib:1", "Deep Fish", year=2019, venue="Journal", authors=["Ada Lovelace"], bibtex="@article{}"),
+        make_entry("fish.md", "deep fish", source="# Fish", year=2020, abstract="From the file.", tags=["a"]),
+        make_entry(
+            "refs.bib:1", "Deep Fish", year=2019, venue="Journal", authors=["Ada Lovelace"], bibtex="@article{}"
+        ),
     )
     entry = paper.entry
     assert (entry.title, entry.year, entry.venue) == ("Deep Fish", 2019, "Journal")
@@ -41,30 +43,30 @@ def test_each_entry_fills_in_what_the_better_one_does_not_say() -> None:
     ],
 )
 def test_what_a_person_curated_counts_before_what_was_found_in_print(better: str, worse: str) -> None:
-    for order in permutations([an_entry(better, "Better"), an_entry(worse, "Worse")]):
+    for order in permutations([make_entry(better, "Better"), make_entry(worse, "Worse")]):
         assert one_paper(*order).entry.title == "Better"
-    assert precedence(an_entry(better)) < precedence(an_entry(worse))
+    assert compute_precedence(make_entry(better)) < compute_precedence(make_entry(worse))
 
 
 def test_keywords_are_joined_once_each_whatever_their_case_and_accents() -> None:
     paper = one_paper(
-        an_entry("a.bib:1", keywords=["Fish", "Schrödinger"]),
-        an_entry("b.bib:1", keywords=["fish", "SCHRODINGER", "sea"]),
+        make_entry("a.bib:1", keywords=["Fish", "Schrödinger"]),
+        make_entry("b.bib:1", keywords=["fish", "SCHRODINGER", "sea"]),
     )
     assert paper.entry.keywords == ["Fish", "Schrödinger", "sea"]
-    assert unique(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
+    assert remove_duplicates(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
 
 
 def test_a_month_of_another_year_is_not_taken() -> None:
-    assert one_paper(an_entry("a.bib:1", year=2019), an_entry("b.bib:1", year=2020, month=5)).entry.month is None
-    assert one_paper(an_entry("a.bib:1", year=2019), an_entry("b.bib:1", year=2019, month=5)).entry.month == 5
+    assert one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2020, month=5)).entry.month is None
+    assert one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2019, month=5)).entry.month == 5
 
 
 def test_the_strongest_key_of_any_entry_makes_the_id() -> None:
     known = [
-        an_entry("a.bib:1", bibkey="fish2019"),
-        an_entry("b.md", arxiv="2301.00001v2"),
-        an_entry("c.json:1", doi="https://doi.org/10.1000/XYZ"),
+        make_entry("a.bib:1", bibkey="fish2019"),
+        make_entry("b.md", arxiv="2301.00001v2"),
+        make_entry("c.json:1", doi="https://doi.org/10.1000/XYZ"),
     ]
     for order in permutations(known):
         paper = one_paper(*order)
@@ -73,35 +75,35 @@ def test_the_strongest_key_of_any_entry_makes_the_id() -> None:
 
 
 def test_the_id_of_a_paper_without_identifiers_follows_from_its_facts() -> None:
-    paper = one_paper(an_entry("a.md", "Deep Fish!", authors=["Ada Lovelace"], year=2019, venue="Sea"))
+    paper = one_paper(make_entry("a.md", "Deep Fish!", authors=["Ada Lovelace"], year=2019, venue="Sea"))
     meta = make_meta_key(normalise_title("Deep Fish!"), ["Ada Lovelace"], 2019, "Sea")
     assert paper.paper_id == make_paper_id(f"meta:{meta}")
 
 
 def test_an_id_given_out_before_is_kept_when_a_stronger_key_comes() -> None:
-    old = an_entry("a.bib:1", bibkey="fish2019", paper_id="a" * 32)
-    paper = one_paper(old, an_entry("b.bib:1", doi="10.1000/x"))
+    old = make_entry("a.bib:1", bibkey="fish2019", paper_id="a" * 32)
+    paper = one_paper(old, make_entry("b.bib:1", doi="10.1000/x"))
     assert paper.paper_id == "a" * 32
     assert "doi:10.1000/x" in paper.keys
 
 
 def test_identifiers_are_spelled_in_one_way_and_those_of_the_build_are_left_out() -> None:
     paper = one_paper(
-        an_entry("a.md", doi="https://doi.org/10.1000/XYZ", arxiv="arXiv:2301.00001v2", pmid="12", stem="a")
+        make_entry("a.md", doi="https://doi.org/10.1000/XYZ", arxiv="arXiv:2301.00001v2", pmid="12", stem="a")
     )
     assert paper.entry.identifiers == {"doi": "10.1000/xyz", "arxiv": "2301.00001", "pmid": "12"}
 
 
 def test_every_key_of_every_entry_leads_to_the_paper() -> None:
-    paper = one_paper(an_entry("a.bib:1", bibkey="fish2019"), an_entry("b.bib:1", bibkey="Fish:2019"))
+    paper = one_paper(make_entry("a.bib:1", bibkey="fish2019"), make_entry("b.bib:1", bibkey="Fish:2019"))
     assert {"bib:fish2019", "bib:Fish:2019"} <= set(paper.keys)
     assert len(paper.keys) == len(set(paper.keys))
 
 
 def test_summaries_and_translations_of_all_entries_are_kept() -> None:
     paper = one_paper(
-        an_entry("a.md", summaries={"deep": 1}, translations={"zh": "一"}),
-        an_entry("b.md", summaries={"simple": 2, "deep": 3}, translations={"de": "eins"}, preferred_summary="simple"),
+        make_entry("a.md", summaries={"deep": 1}, translations={"zh": "一"}),
+        make_entry("b.md", summaries={"simple": 2, "deep": 3}, translations={"de": "eins"}, preferred_summary="simple"),
     )
     assert paper.entry.summaries == {"deep": 1, "simple": 2}
     assert paper.entry.translations == {"zh": "一", "de": "eins"}
@@ -109,7 +111,7 @@ def test_summaries_and_translations_of_all_entries_are_kept() -> None:
 
 
 def test_merging_does_not_change_the_entries_of_others() -> None:
-    one = an_entry("a.bib:1", doi="10.1000/x", keywords=["a"])
-    other = an_entry("b.bib:1", keywords=["b"], translations={"zh": "一"})
+    one = make_entry("a.bib:1", doi="10.1000/x", keywords=["a"])
+    other = make_entry("b.bib:1", keywords=["b"], translations={"zh": "一"})
     one_paper(one, other)
     assert (one.keywords, one.translations, other.keywords) == (["a"], {}, ["b"])

@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from paper_library.build.entry import Entry
-from paper_library.build.entry_matcher import keys_of
-from paper_library.build.merge import merged
-from paper_library.build.metadata import Described, described, template_name
-from tests.paper_library.build.entries import an_entry
+from paper_library.build.entry_matcher import make_keys
+from paper_library.build.merge import merge_entries
+from paper_library.build.metadata import PreparedPaper, normalise_template_name, prepare_paper
+from tests.paper_library.build.entries import make_entry
 
 SOURCE = "# Fish\n\nThey swim.\n\n## Deep ones\n\nThey *sink*."
 
 
-def shelved(entry: Entry, *, sparing: bool = False) -> Described:
-    return described(merged([(entry, keys_of(entry))]), sparing=sparing)
+def shelved(entry: Entry, *, sparing: bool = False) -> PreparedPaper:
+    return prepare_paper(merge_entries([(entry, make_keys(entry))]), sparing=sparing)
 
 
 def reply(entry: Entry) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def reply(entry: Entry) -> dict[str, Any]:
 
 def test_the_reply_has_everything_that_is_known_in_the_order_it_was_given() -> None:
     said = reply(
-        an_entry(
+        make_entry(
             "a.md",
             "Deep Fish",
             authors=["Kurt Gödel", "Ada Lovelace"],
@@ -51,7 +51,7 @@ def test_the_reply_has_everything_that_is_known_in_the_order_it_was_given() -> N
 
 
 def test_a_paper_that_says_nothing_of_itself_has_every_key_all_the_same() -> None:
-    assert reply(an_entry("a.md", "Bare")).keys() == reply(an_entry("a.md", "Full", source=SOURCE, year=1)).keys()
+    assert reply(make_entry("a.md", "Bare")).keys() == reply(make_entry("a.md", "Full", source=SOURCE, year=1)).keys()
 
 
 @pytest.mark.parametrize(
@@ -67,30 +67,32 @@ def test_a_paper_that_says_nothing_of_itself_has_every_key_all_the_same() -> Non
 def test_the_preferred_summary_is_the_one_asked_for_then_the_simple_one_then_any(
     summaries: dict[str, Any], wanted: str, preferred: str
 ) -> None:
-    said = reply(an_entry("a.md", summaries=summaries, preferred_summary=wanted))
+    said = reply(make_entry("a.md", summaries=summaries, preferred_summary=wanted))
     assert said["preferred_summary_template"] == preferred
     assert set(said["available_summary_templates"]) == {"default", *summaries}
 
 
 def test_a_template_has_a_name_that_fits_in_an_address() -> None:
-    assert template_name(" Deep Read! (v2) ") == "deep_read_v2"
-    assert template_name("../../etc/passwd") == "etc_passwd"
-    assert len(template_name("x" * 1000)) == 64
+    assert normalise_template_name(" Deep Read! (v2) ") == "deep_read_v2"
+    assert normalise_template_name("../../etc/passwd") == "etc_passwd"
+    assert len(normalise_template_name("x" * 1000)) == 64
 
 
 def test_a_template_named_in_another_script_still_has_a_name() -> None:
-    assert all(reply(an_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
+    assert all(reply(make_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
 
 
 def test_two_templates_whose_names_become_one_are_both_kept() -> None:
-    said = reply(an_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
+    said = reply(make_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
     assert len(said["available_summary_templates"]) == 3
 
 
 def test_every_asset_is_named_by_what_is_in_it() -> None:
     import hashlib
 
-    assets = shelved(an_entry("a.md", source=SOURCE, translations={"zh": "鱼"}, summaries={"simple": {"a": 1}})).assets
+    assets = shelved(
+        make_entry("a.md", source=SOURCE, translations={"zh": "鱼"}, summaries={"simple": {"a": 1}})
+    ).assets
     assert {(asset.kind, asset.name) for asset in assets} == {
         ("summary", "default"),
         ("summary", "simple"),
@@ -103,12 +105,12 @@ def test_every_asset_is_named_by_what_is_in_it() -> None:
 
 
 def test_on_a_large_shelf_only_papers_with_more_to_read_have_files() -> None:
-    assert shelved(an_entry("a.bib:1", abstract="About fish."), sparing=True).assets == []
-    assert len(shelved(an_entry("a.md", source=SOURCE), sparing=True).assets) == 2
+    assert shelved(make_entry("a.bib:1", abstract="About fish."), sparing=True).assets == []
+    assert len(shelved(make_entry("a.md", source=SOURCE), sparing=True).assets) == 2
 
 
 def test_whether_files_are_spared_does_not_change_what_a_paper_is() -> None:
-    entry = an_entry("a.bib:1", abstract="About fish.")
+    entry = make_entry("a.bib:1", abstract="About fish.")
     assert shelved(entry, sparing=True).digest == shelved(entry).digest
 
 
@@ -135,12 +137,12 @@ def test_whatever_changes_about_a_paper_changes_its_digest(change: dict[str, Any
     }
     summaries = {**facts["summaries"], **change.get("summaries", {})}
     assert (
-        shelved(an_entry("a.md", **facts)).digest
-        != shelved(an_entry("a.md", **{**facts, **change, "summaries": summaries})).digest
+        shelved(make_entry("a.md", **facts)).digest
+        != shelved(make_entry("a.md", **{**facts, **change, "summaries": summaries})).digest
     )
 
 
 def test_words_at_any_depth_of_a_summary_are_searched() -> None:
     said = {"a": ["**one**", {"b": "two"}], "n": 3}
-    (text,) = shelved(an_entry("a.md", summaries={"deep": said})).texts
+    (text,) = shelved(make_entry("a.md", summaries={"deep": said})).texts
     assert text == "one two"

@@ -24,7 +24,7 @@ def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
     shelf = OldShelf(folder)
     try:
         for no in range(shelf.papers):
-            yield from shelf.entries(no)
+            yield from shelf.read_entries(no)
     finally:
         shelf.close()
 

@@ -5,19 +5,19 @@ from pathlib import Path
 import pytest
 
 from paper_library.build import staging
-from paper_library.build.staging import staged
+from paper_library.build.staging import stage_folder
 from paper_library.errors import ShelfExists
 from paper_library.store.layout import MANIFEST
 from uraniborg.kernel.files import Locked
 
 
 def shelve(target: Path, content: str) -> None:
-    with staged(target) as folder:
+    with stage_folder(target) as folder:
         (folder / MANIFEST).write_text(content)
 
 
 def fail(target: Path, failure: type[BaseException]) -> None:
-    with staged(target) as folder:
+    with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("never")
         raise failure
 
@@ -44,7 +44,7 @@ def test_a_finished_folder_is_in_its_place_and_nothing_else_is_left(target: Path
 
 def test_until_the_block_ends_the_old_one_is_seen(target: Path) -> None:
     shelve(target, "old")
-    with staged(target) as folder:
+    with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("new")
         assert content_of(target) == "old"
     assert content_of(target) == "new"
@@ -85,7 +85,7 @@ def test_without_an_exchange_the_new_one_takes_its_place_all_the_same(
     def never(_: Path, __: Path) -> bool:
         return False
 
-    monkeypatch.setattr(staging, "_exchanged", never)
+    monkeypatch.setattr(staging, "_try_exchange", never)
     shelve(target, "old")
     shelve(target, "new")
     assert (content_of(target), beside(target)) == ("new", [])
@@ -109,7 +109,7 @@ def test_what_a_killed_build_had_set_aside_is_put_back(target: Path) -> None:
 
 def test_a_build_of_another_shelf_whose_name_begins_alike_is_left_alone(target: Path) -> None:
     other = target.parent / "shelf.v2"
-    with staged(other) as folder:
+    with stage_folder(other) as folder:
         (folder / MANIFEST).write_text("other")
         shelve(target, "one")
         assert folder.exists()
@@ -132,9 +132,9 @@ def test_a_shelf_behind_a_link_is_replaced_without_leftovers(target: Path) -> No
 
 
 def test_a_second_builder_of_one_shelf_is_refused_and_the_first_wins(target: Path) -> None:
-    with staged(target) as folder:
+    with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("first")
-        with pytest.raises(Locked), staged(target):
+        with pytest.raises(Locked), stage_folder(target):
             pytest.fail("two builds of one shelf at once")
         assert folder.exists()
     assert (content_of(target), beside(target)) == ("first", [])
@@ -150,7 +150,7 @@ def test_after_a_build_the_next_may_begin(target: Path) -> None:
 def test_what_is_no_shelf_is_never_replaced(target: Path) -> None:
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
-    with pytest.raises(ShelfExists), staged(target):
+    with pytest.raises(ShelfExists), stage_folder(target):
         pytest.fail("a folder that is no shelf was taken for one")
     assert (target / "thesis.tex").read_text() == "years of work"
     assert beside(target) == []
@@ -158,7 +158,7 @@ def test_what_is_no_shelf_is_never_replaced(target: Path) -> None:
 
 def test_a_file_in_the_way_is_never_replaced(target: Path) -> None:
     target.write_text("years of work")
-    with pytest.raises(ShelfExists), staged(target):
+    with pytest.raises(ShelfExists), stage_folder(target):
         pytest.fail("a file was taken for a shelf")
     assert target.read_text() == "years of work"
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from paper_library.build.entry_matcher import keys_of
-from paper_library.build.merge import Paper, merged
-from paper_library.build.summary_folder import Summaries
+from paper_library.build.entry_matcher import make_keys
+from paper_library.build.merge import Paper, merge_entries
+from paper_library.build.summary_folder import SummaryFolder
 from paper_library.errors import InputNotFound
-from tests.paper_library.build.entries import an_entry
+from tests.paper_library.build.entries import make_entry
 
 
 def a_paper(origin: str = "texts/fish2019.md", **facts: Any) -> Paper:
-    entry = an_entry(origin, **facts)
-    return merged([(entry, keys_of(entry))])
+    entry = make_entry(origin, **facts)
+    return merge_entries([(entry, make_keys(entry))])
 
 
 def written(folder: Path, name: str, content: str = '{"text": "About fish."}') -> Path:
@@ -41,53 +41,56 @@ def written(folder: Path, name: str, content: str = '{"text": "About fish."}') -
 def test_a_summary_belongs_to_the_paper_of_its_name(
     tmp_path: Path, name: str, facts: dict[str, str], layout: str
 ) -> None:
-    summaries = Summaries(written(tmp_path, layout.format(template="deep", name=name)))
+    summaries = SummaryFolder(written(tmp_path, layout.format(template="deep", name=name)))
     paper = a_paper(**facts)
-    assert list(summaries.add_to(paper)) == []
+    assert list(summaries.add_summaries_to(paper)) == []
     assert paper.entry.summaries == {"deep": {"text": "About fish."}}
-    assert summaries.unused() == []
+    assert summaries.list_unused() == []
 
 
 def test_a_summary_without_a_paper_is_reported(tmp_path: Path) -> None:
-    summaries = Summaries(written(tmp_path, "deep/nobody.json"))
-    assert list(summaries.add_to(a_paper())) == []
-    assert [(problem.origin, problem.kind) for problem in summaries.unused()] == [("deep/nobody.json", "skipped")]
+    summaries = SummaryFolder(written(tmp_path, "deep/nobody.json"))
+    assert list(summaries.add_summaries_to(a_paper())) == []
+    assert [(problem.origin, problem.kind) for problem in summaries.list_unused()] == [("deep/nobody.json", "skipped")]
 
 
 @pytest.mark.parametrize("content", ["", "{", "not json", '"\\ud800"'])
 def test_a_broken_summary_is_reported_and_leaves_the_paper_as_it_was(tmp_path: Path, content: str) -> None:
-    summaries = Summaries(written(tmp_path, "deep/fish2019.json", content))
+    summaries = SummaryFolder(written(tmp_path, "deep/fish2019.json", content))
     paper = a_paper()
-    (problem,) = summaries.add_to(paper)
+    (problem,) = summaries.add_summaries_to(paper)
     assert (problem.origin, problem.kind, paper.entry.summaries) == ("deep/fish2019.json", "broken", {})
-    assert summaries.unused() == []
+    assert summaries.list_unused() == []
 
 
 def test_a_summary_goes_to_one_paper_only(tmp_path: Path) -> None:
-    summaries = Summaries(written(tmp_path, "deep/fish2019.json"))
+    summaries = SummaryFolder(written(tmp_path, "deep/fish2019.json"))
     one, other = a_paper("a/fish2019.md"), a_paper("b/fish2019.md")
-    assert [*summaries.add_to(one), *summaries.add_to(other)] == []
+    assert [*summaries.add_summaries_to(one), *summaries.add_summaries_to(other)] == []
     assert (bool(one.entry.summaries), bool(other.entry.summaries)) == (True, False)
 
 
 def test_a_summary_called_like_a_bibliography_belongs_to_none_of_its_papers(tmp_path: Path) -> None:
-    summaries = Summaries(written(tmp_path, "deep/refs.json"))
+    summaries = SummaryFolder(written(tmp_path, "deep/refs.json"))
     paper = a_paper("refs.bib:12", bibkey="fish2019")
-    assert list(summaries.add_to(paper)) == []
+    assert list(summaries.add_summaries_to(paper)) == []
     assert paper.entry.summaries == {}
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputNotFound, match="nowhere"):
-        Summaries(tmp_path / "nowhere")
+        SummaryFolder(tmp_path / "nowhere")
 
 
 def test_no_folder_means_no_summaries() -> None:
-    assert Summaries(None).unused() == []
+    assert SummaryFolder(None).list_unused() == []
 
 
 def test_any_json_value_is_a_summary(tmp_path: Path) -> None:
     for number, value in enumerate([["a"], "text", 3, None]):
         paper = a_paper()
-        assert list(Summaries(written(tmp_path, "deep/fish2019.json", json.dumps(value))).add_to(paper)) == []
+        assert (
+            list(SummaryFolder(written(tmp_path, "deep/fish2019.json", json.dumps(value))).add_summaries_to(paper))
+            == []
+        )
         assert paper.entry.summaries == {"deep": value}, number

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.server_process import Process, serve
+from tests.paper_library.mcp.server_process import ServerProcess, start_server
 
 
 @pytest.fixture(scope="module")
-def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     folder: Path = tmp_path_factory.mktemp("conformance")
-    with serve(inputs.build(folder), folder) as process:
+    with start_server(inputs.build_rich_shelf(folder), folder) as process:
         yield process

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from tests.paper_library.conformance.node_tools import run
-from tests.paper_library.mcp.server_process import Process
+from tests.paper_library.mcp.server_process import ServerProcess
 from tests.requirements import requirement
 
 RELEASED: Final = "@modelcontextprotocol/conformance/dist/index.js"
@@ -56,7 +56,7 @@ def outcomes(folder: Path) -> dict[str, list[str]]:
     ids=["released", "next-2025-11-25", "next-2025-06-18"],
 )
 def test_the_scenarios_that_apply_to_any_server_pass(
-    process: Process, tmp_path: Path, suite: str, options: list[str], applying: set[str]
+    process: ServerProcess, tmp_path: Path, suite: str, options: list[str], applying: set[str]
 ) -> None:
     results = tmp_path / "results"
     url = process.announced["mcp"]
@@ -72,7 +72,7 @@ def test_the_scenarios_that_apply_to_any_server_pass(
 
 @requirement("PL-5")
 @pytest.mark.timeout(120)
-def test_the_suite_finds_no_prompts(process: Process, tmp_path: Path) -> None:
+def test_the_suite_finds_no_prompts(process: ServerProcess, tmp_path: Path) -> None:
     url = process.announced["mcp"]
     said = run(RELEASED, "server", "--url", url, "--scenario", "prompts-list", "-o", str(tmp_path / "r"), home=tmp_path)
     assert said.returncode == 1, said.stdout

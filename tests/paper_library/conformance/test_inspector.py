@@ -8,7 +8,7 @@ import pytest
 
 from tests.paper_library.conformance.node_tools import run
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.server_process import Process
+from tests.paper_library.mcp.server_process import ServerProcess
 from tests.requirements import requirement
 
 SCRIPT = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
@@ -17,21 +17,21 @@ FAILED_CALL = 5
 pytestmark = pytest.mark.timeout(120)
 
 
-def inspect(process: Process, home: Path, *arguments: str, status: int = 0) -> Any:
+def inspect(process: ServerProcess, home: Path, *arguments: str, status: int = 0) -> Any:
     said = run(SCRIPT, "--cli", process.announced["mcp"], "--transport", "http", *arguments, home=home)
     assert said.returncode == status, said.stdout + said.stderr
     return json.loads(said.stdout)
 
 
 @requirement("PL-6")
-def test_it_lists_the_tools(process: Process, tmp_path: Path) -> None:
+def test_it_lists_the_tools(process: ServerProcess, tmp_path: Path) -> None:
     tools = inspect(process, tmp_path, "--method", "tools/list")["tools"]
     assert len(tools) == 8
     assert all(tool["title"] and tool["description"] for tool in tools)
 
 
 @requirement("PL-8")
-def test_it_searches(process: Process, tmp_path: Path) -> None:
+def test_it_searches(process: ServerProcess, tmp_path: Path) -> None:
     arguments = ["--tool-name", "search_papers", "--tool-arg", "query=rain radar", "limit=1"]
     result = inspect(process, tmp_path, "--method", "tools/call", *arguments)
     (row,) = result["structuredContent"]["results"]
@@ -40,21 +40,21 @@ def test_it_searches(process: Process, tmp_path: Path) -> None:
 
 
 @requirement("PL-15")
-def test_it_reads_a_piece_of_a_text(process: Process, tmp_path: Path) -> None:
+def test_it_reads_a_piece_of_a_text(process: ServerProcess, tmp_path: Path) -> None:
     arguments = ["--tool-name", "get_paper_source", "--tool-arg", f"paper_id={inputs.LONG}", "max_chars=100"]
     (block,) = inspect(process, tmp_path, "--method", "tools/call", *arguments)["content"]
-    assert block["text"].startswith(inputs.long_text()[:100] + "\n\n[truncated: ")
+    assert block["text"].startswith(inputs.make_long_text()[:100] + "\n\n[truncated: ")
 
 
 @requirement("PL-16")
-def test_it_sees_a_failed_call_as_failed(process: Process, tmp_path: Path) -> None:
+def test_it_sees_a_failed_call_as_failed(process: ServerProcess, tmp_path: Path) -> None:
     arguments = ["--tool-name", "get_paper_source", "--tool-arg", "paper_id=nobody"]
     result = inspect(process, tmp_path, "--method", "tools/call", *arguments, status=FAILED_CALL)
     assert json.loads(result["content"][0]["text"])["error"]["code"] == "paper_not_found"
 
 
 @requirement("PL-14")
-def test_it_lists_and_reads_resources(process: Process, tmp_path: Path) -> None:
+def test_it_lists_and_reads_resources(process: ServerProcess, tmp_path: Path) -> None:
     templates = inspect(process, tmp_path, "--method", "resources/templates/list")["resourceTemplates"]
     assert len(templates) == 5
     uri = "paper://oztuerk2021attention/summary/deep_read"

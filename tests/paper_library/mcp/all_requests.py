@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import initialize, request
+from tests.paper_library.mcp.http_client import make_initialize_request, request
 
 PAPERS = [
     inputs.ATTENTION_DOI,
@@ -17,9 +17,9 @@ PAPERS = [
 KINDS = ["metadata", "summary", "summary/deep_read", "summary/none", "source", "translation/zh", "translation/xx", "no"]
 
 
-def tour() -> Iterator[dict[str, Any]]:
+def list_requests() -> Iterator[dict[str, Any]]:
     """Every tool and every kind of resource, as they succeed and as they fail."""
-    yield initialize()
+    yield make_initialize_request()
     for method in ("tools/list", "resources/list", "resources/templates/list", "no/such/method"):
         yield request(method)
     calls: list[tuple[str, dict[str, Any]]] = [

@@ -8,18 +8,18 @@ import pytest
 
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, served
+from tests.paper_library.mcp.http_client import Caller, serve_library
 
 
 @pytest.fixture(scope="session")
 def rich_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A shelf that tests read and never change; see `shelf_copy`."""
-    return inputs.build(tmp_path_factory.mktemp("rich"))
+    return inputs.build_rich_shelf(tmp_path_factory.mktemp("rich"))
 
 
 @pytest.fixture(scope="session")
 def library(rich_shelf: Path) -> Iterator[Caller]:
-    with served(LibraryConfig(shelf=rich_shelf)) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf)) as caller:
         yield caller
 
 

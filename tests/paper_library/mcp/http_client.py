@@ -24,7 +24,7 @@ def request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]: 
     return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
 
 
-def initialize(version: str = NEWEST) -> dict[str, Any]:
+def make_initialize_request(version: str = NEWEST) -> dict[str, Any]:
     client = {"name": "raw", "version": "1"}
     return request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
 
@@ -106,7 +106,7 @@ class Caller:
 
 
 @contextmanager
-def served(config: LibraryConfig) -> Generator[Caller]:
+def serve_library(config: LibraryConfig) -> Generator[Caller]:
     """A caller of the app that `config` makes, which runs on a port of its own until the block ends."""
     ready: list[str] = []
     started = threading.Event()

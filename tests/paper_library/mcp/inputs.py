@@ -149,12 +149,12 @@ keywords: [annals]
 """
 
 
-def body_of(markdown: str) -> str:
+def strip_front_matter(markdown: str) -> str:
     """What is left of a file without its front matter: the text of the paper."""
     return markdown.split("---\n", 2)[2].strip() if markdown.startswith("---\n") else markdown.strip()
 
 
-def long_text() -> str:
+def make_long_text() -> str:
     """Longer than any reader gets at once, with characters of one, two, three and four bytes."""
     paragraphs = [f"Paragraph {n} of the annals: é, 雨, 😀 and the comet {n * 37}." for n in range(LONG_PARAGRAPHS)]
     sections = [f"# Part {n // 100}\n\n{text}" if n % 100 == 0 else text for n, text in enumerate(paragraphs)]
@@ -167,15 +167,17 @@ def write_inputs(folder: Path) -> None:
     papers.mkdir(parents=True)
     for name, text in SOURCES.items():
         (papers / name).write_text(text, encoding="utf-8")
-    (papers / "winter.md").write_text(WINTER_FRONT + long_text(), encoding="utf-8")
-    (papers / "library.bib").write_text(BIBLIOGRAPHY + "\n".join(map(_filler, range(FILLERS))), encoding="utf-8")
+    (papers / "winter.md").write_text(WINTER_FRONT + make_long_text(), encoding="utf-8")
+    (papers / "library.bib").write_text(
+        BIBLIOGRAPHY + "\n".join(map(_make_filler_entry, range(FILLERS))), encoding="utf-8"
+    )
     for template, value in (("deep_read", DEEP_READ), ("brief", BRIEF)):
         summary = folder / "summaries" / template / "oztuerk2021attention.json"
         summary.parent.mkdir(parents=True)
         summary.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
 
 
-def build(folder: Path) -> Path:
+def build_rich_shelf(folder: Path) -> Path:
     """The shelf of these inputs, below `folder`."""
     write_inputs(folder)
     report = build_shelf([folder / "papers"], folder / "shelf", summaries=folder / "summaries")
@@ -183,7 +185,7 @@ def build(folder: Path) -> Path:
     return folder / "shelf"
 
 
-def _filler(number: int) -> str:
+def _make_filler_entry(number: int) -> str:
     return (
         f"@article{{filler{number:02}, title = {{Gravel Study Number {number}}}, author = {{Stone, Peter}}, "
         f"journal = {{Gravel Letters}}, year = {{{1980 + number}}}, keywords = {{gravel}}}}"

@@ -22,23 +22,23 @@ _POLL_S = 0.05
 
 
 @dataclass
-class Process:
+class ServerProcess:
     caller: Caller
     announced: dict[str, Any]
     pid: int
 
 
-def environment(home: Path) -> dict[str, str]:
+def make_environment(home: Path) -> dict[str, str]:
     """A minimal one: nobody's settings decide how the server behaves."""
     return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @contextmanager
-def serve(shelf: Path, home: Path, *options: str, before: Sequence[str] = ()) -> Generator[Process]:
+def start_server(shelf: Path, home: Path, *options: str, before: Sequence[str] = ()) -> Generator[ServerProcess]:
     """`paper-library serve` on a free port; `before` is put in front of the command."""
     command = [*before, COMMAND, "serve", str(shelf), "--port", "0", "--json", *options]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home, env=environment(home)
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home, env=make_environment(home)
     )
     try:
         assert process.stdout is not None
@@ -47,10 +47,10 @@ def serve(shelf: Path, home: Path, *options: str, before: Sequence[str] = ()) ->
             _, stderr = process.communicate(timeout=_PATIENCE_S)
             raise AssertionError(f"the server did not start: {stderr}")
         announced = json.loads(line)
-        _wait_for(announced["url"])
+        _wait_until_ready(announced["url"])
         caller = Caller(announced["url"])
         with caller.http:
-            yield Process(caller, announced, process.pid)
+            yield ServerProcess(caller, announced, process.pid)
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=_PATIENCE_S)
         assert "Traceback" not in stderr, stderr
@@ -60,7 +60,7 @@ def serve(shelf: Path, home: Path, *options: str, before: Sequence[str] = ()) ->
         process.communicate(timeout=_PATIENCE_S)
 
 
-def _wait_for(url: str) -> None:
+def _wait_until_ready(url: str) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while True:
         try:

@@ -15,7 +15,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.store.manifest import read_manifest
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, request, served
+from tests.paper_library.mcp.http_client import Caller, request, serve_library
 from tests.requirements import requirement
 from uraniborg.kernel.errors import UraniborgError
 
@@ -45,24 +45,24 @@ def newer(shelf_copy: Path, tmp_path: Path) -> Path:
 
 @requirement("PL-4", "PL-17")
 def test_a_shelf_that_is_replaced_is_served_without_a_restart(shelf_copy: Path, newer: Path) -> None:
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         assert caller.answer("search_papers", query="aardvarks arrive")["total"] == 0
         swap(shelf_copy, newer)
         until(lambda: caller.answer("search_papers", query="aardvarks arrive")["total"] == 1)
         assert caller.answer("get_paper_metadata", paper_id="news2026")["title"] == "Aardvarks Arrive"
-        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
+        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.make_long_text()
         assert caller.http.get("/healthz").json()["build_id"] == read_manifest(shelf_copy).build_id
 
 
 def test_no_answer_is_half_of_the_old_shelf_and_half_of_the_new_one(shelf_copy: Path, newer: Path) -> None:
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         swap(shelf_copy, newer)
         titles = [row["title"] for row in caller.answer("search_papers", query="rain radar")["results"]]
     assert titles == ["Attention for Weather: Transformers on Rain Radar", PORTING]
 
 
 def test_a_broken_replacement_leaves_the_old_shelf_in_service(shelf_copy: Path, newer: Path) -> None:
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         (newer / "shelf.db").unlink()
         swap(shelf_copy, newer)
         until(lambda: caller.http.get("/healthz").json()["status"] != "ok")

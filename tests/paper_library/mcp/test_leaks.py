@@ -4,8 +4,8 @@ from pathlib import Path
 
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import static_server as bad
-from tests.paper_library.mcp.all_requests import tour
-from tests.paper_library.mcp.http_client import Caller, served
+from tests.paper_library.mcp.all_requests import list_requests
+from tests.paper_library.mcp.http_client import Caller, serve_library
 from tests.paper_library.mcp.static_server import static_server
 from tests.requirements import requirement
 
@@ -13,7 +13,7 @@ from tests.requirements import requirement
 def leaks(caller: Caller, *secrets: str) -> list[str]:
     """The requests whose answers, headers included, contain one of the secrets."""
     found: list[str] = []
-    for message in tour():
+    for message in list_requests():
         response = caller.post(message)
         said = f"{response.headers} {response.text}"
         found += [f"{secret} in the answer to {message}" for secret in secrets if secret in said]
@@ -29,7 +29,7 @@ def test_no_answer_names_a_path_or_an_address_of_the_server(rich_shelf: Path, li
 def test_no_failure_names_them_either(shelf_copy: Path) -> None:
     for path in (shelf_copy / "static").rglob("*.*"):
         path.unlink()
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         assert leaks(caller, str(shelf_copy), "static/", "shelf.db", "http://", "Traceback") == []
 
 
@@ -38,6 +38,6 @@ def test_the_base_address_of_the_static_server_stays_inside(shelf_copy: Path) ->
     for path in (shelf_copy / "static").rglob("*.*"):
         path.unlink()
     with static_server(bad.status(500)) as server:
-        with served(LibraryConfig(shelf=shelf_copy, static_base_url=server.base)) as caller:
+        with serve_library(LibraryConfig(shelf=shelf_copy, static_base_url=server.base)) as caller:
             assert leaks(caller, server.base, str(server.server_address[1]), "http://127") == []
         assert server.asked, "nothing was fetched, so nothing was tested"

@@ -7,7 +7,7 @@ import pytest
 
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, served
+from tests.paper_library.mcp.http_client import Caller, serve_library
 from tests.requirements import requirement
 
 ATTENTION = inputs.ATTENTION_DOI
@@ -42,7 +42,7 @@ def damaged(shelf_copy: Path) -> Path:
 
 @requirement("PL-16")
 def test_a_missing_file_is_a_failed_fetch_with_reason_and_ids(damaged: Path) -> None:
-    with served(LibraryConfig(shelf=damaged)) as caller:
+    with serve_library(LibraryConfig(shelf=damaged)) as caller:
         paper_id = caller.id_of(ATTENTION)
         source = caller.failure("get_paper_source", paper_id=ATTENTION)
         summary = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
@@ -55,7 +55,7 @@ def test_a_missing_file_is_a_failed_fetch_with_reason_and_ids(damaged: Path) -> 
 
 @requirement("PL-16", "PL-14")
 def test_resources_of_missing_files_fail_in_the_same_words(damaged: Path) -> None:
-    with served(LibraryConfig(shelf=damaged)) as caller:
+    with serve_library(LibraryConfig(shelf=damaged)) as caller:
         for uri, tool in (
             ("paper://oztuerk2021attention/source", {"tool": "get_paper_source"}),
             (
@@ -72,9 +72,9 @@ def test_resources_of_missing_files_fail_in_the_same_words(damaged: Path) -> Non
 
 @requirement("PL-16")
 def test_what_is_not_lost_is_still_served(damaged: Path) -> None:
-    with served(LibraryConfig(shelf=damaged)) as caller:
+    with serve_library(LibraryConfig(shelf=damaged)) as caller:
         assert json.loads(caller.text("get_paper_summary", paper_id=ATTENTION, template="brief")) == inputs.BRIEF
-        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
+        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.make_long_text()
         assert caller.answer("search_papers", query="rain radar")["total"] == 2
 
 
@@ -83,7 +83,7 @@ def test_what_is_not_lost_is_still_served(damaged: Path) -> None:
 def test_a_file_that_is_not_what_was_shelved_is_invalid(shelf_copy: Path, garbage: bytes) -> None:
     source_of(shelf_copy).write_bytes(garbage)
     deep_read_of(shelf_copy).write_bytes(garbage)
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         source = caller.failure("get_paper_source", paper_id=ATTENTION)
         summary = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
         resource = caller.resource_failure("paper://oztuerk2021attention/source")
@@ -99,7 +99,7 @@ def test_one_flipped_bit_does_not_pass_for_the_paper(shelf_copy: Path) -> None:
     content = bytearray(path.read_bytes())
     content[40] ^= 1
     path.write_bytes(content)
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         assert caller.failure("get_paper_source", paper_id=ATTENTION)["code"] == "asset_invalid"
 
 
@@ -108,7 +108,7 @@ def test_a_folder_where_a_file_should_be_is_an_error_like_any_other(shelf_copy: 
     path = source_of(shelf_copy)
     path.unlink()
     path.mkdir()
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         error = caller.failure("get_paper_source", paper_id=ATTENTION)
     assert error["code"] == "asset_invalid"
 
@@ -119,7 +119,7 @@ def test_a_link_out_of_the_shelf_is_not_followed_to_a_secret(shelf_copy: Path, t
     path = source_of(shelf_copy)
     path.unlink()
     path.symlink_to(secret)
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         result = caller.call("get_paper_source", paper_id=ATTENTION)
     assert result["isError"]
     assert "do not tell" not in json.dumps(result)
@@ -130,14 +130,14 @@ def test_a_file_that_comes_back_is_served_again(shelf_copy: Path) -> None:
     path = source_of(shelf_copy)
     content = path.read_bytes()
     path.unlink()
-    with served(LibraryConfig(shelf=shelf_copy)) as caller:
+    with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         assert caller.failure("get_paper_source", paper_id=ATTENTION)["code"] == "asset_fetch_failed"
         path.write_bytes(content)
-        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.body_of(inputs.ATTENTION)
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.strip_front_matter(inputs.ATTENTION)
 
 
 def test_callers_are_told_nothing_of_folders(damaged: Path) -> None:
-    with served(LibraryConfig(shelf=damaged)) as caller:
+    with serve_library(LibraryConfig(shelf=damaged)) as caller:
         results = [said(caller) for said in FAILING]
     for told in results:
         assert str(damaged) not in told

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.paper_library.mcp.http_client import Caller, initialize, request
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, request
 from tests.requirements import requirement
 
 
@@ -105,7 +105,7 @@ def test_a_batch_of_notifications_needs_no_answer(library: Caller) -> None:
 
 
 def test_initialize_cannot_hide_in_a_batch(library: Caller) -> None:
-    (answer,) = library.post([initialize()]).json()
+    (answer,) = library.post([make_initialize_request()]).json()
     assert answer["error"]["code"] == -32600
 
 
@@ -118,7 +118,7 @@ def test_ids_come_back_as_they_were(library: Caller, request_id: Any) -> None:
 @requirement("PL-4")
 def test_requests_need_no_introduction_and_none_is_remembered(library: Caller) -> None:
     assert library.post(request("tools/list")).json()["result"]["tools"]
-    assert library.post(initialize()).json() == library.post(initialize()).json()
+    assert library.post(make_initialize_request()).json() == library.post(make_initialize_request()).json()
 
 
 def test_an_unknown_tool_is_a_failed_call_that_names_the_tools(library: Caller) -> None:

@@ -60,7 +60,7 @@ def test_the_templates_are_listed_and_the_preferred_one_is_among_them(library: C
 @requirement("PL-10")
 def test_the_outline_says_where_in_the_source_each_section_begins(library: Caller) -> None:
     said = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
-    source = inputs.body_of(inputs.ATTENTION)
+    source = inputs.strip_front_matter(inputs.ATTENTION)
     assert [(one["level"], one["title"]) for one in said["outline"]] == [
         (1, "Introduction"),
         (2, "Data"),

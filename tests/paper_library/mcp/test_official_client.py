@@ -100,7 +100,7 @@ async def test_read_summary_resource_with_template_and_translation_resource(libr
 
 @requirement("PL-15")
 async def test_tool_and_resource_truncate_large_content(library: Caller) -> None:
-    whole = inputs.long_text()
+    whole = inputs.make_long_text()
     async with http_client_for(f"{library.url}/mcp") as client:
         result = await client.call_tool("get_paper_source", {"paper_id": inputs.LONG, "max_chars": 10_000})
         resource, _ = await read(client, f"paper://{inputs.LONG}/source")
@@ -110,7 +110,7 @@ async def test_tool_and_resource_truncate_large_content(library: Caller) -> None
 
 @requirement("PL-15")
 async def test_a_long_resource_is_read_on_page_by_page(library: Caller) -> None:
-    whole, pieces, offset = inputs.long_text(), [""], 0
+    whole, pieces, offset = inputs.make_long_text(), [""], 0
     async with http_client_for(f"{library.url}/mcp") as client:
         while "".join(pieces) != whole:
             text, _ = await read(client, f"paper://{inputs.LONG}/source?offset={offset}")

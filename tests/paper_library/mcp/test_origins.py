@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.http_client import Caller, initialize, request, served
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, request, serve_library
 from tests.requirements import requirement
 
 PING = request("ping")
@@ -37,7 +37,7 @@ APP = "https://app.example.org"
         "http://localhost, https://evil.example",
     ],
 )
-@pytest.mark.parametrize("message", [PING, initialize()])
+@pytest.mark.parametrize("message", [PING, make_initialize_request()])
 def test_a_page_from_elsewhere_is_refused(library: Caller, origin: str, message: dict[str, object]) -> None:
     response = library.post(message, origin=origin)
     assert response.status_code == 403
@@ -98,7 +98,7 @@ def test_every_message_is_answered_to_a_listed_origin_and_to_no_other(
     rich_shelf: Path, message: dict[str, object]
 ) -> None:
     version = {"mcp_protocol_version": "2025-03-26"}  # which has batches
-    with served(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
         without = caller.post(message, **version)
         listed = caller.post(message, origin=APP, **version)
         refused = caller.post(message, origin="https://evil.example", **version)
@@ -113,7 +113,7 @@ def test_every_message_is_answered_to_a_listed_origin_and_to_no_other(
 @requirement("PL-7")
 def test_each_origin_of_the_list_may_call_and_none_is_on_it_by_default(rich_shelf: Path, library: Caller) -> None:
     listed = [APP, "https://second.example.org:8443", "chrome-extension://abcdef", "http://10.0.0.7:3000"]
-    with served(LibraryConfig(shelf=rich_shelf, allow_origins=listed)) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=listed)) as caller:
         for origin in listed:
             assert caller.post(PING, origin=origin).json()["result"] == {}, origin
             assert caller.post(PING, origin=origin.upper()).status_code == 403, origin
@@ -124,14 +124,14 @@ def test_each_origin_of_the_list_may_call_and_none_is_on_it_by_default(rich_shel
 
 @requirement("PL-7")
 def test_a_star_on_the_list_is_no_wildcard(rich_shelf: Path) -> None:
-    with served(LibraryConfig(shelf=rich_shelf, allow_origins=["*", "https://*.example.org"])) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=["*", "https://*.example.org"])) as caller:
         for origin in (APP, "https://evil.example"):
             assert caller.post(PING, origin=origin).status_code == 403
 
 
 @requirement("PL-7")
 def test_the_allowlist_lets_in_exactly_what_it_names(rich_shelf: Path) -> None:
-    with served(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
         assert caller.post(PING, origin=APP).status_code == 200
         assert caller.post(PING, origin="http://localhost:5173").status_code == 200
         for near in (f"{APP}.evil.example", f"{APP}:443", f"{APP}/", "http://app.example.org", "https://example.org"):
@@ -141,7 +141,7 @@ def test_the_allowlist_lets_in_exactly_what_it_names(rich_shelf: Path) -> None:
 @requirement("PL-7")
 def test_a_browser_of_an_allowed_origin_can_read_the_answer_and_another_cannot(rich_shelf: Path) -> None:
     asked = {"access-control-request-method": "POST", "access-control-request-headers": "mcp-protocol-version"}
-    with served(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
         assert caller.post(PING, origin=APP).headers["access-control-allow-origin"] == APP
         preflight = caller.http.options("/mcp", headers={"origin": APP, **asked})
         assert preflight.headers["access-control-allow-origin"] == APP
@@ -173,13 +173,13 @@ def test_every_name_of_this_machine_is_answered_to(library: Caller, host: str) -
 
 
 def test_behind_a_proxy_the_names_given_are_answered_to(rich_shelf: Path) -> None:
-    with served(LibraryConfig(shelf=rich_shelf, allow_hosts=["papers.example.org"])) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, allow_hosts=["papers.example.org"])) as caller:
         assert caller.post(PING, host="papers.example.org").status_code == 200
         assert caller.post(PING, host="papers.example.org.evil.example").status_code == 421
 
 
 def test_with_a_token_only_those_who_send_it_are_answered(rich_shelf: Path) -> None:
-    with served(LibraryConfig.model_validate({"shelf": rich_shelf, "token": "correct horse"})) as caller:
+    with serve_library(LibraryConfig.model_validate({"shelf": rich_shelf, "token": "correct horse"})) as caller:
         for wrong in ("Bearer wrong", "Bearer correct", "correct horse", "Basic correct horse"):
             assert caller.post(PING, authorization=wrong).status_code == 401, wrong
         without = caller.post(PING)

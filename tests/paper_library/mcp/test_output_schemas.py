@@ -9,8 +9,8 @@ import pytest
 from paper_library.config import LibraryConfig
 from paper_library.search import engine
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, served
-from tests.paper_library.retractions import RETRACTION, retract
+from tests.paper_library.mcp.http_client import Caller, serve_library
+from tests.paper_library.retractions import RETRACTION, write_retraction
 
 STRUCTURED: dict[str, list[dict[str, Any]]] = {
     "search_papers": [
@@ -99,7 +99,7 @@ def test_what_the_search_says_of_a_match_reaches_the_client(library: Caller, mon
 
 def test_a_retracted_paper_is_marked_in_results_and_metadata(shelf_copy: Path, library: Caller) -> None:
     paper_id = library.id_of(inputs.ATTENTION_DOI)
-    with served(LibraryConfig(shelf=retract(shelf_copy, paper_id))) as caller:
+    with serve_library(LibraryConfig(shelf=write_retraction(shelf_copy, paper_id))) as caller:
         metadata = caller.answer("get_paper_metadata", paper_id=paper_id)
         assert metadata["retraction"] == RETRACTION
         check(schemas(caller)["get_paper_metadata"], metadata)
@@ -116,6 +116,6 @@ def test_a_retracted_paper_is_marked_in_results_and_metadata(shelf_copy: Path, l
 
 def test_a_paper_that_was_looked_at_and_not_retracted_has_no_mark(shelf_copy: Path, library: Caller) -> None:
     paper_id = library.id_of(inputs.ATTENTION_DOI)
-    with served(LibraryConfig(shelf=retract(shelf_copy, paper_id, None))) as caller:
+    with serve_library(LibraryConfig(shelf=write_retraction(shelf_copy, paper_id, None))) as caller:
         assert caller.answer("get_paper_metadata", paper_id=paper_id)["retraction"] is None
         assert "retracted" not in caller.answer("search_papers", query="rain radar")["results"][0]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, initialize, request
-from tests.paper_library.mcp.server_process import COMMAND, Process, environment, serve
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, request
+from tests.paper_library.mcp.server_process import COMMAND, ServerProcess, make_environment, start_server
 from tests.paper_library.mcp.static_server import files_of, static_server, status
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, text_of
@@ -18,21 +18,26 @@ PING = request("ping")
 
 
 @pytest.fixture(scope="module")
-def process(rich_shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    with serve(rich_shelf, tmp_path_factory.mktemp("home"), "--allow-origin", "https://app.example.org") as process:
+def process(rich_shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    with start_server(
+        rich_shelf, tmp_path_factory.mktemp("home"), "--allow-origin", "https://app.example.org"
+    ) as process:
         yield process
 
 
 @requirement("PL-1")
-def test_the_address_is_announced_and_is_the_one_that_answers(process: Process) -> None:
+def test_the_address_is_announced_and_is_the_one_that_answers(process: ServerProcess) -> None:
     announced = process.announced
     assert announced["mcp"] == f"{announced['url']}/mcp"
     assert process.caller.http.get("/healthz").json()["papers"] == announced["papers"]
-    assert process.caller.post(initialize()).json()["result"]["capabilities"].keys() == {"tools", "resources"}
+    assert process.caller.post(make_initialize_request()).json()["result"]["capabilities"].keys() == {
+        "tools",
+        "resources",
+    }
 
 
 @requirement("PL-1", "PL-8", "PL-10", "PL-11", "PL-12")
-async def test_the_official_client_goes_from_search_to_source(process: Process) -> None:
+async def test_the_official_client_goes_from_search_to_source(process: ServerProcess) -> None:
     async with http_client_for(process.announced["mcp"]) as client:
         found = json_of(await client.call_tool("search_papers", {"query": "rain radar"}))
         paper_id = found["results"][0]["paper_id"]
@@ -44,7 +49,7 @@ async def test_the_official_client_goes_from_search_to_source(process: Process) 
 
 
 @requirement("PL-2", "PL-3", "PL-4")
-def test_the_rules_of_the_endpoint_hold_for_the_process_too(process: Process) -> None:
+def test_the_rules_of_the_endpoint_hold_for_the_process_too(process: ServerProcess) -> None:
     got = process.caller.http.get("/mcp", headers={"accept": "text/event-stream"})
     assert (got.status_code, got.headers["allow"]) == (405, "POST")
     assert process.caller.post(PING, mcp_protocol_version="1999-01-01").status_code == 400
@@ -53,7 +58,7 @@ def test_the_rules_of_the_endpoint_hold_for_the_process_too(process: Process) ->
 
 
 @requirement("PL-7")
-def test_origins_are_allowed_by_option(process: Process) -> None:
+def test_origins_are_allowed_by_option(process: ServerProcess) -> None:
     assert process.caller.post(PING, origin="https://app.example.org").status_code == 200
     assert process.caller.post(PING, origin="https://other.example.org").status_code == 403
     assert process.caller.post(PING, host="rebound.example").status_code == 421
@@ -65,16 +70,19 @@ def test_the_base_of_static_files_is_an_option(rich_shelf: Path, shelf_copy: Pat
         path.unlink()
     with (
         static_server(files_of(rich_shelf / "static")) as server,
-        serve(shelf_copy, tmp_path, "--static-base-url", server.base) as process,
+        start_server(shelf_copy, tmp_path, "--static-base-url", server.base) as process,
     ):
-        assert process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
+        assert (
+            process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
+            == inputs.make_long_text()
+        )
         server.answer = status(404)
         assert process.caller.failure("get_paper_source", paper_id=inputs.LONG)["code"] == "asset_fetch_failed"
 
 
 @requirement("PL-4")
 def test_several_workers_answer_as_one(rich_shelf: Path, tmp_path: Path, library: Caller) -> None:
-    with serve(rich_shelf, tmp_path, "--workers", "2") as process:
+    with start_server(rich_shelf, tmp_path, "--workers", "2") as process:
         for query in ("rain radar", "gravel", "天气") * 3:
             with_a_new_connection = Caller(process.caller.url)
             page = with_a_new_connection.answer("search_papers", query=query)
@@ -98,7 +106,7 @@ def test_a_shelf_that_cannot_be_served_is_refused_before_listening(
         manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "schema_version": 999}))
     command = [COMMAND, "serve", str(shelf_copy), "--port", "0", "--json"]
     ended = subprocess.run(
-        command, capture_output=True, text=True, timeout=50, check=False, cwd=tmp_path, env=environment(tmp_path)
+        command, capture_output=True, text=True, timeout=50, check=False, cwd=tmp_path, env=make_environment(tmp_path)
     )
     assert ended.returncode != 0
     assert json.loads(ended.stdout)["error"]["code"] == code

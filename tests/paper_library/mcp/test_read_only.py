@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.all_requests import tour
+from tests.paper_library.mcp.all_requests import list_requests
 from tests.paper_library.mcp.http_client import Caller
-from tests.paper_library.mcp.server_process import serve
+from tests.paper_library.mcp.server_process import start_server
 from tests.requirements import requirement
 
 _MOUNT_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
@@ -31,7 +31,7 @@ def state_of(folder: Path) -> dict[str, tuple[str, int, int]]:
 
 
 def take_the_tour(caller: Caller) -> None:
-    for message in tour():
+    for message in list_requests():
         assert caller.post(message).status_code == 200
     assert caller.http.get("/api/v1/search", params={"q": "rain radar"}).status_code == 200
     assert caller.http.get("/").status_code == 200
@@ -66,7 +66,7 @@ def protected(shelf: Path) -> Generator[list[str]]:
 @requirement("PL-17")
 def test_a_full_tour_leaves_every_file_of_the_shelf_as_it_was(shelf_copy: Path, tmp_path: Path) -> None:
     before = state_of(shelf_copy)
-    with serve(shelf_copy, tmp_path) as process:
+    with start_server(shelf_copy, tmp_path) as process:
         take_the_tour(process.caller)
         assert state_of(shelf_copy) == before
     assert state_of(shelf_copy) == before
@@ -74,17 +74,20 @@ def test_a_full_tour_leaves_every_file_of_the_shelf_as_it_was(shelf_copy: Path, 
 
 @requirement("PL-17")
 def test_a_shelf_that_cannot_be_written_is_served(shelf_copy: Path, tmp_path: Path) -> None:
-    with protected(shelf_copy) as prefix, serve(shelf_copy, tmp_path, before=prefix) as process:
+    with protected(shelf_copy) as prefix, start_server(shelf_copy, tmp_path, before=prefix) as process:
         take_the_tour(process.caller)
         assert process.caller.answer("search_papers", query="rain radar")["total"] == 2
-        assert process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
+        assert (
+            process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
+            == inputs.make_long_text()
+        )
 
 
 @requirement("PL-17")
 def test_no_file_of_the_shelf_is_open_for_writing(shelf_copy: Path, tmp_path: Path) -> None:
     if not Path("/proc/self/fdinfo").is_dir():
         pytest.skip("this system does not tell how files were opened")
-    with serve(shelf_copy, tmp_path) as process:
+    with start_server(shelf_copy, tmp_path) as process:
         take_the_tour(process.caller)
         opened = dict(open_files(process.pid, shelf_copy))
     assert any(path.endswith("shelf.db") for path in opened)

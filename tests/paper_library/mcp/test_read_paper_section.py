@@ -5,7 +5,7 @@ import pytest
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
 
-SOURCE = inputs.body_of(inputs.ATTENTION)
+SOURCE = inputs.strip_front_matter(inputs.ATTENTION)
 
 
 def section(start: str, end: str | None = None) -> str:
@@ -45,7 +45,7 @@ def test_without_a_text_there_is_no_section(library: Caller, paper: str) -> None
 
 
 def test_a_long_section_is_cut_and_read_on_from_the_offset_of_the_marker(library: Caller) -> None:
-    whole = inputs.long_text()
+    whole = inputs.make_long_text()
     wanted = whole[whole.index("# Part 2") : whole.index("# Part 3")].rstrip()
     cut = library.text("read_paper_section", paper_id=inputs.LONG, section="Part 2", max_chars=1_000)
     assert cut == f"{wanted[:1000]}\n\n[truncated: {len(wanted) - 1000} of {len(wanted)} characters left; " + (

@@ -9,7 +9,7 @@ import pytest
 from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, served
+from tests.paper_library.mcp.http_client import Caller, serve_library
 from tests.requirements import requirement
 
 MARKER = re.compile(r"\n\n\[truncated: (\d+) of (\d+) characters left; continue with offset=(\d+)\]\Z")
@@ -59,7 +59,7 @@ def test_every_paper_has_a_default_summary_with_abstract_outline_and_sentences(l
     ],
 )
 def test_a_source_is_the_markdown_character_for_character(library: Caller, paper: str, file: str) -> None:
-    assert library.text("get_paper_source", paper_id=paper) == inputs.body_of(file)
+    assert library.text("get_paper_source", paper_id=paper) == inputs.strip_front_matter(file)
 
 
 @requirement("PL-12", "PL-15")
@@ -67,7 +67,7 @@ def test_a_source_is_the_markdown_character_for_character(library: Caller, paper
 def test_a_long_source_is_cut_at_20000_characters_unless_max_chars_says_otherwise(
     library: Caller, arguments: dict[str, None]
 ) -> None:
-    whole = inputs.long_text()
+    whole = inputs.make_long_text()
     text, offset = cut(library.text("get_paper_source", paper_id=inputs.LONG, **arguments), len(whole))
     assert (text, offset) == (whole[:20_000], 20_000)
     assert library.text("get_paper_source", paper_id=inputs.LONG, max_chars=len(whole)) == whole
@@ -79,7 +79,7 @@ def test_a_long_summary_comes_whole_unless_it_is_limited(tmp_path: Path) -> None
     summary = {"text": "rain " * 30_000}
     (tmp_path / "summaries" / "brief" / "oztuerk2021attention.json").write_text(json.dumps(summary))
     build_shelf([tmp_path / "papers"], tmp_path / "shelf", summaries=tmp_path / "summaries")
-    with served(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
+    with serve_library(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
         arguments = {"paper_id": inputs.ATTENTION_DOI, "template": "brief"}
         assert json.loads(caller.text("get_paper_summary", **arguments)) == summary
         cut(
@@ -117,7 +117,7 @@ def test_a_paper_without_source_is_explicitly_not_available(library: Caller) -> 
 @requirement("PL-15")
 @pytest.mark.parametrize("size", [1, 10, 9_999, 10_000, 64_000])
 def test_exactly_as_many_characters_come_as_were_asked_for_and_then_the_marker(library: Caller, size: int) -> None:
-    whole = inputs.long_text()
+    whole = inputs.make_long_text()
     text, offset = cut(library.text("get_paper_source", paper_id=inputs.LONG, max_chars=size), len(whole))
     assert text == whole[:size]
     assert offset == size
@@ -125,7 +125,7 @@ def test_exactly_as_many_characters_come_as_were_asked_for_and_then_the_marker(l
 
 @requirement("PL-15")
 def test_a_text_that_fits_has_no_marker(library: Caller) -> None:
-    whole = inputs.body_of(inputs.ATTENTION)
+    whole = inputs.strip_front_matter(inputs.ATTENTION)
     for size in (len(whole), len(whole) + 1, 10_000_000):
         assert library.text("get_paper_source", paper_id=inputs.ATTENTION_DOI, max_chars=size) == whole
 
@@ -133,7 +133,7 @@ def test_a_text_that_fits_has_no_marker(library: Caller) -> None:
 @requirement("PL-15")
 @pytest.mark.parametrize("size", [6_000, 25_000])
 def test_reading_on_from_each_marker_gives_the_text_back(library: Caller, size: int) -> None:
-    whole, offset = inputs.long_text(), 0
+    whole, offset = inputs.make_long_text(), 0
     pieces: list[str] = []
     while offset + size < len(whole):
         answer = library.text("get_paper_source", paper_id=inputs.LONG, max_chars=size, offset=offset)
@@ -164,7 +164,7 @@ def test_a_summary_is_read_in_pieces_as_well(library: Caller) -> None:
 
 @requirement("PL-15")
 def test_the_end_of_a_text_can_be_asked_for_and_what_is_beyond_it_cannot(library: Caller) -> None:
-    whole = inputs.body_of(inputs.ATTENTION)
+    whole = inputs.strip_front_matter(inputs.ATTENTION)
     assert library.text("get_paper_source", paper_id=inputs.ATTENTION_DOI, offset=len(whole) - 3) == whole[-3:]
     error = library.failure("get_paper_source", paper_id=inputs.ATTENTION_DOI, offset=len(whole) + 1)
     assert (error["code"], error["argument"]) == ("invalid_argument", "offset")

@@ -7,8 +7,8 @@ import pytest
 
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, request, served
-from tests.paper_library.operations.shelves import shelve
+from tests.paper_library.mcp.http_client import Caller, request, serve_library
+from tests.paper_library.operations.shelves import build_titled_shelf
 from tests.requirements import requirement
 
 TEMPLATES = {
@@ -47,8 +47,8 @@ def test_papers_are_listed_in_the_order_of_their_titles(library: Caller) -> None
 
 
 def test_many_papers_are_listed_in_pages_that_a_cursor_leads_through(tmp_path: Path) -> None:
-    shelve(tmp_path / "shelf", *(f"Paper number {n:03}" for n in range(120)))
-    with served(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
+    build_titled_shelf(tmp_path / "shelf", *(f"Paper number {n:03}" for n in range(120)))
+    with serve_library(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
         pages = [caller.ask("resources/list")]
         while cursor := pages[-1].get("nextCursor"):
             pages.append(caller.ask("resources/list", {"cursor": cursor}))
@@ -95,7 +95,7 @@ def test_a_summary_can_be_read_by_template(library: Caller, attention: str, temp
 def test_source_is_the_markdown(library: Caller, attention: str) -> None:
     content = library.resource(f"paper://{attention}/source")
     assert content["mimeType"] == "text/markdown"
-    assert content["text"] == inputs.body_of(inputs.ATTENTION)
+    assert content["text"] == inputs.strip_front_matter(inputs.ATTENTION)
 
 
 @requirement("PL-14")
@@ -115,7 +115,7 @@ def test_other_names_of_a_paper_serve_as_well_as_its_id(library: Caller, attenti
 
 @requirement("PL-15")
 def test_a_long_text_is_cut_at_the_default_limit_with_a_marker(library: Caller) -> None:
-    whole = inputs.long_text()
+    whole = inputs.make_long_text()
     assert len(whole) > DEFAULT_LIMIT
     text = library.resource(f"paper://{inputs.LONG}/source")["text"]
     assert text[:DEFAULT_LIMIT] == whole[:DEFAULT_LIMIT]

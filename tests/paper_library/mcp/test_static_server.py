@@ -11,8 +11,8 @@ from paper_library.app import make_app
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp import static_server as bad
-from tests.paper_library.mcp.http_client import request, served
-from tests.paper_library.mcp.server_process import serve
+from tests.paper_library.mcp.http_client import request, serve_library
+from tests.paper_library.mcp.server_process import start_server
 from tests.paper_library.mcp.static_server import Answer, StaticServer, files_of, static_server
 from tests.requirements import requirement
 from uraniborg.kernel.errors import InvalidInput
@@ -41,9 +41,9 @@ def most_memory(pid: int) -> int:
 def test_assets_come_from_the_static_server_when_the_folder_lacks_them(rich_shelf: Path, bare_shelf: Path) -> None:
     with (
         static_server(files_of(rich_shelf / "static")) as server,
-        served(LibraryConfig(shelf=bare_shelf, static_base_url=server.base)) as caller,
+        serve_library(LibraryConfig(shelf=bare_shelf, static_base_url=server.base)) as caller,
     ):
-        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.long_text()
+        assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.make_long_text()
         deep_read = caller.text("get_paper_summary", paper_id=ATTENTION, template="deep_read")
         assert json.loads(deep_read) == inputs.DEEP_READ
         translation = caller.resource("paper://oztuerk2021attention/translation/zh")
@@ -55,9 +55,9 @@ def test_assets_come_from_the_static_server_when_the_folder_lacks_them(rich_shel
 def test_what_the_folder_has_is_not_fetched(rich_shelf: Path) -> None:
     with (
         static_server(bad.status(500)) as server,
-        served(LibraryConfig(shelf=rich_shelf, static_base_url=f"{server.base}/")) as caller,
+        serve_library(LibraryConfig(shelf=rich_shelf, static_base_url=f"{server.base}/")) as caller,
     ):
-        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.body_of(inputs.ATTENTION)
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.strip_front_matter(inputs.ATTENTION)
         assert server.asked == []
 
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_fetched_is_a_failed_fetch_with_its_reason(
     bare_shelf: Path, answer: Answer, reason: str
 ) -> None:
     timeout_s = 0.4 if reason == "timeout" else 20
-    with static_server(answer) as server, served(fetching(bare_shelf, server, timeout_s)) as caller:
+    with static_server(answer) as server, serve_library(fetching(bare_shelf, server, timeout_s)) as caller:
         source = caller.failure("get_paper_source", paper_id=inputs.LONG)
         summary = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
         resource = caller.resource_failure("paper://longread/source")
@@ -98,7 +98,7 @@ def test_a_static_server_that_drips_is_given_up_on_in_time(bare_shelf: Path) -> 
         config = LibraryConfig(
             shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=0.4, query_timeout_s=0.4, threads=1
         )
-        with served(config) as caller:
+        with serve_library(config) as caller:
             error = caller.failure("get_paper_source", paper_id=inputs.LONG)
             assert caller.answer("search_papers", query="rain radar")["total"] == 2
     assert (error["code"], error["reason"]) == ("asset_fetch_failed", "timeout")
@@ -107,7 +107,7 @@ def test_a_static_server_that_drips_is_given_up_on_in_time(bare_shelf: Path) -> 
 @requirement("PL-16")
 @pytest.mark.parametrize("answer", [bad.garbage, bad.bomb(10_000_000), bad.endless, bad.broken_compression])
 def test_what_is_not_the_asset_is_invalid_and_is_not_read_to_its_end(bare_shelf: Path, answer: Answer) -> None:
-    with static_server(answer) as server, served(fetching(bare_shelf, server)) as caller:
+    with static_server(answer) as server, serve_library(fetching(bare_shelf, server)) as caller:
         error = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
         assert caller.post(request("ping")).status_code == 200
         assert error["paper_id"] == caller.id_of(ATTENTION)
@@ -119,7 +119,7 @@ def test_a_bomb_is_not_unfolded_into_memory(bare_shelf: Path, tmp_path: Path) ->
         pytest.skip("this system does not tell how much memory a process has used")
     with (
         static_server(bad.bomb(80_000_000, folds=2)) as server,
-        serve(bare_shelf, tmp_path, "--static-base-url", server.base) as process,
+        start_server(bare_shelf, tmp_path, "--static-base-url", server.base) as process,
     ):
         process.caller.answer("search_papers", query="rain radar")
         before = most_memory(process.pid)
@@ -136,7 +136,7 @@ def test_a_redirect_is_not_followed(rich_shelf: Path, bare_shelf: Path, code: in
             static_server(
                 lambda handler: handler.reply(code, Location=f"{elsewhere.base}/{handler.path[8:]}")
             ) as server,
-            served(fetching(bare_shelf, server)) as caller,
+            serve_library(fetching(bare_shelf, server)) as caller,
         ):
             error = caller.failure("get_paper_source", paper_id=ATTENTION)
         assert (error["code"], error["reason"]) == ("asset_fetch_failed", "redirect")
@@ -147,7 +147,7 @@ def test_a_redirect_is_not_followed(rich_shelf: Path, bare_shelf: Path, code: in
 def test_a_static_server_that_is_not_there_is_unreachable(bare_shelf: Path) -> None:
     with static_server(bad.garbage) as gone:
         base = gone.base
-    with served(LibraryConfig(shelf=bare_shelf, static_base_url=base, asset_timeout_s=2)) as caller:
+    with serve_library(LibraryConfig(shelf=bare_shelf, static_base_url=base, asset_timeout_s=2)) as caller:
         error = caller.failure("get_paper_source", paper_id=ATTENTION)
     assert (error["code"], error["reason"]) == ("asset_fetch_failed", "unreachable")
 
@@ -155,16 +155,16 @@ def test_a_static_server_that_is_not_there_is_unreachable(bare_shelf: Path) -> N
 @requirement("PL-16")
 def test_a_static_server_that_recovers_is_used_again(rich_shelf: Path, bare_shelf: Path) -> None:
     healthy = files_of(rich_shelf / "static")
-    with static_server(bad.status(503)) as server, served(fetching(bare_shelf, server)) as caller:
+    with static_server(bad.status(503)) as server, serve_library(fetching(bare_shelf, server)) as caller:
         assert caller.failure("get_paper_source", paper_id=ATTENTION)["reason"] == "http_503"
         server.answer = healthy
-        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.body_of(inputs.ATTENTION)
+        assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.strip_front_matter(inputs.ATTENTION)
 
 
 def test_a_silent_static_server_holds_up_nobody_else(bare_shelf: Path) -> None:
     with (
         static_server(bad.silence) as server,
-        served(LibraryConfig(shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=15)) as caller,
+        serve_library(LibraryConfig(shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=15)) as caller,
         ThreadPoolExecutor(1) as threads,
     ):
         waiting = threads.submit(caller.call, "get_paper_source", paper_id=ATTENTION)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.http_client import Caller, initialize, served
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, serve_library
 from tests.requirements import requirement
 
 TOOLS = {
@@ -137,18 +137,20 @@ def test_only_what_cannot_be_guessed_is_required(
 
 
 def test_the_two_more_tools_can_be_turned_off_and_the_instructions_follow(rich_shelf: Path, library: Caller) -> None:
-    with served(LibraryConfig(shelf=rich_shelf, extra_tools=False)) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, extra_tools=False)) as caller:
         tools = {tool["name"]: tool for tool in caller.ask("tools/list")["tools"]}
-        instructions = caller.post(initialize()).json()["result"]["instructions"]
+        instructions = caller.post(make_initialize_request()).json()["result"]["instructions"]
     assert tools.keys() == TOOLS
     assert all(name not in instructions for name in EXTRA_TOOLS)
-    assert all(name in library.post(initialize()).json()["result"]["instructions"] for name in TOOLS | EXTRA_TOOLS)
+    assert all(
+        name in library.post(make_initialize_request()).json()["result"]["instructions"] for name in TOOLS | EXTRA_TOOLS
+    )
 
 
 @pytest.mark.parametrize(
     "word", ["matched_fields", "section", "offset", "lang", "20,000", "resources/list", "retract", "RIS", "max_chars"]
 )
 def test_the_instructions_mention_everything_an_agent_can_do(library: Caller, word: str) -> None:
-    instructions = library.post(initialize()).json()["result"]["instructions"]
+    instructions = library.post(make_initialize_request()).json()["result"]["instructions"]
     assert word in instructions
     assert len(instructions) < 1_500

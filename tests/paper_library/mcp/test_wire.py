@@ -7,7 +7,15 @@ import httpx
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.http_client import NEWEST, SESSION, VERSION, Caller, initialize, request, served
+from tests.paper_library.mcp.http_client import (
+    NEWEST,
+    SESSION,
+    VERSION,
+    Caller,
+    make_initialize_request,
+    request,
+    serve_library,
+)
 from tests.requirements import requirement
 
 PING = request("ping")
@@ -52,14 +60,14 @@ def test_only_post_is_taken_at_either_spelling_of_the_address(library: Caller, m
 @requirement("PL-1", "PL-4")
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
 def test_neither_spelling_of_the_address_is_redirected(library: Caller, path: str) -> None:
-    response = library.post(initialize(), path)
+    response = library.post(make_initialize_request(), path)
     assert response.status_code == 200
     assert response.json()["result"]["serverInfo"]["name"]
 
 
 @requirement("PL-1", "PL-5")
 def test_initialize_offers_tools_and_resources_and_nothing_else(library: Caller) -> None:
-    result = library.post(initialize()).json()["result"]
+    result = library.post(make_initialize_request()).json()["result"]
     assert result["capabilities"].keys() == {"tools", "resources"}
     assert result["capabilities"]["resources"].get("subscribe", False) is False
 
@@ -74,7 +82,7 @@ def test_what_is_not_offered_is_not_answered(library: Caller, method: str) -> No
 
 
 def test_the_introduction_teaches_the_way_from_search_to_source(library: Caller) -> None:
-    instructions = library.post(initialize()).json()["result"]["instructions"]
+    instructions = library.post(make_initialize_request()).json()["result"]["instructions"]
     order = ["search_papers", "get_paper_metadata", "get_paper_summary", "get_paper_source"]
     places = [instructions.index(name) for name in order]
     assert places == sorted(places)
@@ -83,20 +91,20 @@ def test_the_introduction_teaches_the_way_from_search_to_source(library: Caller)
 @requirement("PL-3")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_version_that_both_know_is_agreed_on(library: Caller, version: str) -> None:
-    response = library.post(initialize(version), mcp_protocol_version=version)
+    response = library.post(make_initialize_request(version), mcp_protocol_version=version)
     assert response.status_code == 200
     assert response.json()["result"]["protocolVersion"] == version
 
 
 @pytest.mark.parametrize("version", ["2099-01-01", "1.0.0", "2026-07-28", ""])
 def test_a_client_that_asks_for_an_unknown_version_is_offered_the_newest(library: Caller, version: str) -> None:
-    response = library.post(initialize(version))
+    response = library.post(make_initialize_request(version))
     assert response.status_code == 200
     assert response.json()["result"]["protocolVersion"] == NEWEST
 
 
 @requirement("PL-3")
-@pytest.mark.parametrize("message", [initialize(), PING, request("tools/list")])
+@pytest.mark.parametrize("message", [make_initialize_request(), PING, request("tools/list")])
 @pytest.mark.parametrize("version", ["2026-07-28", "1999-01-01", "draft", "", "2025-11-25, 2025-06-18"])
 def test_an_unsupported_version_header_is_refused_with_the_list_of_supported_ones(
     library: Caller, version: str, message: dict[str, Any]
@@ -155,7 +163,7 @@ def test_a_body_that_is_not_said_to_be_json_is_refused(library: Caller, content_
 
 def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_told(rich_shelf: Path) -> None:
     fits = request("tools/call", {"name": "search_papers", "arguments": {"query": "rain"}})
-    with served(LibraryConfig(shelf=rich_shelf, body_limit=1_000)) as caller:
+    with serve_library(LibraryConfig(shelf=rich_shelf, body_limit=1_000)) as caller:
         told = caller.post(request("ping", {"padding": "x" * 1_000}))
         untold = caller.http.post("/mcp", content=iter([b" " * 600, b" " * 600]), headers=JSON)
         assert (told.status_code, untold.status_code) == (413, 413)

@@ -16,11 +16,11 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from paper_library.cli import run
+from paper_library.cli import run_command
 from tests.forking import Forked, template
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
-LOADED: Final = (
+PRELOADED_MODULES: Final = (
     *("paper_library.cli", "paper_library.serving", "paper_library.app", "paper_library.text.default_summary"),
     *(
         "paper_library.text.excerpts",
@@ -32,12 +32,12 @@ LOADED: Final = (
     *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
 )
 """What a server comes to load sooner or later."""
-SOON: Final = 25.0
+TIMEOUT_S: Final = 25.0
 """How long anything may take before it counts as never happening."""
 
 
 @dataclass(frozen=True)
-class Done:
+class CommandResult:
     code: int
     out: str
     err: str
@@ -55,14 +55,14 @@ class Done:
         return said["error"]
 
 
-def command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> Done:
+def call_command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> CommandResult:
     """What the command answers to these arguments, run in this process."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
-        run([str(argument) for argument in arguments])
+        run_command([str(argument) for argument in arguments])
     said = capsys.readouterr()
     code = ended.value.code
-    return Done(code if isinstance(code, int) else 0, said.out, said.err)
+    return CommandResult(code if isinstance(code, int) else 0, said.out, said.err)
 
 
 def clean_environment(home: Path, **more: str) -> dict[str, str]:
@@ -70,7 +70,9 @@ def clean_environment(home: Path, **more: str) -> dict[str, str]:
     return {**env, "URANIBORG_HOME": str(home), "COLUMNS": "200", **more}
 
 
-def process(*arguments: str | Path, cwd: Path, before: Callable[[], None] | None = None, **env: str) -> Done:
+def run_process(
+    *arguments: str | Path, cwd: Path, before: Callable[[], None] | None = None, **env: str
+) -> CommandResult:
     """What the command answers to these arguments, run as a process."""
     done = subprocess.run(
         [COMMAND, *map(str, arguments)],
@@ -83,17 +85,17 @@ def process(*arguments: str | Path, cwd: Path, before: Callable[[], None] | None
         env=clean_environment(cwd / "home", **env),
         preexec_fn=before,
     )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
-class Served:
+class ServerProcess:
     """A server as a process of its own."""
 
     def __init__(self, child: subprocess.Popen[bytes] | Forked, url: str, errors: Path) -> None:
         self.child = child
         self.url = url
         self._errors = errors
-        self.client = httpx.Client(base_url=url, timeout=SOON)
+        self.client = httpx.Client(base_url=url, timeout=TIMEOUT_S)
 
     @property
     def stderr(self) -> str:
@@ -111,7 +113,7 @@ class Served:
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         self.child.send_signal(how)
-        return self.child.wait(SOON)
+        return self.child.wait(TIMEOUT_S)
 
 
 def _command_line(pid: str) -> bytes:
@@ -123,7 +125,9 @@ def _command_line(pid: str) -> bytes:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str | Path, from_the_start: bool = False, **env: str) -> Generator[Served]:
+def start_server(
+    folder: Path, *arguments: str | Path, from_the_start: bool = False, **env: str
+) -> Generator[ServerProcess]:
     """`paper-library serve` with these arguments on a free port, answering.
 
     The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
@@ -136,37 +140,37 @@ def serving(folder: Path, *arguments: str | Path, from_the_start: bool = False, 
         if from_the_start:
             child = subprocess.Popen([COMMAND, *options], stdout=subprocess.PIPE, stderr=stderr, cwd=folder, env=given)
         else:
-            loaded = template("paper_library.__main__:main", *LOADED)
+            loaded = template("paper_library.__main__:main", *PRELOADED_MODULES)
             child = loaded.start(*options, env=given, cwd=folder, stderr=stderr.fileno())
     with child:
         try:
-            said = json.loads(_first_line(child, errors))
-            served = Served(child, said["url"].replace("0.0.0.0", "127.0.0.1"), errors)
+            said = json.loads(_read_first_line(child, errors))
+            served = ServerProcess(child, said["url"].replace("0.0.0.0", "127.0.0.1"), errors)
             with served.client:
-                eventually(lambda: _answers(served.client))
+                wait_until(lambda: _is_ready(served.client))
                 yield served
         finally:
             child.kill()
 
 
-def _first_line(child: subprocess.Popen[bytes] | Forked, errors: Path) -> bytes:
+def _read_first_line(child: subprocess.Popen[bytes] | Forked, errors: Path) -> bytes:
     assert child.stdout is not None
     with selectors.DefaultSelector() as waiting:
         waiting.register(child.stdout, selectors.EVENT_READ)
-        assert waiting.select(SOON), "the server said nothing"
+        assert waiting.select(TIMEOUT_S), "the server said nothing"
     line = child.stdout.readline()
     assert line, errors.read_text()
     return line
 
 
-def _answers(client: httpx.Client) -> bool:
+def _is_ready(client: httpx.Client) -> bool:
     try:
         return client.get("/healthz").status_code == 200
     except httpx.TransportError:
         return False
 
 
-def eventually(holds: Callable[[], bool], within: float = SOON) -> None:
+def wait_until(holds: Callable[[], bool], within: float = TIMEOUT_S) -> None:
     """Wait until it holds, for a bounded time."""
     import threading
 
@@ -177,5 +181,5 @@ def eventually(holds: Callable[[], bool], within: float = SOON) -> None:
         pause.wait(0.02)
 
 
-def titles(found: dict[str, Any]) -> list[str]:
+def list_titles(found: dict[str, Any]) -> list[str]:
     return [hit["title"] for hit in found["results"]]

@@ -16,9 +16,9 @@ _forks: Final = get_context("forkserver")
 _forks.set_forkserver_preload(["paper_library.build.builder", __name__])
 
 
-def build_and_die(inputs: Sequence[Path], target: Path, moment: int) -> bool:
+def build_until_killed(inputs: Sequence[Path], target: Path, moment: int) -> bool:
     """Build in a process that is killed at the moment; whether it came to that before it was done."""
-    child = _forks.Process(target=_build, args=(inputs, target, moment))
+    child = _forks.Process(target=_build_and_kill_itself, args=(inputs, target, moment))
     child.start()
     child.join(30)
     code = child.exitcode
@@ -27,7 +27,7 @@ def build_and_die(inputs: Sequence[Path], target: Path, moment: int) -> bool:
     return code != 0
 
 
-def _build(inputs: Sequence[Path], target: Path, moment: int) -> None:
+def _build_and_kill_itself(inputs: Sequence[Path], target: Path, moment: int) -> None:
     from paper_library.build.builder import build_shelf
 
     asked = 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 
 from paper_library.build.builder import build_shelf
-from tests.paper_library.operations.command_runs import serving
+from tests.paper_library.operations.command_runs import start_server
 
 HOSTILE = """# Title <script>alert(1)</script>
 
@@ -37,7 +37,7 @@ BIBTEX = """@article{brahe1573, title={The new star}, author={Brahe, Tycho and B
 """
 
 
-def shelve_every_kind(folder: Path) -> Path:
+def build_mixed_shelf(folder: Path) -> Path:
     """Build the shelf, in a folder of its own."""
     source = folder / "papers"
     (source / "summaries" / "deep_read").mkdir(parents=True)
@@ -52,9 +52,9 @@ def shelve_every_kind(folder: Path) -> Path:
 
 
 @contextmanager
-def rest_of(folder: Path) -> Generator[httpx.Client]:
+def open_rest_client(folder: Path) -> Generator[httpx.Client]:
     """A client whose addresses begin where REST does."""
-    with serving(folder, shelve_every_kind(folder)) as served:
+    with start_server(folder, build_mixed_shelf(folder)) as served:
         served.client.base_url = httpx.URL(f"{served.url}/api/v1/")
         yield served.client
 

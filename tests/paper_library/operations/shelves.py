@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 
-Harm = Callable[[Path], None]
+Damage = Callable[[Path], None]
 
 HOSTILE_TEXT: Final = """# Comets
 
@@ -19,7 +19,7 @@ A tail points away from the Sun <script>alert(1)</script>
 """
 
 
-def bibliography(path: Path, *titles: str, **fields: str) -> Path:
+def write_bibliography(path: Path, *titles: str, **fields: str) -> Path:
     """A .bib file of papers with these titles, each with `fields` as well. Their keys are the titles without blanks."""
     more = "".join(f",\n  {name} = {{{value}}}" for name, value in fields.items())
     entries = (
@@ -31,21 +31,23 @@ def bibliography(path: Path, *titles: str, **fields: str) -> Path:
     return path
 
 
-def shelve(shelf: Path, *titles: str, **fields: str) -> Report:
+def build_titled_shelf(shelf: Path, *titles: str, **fields: str) -> BuildReport:
     """Build a shelf of papers with these titles, in the place of what is there."""
     source = shelf.with_name(f"{shelf.name}-input")
     source.mkdir(exist_ok=True)
     try:
-        return build_shelf([bibliography(source / "papers.bib", *titles, **fields)], shelf)
+        return build_shelf([write_bibliography(source / "papers.bib", *titles, **fields)], shelf)
     finally:
         shutil.rmtree(source)
 
 
-def shelve_readable(shelf: Path, text: str = HOSTILE_TEXT) -> Report:
+def build_readable_shelf(shelf: Path, text: str = HOSTILE_TEXT) -> BuildReport:
     """Build a shelf of two papers of a bibliography and one, On comets, with its text."""
     source = shelf.with_name(f"{shelf.name}-input")
     source.mkdir()
-    bibliography(source / "papers.bib", "On the new star", "Instruments of astronomy", abstract="Angles and lines.")
+    write_bibliography(
+        source / "papers.bib", "On the new star", "Instruments of astronomy", abstract="Angles and lines."
+    )
     (source / "comets.md").write_text(f"---\ntitle: On comets\nauthors: [Sophie Brahe]\n---\n{text}")
     try:
         return build_shelf([source], shelf)
@@ -53,21 +55,21 @@ def shelve_readable(shelf: Path, text: str = HOSTILE_TEXT) -> Report:
         shutil.rmtree(source)
 
 
-def flipped(path: Path, place: int, bit: int = 0) -> None:
+def flip_bit(path: Path, place: int, bit: int = 0) -> None:
     """Turn one bit of a file around."""
     content = bytearray(path.read_bytes())
     content[place % len(content)] ^= 1 << bit
-    put(path, bytes(content))
+    replace_file(path, bytes(content))
 
 
-def put(path: Path, content: bytes) -> None:
+def replace_file(path: Path, content: bytes) -> None:
     """Put another file in the place of one that may be in use."""
     aside = path.with_name(f"{path.name}.aside")
     aside.write_bytes(content)
     aside.replace(path)
 
 
-def files_of(folder: Path) -> dict[str, tuple[int, int, int]]:
+def list_file_stats(folder: Path) -> dict[str, tuple[int, int, int]]:
     """Every path below a folder, with what changes when it is written to."""
     return {
         path.relative_to(folder).as_posix(): ((found := path.lstat()).st_ino, found.st_mtime_ns, found.st_size)
@@ -75,7 +77,7 @@ def files_of(folder: Path) -> dict[str, tuple[int, int, int]]:
     }
 
 
-def rewrite_manifest(**facts: Any) -> Harm:
+def rewrite_manifest(**facts: Any) -> Damage:
     """A harm that changes facts of the manifest, and takes out those that are `...`."""
 
     def harm(shelf: Path) -> None:
@@ -86,54 +88,54 @@ def rewrite_manifest(**facts: Any) -> Harm:
     return harm
 
 
-def _write(name: str, content: bytes) -> Harm:
+def _overwrite_file(name: str, content: bytes) -> Damage:
     def harm(shelf: Path) -> None:
         (shelf / name).write_bytes(content)
 
     return harm
 
 
-def _truncate(name: str) -> Harm:
-    return lambda shelf: _write(name, (shelf / name).read_bytes()[:-20])(shelf)
+def _truncate_file(name: str) -> Damage:
+    return lambda shelf: _overwrite_file(name, (shelf / name).read_bytes()[:-20])(shelf)
 
 
-def _index_of_another(shelf: Path) -> None:
+def _swap_index(shelf: Path) -> None:
     other = shelf.with_name("other-shelf")
-    shelve(other, "One", "Two", "Three", "Four")
+    build_titled_shelf(other, "One", "Two", "Three", "Four")
     shutil.rmtree(shelf / "index")
     (other / "index").rename(shelf / "index")
     shutil.rmtree(other)
 
 
-def _removed(shelf: Path) -> None:
+def _remove_shelf(shelf: Path) -> None:
     shutil.rmtree(shelf)
 
 
-def _a_file_instead(shelf: Path) -> None:
+def _replace_by_file(shelf: Path) -> None:
     shutil.rmtree(shelf)
     shelf.write_text("no folder")
 
 
-def forget_database(shelf: Path) -> None:
+def remove_database(shelf: Path) -> None:
     rewrite_manifest(files={})(shelf)
     (shelf / "shelf.db").unlink()
 
 
-def _emptied(shelf: Path) -> None:
+def _empty_shelf(shelf: Path) -> None:
     shutil.rmtree(shelf)
     shelf.mkdir()
 
 
-HARMS: Final[dict[str, tuple[Harm, str]]] = {
-    "missing": (_removed, "shelf_not_found"),
-    "a file": (_a_file_instead, "shelf_not_found"),
-    "an empty folder": (_emptied, "shelf_not_found"),
+DAMAGES: Final[dict[str, tuple[Damage, str]]] = {
+    "missing": (_remove_shelf, "shelf_not_found"),
+    "a file": (_replace_by_file, "shelf_not_found"),
+    "an empty folder": (_empty_shelf, "shelf_not_found"),
     "without manifest": (lambda shelf: (shelf / "manifest.json").unlink(), "shelf_damaged"),
-    "manifest cut off": (_truncate("manifest.json"), "shelf_damaged"),
-    "manifest empty": (_write("manifest.json", b""), "shelf_damaged"),
-    "manifest not JSON": (_write("manifest.json", b"\x00\xff\xfe"), "shelf_damaged"),
-    "manifest a list": (_write("manifest.json", b"[]"), "shelf_damaged"),
-    "manifest without facts": (_write("manifest.json", b"{}"), "shelf_damaged"),
+    "manifest cut off": (_truncate_file("manifest.json"), "shelf_damaged"),
+    "manifest empty": (_overwrite_file("manifest.json", b""), "shelf_damaged"),
+    "manifest not JSON": (_overwrite_file("manifest.json", b"\x00\xff\xfe"), "shelf_damaged"),
+    "manifest a list": (_overwrite_file("manifest.json", b"[]"), "shelf_damaged"),
+    "manifest without facts": (_overwrite_file("manifest.json", b"{}"), "shelf_damaged"),
     "manifest with more facts": (rewrite_manifest(colour="blue"), "shelf_damaged"),
     "manifest of no schema": (rewrite_manifest(schema_version="one"), "shelf_damaged"),
     "manifest of schema 0": (rewrite_manifest(schema_version=0), "shelf_damaged"),
@@ -144,12 +146,12 @@ HARMS: Final[dict[str, tuple[Harm, str]]] = {
     "newer schema": (rewrite_manifest(schema_version=3), "shelf_too_new"),
     "newer schema with other facts": (rewrite_manifest(schema_version=99, build_id=..., bricks=[]), "shelf_too_new"),
     "without database": (lambda shelf: (shelf / "shelf.db").unlink(), "shelf_damaged"),
-    "database cut off": (_truncate("shelf.db"), "shelf_damaged"),
-    "database empty": (_write("shelf.db", b""), "shelf_damaged"),
-    "database no database": (_write("shelf.db", b"not a database" * 100), "shelf_damaged"),
+    "database cut off": (_truncate_file("shelf.db"), "shelf_damaged"),
+    "database empty": (_overwrite_file("shelf.db", b""), "shelf_damaged"),
+    "database no database": (_overwrite_file("shelf.db", b"not a database" * 100), "shelf_damaged"),
     "without index": (lambda shelf: shutil.rmtree(shelf / "index"), "shelf_damaged"),
     "without a file of the index": (lambda shelf: next((shelf / "index").glob("*.term")).unlink(), "shelf_damaged"),
-    "index of another shelf": (_index_of_another, "shelf_damaged"),
-    "index description cut off": (_truncate("index/meta.json"), "shelf_damaged"),
+    "index of another shelf": (_swap_index, "shelf_damaged"),
+    "index description cut off": (_truncate_file("index/meta.json"), "shelf_damaged"),
 }
 """What may have happened to a shelf, and the code of the error that opening it must give."""

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 from paper_library.library import Library
-from paper_library.store.verification import verify
-from tests.paper_library.operations.command_runs import Done, command, process
-from tests.paper_library.operations.shelves import bibliography, files_of, shelve
+from paper_library.store.verification import verify_shelf
+from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
+from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, write_bibliography
 
 NOBODY = 65_534
 Capture = pytest.CaptureFixture[str]
@@ -40,15 +40,15 @@ def all_titles(shelf: Path) -> set[str]:
         library.close()
 
 
-def broken(report: Report) -> dict[str, str]:
+def broken(report: BuildReport) -> dict[str, str]:
     return {problem.origin: problem.reason for problem in report.problems if problem.kind == "broken"}
 
 
 def test_a_target_that_is_no_shelf_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
-    source = bibliography(inputs / "papers.bib", "Star")
+    source = write_bibliography(inputs / "papers.bib", "Star")
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
-    done = command(capsys, "build", source, "-o", target, "--json")
+    done = call_command(capsys, "build", source, "-o", target, "--json")
     assert (done.code, done.error["code"]) == (4, "shelf_exists")
     assert done.error["hint"]
     assert (target / "thesis.tex").read_text() == "years of work"
@@ -57,38 +57,42 @@ def test_a_target_that_is_no_shelf_is_left_alone(capsys: Capture, inputs: Path, 
 
 def test_a_target_that_is_a_file_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
     target.write_text("years of work")
-    done = command(capsys, "build", bibliography(inputs / "papers.bib", "Star"), "-o", target, "--json")
+    done = call_command(capsys, "build", write_bibliography(inputs / "papers.bib", "Star"), "-o", target, "--json")
     assert (done.code, done.error["code"]) == (4, "shelf_exists")
     assert target.read_text() == "years of work"
 
 
 def test_a_target_below_a_file_is_refused_and_told_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
     target.write_text("a file")
-    done = command(capsys, "build", bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json")
+    done = call_command(
+        capsys, "build", write_bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json"
+    )
     assert done.code != 0
     assert target.read_text() == "a file"
 
 
 def test_a_target_below_a_file_is_told_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
     target.write_text("a file")
-    done = command(capsys, "build", bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json")
+    done = call_command(
+        capsys, "build", write_bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json"
+    )
     assert done.error["code"] != "internal_error"
 
 
 def test_an_empty_folder_becomes_a_shelf(inputs: Path, target: Path) -> None:
     target.mkdir()
-    build_shelf([bibliography(inputs / "papers.bib", "Star")], target)
+    build_shelf([write_bibliography(inputs / "papers.bib", "Star")], target)
     assert all_titles(target) == {"Star"}
 
 
 def test_a_shelf_is_made_where_no_folders_are_yet(inputs: Path, target: Path) -> None:
-    build_shelf([bibliography(inputs / "papers.bib", "Star")], target / "a" / "b")
+    build_shelf([write_bibliography(inputs / "papers.bib", "Star")], target / "a" / "b")
     assert all_titles(target / "a" / "b") == {"Star"}
 
 
 def test_no_inputs_and_missing_ones_are_refused(capsys: Capture, inputs: Path, target: Path) -> None:
-    nothing = command(capsys, "build", "-o", target, "--json")
-    missing = command(capsys, "build", inputs / "lost.bib", "-o", target, "--json")
+    nothing = call_command(capsys, "build", "-o", target, "--json")
+    missing = call_command(capsys, "build", inputs / "lost.bib", "-o", target, "--json")
     assert (nothing.code, nothing.error["code"]) == (2, "usage")
     assert (missing.code, missing.error["code"]) == (3, "input_not_found")
     assert "lost.bib" in missing.error["message"]
@@ -98,22 +102,22 @@ def test_no_inputs_and_missing_ones_are_refused(capsys: Capture, inputs: Path, t
 def test_inputs_that_make_no_paper_are_refused_and_leave_the_old_shelf(
     capsys: Capture, inputs: Path, target: Path
 ) -> None:
-    shelve(target, "Star")
-    before = files_of(target)
-    done = command(capsys, "build", inputs, "-o", target, "--json")
+    build_titled_shelf(target, "Star")
+    before = list_file_stats(target)
+    done = call_command(capsys, "build", inputs, "-o", target, "--json")
     assert (done.code, done.error["code"]) == (2, "nothing_to_shelve")
-    assert files_of(target) == before
+    assert list_file_stats(target) == before
 
 
 def test_missing_inputs_leave_the_old_shelf_as_it_was(capsys: Capture, inputs: Path, target: Path) -> None:
-    shelve(target, "Star")
-    before = files_of(target)
-    assert command(capsys, "build", inputs / "lost.bib", "-o", target).code == 3
-    assert files_of(target) == before
+    build_titled_shelf(target, "Star")
+    before = list_file_stats(target)
+    assert call_command(capsys, "build", inputs / "lost.bib", "-o", target).code == 3
+    assert list_file_stats(target) == before
 
 
 def test_broken_files_are_told_with_reasons_and_the_others_are_shelved(inputs: Path, target: Path) -> None:
-    bibliography(inputs / "good.bib", "Star")
+    write_bibliography(inputs / "good.bib", "Star")
     (inputs / "unbalanced.bib").write_text("@article{a, title={Open {brace}, year=1600}\n@book{b, title={After it}}\n")
     (inputs / "latin.bib").write_bytes("@book{c, title={Über die Säule}, author={Müller, Jörg}}".encode("latin-1"))
     (inputs / "cut.json").write_text('[{"title": "cut off')
@@ -129,18 +133,18 @@ def test_broken_files_are_told_with_reasons_and_the_others_are_shelved(inputs: P
     assert any(origin.startswith("unbalanced.bib") for origin in broken(report))
     assert all(reason.strip() for reason in broken(report).values())
     assert Library.open(target).search("author:Müller")["total"] == 1
-    assert verify(target).is_whole
+    assert verify_shelf(target).is_intact
 
 
 def test_a_file_that_is_a_pipe_is_told_and_does_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
     os.mkfifo(inputs / "pipe.bib")
-    report = build_shelf([inputs / "pipe.bib", bibliography(inputs / "good.bib", "Star")], target)
+    report = build_shelf([inputs / "pipe.bib", write_bibliography(inputs / "good.bib", "Star")], target)
     assert [(problem.origin, problem.kind) for problem in report.problems] == [("pipe.bib", "skipped")]
     assert report.papers == 1
 
 
 def test_a_link_that_leads_nowhere_is_told(inputs: Path, target: Path) -> None:
-    bibliography(inputs / "good.bib", "Star")
+    write_bibliography(inputs / "good.bib", "Star")
     (inputs / "gone.bib").symlink_to(inputs / "nowhere.bib")
     report = build_shelf([inputs], target)
     assert [problem.origin for problem in report.problems] == ["gone.bib"]
@@ -153,7 +157,9 @@ def unprivileged(tmp_path: Path) -> Generator[Path]:
         yield tmp_path
         return
     folder = Path(tempfile.mkdtemp())
-    build_shelf([bibliography(folder / "first.bib", "Star")], folder / "first")  # imports what root alone may read
+    build_shelf(
+        [write_bibliography(folder / "first.bib", "Star")], folder / "first"
+    )  # imports what root alone may read
     os.chown(folder, NOBODY, NOBODY)
     os.seteuid(NOBODY)
     try:
@@ -166,8 +172,8 @@ def unprivileged(tmp_path: Path) -> Generator[Path]:
 def test_an_unreadable_file_is_told_and_the_others_are_shelved(unprivileged: Path) -> None:
     inputs = unprivileged / "inputs"
     inputs.mkdir()
-    bibliography(inputs / "good.bib", "Star")
-    bibliography(inputs / "locked.bib", "Comet").chmod(0)
+    write_bibliography(inputs / "good.bib", "Star")
+    write_bibliography(inputs / "locked.bib", "Comet").chmod(0)
     report = build_shelf([inputs], unprivileged / "shelf")
     assert broken(report).keys() == {"locked.bib"}
     assert all_titles(unprivileged / "shelf") == {"Star"}
@@ -176,7 +182,7 @@ def test_an_unreadable_file_is_told_and_the_others_are_shelved(unprivileged: Pat
 def test_an_unreadable_folder_is_told_and_the_others_are_shelved(unprivileged: Path) -> None:
     inputs = unprivileged / "inputs"
     inputs.mkdir()
-    bibliography(inputs / "good.bib", "Star")
+    write_bibliography(inputs / "good.bib", "Star")
     (inputs / "closed").mkdir(mode=0)
     report = build_shelf([inputs], unprivileged / "shelf")
     assert [problem.origin for problem in report.problems] == ["closed"]
@@ -186,7 +192,7 @@ def test_an_unreadable_folder_is_told_and_the_others_are_shelved(unprivileged: P
 def test_links_in_a_circle_do_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
     (inputs / "round").symlink_to(inputs)
     (inputs / "itself.bib").symlink_to("itself.bib")
-    bibliography(inputs / "good.bib", "Star")
+    write_bibliography(inputs / "good.bib", "Star")
     assert build_shelf([inputs], target).papers == 1
 
 
@@ -195,29 +201,29 @@ HOSTILE_NAMES = [b"bad\xff.bib", b"new\nline.bib", b"esc\x1b[31m.bib", b"-rf.bib
 
 def hostile(inputs: Path) -> None:
     for number, name in enumerate(HOSTILE_NAMES):
-        bibliography(inputs / "papers.bib", f"Star number {number}").rename(inputs / os.fsdecode(name))
+        write_bibliography(inputs / "papers.bib", f"Star number {number}").rename(inputs / os.fsdecode(name))
 
 
 def test_hostile_file_names_are_read_like_others(inputs: Path, target: Path) -> None:
     hostile(inputs)
     report = build_shelf([inputs], target)
     assert (report.papers, report.problems) == (len(HOSTILE_NAMES), [])
-    assert verify(target).is_whole
+    assert verify_shelf(target).is_intact
     library = Library.open(target)
     for hit in library.search("", limit=100)["results"]:
         assert json.dumps(library.metadata(hit["paper_id"]))
 
 
 def test_a_skipped_file_whose_name_is_no_text_is_told_in_json(inputs: Path, target: Path) -> None:
-    bibliography(inputs / "good.bib", "Star")
+    write_bibliography(inputs / "good.bib", "Star")
     (inputs / os.fsdecode(b"bad\xff.exe")).write_text("x")
-    done = process("build", inputs, "-o", target, "--json", cwd=inputs.parent)
+    done = run_process("build", inputs, "-o", target, "--json", cwd=inputs.parent)
     assert done.code == 0
     assert done.json["skipped"] == 1
 
 
 def test_a_shelf_among_its_inputs_is_no_input_of_the_next_build(inputs: Path) -> None:
-    bibliography(inputs / "papers.bib", "Star")
+    write_bibliography(inputs / "papers.bib", "Star")
     (inputs / "comet.md").write_text("---\ntitle: Comet\n---\nA comet has a tail.\n")
     first = build_shelf([inputs], inputs / "shelf")
     again = build_shelf([inputs], inputs / "shelf")
@@ -255,8 +261,8 @@ def test_entries_of_one_key_that_are_two_papers_both_stay(inputs: Path, target: 
 
 
 def test_the_order_of_inputs_changes_nothing(inputs: Path, tmp_path: Path) -> None:
-    bibliography(inputs / "a.bib", "On stars", "On comets", doi="10.1000/a")
-    bibliography(inputs / "b.bib", "On stars", "On moons", abstract="Moons go round.")
+    write_bibliography(inputs / "a.bib", "On stars", "On comets", doi="10.1000/a")
+    write_bibliography(inputs / "b.bib", "On stars", "On moons", abstract="Moons go round.")
     (inputs / "c.md").write_text("---\ntitle: On comets\nauthors: [Tycho Brahe, Sophie Brahe]\n---\nText.\n")
     files = sorted(inputs.iterdir())
     built: set[str] = set()
@@ -274,21 +280,21 @@ def _ids(shelf: Path) -> dict[str, str]:
 
 
 def test_the_same_inputs_under_another_folder_give_the_same_build_id(inputs: Path, tmp_path: Path) -> None:
-    bibliography(inputs / "a.bib", "On stars")
+    write_bibliography(inputs / "a.bib", "On stars")
     other = tmp_path / "elsewhere" / "deep"
     other.mkdir(parents=True)
-    bibliography(other / "renamed.bib", "On stars")
+    write_bibliography(other / "renamed.bib", "On stars")
     assert build_shelf([inputs], tmp_path / "one").build_id == build_shelf([other], tmp_path / "two").build_id
 
 
 def test_summaries_that_fit_no_paper_or_are_no_json_are_told(capsys: Capture, inputs: Path, target: Path) -> None:
-    source = bibliography(inputs / "papers.bib", "Star", "Comet")
+    source = write_bibliography(inputs / "papers.bib", "Star", "Comet")
     summaries = inputs / "summaries" / "deep_read"
     summaries.mkdir(parents=True)
     (summaries / "Star.json").write_text('{"summary": "It shines."}')
     (summaries / "Comet.json").write_text('{"summary": "cut')
     (summaries / "Planet.json").write_text("{}")
-    done: Done = command(capsys, "build", source, "-o", target, "--summaries", summaries.parent, "--json")
+    done: CommandResult = call_command(capsys, "build", source, "-o", target, "--summaries", summaries.parent, "--json")
     told = {one["origin"]: one["kind"] for one in done.json["problems"]}
     assert told == {"deep_read/Comet.json": "broken", "deep_read/Planet.json": "skipped"}
     library = Library.open(target)
@@ -298,7 +304,7 @@ def test_summaries_that_fit_no_paper_or_are_no_json_are_told(capsys: Capture, in
 
 
 def test_a_folder_of_summaries_that_is_not_there_is_refused(capsys: Capture, inputs: Path, target: Path) -> None:
-    source = bibliography(inputs / "papers.bib", "Star")
-    done = command(capsys, "build", source, "-o", target, "--summaries", inputs / "none", "--json")
+    source = write_bibliography(inputs / "papers.bib", "Star")
+    done = call_command(capsys, "build", source, "-o", target, "--summaries", inputs / "none", "--json")
     assert (done.code, done.error["code"]) == (3, "input_not_found")
     assert not target.exists()

@@ -12,7 +12,7 @@ from paper_library.errors import OutOfBounds
 from paper_library.library import Library
 from paper_library.store.shelf import Shelf
 from tests.paper_library.build.readers.files import entries, read_made
-from tests.paper_library.operations.command_runs import command, process
+from tests.paper_library.operations.command_runs import call_command, run_process
 
 BIB = """
 @string{sea = {Journal of the Sea}}
@@ -48,7 +48,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def papers(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     try:
-        return {(said := opened.described(no))["paper_id"]: said for no in range(opened.manifest.papers)}
+        return {(said := opened.metadata_dict(no))["paper_id"]: said for no in range(opened.manifest.papers)}
     finally:
         opened.close()
 
@@ -143,14 +143,14 @@ def test_a_query_that_finds_too_much_is_refused(shelf: Path, monkeypatch: pytest
 
 
 def test_the_command_writes_to_stdout_and_to_a_file(shelf: Path, tmp_path: Path) -> None:
-    printed = process("export", shelf, "-f", "json", cwd=tmp_path)
+    printed = run_process("export", shelf, "-f", "json", cwd=tmp_path)
     assert (printed.code, printed.err) == (0, "")
     assert len(printed.json["papers"]) == len(papers(shelf))
     for arguments in (["-o", "out.bib"], ["--output", "less.bib", "--json", "--", "-perovskite"]):
-        assert process("export", shelf, *arguments, cwd=tmp_path).code == 0
+        assert run_process("export", shelf, *arguments, cwd=tmp_path).code == 0
     assert (tmp_path / "out.bib").read_text(encoding="utf-8") == exported(shelf, "bibtex")
     assert (tmp_path / "less.bib").read_text(encoding="utf-8") == exported(shelf, "bibtex", "-perovskite")
-    assert process("export", shelf, "comets", "--json", cwd=tmp_path).json["papers"][0]["citation_key"] == "old"
+    assert run_process("export", shelf, "comets", "--json", cwd=tmp_path).json["papers"][0]["citation_key"] == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["less.bib", "out.bib"]
 
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_exported_is_refused(
     code: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refused = command(capsys, "export", shelf, *arguments)
+    refused = call_command(capsys, "export", shelf, *arguments)
     assert refused.code == {"output_unwritable": 5}.get(code, 2)
     assert "hint: " in refused.err or json.loads(refused.out)["error"]["code"] == code
 

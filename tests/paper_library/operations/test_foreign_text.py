@@ -1,19 +1,12 @@
 """Foreign text as HTML can do nothing, whatever is in it."""
 
 import re
-from collections.abc import Generator
 from html.parser import HTMLParser
 
 import httpx
 import pytest
 
-from tests.paper_library.operations.rest_shelf import paper, rest_of
-
-
-@pytest.fixture(scope="module")
-def rest(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
-    with rest_of(tmp_path_factory.mktemp("rest")) as client:
-        yield client
+from tests.paper_library.operations.rest_shelf import paper
 
 
 class Dangers(HTMLParser):

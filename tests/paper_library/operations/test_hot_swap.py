@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.paper_library.operations.command_runs import SOON, Served, eventually, serving, titles
-from tests.paper_library.operations.shelves import flipped, shelve, shelve_readable
+from tests.paper_library.operations.command_runs import TIMEOUT_S, ServerProcess, list_titles, start_server, wait_until
+from tests.paper_library.operations.shelves import build_readable_shelf, build_titled_shelf, flip_bit
 
 OLD = ["Old comet", "Old moon", "Old star"]
 NEW = ["New comet", "New moon", "New star", "New sun"]
@@ -43,7 +43,7 @@ def asked_as_a_page(client: httpx.Client) -> str:
 
 def whose(found: dict[str, Any]) -> str:
     """Which shelf gave the whole of an answer."""
-    (name,) = {name for name, papers in PAPERS.items() if titles(found) == papers}
+    (name,) = {name for name, papers in PAPERS.items() if list_titles(found) == papers}
     assert found["total"] == len(PAPERS[name])
     return name
 
@@ -55,7 +55,7 @@ def asking(url: str) -> Generator[list[str]]:
     enough = threading.Event()
 
     def call(ask: Callable[[httpx.Client], str]) -> None:
-        with httpx.Client(base_url=url, timeout=SOON) as client:
+        with httpx.Client(base_url=url, timeout=TIMEOUT_S) as client:
             while not enough.is_set():
                 told.append(ask(client))
 
@@ -63,50 +63,50 @@ def asking(url: str) -> Generator[list[str]]:
     with ThreadPoolExecutor(len(callers)) as pool:
         calls = [pool.submit(call, ask) for ask in callers]
         try:
-            eventually(lambda: len(told) > 10 * len(callers) or any(one.done() for one in calls))
+            wait_until(lambda: len(told) > 10 * len(callers) or any(one.done() for one in calls))
             yield told
         finally:
             enough.set()
         for one in calls:
-            one.result(SOON)
+            one.result(TIMEOUT_S)
 
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    shelve(tmp_path / "shelf", *OLD)
+    build_titled_shelf(tmp_path / "shelf", *OLD)
     return tmp_path / "shelf"
 
 
 def test_requests_without_pause_see_the_old_shelf_and_then_the_new_one(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf) as served, asking(served.url) as told:
+    with start_server(tmp_path, shelf) as served, asking(served.url) as told:
         for papers, name in ((NEW, "new"), (OLD, "old")):
-            shelve(shelf, *papers)
-            eventually(lambda name=name: set(told[-20:]) == {name}, within=15)
+            build_titled_shelf(shelf, *papers)
+            wait_until(lambda name=name: set(told[-20:]) == {name}, within=15)
     assert "Traceback" not in served.stderr
 
 
 def test_the_first_answer_after_a_replacement_is_wholly_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf) as served:
-        shelve(shelf, *NEW)
+    with start_server(tmp_path, shelf) as served:
+        build_titled_shelf(shelf, *NEW)
         assert asked_over_rest(served.client) in PAPERS
 
 
 def test_a_running_download_ends_with_the_text_it_began_with(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     text = "# Long\n\n" + "an old word " * 100_000
-    shelve_readable(shelf, text)
-    with serving(tmp_path, shelf) as served:
+    build_readable_shelf(shelf, text)
+    with start_server(tmp_path, shelf) as served:
         (paper,) = served.client.get("/api/v1/lookup", params={"title": "On comets"}).json()["paper_ids"]
         with served.client.stream("GET", f"/api/v1/papers/{paper}/source") as download:
             pieces = download.iter_text(65_536)
             begun = next(pieces)
-            shelve_readable(shelf, "# Short\n\nA new word.\n")
-            eventually(lambda: "new word" in served_text(served, paper), within=10)
+            build_readable_shelf(shelf, "# Short\n\nA new word.\n")
+            wait_until(lambda: "new word" in served_text(served, paper), within=10)
             whole = begun + "".join(pieces)
         assert whole == text.strip()
 
 
-def served_text(served: Served, paper: str) -> str:
+def served_text(served: ServerProcess, paper: str) -> str:
     answer = served.client.get(f"/api/v1/papers/{paper}/source", params={"max_chars": 100})
     assert answer.status_code == 200, answer.text
     return answer.text
@@ -116,48 +116,48 @@ def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_s
     tmp_path: Path, shelf: Path
 ) -> None:
     other = tmp_path / "other"
-    shelve(other, *NEW)
-    flipped(other / "shelf.db", 60_000)
-    with serving(tmp_path, shelf) as served:
+    build_titled_shelf(other, *NEW)
+    flip_bit(other / "shelf.db", 60_000)
+    with start_server(tmp_path, shelf) as served:
         before = served.client.get("/healthz").json()
         shelf.rename(tmp_path / "aside")
         other.rename(shelf)
-        eventually(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
+        wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
         now = served.client.get("/healthz").json()
         assert now["status"] == "serving_previous_shelf"
         assert now["problem"] == "shelf_damaged"
         assert (now["build_id"], now["papers"]) == (before["build_id"], before["papers"])
         shutil.rmtree(shelf)
-        shelve(shelf, *NEW)
-        eventually(lambda: served.client.get("/healthz").json()["status"] == "ok", within=10)
+        build_titled_shelf(shelf, *NEW)
+        wait_until(lambda: served.client.get("/healthz").json()["status"] == "ok", within=10)
         assert asked_over_rest(served.client) == "new"
 
 
 def test_a_shelf_that_is_taken_away_is_served_on(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf) as served:
+    with start_server(tmp_path, shelf) as served:
         assert asked_over_rest(served.client) == "old"
         shelf.rename(tmp_path / "aside")
-        eventually(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
+        wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
         assert served.client.get("/healthz").json()["problem"] == "shelf_not_found"
         assert asked_over_rest(served.client) == "old"
 
 
 def test_a_shelf_that_is_taken_away_is_served_on_to_many_at_once(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf) as served:
+    with start_server(tmp_path, shelf) as served:
         shelf.rename(tmp_path / "aside")
-        eventually(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
+        wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
         with ThreadPoolExecutor(20) as pool:
             assert set(pool.map(asked_over_rest, [served.client] * 100)) == {"old"}
 
 
 def test_all_workers_come_to_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
-        eventually(lambda: len(served.workers()) == 2)
-        shelve(shelf, *NEW)
-        eventually(lambda: all(told_anew(served.url) == NEW for _ in range(20)), within=20)
+    with start_server(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
+        wait_until(lambda: len(served.workers()) == 2)
+        build_titled_shelf(shelf, *NEW)
+        wait_until(lambda: all(told_anew(served.url) == NEW for _ in range(20)), within=20)
 
 
 def told_anew(url: str) -> list[str]:
     """The titles that a caller with a connection of its own is told, if any."""
-    answer = httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=SOON)
-    return titles(answer.json()) if answer.status_code == 200 else []
+    answer = httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=TIMEOUT_S)
+    return list_titles(answer.json()) if answer.status_code == 200 else []

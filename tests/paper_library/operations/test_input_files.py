@@ -13,12 +13,12 @@ import pytest
 from paper_library.build.builder import build_shelf
 from paper_library.build.input_files import find_files
 from paper_library.build.inputs import find_inputs
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 from paper_library.errors import InputNotFound, ShelfUnwritable
 from paper_library.library import Library
 from tests.paper_library.build.readers.files import fail_to_open
-from tests.paper_library.operations.command_runs import process
-from tests.paper_library.operations.shelves import bibliography
+from tests.paper_library.operations.command_runs import run_process
+from tests.paper_library.operations.shelves import write_bibliography
 
 NOBODY = 65_534
 PAPER = "---\ntitle: {}\n---\n\nThe text of it.\n"
@@ -38,11 +38,11 @@ def outside(tmp_path: Path) -> Path:
     folder = tmp_path / "outside"
     folder.mkdir()
     (folder / "secret.md").write_text(PAPER.format("A secret"))
-    bibliography(folder / "secret.bib", "Another secret")
+    write_bibliography(folder / "secret.bib", "Another secret")
     return folder
 
 
-def reasons(report: Report) -> dict[str, str]:
+def reasons(report: BuildReport) -> dict[str, str]:
     return {problem.origin: f"{problem.kind}: {problem.reason}" for problem in report.problems}
 
 
@@ -80,7 +80,7 @@ def test_links_that_lead_nowhere_or_in_circles_are_reported_and_stop_nothing(inp
     (inputs / "round").symlink_to(inputs)
     told = reasons(build_shelf([inputs], inputs.with_name("shelf")))
     assert told.keys() == {"gone.md", "one.md", "two.md", "self"}
-    assert "leads nowhere" in told["gone.md"]
+    assert "has no target" in told["gone.md"]
     assert os.strerror(errno.ELOOP) in told["one.md"]
 
 
@@ -114,7 +114,7 @@ def test_pipes_sockets_and_devices_are_skipped_and_keep_no_build_waiting(inputs:
         os.close(folder)
         told = reasons(build_shelf([inputs, inputs / f"pipe{suffix}", Path("/dev/null")], inputs.with_name("shelf")))
     assert told.keys() == {f"pipe{suffix}", f"link{suffix}", f"socket{suffix}", "null"}
-    assert all(reason.startswith("skipped: It is not a regular file") for reason in told.values())
+    assert all(reason.startswith("skipped: The path is not a regular file") for reason in told.values())
 
 
 def test_folders_of_the_operating_system_are_skipped_even_if_they_are_named(inputs: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_pipe_among_translations_and_summaries_keeps_no_build_waiting(inputs: 
     told = reasons(build_shelf([inputs], shelf, summaries=summaries))
     assert told.keys() == {"own.de.md", "own.fr.md", "short/own.json", "long/own.json", "round/own.json"}
     library = Library.open(shelf)
-    known = library.metadata(library.with_title("Own paper")[0])
+    known = library.metadata(library.find_by_title("Own paper")[0])
     assert (known["translations"], known["available_summary_templates"]) == ([], ["default"])
 
 
@@ -176,9 +176,9 @@ def test_no_name_of_a_bibliography_stops_a_build(inputs: Path, name: str) -> Non
 def test_a_bibliography_in_a_folder_above_is_known_as_a_list_of_references(inputs: Path) -> None:
     (inputs / "paper").mkdir()
     (inputs / "paper" / "paper.md").write_text("---\ntitle: Citing\nbibliography: ../refs.bib\n---\n\nText.\n")
-    bibliography(inputs / "refs.bib", "Cited")
+    write_bibliography(inputs / "refs.bib", "Cited")
     report = build_shelf([inputs], inputs.with_name("shelf"))
-    assert "cites" in reasons(report)["refs.bib"]
+    assert "reference list" in reasons(report)["refs.bib"]
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT])
@@ -297,10 +297,10 @@ def test_the_command_reports_all_of_it_and_ends_well(inputs: Path, outside: Path
     os.symlink("own.md", os.fsencode(inputs) + b"/\xff\xfe.md")
     with open(os.fsencode(inputs) + b"/\xe9.bib", "w") as file:
         file.write("@article{bytes, title = {Named by bytes}}")
-    done = process("build", inputs, "-o", tmp_path / "shelf", "--json", cwd=tmp_path)
+    done = run_process("build", inputs, "-o", tmp_path / "shelf", "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     assert {one["origin"] for one in done.json["problems"]} == {"pipe.bib", "out.md", "loop.md"}
     assert titles(tmp_path / "shelf") == {"Own paper", "Long", "Named by bytes"}
-    plain = process("build", inputs, "-o", tmp_path / "shelf", cwd=tmp_path)
+    plain = run_process("build", inputs, "-o", tmp_path / "shelf", cwd=tmp_path)
     assert plain.code == 0, plain.err
     assert "out.md" in plain.out + plain.err

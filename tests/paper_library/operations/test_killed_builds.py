@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.staging import staged
+from paper_library.build.staging import stage_folder
 from paper_library.store.manifest import read_manifest
-from paper_library.store.verification import verify
-from tests.paper_library.operations.command_runs import Done, command, process
-from tests.paper_library.operations.killed_build import build_and_die
-from tests.paper_library.operations.shelves import bibliography, files_of, shelve
+from paper_library.store.verification import verify_shelf
+from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
+from tests.paper_library.operations.killed_build import build_until_killed
+from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, write_bibliography
 from uraniborg.kernel.files import Locked
 
 EVERY = 3
@@ -37,15 +37,18 @@ def names_in(folder: Path) -> list[str]:
 
 def test_a_build_killed_at_any_moment_leaves_one_of_the_two_shelves_whole(inputs: Path, shelves: Path) -> None:
     target = shelves / "shelf"
-    one, other = bibliography(inputs / "one.bib", "Star", "Comet"), bibliography(inputs / "other.bib", "Moon")
+    one, other = (
+        write_bibliography(inputs / "one.bib", "Star", "Comet"),
+        write_bibliography(inputs / "other.bib", "Moon"),
+    )
     ids = {path: build_shelf([path], target).build_id for path in (other, one)}
     moment, died, outcomes = 1, True, set[bool]()
     while died:
         before = read_manifest(target).build_id
         coming = other if before == ids[one] else one
-        died = build_and_die([coming], target, moment)
+        died = build_until_killed([coming], target, moment)
         after = read_manifest(target).build_id
-        assert verify(target).is_whole, f"killed before step {moment}"
+        assert verify_shelf(target).is_intact, f"killed before step {moment}"
         assert after in (before, ids[coming])
         outcomes.add(after == before)
         moment += EVERY
@@ -55,39 +58,39 @@ def test_a_build_killed_at_any_moment_leaves_one_of_the_two_shelves_whole(inputs
 
 
 def test_what_a_killed_build_left_is_cleared_away_by_the_next(inputs: Path, shelves: Path) -> None:
-    source, target = bibliography(inputs / "papers.bib", "Star"), shelves / "shelf"
+    source, target = write_bibliography(inputs / "papers.bib", "Star"), shelves / "shelf"
     moment = 1
     while not [name for name in names_in(shelves) if name.startswith(".")]:
         shutil.rmtree(target, ignore_errors=True)
-        assert build_and_die([source], target, moment)
+        assert build_until_killed([source], target, moment)
         moment += EVERY
     build_shelf([source], target)
     assert names_in(shelves) == ["shelf", "shelf.ids.json"]
 
 
 def test_a_first_build_that_is_killed_leaves_no_shelf_that_opens(inputs: Path, shelves: Path) -> None:
-    source, target = bibliography(inputs / "papers.bib", "Star"), shelves / "shelf"
-    assert build_and_die([source], target, 12)
+    source, target = write_bibliography(inputs / "papers.bib", "Star"), shelves / "shelf"
+    assert build_until_killed([source], target, 12)
     assert not target.exists()
 
 
 def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.CaptureFixture[str], inputs: Path) -> None:
     target = inputs.parent / "shelf"
-    shelve(target, "Star")
-    source = bibliography(inputs / "papers.bib", "Comet")
-    before = files_of(target)
-    with staged(target) as folder:
+    build_titled_shelf(target, "Star")
+    source = write_bibliography(inputs / "papers.bib", "Comet")
+    before = list_file_stats(target)
+    with stage_folder(target) as folder:
         (folder / "manifest.json").write_text("{}")
-        done = command(capsys, "build", source, "-o", target, "--json")
+        done = call_command(capsys, "build", source, "-o", target, "--json")
         assert (done.code, done.error["code"]) == (4, "locked")
         assert done.error["hint"]
-        assert files_of(target) == before
+        assert list_file_stats(target) == before
     assert not folder.exists()
 
 
 def test_a_build_may_go_on_beside_that_of_another_shelf(inputs: Path, shelves: Path) -> None:
-    source = bibliography(inputs / "papers.bib", "Comet")
-    with staged(shelves / "one") as folder:
+    source = write_bibliography(inputs / "papers.bib", "Comet")
+    with stage_folder(shelves / "one") as folder:
         (folder / "manifest.json").write_text("{}")
         assert build_shelf([source], shelves / "other").papers == 1
         with pytest.raises(Locked):
@@ -96,15 +99,15 @@ def test_a_build_may_go_on_beside_that_of_another_shelf(inputs: Path, shelves: P
 
 
 def test_a_build_spares_that_of_a_shelf_whose_name_begins_the_same(inputs: Path, shelves: Path) -> None:
-    source = bibliography(inputs / "papers.bib", "Comet")
-    with staged(shelves / "one.more") as folder:
+    source = write_bibliography(inputs / "papers.bib", "Comet")
+    with stage_folder(shelves / "one.more") as folder:
         (folder / "manifest.json").write_text("{}")
         build_shelf([source], shelves / "one")
         assert folder.exists()
 
 
 def test_leftovers_of_a_shelf_with_brackets_in_its_name_are_cleared_away(inputs: Path, shelves: Path) -> None:
-    source, target = bibliography(inputs / "papers.bib", "Star"), shelves / "shelf [2]"
+    source, target = write_bibliography(inputs / "papers.bib", "Star"), shelves / "shelf [2]"
     left = shelves / ".shelf [2].0123abcd.new"
     left.mkdir()
     build_shelf([source], target)
@@ -112,8 +115,8 @@ def test_leftovers_of_a_shelf_with_brackets_in_its_name_are_cleared_away(inputs:
 
 
 def test_a_shelf_behind_a_link_is_replaced_and_nothing_is_left_beside_it(inputs: Path, shelves: Path) -> None:
-    source, real, link = bibliography(inputs / "papers.bib", "Comet"), shelves / "v1", shelves / "shelf"
-    shelve(real, "Star")
+    source, real, link = write_bibliography(inputs / "papers.bib", "Comet"), shelves / "v1", shelves / "shelf"
+    build_titled_shelf(real, "Star")
     link.symlink_to(real)
     build_shelf([source], link)
     assert names_in(shelves) == ["shelf", "v1", "v1.ids.json"]
@@ -126,12 +129,12 @@ LIMITS = {"papers laid aside": 1 << 10, "database": 60 << 10}
 @pytest.mark.parametrize("size", LIMITS.values(), ids=LIMITS.keys())
 def test_a_full_disk_leaves_the_old_shelf_whole_and_nothing_beside_it(inputs: Path, shelves: Path, size: int) -> None:
     target = shelves / "shelf"
-    shelve(target, "Star")
-    before = files_of(target)
+    build_titled_shelf(target, "Star")
+    before = list_file_stats(target)
     done = _built_with_a_full_disk(inputs, target, size)
     assert done.code != 0
-    assert files_of(target) == before
-    assert verify(target).is_whole
+    assert list_file_stats(target) == before
+    assert verify_shelf(target).is_intact
     assert names_in(shelves) == ["shelf", "shelf.ids.json"]
 
 
@@ -143,10 +146,10 @@ def test_a_full_disk_is_told_as_such(inputs: Path, shelves: Path, size: int) -> 
     assert done.error["hint"]
 
 
-def _built_with_a_full_disk(inputs: Path, target: Path, size: int) -> Done:
-    source = bibliography(inputs / "papers.bib", *(f"Star number {number}" for number in range(200)))
+def _built_with_a_full_disk(inputs: Path, target: Path, size: int) -> CommandResult:
+    source = write_bibliography(inputs / "papers.bib", *(f"Star number {number}" for number in range(200)))
     limit = (size, size)
-    return process(
+    return run_process(
         "build",
         source,
         "-o",

@@ -5,8 +5,8 @@ import json
 import random
 from pathlib import Path
 
-from tests.paper_library.operations.command_runs import Served, eventually, serving
-from tests.paper_library.operations.shelves import shelve
+from tests.paper_library.operations.command_runs import ServerProcess, start_server, wait_until
+from tests.paper_library.operations.shelves import build_titled_shelf
 
 CALLERS = 1_000
 GROWTH_MB = 150
@@ -52,18 +52,18 @@ async def call_all(port: int) -> list[bytes | None]:
 
 
 def test_a_thousand_callers_of_whom_half_hang_up_are_answered(tmp_path: Path) -> None:
-    shelve(tmp_path / "shelf", "Star", "Comet")
-    with serving(tmp_path, tmp_path / "shelf") as served:
+    build_titled_shelf(tmp_path / "shelf", "Star", "Comet")
+    with start_server(tmp_path, tmp_path / "shelf") as served:
         port = int(served.url.rpartition(":")[2])
         before = served.memory_mb
         answers = [answer for answer in asyncio.run(call_all(port)) if answer is not None]
         assert len(answers) == CALLERS // 2
         assert all(answer.startswith(b"HTTP/1.1 200 OK") and b"Star" in answer for answer in answers)
         assert served.client.get("/healthz").json()["status"] == "ok"
-        eventually(lambda: open_files(served) < 100)
+        wait_until(lambda: open_files(served) < 100)
         assert served.memory_mb - before < GROWTH_MB
         assert served.stderr == ""
 
 
-def open_files(served: Served) -> int:
+def open_files(served: ServerProcess) -> int:
     return len(list(Path(f"/proc/{served.child.pid}/fd").iterdir()))

@@ -3,21 +3,10 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Generator
 from typing import Any
 
 import httpx
 import jsonschema
-import pytest
-
-from tests.paper_library.operations.rest_shelf import rest_of
-
-
-@pytest.fixture(scope="module")
-def rest(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
-    with rest_of(tmp_path_factory.mktemp("rest")) as client:
-        yield client
-
 
 ROUTES = {
     "/",

@@ -54,13 +54,13 @@ def test_an_identifier_of_endless_length_is_none(hostile: str) -> None:
 def test_counts_are_whole_over_an_index_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from paper_library.build import shelf_writer
 
-    def add(self: shelf_writer.ShelfWriter, described: shelf_writer.Described) -> None:
+    def add(self: shelf_writer.ShelfWriter, described: shelf_writer.PreparedPaper) -> None:
         as_before(self, described)
         if self.papers % 40 == 0:
             self._documents.commit()  # pyright: ignore[reportPrivateUsage]
 
-    as_before = shelf_writer.ShelfWriter.add
-    monkeypatch.setattr(shelf_writer.ShelfWriter, "add", add)
+    as_before = shelf_writer.ShelfWriter.add_paper
+    monkeypatch.setattr(shelf_writer.ShelfWriter, "add_paper", add)
     names = [f"Author {chr(97 + number % 23)}{chr(97 + number % 7)}" for number in range(200)]
     papers: list[dict[str, object]] = [
         {"title": f"Fish {number:03}", "doi": f"10.1000/{number}", "authors": [names[number], "Common Name"]}
@@ -68,10 +68,10 @@ def test_counts_are_whole_over_an_index_in_several_pieces(tmp_path: Path, monkey
     ]
     build_shelf([write(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
     shelf = Shelf.open(tmp_path / "shelf")
-    found = engine.search(shelf, "fish", facets=["author"], facet_limit=1)
+    found = engine.search_shelf(shelf, "fish", facets=["author"], facet_limit=1)
     assert found.facets == {"author": [{"value": "Common Name", "paper_count": 200}]}
     right = Counter([*names, *["Common Name"] * 200])
-    every = engine.search(shelf, "fish", facets=["author"], facet_limit=100).facets["author"]
+    every = engine.search_shelf(shelf, "fish", facets=["author"], facet_limit=100).facets["author"]
     assert [value["paper_count"] for value in every] == [right[value["value"]] for value in every]
 
 

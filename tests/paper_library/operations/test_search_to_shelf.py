@@ -10,7 +10,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_search.export import export_bibtex, export_csl_json, export_json, export_ris
 from paper_search.models import Author, Paper, PaperCollection, SourceRecord, WorkType
-from tests.paper_library.operations.command_runs import command
+from tests.paper_library.operations.command_runs import call_command
 from tests.paper_search.export.samples import collection
 
 RETRACTION = {
@@ -119,11 +119,11 @@ def test_a_paper_that_is_only_corrected_is_not_retracted(tmp_path: Path) -> None
 def test_show_and_bibtex_say_that_a_paper_is_retracted(
     retracted: Library, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shown = command(capsys, "show", tmp_path / "shelf", "lovelace")
+    shown = call_command(capsys, "show", tmp_path / "shelf", "lovelace")
     assert "Retracted 2010-02-06 (notice doi:10.1016/s0140-6736(10)60175-4, source crossref)" in shown.out
     assert "volume 351 · issue 9103 · pages 637-641 · Elsevier" in shown.out
     assert "note = {Retracted 2010-02-06" in retracted.bibtex("lovelace_1998_ileal")
-    assert "retracted" in command(capsys, "search", tmp_path / "shelf", "children").out
+    assert "retracted" in call_command(capsys, "search", tmp_path / "shelf", "children").out
 
 
 def test_a_retraction_is_told_in_the_entry_that_its_owner_wrote_too(tmp_path: Path) -> None:

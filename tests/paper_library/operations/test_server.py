@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from paper_library.build.builder import build_shelf
-from tests.paper_library.operations.command_runs import SOON, command, eventually, serving, titles
-from tests.paper_library.operations.shelves import files_of, shelve, shelve_readable
+from tests.paper_library.operations.command_runs import TIMEOUT_S, call_command, list_titles, start_server, wait_until
+from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats
 from tests.requirements import requirement
 
 Capture = pytest.CaptureFixture[str]
@@ -26,12 +26,6 @@ CALL = {
     "params": {"name": "search_papers", "arguments": {"query": "star"}},
 }
 LONG = 8_000_000
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Path:
-    shelve_readable(tmp_path / "shelf")
-    return tmp_path / "shelf"
 
 
 @pytest.fixture
@@ -52,7 +46,7 @@ def test_an_address_that_others_can_reach_needs_a_token(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
 ) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1"):
-        done = command(capsys, "serve", shelf, "--host", host, "--port", "0", "--json")
+        done = call_command(capsys, "serve", shelf, "--host", host, "--port", "0", "--json")
         assert (done.code, done.error["code"]) == (4, "insecure_bind")
         assert "--token" in done.error["hint"]
         assert "--insecure" in done.error["hint"]
@@ -62,7 +56,7 @@ def test_an_address_that_others_can_reach_needs_a_token(
 def test_insecure_lets_others_reach_it_and_says_so(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
 ) -> None:
-    done = command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure")
+    done = call_command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure")
     assert done.code == 0
     assert "No token is needed: everyone who can reach this address can read the shelf." in done.err
     assert [run["host"] for run in not_listening] == ["0.0.0.0"]
@@ -71,7 +65,7 @@ def test_insecure_lets_others_reach_it_and_says_so(
 def test_insecure_is_said_out_loud_beside_json_too(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
 ) -> None:
-    done = command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure", "--json")
+    done = call_command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure", "--json")
     assert not_listening
     assert "No token is needed" in done.err
 
@@ -80,21 +74,21 @@ def test_insecure_is_said_out_loud_beside_json_too(
 def test_an_address_of_this_machine_needs_no_token(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], host: str
 ) -> None:
-    assert command(capsys, "serve", shelf, "--host", host, "--port", "0").code == 0
+    assert call_command(capsys, "serve", shelf, "--host", host, "--port", "0").code == 0
     assert len(not_listening) == 1
 
 
 def test_a_port_that_is_taken_is_told(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = command(capsys, "serve", shelf, "--port", str(port), "--json")
+        done = call_command(capsys, "serve", shelf, "--port", str(port), "--json")
     assert (done.code, done.error["code"], done.error["port"]) == (5, "port_taken", port)
     assert "--port" in done.error["hint"]
     assert not_listening == []
 
 
 def test_a_host_that_is_none_is_told(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
-    done = command(capsys, "serve", shelf, "--host", "no.such.host.invalid", "--insecure", "--port", "0", "--json")
+    done = call_command(capsys, "serve", shelf, "--host", "no.such.host.invalid", "--insecure", "--port", "0", "--json")
     assert (done.code, done.error["code"]) == (5, "port_taken")
     assert not_listening == []
 
@@ -109,7 +103,7 @@ NO_PORT = "http://x:99999999/"
 def test_a_static_base_that_is_no_address_is_told(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], base: str
 ) -> None:
-    done = command(capsys, "serve", shelf, "--static-base-url", base, "--port", "0", "--json")
+    done = call_command(capsys, "serve", shelf, "--static-base-url", base, "--port", "0", "--json")
     assert (done.code, done.error["code"]) == (2, "invalid_argument")
     assert "secret" not in done.out + done.err
     assert not_listening == []
@@ -122,7 +116,7 @@ OPTIONS = [["--workers", "0"], ["--workers", "65"], ["--port", "65536"], ["--por
 def test_an_option_out_of_bounds_is_told(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], options: list[str]
 ) -> None:
-    done = command(capsys, "serve", shelf, "--json", *options)
+    done = call_command(capsys, "serve", shelf, "--json", *options)
     assert (done.code, done.error["code"]) == (2, "invalid_argument")
     assert options[0].removeprefix("--") in done.error["message"]
     assert not_listening == []
@@ -136,8 +130,8 @@ def test_settings_come_from_the_environment_and_options_go_before(
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
     monkeypatch.setenv("URANIBORG_LIBRARY__PORT", str(ports[0]))
     monkeypatch.setenv("URANIBORG_LIBRARY__TOKEN", "a-secret-of-ours")
-    assert command(capsys, "serve", "--json").json["papers"] == 3
-    assert command(capsys, "serve", "--json", "--port", str(ports[1])).json["url"].endswith(f":{ports[1]}")
+    assert call_command(capsys, "serve", "--json").json["papers"] == 3
+    assert call_command(capsys, "serve", "--json", "--port", str(ports[1])).json["url"].endswith(f":{ports[1]}")
     assert [run["port"] for run in not_listening] == ports
 
 
@@ -151,7 +145,7 @@ def test_a_setting_that_is_wrong_is_named(
     value: str,
 ) -> None:
     monkeypatch.setenv(f"URANIBORG_LIBRARY__{name}", value)
-    done = command(capsys, "serve", shelf, "--json")
+    done = call_command(capsys, "serve", shelf, "--json")
     assert (done.code, done.error["code"]) == (2, "invalid_config")
     assert name in done.error["message"]
     assert not_listening == []
@@ -161,8 +155,8 @@ def test_a_setting_that_is_wrong_is_named(
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
     """A client of a server whose token is in its environment."""
     folder = tmp_path_factory.mktemp("guarded")
-    shelve(folder / "shelf", "Star")
-    with serving(folder, folder / "shelf", URANIBORG_LIBRARY__TOKEN="t0ken-of-ours") as served:
+    build_titled_shelf(folder / "shelf", "Star")
+    with start_server(folder, folder / "shelf", URANIBORG_LIBRARY__TOKEN="t0ken-of-ours") as served:
         yield served.client
 
 
@@ -207,16 +201,16 @@ def test_a_name_that_is_not_of_this_machine_is_refused(guarded: httpx.Client) ->
 
 @requirement("PL-17")
 def test_serving_writes_nothing_into_the_shelf_and_leaves_nothing_behind(shelf: Path, tmp_path: Path) -> None:
-    before = files_of(shelf)
+    before = list_file_stats(shelf)
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    with serving(tmp_path, shelf, TMPDIR=str(temporary)) as served:
+    with start_server(tmp_path, shelf, TMPDIR=str(temporary)) as served:
         for path in ("/", "/api/v1/search?q=comets&facets=author", "/api/v1/stats", "/healthz"):
             assert served.client.get(path).status_code == 200
         assert served.client.post("/mcp", json=CALL).status_code == 200
         assert served.stop() in (0, -signal.SIGTERM)
         assert served.stderr == ""
-    assert files_of(shelf) == before
+    assert list_file_stats(shelf) == before
     assert list(temporary.iterdir()) == []
 
 
@@ -230,22 +224,22 @@ def long_paper(tmp_path: Path) -> Path:
 
 
 def test_asked_to_end_it_finishes_what_is_under_way_and_takes_nothing_new(long_paper: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, long_paper) as served:
+    with start_server(tmp_path, long_paper) as served:
         paper = served.client.get("/api/v1/search").json()["results"][0]["paper_id"]
         with served.client.stream("GET", f"/api/v1/papers/{paper}/source") as download:
             pieces = download.iter_raw(65_536)
             size = len(next(pieces))
             served.child.send_signal(signal.SIGTERM)
-            eventually(lambda: _refuses_connections(served.url))
+            wait_until(lambda: _refuses_connections(served.url))
             size += sum(map(len, pieces))
         assert size == int(download.headers["Content-Length"]) > LONG - 10
-        assert served.child.wait(SOON) in (0, -signal.SIGTERM)
+        assert served.child.wait(TIMEOUT_S) in (0, -signal.SIGTERM)
         assert "Traceback" not in served.stderr
 
 
 def _refuses_connections(url: str) -> bool:
     try:
-        httpx.get(f"{url}/healthz", timeout=SOON)
+        httpx.get(f"{url}/healthz", timeout=TIMEOUT_S)
     except httpx.TransportError as exc:
         # A connection that was taken in the moment before may be closed without an answer.
         return isinstance(exc, httpx.ConnectError)
@@ -253,18 +247,18 @@ def _refuses_connections(url: str) -> bool:
 
 
 def test_an_interrupt_ends_it_without_a_traceback(shelf: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, shelf, from_the_start=True) as served:
+    with start_server(tmp_path, shelf, from_the_start=True) as served:
         assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
         assert "Traceback" not in served.stderr
 
 
 def test_two_workers_serve_and_survive_that_one_is_killed(shelf: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
-        eventually(lambda: len(served.workers()) == 2)
+    with start_server(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
+        wait_until(lambda: len(served.workers()) == 2)
         before = served.workers()
         os.kill(before[0], signal.SIGKILL)
-        eventually(lambda: len(served.workers()) == 2 and before[0] not in served.workers())
-        eventually(lambda: _found(served.url))
+        wait_until(lambda: len(served.workers()) == 2 and before[0] not in served.workers())
+        wait_until(lambda: _found(served.url))
         with ThreadPoolExecutor(8) as pool:
             assert all(pool.map(_found, [served.url] * 40))
         assert served.stop() in (0, -signal.SIGTERM)
@@ -272,13 +266,13 @@ def test_two_workers_serve_and_survive_that_one_is_killed(shelf: Path, tmp_path:
 
 def _found(url: str) -> bool:
     try:
-        return titles(httpx.get(f"{url}/api/v1/search?q=star", timeout=SOON).json()) == ["On the new star"]
+        return list_titles(httpx.get(f"{url}/api/v1/search?q=star", timeout=TIMEOUT_S).json()) == ["On the new star"]
     except httpx.TransportError:
         return False
 
 
 def test_what_it_prints_is_one_line_of_json(shelf: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, shelf, from_the_start=True) as served:
+    with start_server(tmp_path, shelf, from_the_start=True) as served:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", served.url)
         served.stop()
         assert served.child.stdout is not None
@@ -286,7 +280,7 @@ def test_what_it_prints_is_one_line_of_json(shelf: Path, tmp_path: Path) -> None
 
 
 def test_requests_that_are_no_http_do_no_harm(shelf: Path, tmp_path: Path) -> None:
-    with serving(tmp_path, shelf) as served:
+    with start_server(tmp_path, shelf) as served:
         address = ("127.0.0.1", int(served.url.rpartition(":")[2]))
         for raw in (
             b"\x16\x03\x01\x02\x00\x01",
@@ -294,11 +288,11 @@ def test_requests_that_are_no_http_do_no_harm(shelf: Path, tmp_path: Path) -> No
             b"\x00" * 10_000,
             b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000,
         ):
-            with socket.create_connection(address, SOON) as caller:
+            with socket.create_connection(address, TIMEOUT_S) as caller:
                 caller.sendall(raw)
                 caller.shutdown(socket.SHUT_WR)
                 assert b"200 OK" not in caller.recv(1_000)
-        waiting = [socket.create_connection(address, SOON) for _ in range(50)]
+        waiting = [socket.create_connection(address, TIMEOUT_S) for _ in range(50)]
         for caller in waiting:
             caller.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         assert served.client.get("/healthz").json()["status"] == "ok"
@@ -310,13 +304,13 @@ def test_requests_that_are_no_http_do_no_harm(shelf: Path, tmp_path: Path) -> No
 
 def test_json_of_the_health_names_build_and_papers(shelf: Path, tmp_path: Path) -> None:
     build_id = json.loads((shelf / "manifest.json").read_bytes())["build_id"]
-    with serving(tmp_path, shelf) as served:
+    with start_server(tmp_path, shelf) as served:
         assert served.client.get("/healthz").json() == {"status": "ok", "build_id": build_id, "papers": 3}
 
 
 def test_workers_do_not_outlive_the_process_that_started_them(tmp_path: Path, shelf: Path) -> None:
-    with serving(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
-        eventually(lambda: len(served.workers()) == 2)
+    with start_server(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
+        wait_until(lambda: len(served.workers()) == 2)
         workers = served.workers()
         served.stop(signal.SIGKILL)
-        eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in workers))

@@ -16,10 +16,9 @@ from paper_library.app import make_app
 from paper_library.config import LibraryConfig
 from paper_library.library import Library
 from paper_library.search import engine
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
-from tests.paper_library.operations.shelves import shelve_readable
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.mcp.testing import http_client_for, serving, text_of
 
@@ -28,12 +27,6 @@ FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 def never_ends(shelf: Shelf) -> Any:
     return shelf.connection().execute(FOREVER).fetchone()
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Path:
-    shelve_readable(tmp_path / "shelf")
-    return tmp_path / "shelf"
 
 
 @pytest.fixture
@@ -47,14 +40,14 @@ def released() -> Generator[threading.Event]:
 @pytest.fixture
 def slow_searches(monkeypatch: pytest.MonkeyPatch, released: threading.Event) -> None:
     """Searches for `slow` take as long as the test."""
-    search = engine.search
+    search = engine.search_shelf
 
     def searched(shelf: Shelf, query: str, **options: Any) -> engine.Page:
         if query == "slow":
             released.wait(30)
         return search(shelf, query, **options)
 
-    monkeypatch.setattr(engine, "search", searched)
+    monkeypatch.setattr(engine, "search_shelf", searched)
 
 
 @asynccontextmanager
@@ -72,7 +65,7 @@ async def call(client: httpx.AsyncClient, tool: str, **arguments: Any) -> dict[s
 
 def test_a_statement_that_never_ends_is_cut_off(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Shelf, "stats", never_ends)
-    library = Library(LiveShelf(shelf), Assets(), timeout_s=0.1)
+    library = Library(LiveShelf(shelf), AssetReader(), timeout_s=0.1)
     with pytest.raises(UraniborgError) as caught:
         library.stats()
     assert caught.value.code == "query_too_slow"
@@ -142,7 +135,7 @@ TOOLS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("tool", TOOLS)
 async def test_no_tool_that_reads_or_searches_blocks_the_loop(shelf: Path, tool: str) -> None:
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     library.close()
     arguments = {name: paper if value == "PAPER" else value for name, value in TOOLS[tool].items()}
     async with serving(make_app(LibraryConfig(shelf=shelf))) as url, http_client_for(f"{url}/mcp") as client:

@@ -15,10 +15,10 @@ from paper_library.build.builder import build_shelf
 from paper_library.errors import RegisterTooNew, ShelfUnwritable
 from paper_library.library import Library
 from paper_library.store import index as fields
-from paper_library.store.manifest import file_digest
+from paper_library.store.manifest import compute_file_digest
 from paper_library.store.shelf import Shelf
-from tests.paper_library.operations.command_runs import command, process
-from tests.paper_library.operations.killed_build import build_and_die
+from tests.paper_library.operations.command_runs import call_command, run_process
+from tests.paper_library.operations.killed_build import build_until_killed
 
 LONG = "Comets move around the Sun on long orbits, and their tails point away from it for as long as they are seen."
 PLAIN = "@article{brahe, title={The new star}, author={Brahe, Tycho}, year=1573}\n"
@@ -36,7 +36,7 @@ def ids(shelf: Path) -> dict[str, str]:
     opened = Shelf.open(shelf)
     try:
         found: dict[str, str] = {}
-        for said in sorted(map(opened.described, range(opened.manifest.papers)), key=lambda said: said["paper_id"]):
+        for said in sorted(map(opened.metadata_dict, range(opened.manifest.papers)), key=lambda said: said["paper_id"]):
             found[f"{said['title']}*" if said["title"] in found else said["title"]] = said["paper_id"]
         return found
     finally:
@@ -147,7 +147,7 @@ def test_a_file_of_a_later_version_is_left_alone(
     file = write(tmp_path / "shelf.ids.json", '{"paper_library_ids": 2, "papers": {}}')
     with pytest.raises(RegisterTooNew):
         build_shelf([folder], tmp_path / "shelf")
-    refused = command(capsys, "build", folder, "-o", tmp_path / "shelf", "--json")
+    refused = call_command(capsys, "build", folder, "-o", tmp_path / "shelf", "--json")
     assert (refused.code, refused.error["code"]) == (4, "register_too_new")
     assert "2" in file.read_text()
     assert not (tmp_path / "shelf").exists()
@@ -171,7 +171,7 @@ def test_two_builds_from_the_same_inputs_and_the_same_file_are_byte_identical(fo
 
 def test_builds_are_byte_identical_in_processes_of_their_own(folder: Path, tmp_path: Path) -> None:
     for seed in ("1", "2"):
-        assert process("build", folder, "-o", f"shelf{seed}", cwd=tmp_path, PYTHONHASHSEED=seed).code == 0
+        assert run_process("build", folder, "-o", f"shelf{seed}", cwd=tmp_path, PYTHONHASHSEED=seed).code == 0
     assert bytes_of(tmp_path / "shelf1") == bytes_of(tmp_path / "shelf2")
     assert (tmp_path / "shelf1.ids.json").read_bytes() == (tmp_path / "shelf2.ids.json").read_bytes()
 
@@ -183,7 +183,7 @@ def test_a_build_killed_at_any_moment_loses_no_id(folder: Path, tmp_path: Path) 
     correct(folder)
     moment, died = 5, True
     while died:
-        died = build_and_die([folder], shelf, moment)
+        died = build_until_killed([folder], shelf, moment)
         assert set(remembered(shelf)) >= set(before.values()), f"killed before step {moment}"
         moment += 13
     assert set(ids(shelf).values()) >= set(before.values())
@@ -202,7 +202,7 @@ def test_a_shelf_that_cannot_be_put_in_place_has_given_out_no_other_ids(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr("paper_library.build.staging._replace", fails)
+        patched.setattr("paper_library.build.staging._replace_folder", fails)
         with pytest.raises(ShelfUnwritable):
             build_shelf([folder], shelf)
     assert ids(shelf) == before
@@ -284,7 +284,7 @@ def test_any_inputs_give_the_same_shelf_again_by_rebuilding_and_by_updating(
 def all_ids(shelf: Path) -> set[str]:
     opened = Shelf.open(shelf)
     try:
-        return {opened.described(no)["paper_id"] for no in range(opened.manifest.papers)}
+        return {opened.metadata_dict(no)["paper_id"] for no in range(opened.manifest.papers)}
     finally:
         opened.close()
 
@@ -322,7 +322,7 @@ def older(shelf: Path) -> None:
     database.executescript("DROP TABLE entry; ALTER TABLE asset DROP COLUMN is_added;")
     database.close()
     manifest |= {"schema_version": 1}
-    manifest["files"]["shelf.db"] = file_digest(shelf / "shelf.db")
+    manifest["files"]["shelf.db"] = compute_file_digest(shelf / "shelf.db")
     (shelf / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -346,7 +346,7 @@ def test_a_shelf_of_the_first_schema_is_read_as_it_is(old_shelf: Path) -> None:
     assert library.search("star -is:retracted")["total"] == 2
     assert library.bibtex("brahe").startswith("@article{brahe,")
     assert "unknown_nd_notes" in library.bibtex(ids(old_shelf)["Notes"])
-    assert library.complete("bra") == library.metadata("brahe")["paper_id"]
+    assert library.resolve_prefix("bra") == library.metadata("brahe")["paper_id"]
     library.close()
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.report import Report
+from paper_library.build.report import BuildReport
 from paper_library.library import Library
-from paper_library.store.difference import compare
+from paper_library.store.difference import compare_shelves
 from paper_library.store.shelf import Shelf
 from tests.paper_library.build.readers.pdfs import made_pdf
-from tests.paper_library.operations.command_runs import process
+from tests.paper_library.operations.command_runs import run_process
 from uraniborg.kernel.errors import InvalidInput
 
 LONG = "Comets move around the Sun on long orbits, and their tails point away from it for as long as they are seen."
@@ -60,7 +60,7 @@ def content(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     try:
         return {
-            (said := opened.described(no))["paper_id"]: {
+            (said := opened.metadata_dict(no))["paper_id"]: {
                 **said,
                 "bibtex": opened.bibtex(no),
                 "keys": opened.keys(no),
@@ -81,7 +81,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def counts(report: Report) -> tuple[int, int, int, int, int]:
+def counts(report: BuildReport) -> tuple[int, int, int, int, int]:
     return report.added, report.changed, report.replaced, report.unchanged, report.pruned
 
 
@@ -287,15 +287,15 @@ def test_prune_without_an_update_is_refused(tmp_path: Path) -> None:
 
 def test_the_command_says_what_an_update_did(tmp_path: Path) -> None:
     write(tmp_path / "in" / "refs.bib", bib("The new stra") + bib("Of comets").replace("{brahe", "{two"))
-    assert process("build", "in", "-o", "shelf", cwd=tmp_path).code == 0
+    assert run_process("build", "in", "-o", "shelf", cwd=tmp_path).code == 0
     write(tmp_path / "in" / "refs.bib", bib("The new star"))
-    kept = process("build", "in", "-o", "shelf", "--update", "shelf", cwd=tmp_path)
+    kept = run_process("build", "in", "-o", "shelf", "--update", "shelf", cwd=tmp_path)
     assert "Update of shelf: 1 replaced, 1 unchanged." in kept.out
     assert "replaced: The new star (title, bibtex)" in kept.out
-    assert "Not in these inputs, and kept: 1 from refs.bib. --prune leaves them out." in kept.out
-    pruned = process("build", "in", "-o", "shelf", "--update", "shelf", "--prune", "--json", cwd=tmp_path).json
+    assert "Retained, but not in these inputs: 1 from refs.bib. --prune removes them." in kept.out
+    pruned = run_process("build", "in", "-o", "shelf", "--update", "shelf", "--prune", "--json", cwd=tmp_path).json
     assert (pruned["pruned"], pruned["unchanged"], pruned["missing_inputs"]) == (1, 1, {})
     assert pruned["changes"] == [
         {"change": "pruned", "paper_id": pruned["changes"][0]["paper_id"], "title": "Of comets", "fields": []}
     ]
-    assert compare(tmp_path / "shelf", tmp_path / "shelf").unchanged == 1
+    assert compare_shelves(tmp_path / "shelf", tmp_path / "shelf").unchanged == 1

@@ -7,10 +7,10 @@ import pytest
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from paper_library.store.difference import compare
-from paper_library.store.verification import verify
-from tests.paper_library.operations.command_runs import command
-from tests.paper_library.operations.shelves import bibliography, files_of, flipped, shelve_readable
+from paper_library.store.difference import compare_shelves
+from paper_library.store.verification import verify_shelf
+from tests.paper_library.operations.command_runs import call_command
+from tests.paper_library.operations.shelves import build_readable_shelf, flip_bit, list_file_stats, write_bibliography
 
 
 def write(path: Path, text: str) -> Path:
@@ -37,16 +37,16 @@ def test_a_paper_known_by_its_key_keeps_its_id_when_its_doi_becomes_known(tmp_pa
     build_shelf([full], new, update=old)
     assert known(new) == known(old)
     assert Library.open(new).metadata("10.1000/star")["paper_id"] == known(old)["The new star"]
-    assert [change.fields for change in compare(old, new).changed] == [("identifiers",)]
+    assert [change.fields for change in compare_shelves(old, new).changed] == [("identifiers",)]
 
 
 def test_papers_are_added_and_those_there_stay_with_all_they_had(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
-    shelve_readable(old)
-    source = bibliography(tmp_path / "more.bib", "A book of moons")
+    build_readable_shelf(old)
+    source = write_bibliography(tmp_path / "more.bib", "A book of moons")
     report = build_shelf([source], new, update=old)
     assert report.papers == 4
-    difference = compare(old, new)
+    difference = compare_shelves(old, new)
     assert [change.title for change in difference.added] == ["A book of moons"]
     assert (difference.removed, difference.changed, difference.unchanged) == ([], [], 3)
     before, after = Library.open(old), Library.open(new)
@@ -56,13 +56,13 @@ def test_papers_are_added_and_those_there_stay_with_all_they_had(tmp_path: Path)
     comets = known(old)["On comets"]
     assert after.source(comets) == before.source(comets)
     assert after.bibtex("Onthenewstar") == before.bibtex("Onthenewstar")
-    assert verify(new).is_whole
+    assert verify_shelf(new).is_intact
 
 
 def test_an_update_with_nothing_new_gives_the_same_build(tmp_path: Path) -> None:
     source = tmp_path / "papers"
     source.mkdir()
-    bibliography(source / "papers.bib", "Star", "Comet", abstract="It shines.")
+    write_bibliography(source / "papers.bib", "Star", "Comet", abstract="It shines.")
     write(source / "moon.md", "---\ntitle: Moon\nauthors: [Sophie Brahe]\n---\n# Moon\n\nIt goes round.\n")
     write(source / "moon.de.md", "# Mond\n\nEr kreist.\n")
     ids = [build_shelf([source], tmp_path / "0").build_id]
@@ -81,40 +81,40 @@ def test_a_text_without_authors_is_known_again(tmp_path: Path) -> None:
 
 def test_a_shelf_is_updated_in_its_own_place(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
-    shelve_readable(shelf)
+    build_readable_shelf(shelf)
     before = known(shelf)
-    build_shelf([bibliography(tmp_path / "more.bib", "A book of moons")], shelf, update=shelf)
+    build_shelf([write_bibliography(tmp_path / "more.bib", "A book of moons")], shelf, update=shelf)
     assert known(shelf).items() > before.items()
-    assert verify(shelf).is_whole
+    assert verify_shelf(shelf).is_intact
 
 
 def test_an_update_leaves_the_old_shelf_as_it_was(tmp_path: Path) -> None:
     old = tmp_path / "old"
-    shelve_readable(old)
-    before = files_of(old)
-    build_shelf([bibliography(tmp_path / "more.bib", "A book of moons")], tmp_path / "new", update=old)
-    assert files_of(old) == before
+    build_readable_shelf(old)
+    before = list_file_stats(old)
+    build_shelf([write_bibliography(tmp_path / "more.bib", "A book of moons")], tmp_path / "new", update=old)
+    assert list_file_stats(old) == before
 
 
 @pytest.mark.parametrize("harm", ["missing", "flipped"])
 def test_an_update_of_a_harmed_shelf_is_refused_and_makes_none(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, harm: str
 ) -> None:
-    old, source = tmp_path / "old", bibliography(tmp_path / "more.bib", "A book of moons")
+    old, source = tmp_path / "old", write_bibliography(tmp_path / "more.bib", "A book of moons")
     if harm == "flipped":
-        shelve_readable(old)
-        flipped(old / "shelf.db", 50_000)
-    done = command(capsys, "build", source, "-o", tmp_path / "new", "--update", old, "--json")
+        build_readable_shelf(old)
+        flip_bit(old / "shelf.db", 50_000)
+    done = call_command(capsys, "build", source, "-o", tmp_path / "new", "--update", old, "--json")
     assert done.error["code"] == {"missing": "shelf_not_found", "flipped": "shelf_damaged"}[harm]
     assert not (tmp_path / "new").exists()
 
 
 def test_a_lost_text_of_the_old_shelf_is_told_and_its_paper_stays(tmp_path: Path) -> None:
     old = tmp_path / "old"
-    shelve_readable(old)
+    build_readable_shelf(old)
     (file,) = (old / "static" / "source").rglob("*.md")
     file.unlink()
-    report = build_shelf([bibliography(tmp_path / "more.bib", "A book of moons")], tmp_path / "new", update=old)
+    report = build_shelf([write_bibliography(tmp_path / "more.bib", "A book of moons")], tmp_path / "new", update=old)
     assert [(one.origin, one.kind) for one in report.problems] == [("On comets", "broken")]
     assert known(tmp_path / "new")["On comets"] == known(old)["On comets"]
 

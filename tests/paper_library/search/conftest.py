@@ -6,7 +6,7 @@ import pytest
 
 from paper_library.library import Library
 from tests.paper_library.search import sky_papers
-from tests.paper_library.search.libraries import library_of
+from tests.paper_library.search.libraries import make_library
 
 PAPERS: list[dict[str, Any]] = [
     {
@@ -58,9 +58,9 @@ PAPERS: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return library_of(tmp_path_factory.mktemp("small"), *PAPERS)
+    return make_library(tmp_path_factory.mktemp("small"), *PAPERS)
 
 
 @pytest.fixture(scope="session")
 def sky(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    return library_of(tmp_path_factory.mktemp("sky"), *sky_papers.PAPERS)
+    return make_library(tmp_path_factory.mktemp("sky"), *sky_papers.PAPERS)

@@ -9,7 +9,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 
 
-def built(folder: Path, papers: Iterable[dict[str, Any]]) -> Path:
+def build_shelf_of(folder: Path, papers: Iterable[dict[str, Any]]) -> Path:
     """The shelf of these papers, in `folder`."""
     listing = folder / "papers.jsonl"
     listing.write_text("\n".join(map(json.dumps, papers)), encoding="utf-8")
@@ -17,14 +17,14 @@ def built(folder: Path, papers: Iterable[dict[str, Any]]) -> Path:
     return folder / "shelf"
 
 
-def library_of(folder: Path, *papers: dict[str, Any]) -> Library:
-    return Library.open(built(folder, papers))
+def make_library(folder: Path, *papers: dict[str, Any]) -> Library:
+    return Library.open(build_shelf_of(folder, papers))
 
 
-def titles(page: dict[str, Any]) -> list[str]:
+def list_titles(page: dict[str, Any]) -> list[str]:
     return [hit["title"] for hit in page["results"]]
 
 
-def found(library: Library, query: str, **options: Any) -> set[str]:
+def find_titles(library: Library, query: str, **options: Any) -> set[str]:
     """The titles of what a query finds."""
-    return set(titles(library.search(query, limit=100, **options)))
+    return set(list_titles(library.search(query, limit=100, **options)))

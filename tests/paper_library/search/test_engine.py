@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paper_library.library import Library
 from tests.paper_library.search.conftest import PAPERS
-from tests.paper_library.search.libraries import found, library_of, titles
+from tests.paper_library.search.libraries import find_titles, list_titles, make_library
 from tests.requirements import requirement
 
 CODE = "Templates in C++ and generics in C#"
@@ -58,12 +58,12 @@ ALL = {paper["title"] for paper in PAPERS}
     ],
 )
 def test_every_script_and_odd_name_is_found_as_itself(library: Library, query: str, expected: set[str]) -> None:
-    assert found(library, query) == expected
+    assert find_titles(library, query) == expected
 
 
 @pytest.mark.parametrize("query", ["C", "net", "10.1000", "xyz", "zebra"])
 def test_what_is_not_there_is_not_found(library: Library, query: str) -> None:
-    assert found(library, query) == set()
+    assert find_titles(library, query) == set()
 
 
 @pytest.mark.parametrize(
@@ -101,51 +101,51 @@ def test_what_is_not_there_is_not_found(library: Library, query: str) -> None:
     ],
 )
 def test_every_construct_finds_what_it_says(library: Library, query: str, expected: set[str]) -> None:
-    assert found(library, query) == expected
+    assert find_titles(library, query) == expected
 
 
 def test_a_phrase_is_exact_where_a_word_is_not(library: Library) -> None:
-    assert found(library, "template") == {CODE, ROOTS}
-    assert found(library, '"template"') == {ROOTS}
-    assert found(library, '"templates"') == {CODE}
+    assert find_titles(library, "template") == {CODE, ROOTS}
+    assert find_titles(library, '"template"') == {ROOTS}
+    assert find_titles(library, '"templates"') == {CODE}
 
 
 def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reading_says_so(library: Library) -> None:
     page = library.search('"carrots in the dark"')
-    assert CARROTS in titles(page)
+    assert CARROTS in list_titles(page)
     assert any("carrots in the dark" in line for line in page["interpreted_query"]["ignored"])
 
 
 @pytest.mark.parametrize("query", ["title:学", "-title:学 深度学习"])
 def test_a_single_character_is_found_in_a_field(library: Library, query: str) -> None:
-    assert found(library, query) == (set() if query.startswith("-") else {CHINESE})
+    assert find_titles(library, query) == (set() if query.startswith("-") else {CHINESE})
 
 
 @pytest.mark.parametrize("query", ["year:0000", "year:..0000", "year:<0001"])
 def test_there_are_no_papers_before_the_year_one(library: Library, query: str) -> None:
-    assert found(library, query) == set()
+    assert find_titles(library, query) == set()
 
 
 def test_lower_case_and_or_not_are_words(library: Library) -> None:
-    assert found(library, "carrots and sorting") == {CARROTS, BOUND}
-    assert found(library, "carrots not roots") == {CARROTS, ROOTS}
+    assert find_titles(library, "carrots and sorting") == {CARROTS, BOUND}
+    assert find_titles(library, "carrots not roots") == {CARROTS, ROOTS}
 
 
 def test_common_words_are_left_out_beside_others_and_the_reading_says_so(library: Library) -> None:
     page = library.search("the carrots of the")
-    assert (titles(page), page["interpreted_query"]["terms"]) == ([CARROTS], ["carrots"])
+    assert (list_titles(page), page["interpreted_query"]["terms"]) == ([CARROTS], ["carrots"])
     assert page["interpreted_query"]["ignored"] == ["Too common to count: the, of."]
 
 
 def test_a_query_of_common_words_alone_means_them(library: Library) -> None:
-    assert found(library, "when it was") == {UNDATED}
+    assert find_titles(library, "when it was") == {UNDATED}
 
 
 def test_an_empty_query_finds_everything_by_title(library: Library) -> None:
     for query in ("", "   "):
         page = library.search(query, limit=100)
-        assert (page["total"], set(titles(page))) == (len(ALL), ALL)
-        assert titles(page)[:2] == [UNDATED, BOUND]
+        assert (page["total"], set(list_titles(page))) == (len(ALL), ALL)
+        assert list_titles(page)[:2] == [UNDATED, BOUND]
 
 
 @pytest.mark.parametrize("query", ["!!!", "?", "* * *", '""'])
@@ -155,7 +155,7 @@ def test_a_query_of_signs_alone_finds_nothing(library: Library, query: str) -> N
 
 def test_the_best_match_comes_first(library: Library) -> None:
     page = library.search("roots dark")
-    assert titles(page) == [ROOTS, CARROTS]
+    assert list_titles(page) == [ROOTS, CARROTS]
     scores = [hit["score"] for hit in page["results"]]
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] > 0
@@ -177,7 +177,7 @@ def test_the_best_match_comes_first(library: Library) -> None:
 )
 def test_filters_hold_whole_values_together(library: Library, filters: dict[str, str], expected: set[str]) -> None:
     page = library.search("", limit=100, filters=filters)
-    assert (set(titles(page)), page["total"]) == (expected, len(expected))
+    assert (set(list_titles(page)), page["total"]) == (expected, len(expected))
     assert page["interpreted_query"]["filters"] == {kind: [value] for kind, value in filters.items()}
 
 
@@ -224,23 +224,23 @@ def test_years_sort_both_ways_and_titles_too(library: Library) -> None:
     years = [hit["year"] for hit in listed("year_desc")]
     assert years == sorted(years, reverse=True)
     assert [hit["year"] for hit in listed("year_asc")] == sorted(years)
-    assert titles({"results": listed("title_asc")}) == titles({"results": listed("title_desc")})[::-1]
+    assert list_titles({"results": listed("title_asc")}) == list_titles({"results": listed("title_desc")})[::-1]
 
 
 def test_newest_first_puts_papers_of_no_year_last(library: Library) -> None:
-    assert titles(library.search("", limit=100, sort="year_desc"))[-1] == UNDATED
+    assert list_titles(library.search("", limit=100, sort="year_desc"))[-1] == UNDATED
 
 
 def test_oldest_first_puts_papers_of_no_year_last_too(library: Library) -> None:
-    assert titles(library.search("", limit=100, sort="year_asc"))[-1] == UNDATED
+    assert list_titles(library.search("", limit=100, sort="year_asc"))[-1] == UNDATED
 
 
 @pytest.mark.parametrize(
     "ordered", [["Eagles", "Études", "Zebras"], [f"{'A very long beginning ' * 4}{end}" for end in ("one", "two")]]
 )
 def test_titles_are_ordered_as_people_do(tmp_path: Any, ordered: list[str]) -> None:
-    library = library_of(tmp_path, *({"title": title} for title in reversed(ordered)))
-    assert titles(library.search("", sort="title_asc")) == ordered
+    library = make_library(tmp_path, *({"title": title} for title in reversed(ordered)))
+    assert list_titles(library.search("", sort="title_asc")) == ordered
 
 
 QUERIES = ("", "roots", "the of", "in", "roots OR sorting", "-roots", "year:2000..", "author:ada", "o*")
@@ -267,7 +267,7 @@ def test_all_pages_together_are_all_results_and_none_twice(library: Library, que
 
 
 def test_many_equal_papers_are_paged_without_doubles(tmp_path: Any) -> None:
-    library = library_of(tmp_path, *({"title": f"Fish number {number}", "year": 2020} for number in range(60)))
+    library = make_library(tmp_path, *({"title": f"Fish number {number}", "year": 2020} for number in range(60)))
     for sort in ("relevance", "year_desc", "year_asc", "title_desc"):
         pages = [library.search("fish", limit=7, offset=offset, sort=sort) for offset in range(0, 63, 7)]
         seen = [hit["paper_id"] for page in pages for hit in page["results"]]
@@ -317,7 +317,7 @@ def test_a_suggestion_finds_something(library: Library) -> None:
 
 def test_of_many_words_every_one_is_searched_or_told_of(library: Library) -> None:
     page = library.search("x " * 120 + "carrots")
-    assert titles(page) == [CARROTS] or page["interpreted_query"]["ignored"]
+    assert list_titles(page) == [CARROTS] or page["interpreted_query"]["ignored"]
 
 
 @settings(max_examples=150)
@@ -344,19 +344,19 @@ def test_half_a_character_makes_no_search_fail(library: Library, query: str) -> 
 
 
 def test_similar_papers_share_its_words_and_are_not_itself(library: Library) -> None:
-    (paper,) = library.with_title(CARROTS)
-    page = library.similar(paper)
-    assert titles(page)[0] == ROOTS
-    assert CARROTS not in titles(page)
+    (paper,) = library.find_by_title(CARROTS)
+    page = library.find_similar(paper)
+    assert list_titles(page)[0] == ROOTS
+    assert CARROTS not in list_titles(page)
     assert page["interpreted_query"]["terms"]
 
 
 def test_a_paper_that_shares_no_word_has_no_similar_ones(library: Library) -> None:
-    (paper,) = library.with_title(ARABIC)
-    assert library.similar(paper)["results"] == []
+    (paper,) = library.find_by_title(ARABIC)
+    assert library.find_similar(paper)["results"] == []
 
 
 def test_similar_papers_are_paged_without_doubles(library: Library) -> None:
-    (paper,) = library.with_title(CARROTS)
-    whole = titles(library.similar(paper, limit=100))
-    assert [titles(library.similar(paper, limit=1, offset=at))[0] for at in range(len(whole))] == whole
+    (paper,) = library.find_by_title(CARROTS)
+    whole = list_titles(library.find_similar(paper, limit=100))
+    assert [list_titles(library.find_similar(paper, limit=1, offset=at))[0] for at in range(len(whole))] == whole

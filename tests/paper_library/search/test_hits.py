@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from paper_library.search.hits import MATCHED_FIELDS, locate
+from paper_library.search.hits import MATCHED_FIELDS, locate_passage
 from paper_library.text.markdown import extract_plain_text
-from tests.paper_library.search.libraries import library_of
+from tests.paper_library.search.libraries import make_library
 
 ORBITS = """---
 title: Silent Orbits
@@ -143,7 +143,7 @@ def test_a_section_beyond_the_headings_that_the_metadata_lists_is_named(tmp_path
 
 
 def test_a_match_in_another_spelling_is_bold(tmp_path: Path) -> None:
-    library = library_of(tmp_path, {"title": "Waves", "abstract": "An equation of Schrödinger."})
+    library = make_library(tmp_path, {"title": "Waves", "abstract": "An equation of Schrödinger."})
     assert hit_of(library, "schroedinger")["snippet_markdown"] == "An equation of **Schrödinger**."
 
 
@@ -168,15 +168,15 @@ def test_a_passage_is_located_where_its_words_stand(paragraphs: list[str], data:
     starts = [0, *(at + 1 for at, char in enumerate(plain) if char == " ")]
     start = data.draw(st.sampled_from(starts))
     passage = plain[start : start + 200]
-    found = locate(source, passage, start)
+    found = locate_passage(source, passage, start)
     assert found is not None
     assert extract_plain_text(source[found:]).lstrip("*`_ ").startswith(passage.split()[0].rstrip(".")[:3])
 
 
 @pytest.mark.parametrize("passage", ["", "...", "absent words here", "的"])
 def test_a_passage_that_is_not_there_has_no_place(passage: str) -> None:
-    assert locate("# Heading\n\nSome text.", passage, 0) is None
+    assert locate_passage("# Heading\n\nSome text.", passage, 0) is None
 
 
 def test_locating_in_a_hostile_text_ends(tmp_path: Path) -> None:
-    assert locate("fish " * 100_000, "fish " * 7 + "bird", 0) is None
+    assert locate_passage("fish " * 100_000, "fish " * 7 + "bird", 0) is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from paper_library.search.parser import read_query
+from paper_library.search.parser import parse_query
 from paper_library.search.query import FIELDS, Query, Unit
 from uraniborg.kernel.words import split_words
 
@@ -28,7 +28,7 @@ def units(query: Query) -> list[Unit]:
 
 
 def said_of(text: str) -> dict[str, Any]:
-    return read_query(text).interpret()
+    return parse_query(text).describe()
 
 
 def read(text: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def read(text: str) -> dict[str, Any]:
 @example("(" * 250 + ")" * 250)
 @example("AND FISH 🐟 NOT -the the*")
 def test_any_text_is_read_and_every_word_of_it_is_searched_or_told_of(text: str) -> None:
-    query = read_query(text)
+    query = parse_query(text)
     known = "".join([*(f"{unit.field} {unit.text}" for unit in units(query)), *query.ignored]).lower()
     for typed in text.replace('"', " ").split():
         if typed.isascii() and typed.isalpha() and typed not in {"AND", "OR", "NOT"}:
@@ -59,7 +59,7 @@ def test_whatever_is_asked_can_be_shown(text: str) -> None:
 
 @given(st.text(min_size=500, max_size=500))
 def test_500_characters_of_junk_are_read(text: str) -> None:
-    assert all(unit.text for unit in units(read_query(text)))
+    assert all(unit.text for unit in units(parse_query(text)))
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ def test_every_field_can_be_asked_for_in_any_case(name: str) -> None:
     ],
 )
 def test_every_form_of_years_is_understood(typed: str, years: tuple[int | None, int | None]) -> None:
-    (group,) = read_query(f"year:{typed}").required
+    (group,) = parse_query(f"year:{typed}").required
     assert [(unit.kind, unit.years) for unit in group] == [("years", years)]
 
 
 @pytest.mark.parametrize("typed", ["abc", "20", "20199", "2019..x", "..", ">", "2019..2020..2021", "20192020"])
 def test_years_that_are_none_are_searched_as_words_and_told_of(typed: str) -> None:
-    query = read_query(f"fish year:{typed}")
+    query = parse_query(f"fish year:{typed}")
     assert [unit.text for (unit,) in query.wanted][:2] == ["fish", "year"]
     assert not query.required
     assert len(query.ignored) == 1
@@ -208,12 +208,12 @@ def test_an_order_of_growth_is_one_word(typed: str, term: str) -> None:
 
 @pytest.mark.parametrize("typed", ["!!!", "-", '""', "* * *", "-!!!", "\ud800"])
 def test_what_has_no_words_in_it_is_told_of(typed: str) -> None:
-    assert read_query(typed).ignored
+    assert parse_query(typed).ignored
 
 
 @pytest.mark.parametrize("typed", ["deep (fish birds) OR cold", "title:(deep fish)", "-(deep fish)"])
 def test_brackets_that_group_are_told_of(typed: str) -> None:
-    assert read_query(typed).ignored
+    assert parse_query(typed).ignored
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,21 @@
 
 from pathlib import Path
 
-from tests.paper_library.search.libraries import found, library_of
+from tests.paper_library.search.libraries import find_titles, make_library
 
 
 def test_a_prefix_stands_for_its_fifty_most_frequent_words(tmp_path: Path) -> None:
     rare = [f"zebra{number:02}" for number in range(55)]
     common = [f"zebrb{number}" for number in range(5)]
-    library = library_of(tmp_path, *({"title": f"Stripes {n} {word}"} for n, word in enumerate([*rare, *common * 2])))
-    titles = found(library, "zebr*")
+    library = make_library(tmp_path, *({"title": f"Stripes {n} {word}"} for n, word in enumerate([*rare, *common * 2])))
+    titles = find_titles(library, "zebr*")
     assert {word for title in titles for word in title.split() if word in common} == set(common)
     assert len(titles) == 45 + 2 * 5
-    assert found(library, "zebra*") == {f"Stripes {n} {word}" for n, word in enumerate(rare[:50])}
+    assert find_titles(library, "zebra*") == {f"Stripes {n} {word}" for n, word in enumerate(rare[:50])}
 
 
 def test_the_words_after_the_hundredth_are_not_searched_and_that_is_reported(tmp_path: Path) -> None:
-    library = library_of(tmp_path, {"title": "Hundredth carrots"}, {"title": "Later parsnips"})
+    library = make_library(tmp_path, {"title": "Hundredth carrots"}, {"title": "Later parsnips"})
     page = library.search("qq " * 99 + "carrots parsnips turnips")
     assert [hit["title"] for hit in page["results"]] == ["Hundredth carrots"]
     assert any("The last 2 words were not searched" in said for said in page["interpreted_query"]["ignored"])

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from paper_library.library import Library
-from tests.paper_library.search.libraries import titles
+from tests.paper_library.search.libraries import list_titles
 from tests.paper_library.search.sky_papers import (
     ADDITION,
     ATMOSPHERES,
@@ -71,7 +71,7 @@ CASES = [
     Case(
         PROSE.format('"stellar flares"'),
         first=[HABITABILITY],
-        note="In a text this long, quotation marks and dashes do not filter",
+        note="Quotation marks and dashes do not filter in a text of this length",
     ),
     Case(PROSE.format("flares"), first=[HABITABILITY], note="dashes do not filter"),
     Case('flares of the "stellar" kind that -strip thin air from planets in a close orbit', first=[FLARES]),
@@ -154,7 +154,7 @@ CASES = [
         "SELECT * FROM papers WHERE year > 2020",
         finds={TELESCOPE, VACCINES, CHINESE},
         filters={"year": [">2020"]},
-        note="SQL is not run; it was read as: year:>2020",
+        note="SQL is not executed; the query was read as: year:>2020",
     ),
     Case(
         "select title, year from papers where author like '%Zhang%' and year between 2010 and 2015 order by year desc;",
@@ -163,9 +163,11 @@ CASES = [
         sort="year_desc",
     ),
     Case("SELECT title FROM papers WHERE abstract LIKE '%rocky planets%'", finds={ATMOSPHERES, HABITABILITY}),
-    Case("SELECT * FROM papers WHERE citations > 100 AND year = 2014", finds={FLARES}, note="citations > 100 was left"),
+    Case(
+        "SELECT * FROM papers WHERE citations > 100 AND year = 2014", finds={FLARES}, note="citations > 100 was ignored"
+    ),
     Case("SELECT * FROM p WHERE author != 'Zhang' AND keyword IN ('flares', 'oceans')", finds={HABITABILITY}),
-    Case("SELECT * FROM papers LIMIT 3", note="LIMIT 3 was left out"),
+    Case("SELECT * FROM papers LIMIT 3", note="LIMIT 3 was ignored"),
     Case("select the larger of keys from networks", first=[SORTING], note="Too common"),
     Case("'; DROP TABLE papers; --", note=None),
     # Spellings
@@ -189,7 +191,7 @@ CASES = [
     Case("Bauer", finds={THEOREM}),
     Case("author:Baur", finds={ADDITION}),
     # Broken and odd texts
-    Case('"stellar flares', first=[FLARES], note="quotation mark without its partner"),
+    Case('"stellar flares', first=[FLARES], note="unmatched quotation mark"),
     Case("((stellar flares", first=[FLARES]),
     Case("stellar) flares]", first=[FLARES]),
     Case("“stellar flares”", finds={FLARES}),
@@ -213,10 +215,10 @@ def test_a_query_finds_what_its_writer_means(sky: Library, case: Case) -> None:
     reading: dict[str, Any] = page["interpreted_query"]
     notes = " ".join(reading["ignored"])
     if case.finds is not None:
-        assert set(titles(page)) == case.finds, reading
+        assert set(list_titles(page)) == case.finds, reading
         assert page["total"] == len(case.finds)
     if case.first is not None:
-        assert titles(page)[: len(case.first)] == case.first, reading
+        assert list_titles(page)[: len(case.first)] == case.first, reading
     for name in ("filters", "terms", "dropped", "sort"):
         if (expected := getattr(case, name)) is not None:
             assert reading.get(name) == expected, reading

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_library.library import Library
-from paper_library.search.parser import read_query
-from tests.paper_library.search.libraries import library_of, titles
+from paper_library.search.parser import parse_query
+from tests.paper_library.search.libraries import list_titles, make_library
 from uraniborg.kernel.words import extract_terms
 
 WORDS = ("apple", "berry", "cherry", "date", "elder")
@@ -28,7 +28,7 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Library:
         for chosen in combinations(WORDS, size):
             often = " ".join(chosen * (6 - size))
             papers.append({"title": " ".join(chosen), "abstract": f"{often}. {'filler words ' * 5 * size}"})
-    return library_of(tmp_path_factory.mktemp("fruit"), *papers)
+    return make_library(tmp_path_factory.mktemp("fruit"), *papers)
 
 
 @settings(max_examples=40)
@@ -59,7 +59,7 @@ def test_on_all_pages_together_complete_papers_come_first_and_none_twice(
 
 def test_a_deep_page_has_the_same_order_as_a_long_one(tmp_path: Path) -> None:
     numbered = [{"title": f"{'apple' if at % 3 else 'apple berry'} number{at}"} for at in range(240)]
-    library = library_of(tmp_path, *numbered)
+    library = make_library(tmp_path, *numbered)
     ids = [
         [hit["paper_id"] for hit in library.search("apple berry", limit=limit, offset=offset)["results"]]
         for limit, offset in ((100, 0), (100, 100), (100, 200), (10, 70), (10, 75), (10, 230))
@@ -72,9 +72,9 @@ def test_a_deep_page_has_the_same_order_as_a_long_one(tmp_path: Path) -> None:
 
 def test_a_rare_complete_paper_deep_in_the_ranking_comes_first(tmp_path: Path) -> None:
     often = [{"title": f"Apple apple apple {at}", "abstract": "Apple apple."} for at in range(80)]
-    library = library_of(tmp_path, {"title": "Pears", "abstract": f"Apple once. {'filler words ' * 300}"}, *often)
+    library = make_library(tmp_path, {"title": "Pears", "abstract": f"Apple once. {'filler words ' * 300}"}, *often)
     page = library.search("apple pears filler")
-    assert titles(page)[0] == "Pears"
+    assert list_titles(page)[0] == "Pears"
     assert page["total"] == 81
 
 
@@ -96,7 +96,7 @@ def test_the_words_that_the_best_paper_lacks_are_named(
     tmp_path: Path, query: str, dropped: list[str], offset: int
 ) -> None:
     papers = [{"title": "Apple trees"}, {"title": "Apple pie", "abstract": "Apple, apple."}]
-    library = library_of(tmp_path, *papers, *({"title": f"Quince and pears {at}"} for at in range(9)))
+    library = make_library(tmp_path, *papers, *({"title": f"Quince and pears {at}"} for at in range(9)))
     reading = library.search(query, offset=offset, limit=1)["interpreted_query"]
     assert reading["dropped"] == dropped
     assert any(all(word in note for word in dropped) for note in reading["ignored"])
@@ -104,7 +104,7 @@ def test_the_words_that_the_best_paper_lacks_are_named(
 
 @pytest.mark.parametrize("query", ["apple", "apple pie", "zebra", '"apple pie"', "apple*", "title:apple", ""])
 def test_nothing_is_dropped_where_all_words_are_found_or_nothing_is(tmp_path: Path, query: str) -> None:
-    library = library_of(tmp_path, {"title": "Apple pie"}, {"title": "Pie"})
+    library = make_library(tmp_path, {"title": "Apple pie"}, {"title": "Pie"})
     assert "dropped" not in library.search(query)["interpreted_query"]
 
 
@@ -122,7 +122,7 @@ def test_words_of_the_full_text_and_of_names_count(tmp_path: Path) -> None:
     library = Library.open(tmp_path / "shelf")
     for query in ("apples berries", "apples quince", "apples quince berries"):
         page = library.search(query)
-        assert titles(page)[0] == "Apples", query
+        assert list_titles(page)[0] == "Apples", query
         assert "dropped" not in page["interpreted_query"]
     assert library.search("berries quince zebra")["interpreted_query"]["dropped"] == ["zebra"]
     assert library.search("apples fruit extra")["interpreted_query"]["dropped"] in (["fruit"], ["extra"])
@@ -130,14 +130,14 @@ def test_words_of_the_full_text_and_of_names_count(tmp_path: Path) -> None:
 
 def test_an_order_given_explicitly_counts_more_than_completeness(fruit: Library) -> None:
     assert (
-        titles(fruit.search("apple berry", sort="title_asc", limit=3))
-        == sorted(titles(fruit.search("apple berry", limit=100)))[:3]
+        list_titles(fruit.search("apple berry", sort="title_asc", limit=3))
+        == sorted(list_titles(fruit.search("apple berry", limit=100)))[:3]
     )
 
 
 def test_an_order_in_the_query_yields_to_the_argument_and_the_reply_says_so(fruit: Library) -> None:
     page = fruit.search("apple sort:year", sort="title_desc")
-    assert titles(page) == sorted(titles(page), reverse=True)
+    assert list_titles(page) == sorted(list_titles(page), reverse=True)
     assert any("sort:year_desc was not used" in note for note in page["interpreted_query"]["ignored"])
 
 
@@ -162,7 +162,7 @@ def test_an_order_in_the_query_yields_to_the_argument_and_the_reply_says_so(frui
     ids=lambda text: text[:12].encode("ascii", "replace").decode(),
 )
 def test_ten_thousand_characters_are_read(text: str) -> None:
-    assert read_query(text).interpret().keys() >= {"terms", "filters", "ignored"}
+    assert parse_query(text).describe().keys() >= {"terms", "filters", "ignored"}
 
 
 def test_ten_thousand_characters_are_refused_by_a_search(fruit: Library) -> None:

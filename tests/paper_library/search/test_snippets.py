@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from paper_library.search.compiler import Compiled
-from paper_library.search.snippets import Matcher, snippet
+from paper_library.search.compiler import CompiledQuery
+from paper_library.search.snippets import WordMatcher, make_snippet
 from uraniborg.kernel.words import split_words, stem_word
 
 SNIPPET_CHARS = 300
@@ -53,7 +53,7 @@ QUERIES = st.lists(
 
 
 def shown(text: str, query: str) -> str:
-    return snippet(text, Matcher.of(Compiled.for_snippets(query)))[0]
+    return make_snippet(text, WordMatcher.from_query(CompiledQuery.for_snippets(query)))[0]
 
 
 def rendered(markdown: str) -> tuple[str, list[str]]:
@@ -171,9 +171,9 @@ def test_without_a_match_the_beginning_is_shown_and_cut_between_words() -> None:
 
 
 def test_how_many_different_words_were_found_is_told() -> None:
-    matcher = Matcher.of(Compiled.for_snippets("fish birds cold"))
-    assert snippet("fish fishes FISH and bird", matcher)[1] == 2
-    assert snippet("nothing", matcher)[1] == 0
+    matcher = WordMatcher.from_query(CompiledQuery.for_snippets("fish birds cold"))
+    assert make_snippet("fish fishes FISH and bird", matcher)[1] == 2
+    assert make_snippet("nothing", matcher)[1] == 0
 
 
 def test_html_in_a_text_is_shown_and_not_obeyed() -> None:

@@ -44,14 +44,22 @@ def rewritten(text: str) -> tuple[str, list[str]]:
 def test_a_statement_becomes_a_query_and_the_note_has_it(statement: str, query: str) -> None:
     found, notes = rewritten(statement)
     assert found == query
-    assert notes == [f"SQL is not run; it was read as: {query or 'all papers'}"]
+    assert notes == [f"SQL is not executed; the query was read as: {query or 'all papers'}"]
 
 
 @pytest.mark.parametrize(
     ("statement", "query", "note"),
     [
-        ("SELECT * FROM papers WHERE citations > 9", "", "citations > 9 was left out: citations cannot be searched."),
-        ("SELECT * FROM papers WHERE year > 2015 LIMIT 5", "year:>2015", "LIMIT 5 was left out; set limit instead."),
+        (
+            "SELECT * FROM papers WHERE citations > 9",
+            "",
+            "citations > 9 was ignored: citations is not a searchable field.",
+        ),
+        (
+            "SELECT * FROM papers WHERE year > 2015 LIMIT 5",
+            "year:>2015",
+            "LIMIT 5 was ignored; use the limit argument.",
+        ),
     ],
 )
 def test_a_part_without_a_counterpart_is_named(statement: str, query: str, note: str) -> None:

@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 
 from paper_library.library import Library
-from paper_library.search.suggestions import did_you_mean, suggest_keywords
-from tests.paper_library.search.libraries import library_of
+from paper_library.search.suggestions import suggest_correction, suggest_keywords
+from tests.paper_library.search.libraries import make_library
 
 
 def suggested(library: Library, query: str, *missing: str) -> str | None:
-    return did_you_mean(library.live.current().searcher, query, list(missing))
+    return suggest_correction(library.live.current().searcher, query, list(missing))
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
     often = [{"title": f"Galaxies {number}", "authors": ["Vera Rubin"]} for number in range(5)]
-    return library_of(tmp_path_factory.mktemp("words"), {"title": "Galaxius of old"}, *often)
+    return make_library(tmp_path_factory.mktemp("words"), {"title": "Galaxius of old"}, *often)
 
 
 def test_the_more_frequent_of_two_likely_words_is_meant(shelf: Library) -> None:
@@ -25,14 +25,14 @@ def test_the_more_frequent_of_two_likely_words_is_meant(shelf: Library) -> None:
 
 def test_a_frequent_word_that_is_clearly_less_like_it_is_not_meant(tmp_path: Path) -> None:
     often = [{"title": f"Temples {number}"} for number in range(5)]
-    library = library_of(tmp_path, {"title": "Templates of old"}, *often)
+    library = make_library(tmp_path, {"title": "Templates of old"}, *often)
     assert suggested(library, "templatez", "templatez") == "templates"
     assert suggested(library, "templez", "templez") == "temples"
 
 
 def test_a_frequent_word_that_is_hardly_less_like_it_is_meant(tmp_path: Path) -> None:
     often = [{"title": f"Spectroscopes {number}"} for number in range(5)]
-    library = library_of(tmp_path, {"title": "A spectroscope of old"}, *often)
+    library = make_library(tmp_path, {"title": "A spectroscope of old"}, *often)
     assert suggested(library, "spectroscopez", "spectroscopez") == "spectroscopes"
 
 
@@ -57,7 +57,7 @@ def test_what_is_like_nothing_or_says_too_little_gets_no_suggestion(shelf: Libra
 def keywords(tmp_path_factory: pytest.TempPathFactory) -> Library:
     papers = [{"title": f"Paper {number}", "keywords": ["Exoplanet atmospheres"]} for number in range(4)]
     other = {"title": "Other", "keywords": ["Exoplanets", "Résumé", "stellar flares"], "tags": ["JWST data"]}
-    return library_of(tmp_path_factory.mktemp("keywords"), other, *papers)
+    return make_library(tmp_path_factory.mktemp("keywords"), other, *papers)
 
 
 @pytest.mark.parametrize(

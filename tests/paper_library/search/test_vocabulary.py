@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.search.vocabulary import rename_fields, sort_of, spell_words
+from paper_library.search.vocabulary import find_sort, find_spellings, rename_fields
 from uraniborg.kernel.words import split_words
 
 
@@ -101,7 +101,7 @@ def test_any_text_is_read(text: str) -> None:
     ],
 )
 def test_orders_go_by_several_names(name: str, order: str | None) -> None:
-    assert sort_of(name) == order
+    assert find_sort(name) == order
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_orders_go_by_several_names(name: str, order: str | None) -> None:
     ],
 )
 def test_a_name_has_its_other_spellings(typed: str, word: str, others: tuple[str, ...]) -> None:
-    assert spell_words(typed) == [(word, others)]
+    assert find_spellings(typed) == [(word, others)]
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_a_name_has_its_other_spellings(typed: str, word: str, others: tuple[str
     ],
 )
 def test_a_word_in_which_the_letters_stand_for_themselves_has_no_other(typed: str) -> None:
-    assert [others for _, others in spell_words(typed)] == [()]
+    assert [others for _, others in find_spellings(typed)] == [()]
 
 
 @given(st.text(max_size=60))
 def test_any_text_has_its_words_and_spellings_that_differ(text: str) -> None:
-    spelled = spell_words(text)
+    spelled = find_spellings(text)
     assert [word for word, _ in spelled] == split_words(text)
     assert all(other and other != word for word, others in spelled for other in others)

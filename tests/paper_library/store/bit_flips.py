@@ -5,25 +5,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from paper_library.library import Library
-from paper_library.store.verification import verify
-from tests.paper_library.operations.shelves import flipped, put
+from paper_library.store.verification import verify_shelf
+from tests.paper_library.operations.shelves import flip_bit, replace_file
 from uraniborg.kernel.errors import UraniborgError
 
 
-def flips(shelf: Path) -> Iterator[str]:
+def flip_bits(shelf: Path) -> Iterator[str]:
     for file in sorted((shelf / "index").iterdir()):
         before = file.read_bytes()
         for place in range(0, len(before), max(1, len(before) // 12)):
-            flipped(file, place, place % 8)
+            flip_bit(file, place, place % 8)
             yield f"index/{file.name}"
-            put(file, before)
+            replace_file(file, before)
 
 
-def verified(shelf: Path, name: str) -> str:
-    return "found" if f"{name} is not as it was built" in verify(shelf).problems else "overlooked"
+def verify_file(shelf: Path, name: str) -> str:
+    return "found" if f"{name} has changed since the build" in verify_shelf(shelf).problems else "overlooked"
 
 
-def opened(shelf: Path) -> str:
+def open_shelf(shelf: Path) -> str:
     try:
         Library.open(shelf).search("star angles comets", facets=["author", "year"])
     except UraniborgError as error:
@@ -33,5 +33,5 @@ def opened(shelf: Path) -> str:
 
 if __name__ == "__main__":
     what, folder = sys.argv[1], Path(sys.argv[2])
-    for name in flips(folder):
-        print(verified(folder, name) if what == "verify" else opened(folder), flush=True)
+    for name in flip_bits(folder):
+        print(verify_file(folder, name) if what == "verify" else open_shelf(folder), flush=True)

@@ -15,7 +15,7 @@ from paper_library.app import make_app
 from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetFetchFailed, AssetInvalid
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.layout import asset_path
 from paper_library.store.shelf import AssetRef
 from tests.requirements import requirement
@@ -23,7 +23,7 @@ from tests.requirements import requirement
 TEXT = b"# Deep fish"
 SOURCE = AssetRef("source", "", hashlib.sha256(TEXT).hexdigest(), len(TEXT), len(TEXT))
 SUMMARY = AssetRef("summary", "deep_read", SOURCE.sha256, len(TEXT), len(TEXT))
-FETCH_HINT = "The shelf says it exists. Trying again may help; `paper-library verify` lists what a shelf has lost."
+FETCH_HINT = "Try again. `paper-library verify SHELF` lists missing files."
 
 Answer = Callable[[httpx.Request], httpx.Response]
 
@@ -40,12 +40,12 @@ def answer(status: int = 200, content: bytes = TEXT, headers: dict[str, str] | N
 
 
 def test_what_was_shelved_is_read_from_a_static_server(tmp_path: Path) -> None:
-    assets = Assets("https://static.example/papers/", transport=httpx.MockTransport(answer()))
+    assets = AssetReader("https://static.example/papers/", transport=httpx.MockTransport(answer()))
     assert assets.read(tmp_path, SOURCE, "p1") == TEXT.decode()
 
 
 def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFailed | AssetInvalid:
-    assets = Assets("https://static.example/papers", transport=httpx.MockTransport(answered))
+    assets = AssetReader("https://static.example/papers", transport=httpx.MockTransport(answered))
     with pytest.raises((AssetFetchFailed, AssetInvalid)) as caught:
         assets.read(folder, ref, "p1")
     assert caught.value.__cause__ is None, "the address is in it"
@@ -101,7 +101,7 @@ def test_an_answer_that_is_not_the_asset_is_invalid(tmp_path: Path, answered: An
     error = failure_of(answered, SUMMARY, tmp_path)
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": "p1", "template": "deep_read"}
-    assert "not what was put on the shelf" in error.message
+    assert "has changed since the shelf was built" in error.message
 
 
 @requirement("PL-16")
@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_read_is_unreadable_and_not_fetched_from_elsewhere
 @requirement("PL-16")
 def test_without_a_static_server_a_file_that_is_lost_is_missing(tmp_path: Path) -> None:
     with pytest.raises(AssetFetchFailed) as caught:
-        Assets().read(tmp_path, SOURCE, "p1")
+        AssetReader().read(tmp_path, SOURCE, "p1")
     assert caught.value.ids == {"reason": "missing", "paper_id": "p1"}
 
 

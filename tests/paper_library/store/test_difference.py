@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_library.build.builder import build_shelf
-from paper_library.store.difference import Change, compare
+from paper_library.store.difference import Change, compare_shelves
 
 
 def shelve_keyed(folder: Path, name: str, papers: dict[int, str]) -> Path:
@@ -33,7 +33,7 @@ def test_added_removed_and_changed_are_those_and_no_others(old: dict[int, str], 
     with tempfile.TemporaryDirectory() as folder:
         before = shelve_keyed(Path(folder), "before", old)
         after = shelve_keyed(Path(folder), "after", new)
-        difference = compare(before, after)
+        difference = compare_shelves(before, after)
     assert numbers(difference.added) == new.keys() - old.keys()
     assert numbers(difference.removed) == old.keys() - new.keys()
     both = new.keys() & old.keys()
@@ -54,5 +54,5 @@ def test_a_change_of_the_text_alone_is_told_with_what_it_changed(tmp_path: Path)
         (source / "star.md").write_text(f"---\ntitle: A star\n---\n{text}\n")
         build_shelf([source], tmp_path / name)
         shelves.append(tmp_path / name)
-    (change,) = compare(*shelves).changed
+    (change,) = compare_shelves(*shelves).changed
     assert (change.title, change.fields) == ("A star", ("content",))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paper_library.store import index as fields
-from paper_library.store.index import create_index, document, open_index
+from paper_library.store.index import create_index, make_document, open_index
 
 LISTS: dict[str, list[str]] = {"author": ["Kurt Gödel"], "keyword": ["Deep Sea"], "institution": [], "tag": ["wet"]}
 
@@ -23,7 +23,7 @@ def a_document(**changes: Any) -> dict[str, Any]:
         "texts": [],
         "facets": {"author": [1], "keyword": [], "institution": [], "tag": [2], "venue": [3]},
     }
-    return document(**{**facts, **changes})
+    return make_document(**{**facts, **changes})
 
 
 def test_what_is_said_of_a_paper_is_there_stemmed_and_as_written() -> None:

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from paper_library.library import Library
-from paper_library.store.assets import Assets
+from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
-from tests.paper_library.operations.shelves import HARMS, flipped, shelve, shelve_readable
+from tests.paper_library.operations.shelves import DAMAGES, build_readable_shelf, build_titled_shelf, flip_bit
 
 SOON = 20.0
 
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
-    shelve(tmp_path / "shelf", "Old star", "Old comet")
+    build_titled_shelf(tmp_path / "shelf", "Old star", "Old comet")
     return tmp_path / "shelf"
 
 
@@ -43,7 +43,7 @@ def in_new_thread(ask: Callable[[], list[str]]) -> list[str]:
 def test_a_replaced_shelf_is_seen_without_a_restart(shelf: Path) -> None:
     library = Library.open(shelf)
     old = library.build_id
-    shelve(shelf, "New star", "New comet")
+    build_titled_shelf(shelf, "New star", "New comet")
     eventually(lambda: library.build_id != old)
     assert titles(library, "star") == ["New star"]
     assert library.live.problem is None
@@ -52,23 +52,23 @@ def test_a_replaced_shelf_is_seen_without_a_restart(shelf: Path) -> None:
 def test_whoever_holds_the_old_shelf_finishes_on_it(shelf: Path) -> None:
     live = LiveShelf(shelf)
     held = live.current()
-    shelve(shelf, "New star")
+    build_titled_shelf(shelf, "New star")
     live.refresh()
-    assert [row.title for row in held.rows([0, 1])] == ["Old comet", "Old star"]
+    assert [row.title for row in held.read_rows([0, 1])] == ["Old comet", "Old star"]
     assert live.current().manifest.papers == 1
 
 
 def test_a_thread_new_to_the_old_shelf_reads_the_old_database_after_a_replacement(shelf: Path) -> None:
     held = LiveShelf(shelf).current()
-    shelve(shelf, "New star", "New comet")
-    assert in_new_thread(lambda: [row.title for row in held.rows([0, 1])]) == ["Old comet", "Old star"]
+    build_titled_shelf(shelf, "New star", "New comet")
+    assert in_new_thread(lambda: [row.title for row in held.read_rows([0, 1])]) == ["Old comet", "Old star"]
 
 
 def test_a_damaged_replacement_is_not_read_by_threads_that_are_new(shelf: Path) -> None:
     library = Library.open(shelf)
     other = shelf.with_name("other")
-    shelve(other, "New star", "New comet")
-    flipped(other / "shelf.db", 70_000)
+    build_titled_shelf(other, "New star", "New comet")
+    flip_bit(other / "shelf.db", 70_000)
     shutil.rmtree(shelf)
     other.rename(shelf)
     library.live.refresh()
@@ -76,13 +76,13 @@ def test_a_damaged_replacement_is_not_read_by_threads_that_are_new(shelf: Path) 
     assert in_new_thread(lambda: titles(library, "star")) == ["Old star"]
 
 
-@pytest.mark.parametrize(("harm", "code"), [HARMS[name] for name in ("missing", "newer schema", "without index")])
+@pytest.mark.parametrize(("harm", "code"), [DAMAGES[name] for name in ("missing", "newer schema", "without index")])
 def test_the_old_shelf_is_served_on_when_the_new_one_cannot_be_opened(shelf: Path, harm: object, code: str) -> None:
     assert callable(harm)
     library = Library.open(shelf)
     assert titles(library, "star") == ["Old star"]
     old = library.build_id
-    shelve(shelf, "New star")
+    build_titled_shelf(shelf, "New star")
     harm(shelf)
     library.live.refresh()
     assert library.live.problem is not None
@@ -93,12 +93,12 @@ def test_the_old_shelf_is_served_on_when_the_new_one_cannot_be_opened(shelf: Pat
 
 def test_a_shelf_that_is_whole_again_is_taken_up(shelf: Path) -> None:
     library = Library.open(shelf)
-    shelve(shelf, "New star")
+    build_titled_shelf(shelf, "New star")
     (shelf / "manifest.json").unlink()
     library.live.refresh()
     assert library.live.problem is not None
     shutil.rmtree(shelf)
-    shelve(shelf, "Newer star")
+    build_titled_shelf(shelf, "Newer star")
     library.live.refresh()
     assert library.live.problem is None
     assert titles(library) == ["Newer star"]
@@ -107,7 +107,7 @@ def test_a_shelf_that_is_whole_again_is_taken_up(shelf: Path) -> None:
 def test_a_shelf_whose_manifest_is_copied_first_is_taken_up_once_the_rest_has_come(shelf: Path) -> None:
     library = Library.open(shelf)
     other = shelf.with_name("other")
-    shelve(other, "New star")
+    build_titled_shelf(other, "New star")
     shutil.rmtree(shelf)
     shelf.mkdir()
     shutil.copy2(other / "manifest.json", shelf)
@@ -125,11 +125,11 @@ def _copied_unless_there(source: str, target: str) -> None:
 
 def test_an_asset_cleared_away_with_the_old_shelf_is_read_from_the_new_one(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
-    shelve_readable(shelf)
-    library = Library(LiveShelf(shelf), Assets())
-    (paper,) = library.with_title("On comets")
+    build_readable_shelf(shelf)
+    library = Library(LiveShelf(shelf), AssetReader())
+    (paper,) = library.find_by_title("On comets")
     held = library.live.current()
-    shelve_readable(shelf, "# Comets\n\nThey come back.\n")
+    build_readable_shelf(shelf, "# Comets\n\nThey come back.\n")
     assert library.source(paper) == "# Comets\n\nThey come back."
     assert library.live.current() is not held
 
@@ -137,6 +137,6 @@ def test_an_asset_cleared_away_with_the_old_shelf_is_read_from_the_new_one(tmp_p
 def test_many_replacements_in_a_row_end_at_the_last(shelf: Path) -> None:
     library = Library.open(shelf)
     for number in range(5):
-        shelve(shelf, f"Star {number}")
+        build_titled_shelf(shelf, f"Star {number}")
         titles(library)
     eventually(lambda: titles(library) == ["Star 4"])

@@ -8,7 +8,7 @@ import pytest
 from paper_library.build.builder import build_shelf
 from paper_library.errors import PaperAmbiguous, PaperNotFound
 from paper_library.library import Library
-from tests.paper_library.operations.command_runs import command, process
+from tests.paper_library.operations.command_runs import call_command, run_process
 
 BIB = """
 @article{knots2003, title={Knots of the North}, author={Lovelace, Ada}, year={2003},
@@ -110,23 +110,26 @@ def test_what_names_no_paper_is_not_found_whole_or_as_a_beginning(library: Libra
     with pytest.raises(PaperNotFound):
         library.metadata(written)
     with pytest.raises(PaperNotFound):
-        library.complete(written)
+        library.resolve_prefix(written)
 
 
 @pytest.mark.parametrize("begun", ["knots2003", "braids", "braids2", "bib:braids"])
 def test_a_unique_beginning_of_a_bibtex_key_is_completed(library: Library, begun: str) -> None:
-    assert library.complete(begun) == library.metadata("braids2005" if "braids" in begun else "knots2003")["paper_id"]
+    assert (
+        library.resolve_prefix(begun)
+        == library.metadata("braids2005" if "braids" in begun else "knots2003")["paper_id"]
+    )
 
 
 def test_a_unique_beginning_of_an_id_is_completed(library: Library) -> None:
     for key in ("knots2003", "knots2004", "braids2005"):
         known = library.metadata(key)["paper_id"]
-        assert library.complete(known[:10].upper()) == known
+        assert library.resolve_prefix(known[:10].upper()) == known
 
 
 def test_a_beginning_that_several_papers_share_is_refused_with_their_names(library: Library) -> None:
     with pytest.raises(PaperAmbiguous) as refused:
-        library.complete("knots")
+        library.resolve_prefix("knots")
     candidates = ["knots2003 (Knots of the North)", "knots2004 (Braids of the South)"]
     assert refused.value.ids["candidates"] == candidates
 
@@ -137,12 +140,12 @@ def test_only_show_completes_a_beginning(library: Library) -> None:
 
 
 def test_show_takes_a_beginning_in_a_process_of_its_own(shelf: Path, tmp_path: Path) -> None:
-    shown = process("show", shelf, "braids", cwd=tmp_path)
+    shown = run_process("show", shelf, "braids", cwd=tmp_path)
     assert (shown.code, shown.out.splitlines()[0]) == (0, "Links in between")
-    assert process("show", shelf, "https://doi.org/10.1000/knots.2003(1)?utm=1", "--bibtex", cwd=tmp_path).code == 0
+    assert run_process("show", shelf, "https://doi.org/10.1000/knots.2003(1)?utm=1", "--bibtex", cwd=tmp_path).code == 0
 
 
 def test_show_names_the_candidates_of_a_beginning(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    refused = command(capsys, "show", shelf, "knots", "--json")
+    refused = call_command(capsys, "show", shelf, "knots", "--json")
     assert (refused.code, refused.error["code"]) == (3, "paper_ambiguous")
     assert "knots2004 (Braids of the South)" in refused.error["message"]

@@ -1,4 +1,4 @@
-"""A shelf that is not whole is not opened, and the error says why and what to do."""
+"""A damaged shelf is not opened, and the error names the reason and the remedy."""
 
 # pyright: reportPrivateUsage=false
 
@@ -18,19 +18,18 @@ from hypothesis import strategies as st
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
 from paper_library.store import shelf as shelf_module
-from paper_library.store.manifest import file_digest, read_manifest
+from paper_library.store.manifest import compute_file_digest, read_manifest
 from paper_library.store.shelf import Shelf
-from paper_library.store.verification import verify
+from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.shelves import (
-    HARMS,
-    Harm,
-    files_of,
-    flipped,
-    forget_database,
-    put,
+    DAMAGES,
+    Damage,
+    build_titled_shelf,
+    flip_bit,
+    list_file_stats,
+    remove_database,
+    replace_file,
     rewrite_manifest,
-    shelve,
-    shelve_readable,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.errors import UraniborgError
@@ -39,27 +38,14 @@ CHECKOUT = Path(__file__).parents[3]
 AnyBit = st.tuples(st.integers(0, 1 << 20), st.integers(0, 7))
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    shelf = tmp_path_factory.mktemp("whole") / "shelf"
-    shelve_readable(shelf)
-    return shelf
-
-
-@pytest.fixture
-def shelf(whole: Path, tmp_path: Path) -> Path:
-    """A shelf that a test may harm."""
-    return shutil.copytree(whole, tmp_path / "shelf")
-
-
 def refusal(ask: Callable[[], Any]) -> UraniborgError:
     with pytest.raises(UraniborgError) as caught:
         ask()
     return caught.value
 
 
-@pytest.mark.parametrize(("harm", "code"), HARMS.values(), ids=HARMS.keys())
-def test_a_harmed_shelf_is_refused_with_what_is_wrong_and_what_to_do(shelf: Path, harm: Harm, code: str) -> None:
+@pytest.mark.parametrize(("harm", "code"), DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_harmed_shelf_is_refused_with_what_is_wrong_and_what_to_do(shelf: Path, harm: Damage, code: str) -> None:
     harm(shelf)
     error = refusal(lambda: Shelf.open(shelf))
     assert error.code == code
@@ -97,24 +83,24 @@ def kinds_told(shelf: Path) -> str | dict[str, type]:
 def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_digests_are_right(shelf: Path) -> None:
     outside = shelf.parent / "outside"
     outside.write_text("not of this shelf")
-    files = {**read_manifest(shelf).files, f"../{outside.name}": file_digest(outside)}
+    files = {**read_manifest(shelf).files, f"../{outside.name}": compute_file_digest(outside)}
     rewrite_manifest(files=files)(shelf)
     refused = refusal(lambda: Shelf.open(shelf))
     assert refused.code == "shelf_damaged"
-    assert "is not what a build writes" in refused.message
+    assert "is invalid" in refused.message
 
 
 @settings(max_examples=60)
 @given(AnyBit)
-def test_one_flipped_bit_in_the_database_keeps_the_shelf_closed(whole: Path, at: tuple[int, int]) -> None:
-    database = whole / "shelf.db"
+def test_one_flipped_bit_in_the_database_keeps_the_shelf_closed(intact_shelf: Path, at: tuple[int, int]) -> None:
+    database = intact_shelf / "shelf.db"
     before = database.read_bytes()
-    flipped(database, *at)
+    flip_bit(database, *at)
     try:
-        assert refusal(lambda: Shelf.open(whole)).code == "shelf_damaged"
-        assert verify(whole).problems == ["shelf.db is not as it was built"]
+        assert refusal(lambda: Shelf.open(intact_shelf)).code == "shelf_damaged"
+        assert verify_shelf(intact_shelf).problems == ["shelf.db has changed since the build"]
     finally:
-        put(database, before)
+        replace_file(database, before)
 
 
 def test_one_flipped_bit_in_the_index_is_found_by_verify(shelf: Path) -> None:
@@ -138,24 +124,28 @@ def outcomes_of_flips(what: str, shelf: Path) -> list[str]:
 
 
 def test_a_shelf_without_database_whose_manifest_names_none_is_damaged(shelf: Path) -> None:
-    forget_database(shelf)
+    remove_database(shelf)
     assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
 
 
 @settings(max_examples=30)
 @given(st.randoms(use_true_random=False), AnyBit)
-def test_a_flipped_bit_in_a_static_file_spoils_that_file_alone(whole: Path, choose: Any, at: tuple[int, int]) -> None:
-    file = choose.choice(sorted(path for path in (whole / "static").rglob("*") if path.is_file()))
+def test_a_flipped_bit_in_a_static_file_spoils_that_file_alone(
+    intact_shelf: Path, choose: Any, at: tuple[int, int]
+) -> None:
+    file = choose.choice(sorted(path for path in (intact_shelf / "static").rglob("*") if path.is_file()))
     before = file.read_bytes()
-    flipped(file, *at)
+    flip_bit(file, *at)
     try:
-        library = Library.open(whole)
+        library = Library.open(intact_shelf)
         codes = {_code_of(library, hit["paper_id"]) for hit in library.search("")["results"]}
         assert codes == {"", "asset_invalid"}
-        assert verify(whole).problems == [f"{file.relative_to(whole).as_posix()} is not as it was built"]
+        assert verify_shelf(intact_shelf).problems == [
+            f"{file.relative_to(intact_shelf).as_posix()} has changed since the build"
+        ]
         library.close()
     finally:
-        put(file, before)
+        replace_file(file, before)
 
 
 def _code_of(library: Library, paper: str) -> str:
@@ -173,7 +163,7 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
     (file,) = (shelf / "static" / "source").rglob("*.md")
     file.write_bytes(change)
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     error = refusal(lambda: library.source(paper))
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": paper}
@@ -182,11 +172,11 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
 def test_a_lost_static_file_fails_for_its_paper_and_says_that_it_is_missing(shelf: Path) -> None:
     shutil.rmtree(shelf / "static" / "source")
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     error = refusal(lambda: library.source(paper))
     assert (error.code, error.ids) == ("asset_fetch_failed", {"reason": "missing", "paper_id": paper})
     assert library.search("comets")["total"] == 1
-    assert [one for one in verify(shelf).problems if "source" in one and one.endswith("is missing")]
+    assert [one for one in verify_shelf(shelf).problems if "source" in one and one.endswith("is missing")]
 
 
 def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) -> None:
@@ -195,7 +185,7 @@ def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) 
     shutil.move(file, secret)
     file.symlink_to(secret)
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     with pytest.raises(UraniborgError):
         library.source(paper)
     secret.write_text("On comets: the word quokka is nowhere on the shelf.")
@@ -208,10 +198,10 @@ def test_a_pipe_in_the_place_of_a_text_keeps_nobody_waiting(shelf: Path) -> None
     file.unlink()
     os.mkfifo(file)
     library = Library.open(shelf)
-    (paper,) = library.with_title("On comets")
+    (paper,) = library.find_by_title("On comets")
     assert refusal(lambda: library.source(paper)).code == "asset_invalid"
     assert library.search("comets")["total"] == 1
-    assert [one for one in verify(shelf).problems if "source" in one and "regular" in one]
+    assert [one for one in verify_shelf(shelf).problems if "source" in one and "regular" in one]
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "shelf.db"])
@@ -232,13 +222,13 @@ def test_a_shelf_whose_files_are_links_to_the_same_contents_opens(shelf: Path, t
 
 @requirement("PL-17")
 def test_reading_writes_nothing_into_the_shelf(shelf: Path) -> None:
-    before = files_of(shelf)
+    before = list_file_stats(shelf)
     library = Library.open(shelf)
     library.search("comets", facets=["author"])
-    library.source(library.with_title("On comets")[0])
+    library.source(library.find_by_title("On comets")[0])
     library.close()
-    assert verify(shelf).is_whole
-    assert files_of(shelf) == before
+    assert verify_shelf(shelf).is_intact
+    assert list_file_stats(shelf) == before
 
 
 @requirement("PL-17")
@@ -291,10 +281,10 @@ def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two
     shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other"
-    shelve(other, "Another star")
+    build_titled_shelf(other, "Another star")
     build_id = read_manifest(other).build_id
     assert read_manifest(shelf).build_id != build_id
-    opened = shelf_module._opened_index
+    opened = shelf_module._open_linked_index
 
     def replaced(*given: Any) -> Any:
         index = opened(*given)
@@ -303,7 +293,7 @@ def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two
             other.rename(shelf)
         return index
 
-    monkeypatch.setattr(shelf_module, "_opened_index", replaced)
+    monkeypatch.setattr(shelf_module, "_open_linked_index", replaced)
     found = Shelf.open(shelf)
     assert found.build_id == found.manifest.build_id == build_id
-    assert [row.title for row in found.rows([0])] == ["Another star"]
+    assert [row.title for row in found.read_rows([0])] == ["Another star"]

@@ -5,44 +5,37 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.store.verification import verify
-from tests.paper_library.operations.shelves import HARMS, Harm, shelve_readable
+from paper_library.store.verification import verify_shelf
+from tests.paper_library.operations.shelves import DAMAGES, Damage
 from uraniborg.kernel.errors import UraniborgError
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    shelf = tmp_path_factory.mktemp("whole") / "shelf"
-    shelve_readable(shelf)
-    return shelf
-
-
-def test_every_file_of_a_whole_shelf_is_read(whole: Path) -> None:
-    verdict = verify(whole)
-    files = [path for path in whole.rglob("*") if path.is_file() and path.name != "manifest.json"]
-    assert (verdict.is_whole, verdict.problems) == (True, [])
+def test_every_file_of_a_whole_shelf_is_read(intact_shelf: Path) -> None:
+    verdict = verify_shelf(intact_shelf)
+    files = [path for path in intact_shelf.rglob("*") if path.is_file() and path.name != "manifest.json"]
+    assert (verdict.is_intact, verdict.problems) == (True, [])
     assert verdict.files == len(files)
     assert verdict.papers == 3
 
 
-@pytest.mark.parametrize(("harm", "code"), HARMS.values(), ids=HARMS.keys())
-def test_a_harmed_shelf_is_never_called_whole(whole: Path, tmp_path: Path, harm: Harm, code: str) -> None:
-    shelf = shutil.copytree(whole, tmp_path / "shelf")
+@pytest.mark.parametrize(("harm", "code"), DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_harmed_shelf_is_never_called_whole(intact_shelf: Path, tmp_path: Path, harm: Damage, code: str) -> None:
+    shelf = shutil.copytree(intact_shelf, tmp_path / "shelf")
     harm(shelf)
     assert said_of(shelf) in {code, "damaged"}
 
 
 def said_of(shelf: Path) -> str:
     try:
-        return "whole" if verify(shelf).is_whole else "damaged"
+        return "whole" if verify_shelf(shelf).is_intact else "damaged"
     except UraniborgError as error:
         return error.code
 
 
-def test_each_lost_file_is_named(whole: Path, tmp_path: Path) -> None:
-    shelf = shutil.copytree(whole, tmp_path / "shelf")
+def test_each_lost_file_is_named(intact_shelf: Path, tmp_path: Path) -> None:
+    shelf = shutil.copytree(intact_shelf, tmp_path / "shelf")
     lost = sorted(path for path in (shelf / "static").rglob("*") if path.is_file())
     for path in lost:
         path.unlink()
     named = [f"{path.relative_to(shelf).as_posix()} is missing" for path in lost]
-    assert sorted(verify(shelf).problems) == named
+    assert sorted(verify_shelf(shelf).problems) == named

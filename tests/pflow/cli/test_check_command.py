@@ -150,7 +150,7 @@ def test_a_graph_is_mermaid(ask: Ask, place: Place) -> None:
 
 def test_a_graph_is_drawn_into_a_file_or_to_stdout(ask: Ask, place: Place) -> None:
     place.draft("greet", GREETER)
-    assert ask("graph", "greet", "--svg", "g.svg").out == "'greet' is drawn in g.svg.\n"
+    assert ask("graph", "greet", "--svg", "g.svg").out == "Wrote a drawing of 'greet' to g.svg.\n"
     picture = (place.folder / "g.svg").read_text()
     assert ET.fromstring(picture).tag.endswith("svg")
     assert ask("graph", "greet", "--svg", "-").out == picture

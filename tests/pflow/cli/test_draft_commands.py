@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pflow.cli.draft_commands import FOLDER
+from pflow.cli.draft_commands import EXAMPLES_FOLDER
 from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Place
 from tests.requirements import requirement
 
@@ -30,7 +30,7 @@ def test_nothing_is_overwritten_wherever_the_name_is_taken(ask: Ask, place: Plac
     for name in ("mine", "kept", "half", "raw"):
         done = ask("new", name)
         assert done.code == 4
-        assert f"There is a workflow '{name}' already" in done.err
+        assert f"A workflow '{name}' already exists" in done.err
         assert ask("examples", "hello", "--as", name, "--json").error["type"] == "already_exists"
     assert {path: path.read_bytes() for path in before} == before
     assert raw in before
@@ -48,7 +48,7 @@ def test_a_home_that_cannot_be_written_is_told_of(ask: Ask, place: Place) -> Non
     place.file(".pflow", "a file")
     done = ask("new", "mine")
     assert done.code == 5
-    assert f"The pflow home {place.home} is no folder." in done.err
+    assert f"The pflow home {place.home} is not a folder." in done.err
 
 
 @requirement("PF-R13", "PF-R15")
@@ -63,14 +63,14 @@ def test_a_draft_is_saved_with_its_statistics_and_is_gone(ask: Ask, place: Place
 
 def test_saving_warns_of_what_never_ran_well(ask: Ask, place: Place) -> None:
     place.draft("greet", GREETER)
-    assert "warning: It has not run successfully yet." in ask("save", "greet", "one", "-d", "x").err
+    assert "warning: This workflow has not run successfully yet." in ask("save", "greet", "one", "-d", "x").err
     place.draft("greet", GREETER)
     said = ask("save", "greet", "two", "-d", "x", "--json").json
     assert said == {
         "success": True,
         "path": "workflows/two.json",
         "name": "two",
-        "warnings": ["It has not run successfully yet."],
+        "warnings": ["This workflow has not run successfully yet."],
     }
 
 
@@ -87,12 +87,12 @@ def test_what_stands_in_the_way_of_saving_has_its_exit_code(ask: Ask, place: Pla
 
 
 def test_the_examples_are_listed_printed_and_copied(ask: Ask, place: Place) -> None:
-    names = sorted(path.stem for path in FOLDER.glob("*.json"))
+    names = sorted(path.stem for path in EXAMPLES_FOLDER.glob("*.json"))
     listed = ask("examples", "--json").json["examples"]
     assert [one["name"] for one in listed] == names
     assert all(one["description"] for one in listed)
     assert all(name in ask("examples").out for name in names)
-    text = (FOLDER / "hello.json").read_text(encoding="utf-8")
+    text = (EXAMPLES_FOLDER / "hello.json").read_text(encoding="utf-8")
     assert ask("examples", "hello").out == text
     assert ask("examples", "hello", "--as", "mine").code == 0
     assert (place.home / "workflows" / "drafts" / "mine.json").read_text(encoding="utf-8") == text

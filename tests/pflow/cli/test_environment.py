@@ -129,7 +129,7 @@ def test_a_variable_that_the_settings_name_is_passed_to_every_node(
 
 def test_a_variable_that_is_not_set_is_named_before_the_node_runs(place: Place) -> None:
     reply = ran(place, flow(node("shell", "shell", command="touch ran.txt", pass_env=["NO_SUCH", "PLAIN"])))
-    assert "`pass_env` names NO_SUCH, which the environment does not have." in reply["error"]["message"]
+    assert "`pass_env` names NO_SUCH, which the environment does not set." in reply["error"]["message"]
     assert not (place.folder / "ran.txt").exists()
 
 

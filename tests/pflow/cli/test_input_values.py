@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.cli.input_values import inferred, inputs_of
+from pflow.cli.input_values import infer_value, parse_inputs
 from pflow.cli.run_arguments import UsageError
 from pflow.engine.inputs import prepare_inputs
 from pflow.ir.model import Input, Workflow
@@ -30,8 +30,8 @@ from pflow.ir.model import Input, Workflow
     ],
 )
 def test_a_value_that_is_not_declared_is_what_it_looks_like(text: str, value: Any) -> None:
-    assert inferred(text) == value
-    assert type(inferred(text)) is type(value)
+    assert infer_value(text) == value
+    assert type(infer_value(text)) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -39,17 +39,17 @@ def test_a_value_that_is_not_declared_is_what_it_looks_like(text: str, value: An
     ["", "007", "+1", "1_000", "12345678901234567890", "1.", ".5", "1e999", "nan", "Infinity", "{", "[1,", '"', "yes"],
 )
 def test_what_only_resembles_a_number_or_json_stays_text(text: str) -> None:
-    assert inferred(text) == text
+    assert infer_value(text) == text
 
 
 @given(st.one_of(st.integers(-(10**17), 10**17), st.booleans(), st.lists(st.integers(-9, 9)), st.none()))
 def test_json_comes_back_as_it_was(value: Any) -> None:
-    assert inferred(json.dumps(value)) == value
+    assert infer_value(json.dumps(value)) == value
 
 
 @given(st.text())
 def test_no_text_is_too_odd_to_be_a_value(text: str) -> None:
-    inferred(text)
+    infer_value(text)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_no_text_is_too_odd_to_be_a_value(text: str) -> None:
 def test_the_declared_type_wins(kind: str, text: str, value: Any) -> None:
     document = {"inputs": {"x": {"type": kind}}}
     workflow = Workflow({}, (), "", {"x": Input("x", kind)}, {})
-    assert prepare_inputs(workflow, inputs_of(document, {"x": text})) == {"x": value}
+    assert prepare_inputs(workflow, parse_inputs(document, {"x": text})) == {"x": value}
 
 
 def test_a_file_is_text_unless_it_is_an_object_or_a_list(tmp_path: Path) -> None:
@@ -78,18 +78,18 @@ def test_a_file_is_text_unless_it_is_an_object_or_a_list(tmp_path: Path) -> None
         (tmp_path / name).write_text(text)
     document = {"inputs": {"text": {"type": "string"}}}
     given = {name: f"@{tmp_path / file}" for name, file in {"n": "n.txt", "o": "o.json", "h": "half.json"}.items()}
-    values = inputs_of(document, {**given, "text": f"@{tmp_path / 'o.json'}"})
+    values = parse_inputs(document, {**given, "text": f"@{tmp_path / 'o.json'}"})
     assert values == {"n": "12\n", "o": {"a": 1}, "h": "{half", "text": ' {"a": 1}\n'}
 
 
 def test_two_at_signs_stand_for_one() -> None:
-    assert inputs_of({}, {"handle": "@@ada"}) == {"handle": "@ada"}
+    assert parse_inputs({}, {"handle": "@@ada"}) == {"handle": "@ada"}
 
 
 def test_a_file_that_cannot_be_read_is_named_with_the_way_to_give_the_text_itself(tmp_path: Path) -> None:
     for path in ("nowhere.txt", str(tmp_path), "", "a\0b"):
         with pytest.raises(UsageError, match="cannot be read") as wrong:
-            inputs_of({}, {"handle": f"@{path}"})
+            parse_inputs({}, {"handle": f"@{path}"})
         assert "handle=@@" in wrong.value.hint
 
 
@@ -100,16 +100,16 @@ def test_a_file_that_is_too_large_or_no_text_is_refused(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe")
     for path, problem in ((large, "over 10 MB"), (binary, "not UTF-8")):
         with pytest.raises(UsageError, match=problem) as wrong:
-            inputs_of({}, {"x": f"@{path}"})
+            parse_inputs({}, {"x": f"@{path}"})
         assert "read-file" in wrong.value.hint
 
 
 def test_stdin_can_be_given_to_one_input_only() -> None:
     with pytest.raises(UsageError, match="a, b"):
-        inputs_of({}, {"a": "-", "b": "-"})
+        parse_inputs({}, {"a": "-", "b": "-"})
 
 
 def test_declarations_that_are_none_are_left_to_the_checker() -> None:
     declarations: list[Any] = [None, [], {"x": 1}, {"x": {"type": 7}}]
     for declared in declarations:
-        assert inputs_of({"inputs": declared}, {"x": "1"}) == {"x": 1}
+        assert parse_inputs({"inputs": declared}, {"x": "1"}) == {"x": 1}

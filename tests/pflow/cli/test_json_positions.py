@@ -41,28 +41,28 @@ def test_every_value_is_found_where_it_is(value: dict[str, Any], indent: int | N
     positions = Positions(text)
     lines = text.split("\n")
     for path, expected in _paths(value).items():
-        found = positions.of(path)
+        found = positions.find(path)
         assert found is not None
         offset = sum(len(line) + 1 for line in lines[: found.line - 1]) + found.column - 1
         assert json.JSONDecoder().raw_decode(text, offset)[0] == expected
 
 
 def test_a_key_is_found_where_it_is() -> None:
-    assert Positions(_TEXT).of("nodes[0].params", key=True) == Position(3, 17, 8)
-    assert Positions(_TEXT).of("nodes[1]", key=True) == Position(4, 5, 1)
+    assert Positions(_TEXT).find("nodes[0].params", key=True) == Position(3, 17, 8)
+    assert Positions(_TEXT).find("nodes[1]", key=True) == Position(4, 5, 1)
 
 
 def test_what_is_missing_is_found_in_what_it_would_be_in() -> None:
     positions = Positions(_TEXT)
-    assert positions.of("nodes[0].params.url") == positions.of("nodes[0].params")
-    assert positions.of("nodes[7].id") == positions.of("nodes")
-    assert positions.of("edges") is None
-    assert positions.of("") is None
+    assert positions.find("nodes[0].params.url") == positions.find("nodes[0].params")
+    assert positions.find("nodes[7].id") == positions.find("nodes")
+    assert positions.find("edges") is None
+    assert positions.find("") is None
 
 
 def test_a_workflow_within_another_object_is_found_there() -> None:
     text = json.dumps({"name": "x", "ir": {"nodes": [{"id": "a"}]}})
-    assert Positions(text).of("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
+    assert Positions(text).find("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
 
 
 def test_what_a_value_costs_does_not_grow_with_its_depth_nor_with_the_keys_it_is_under() -> None:
@@ -74,18 +74,18 @@ def test_what_a_value_costs_does_not_grow_with_its_depth_nor_with_the_keys_it_is
 
 def test_keys_with_dots_and_brackets_are_found_too() -> None:
     text = json.dumps({"a.b": {"c[0]": 1}, "a": {"b": 2}})
-    assert Positions(text).of("a.b.c[0]") == Position(1, text.index("1") + 1, 1)
-    assert Positions(text).of("a.b") is not None
-    assert Positions(text).of("." * 100_000) is None
+    assert Positions(text).find("a.b.c[0]") == Position(1, text.index("1") + 1, 1)
+    assert Positions(text).find("a.b") is not None
+    assert Positions(text).find("." * 100_000) is None
 
 
 @pytest.mark.parametrize("text", ["", "  ", "]", "{}}"])
 def test_what_is_no_json_has_no_positions(text: str) -> None:
-    with pytest.raises(ValueError, match=r"This is no JSON\."):
+    with pytest.raises(ValueError, match=r"The text is not JSON\."):
         Positions(text)
 
 
 def test_what_is_told_after_a_slash_is_within() -> None:
     text = json.dumps({"nodes": [{"params": {"workflow_ir": {"nodes": [{"type": "q"}]}}}]})
-    found = Positions(text).of("nodes[0].params.workflow_ir/nodes[0].type")
+    found = Positions(text).find("nodes[0].params.workflow_ir/nodes[0].type")
     assert found == Position(1, text.index('"q"') + 1, 3)

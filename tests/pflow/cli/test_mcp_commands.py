@@ -68,7 +68,7 @@ def test_everything_else_in_the_place_of_a_command_is_a_command(ask: Ask, place:
 @pytest.mark.parametrize("url", ["https://h/mcp?api_key=hunter2-one", "https://me:hunter2-one@h/mcp"])
 def test_a_secret_in_an_address_is_masked_with_a_warning_to_use_a_variable(ask: Ask, url: str) -> None:
     done = ask("mcp", "add", "x", url)
-    assert "warning: The address holds a secret" in done.err
+    assert "warning: The address contains a secret" in done.err
     said = ask("mcp", "add", "x", url, "--replace", "--json")
     assert "${VARIABLE}" in said.json["warnings"][0]
     assert "hunter2" not in done.out + done.err + said.out + ask("mcp", "list").out
@@ -158,12 +158,12 @@ def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(ask: Ask) -> 
     assert done.code == 5
     assert "MCP server 'gone' ended before it was ready; it said: no licence.\n" in done.out
     assert "Error" not in done.out
-    assert "environment" in done.out
+    assert "variables" in done.out
 
 
 def test_the_help_says_which_part_of_the_environment_is_inherited_and_no_other_is(ask: Ask, place: Place) -> None:
     told = " ".join(ask("mcp", "add", "-h").out.split())
-    assert "inherits PATH, HOME and the like, and no key or token" in told
+    assert "inherits PATH, HOME and similar variables, but no key or token" in told
     ask("mcp", "add", "asks", "--env", "GIVEN=yes", "--", "sh", "-c", 'echo "$GIVEN, and $PYTHONUTF8." >&2')
     assert "it said: yes, and .." in ask("mcp", "sync").out
 

@@ -12,15 +12,15 @@ from pflow.cli.printing import (
     Last,
     Page,
     Painted,
-    brief,
-    clean,
-    columns,
-    cut,
-    first_line,
-    json_text,
-    minute,
-    wrapped,
-    write,
+    clean_text,
+    cut_to_width,
+    format_brief,
+    format_minute,
+    get_first_line,
+    measure_width,
+    to_json_text,
+    wrap_words,
+    write_text,
 )
 from uraniborg.kernel.logging import register_secret
 
@@ -40,36 +40,36 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def test_columns_are_as_wide_as_what_is_in_them() -> None:
     out = io.StringIO()
-    Page(out).table([["a", "long word", "x"], ["漢字", "b", ""], ["c", "", "tail"]])
+    Page(out).write_table([["a", "long word", "x"], ["漢字", "b", ""], ["c", "", "tail"]])
     assert out.getvalue() == "  a     long word  x\n  漢字  b\n  c                tail\n"
 
 
 def test_a_column_that_is_empty_takes_no_room() -> None:
     out = io.StringIO()
-    Page(out).table([["a", "", "x"], ["b", "", "y"]], indent=0)
+    Page(out).write_table([["a", "", "x"], ["b", "", "y"]], indent=0)
     assert out.getvalue() == "a  x\nb  y\n"
 
 
 def test_colour_is_for_terminals(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    Page(terminal).line("a", Painted(RED, "b"))
+    Page(terminal).write_line("a", Painted(RED, "b"))
     assert terminal.getvalue() == "a\x1b[31mb\x1b[0m\n"
     monkeypatch.setenv("NO_COLOR", "1")
     plain = Terminal()
-    Page(plain).line("a", Painted(RED, "b"))
+    Page(plain).write_line("a", Painted(RED, "b"))
     assert plain.getvalue() == "ab\n"
 
 
 def test_a_heading_has_a_line_before_it_unless_it_is_the_first() -> None:
     out = io.StringIO()
     page = Page(out)
-    page.heading("One")
-    page.heading("Two")
+    page.write_heading("One")
+    page.write_heading("Two")
     assert out.getvalue() == "One\n\nTwo\n"
 
 
 def test_a_paragraph_is_wrapped_and_keeps_its_lines() -> None:
     out = io.StringIO()
-    Page(out).paragraph("word " * 40 + "\nlast", indent=2)
+    Page(out).write_paragraph("word " * 40 + "\nlast", indent=2)
     lines = out.getvalue().splitlines()
     assert len(lines) == 4
     assert all(line.startswith("  ") and len(line) <= 100 for line in lines)
@@ -78,22 +78,22 @@ def test_a_paragraph_is_wrapped_and_keeps_its_lines() -> None:
 
 @given(st.text(), st.integers(1, 30))
 def test_what_is_cut_fits(text: str, most: int) -> None:
-    assert columns(cut(text, most)) <= max(most, 1)
-    if columns(text) <= most:
-        assert cut(text, most) == text
+    assert measure_width(cut_to_width(text, most)) <= max(most, 1)
+    if measure_width(text) <= most:
+        assert cut_to_width(text, most) == text
 
 
 @given(st.text(), st.integers(2, 30))
 def test_what_is_wrapped_fits_and_loses_no_letter(text: str, most: int) -> None:
-    lines = wrapped(text, most)
-    assert all(columns(line) <= most for line in lines)
+    lines = wrap_words(text, most)
+    assert all(measure_width(line) <= most for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
 
 
 def test_of_several_lines_the_first_is_shown_with_a_sign() -> None:
-    assert first_line("one") == "one"
-    assert first_line("one\n") == "one"
-    assert first_line("\none \ntwo") == "one …"
+    assert get_first_line("one") == "one"
+    assert get_first_line("one\n") == "one"
+    assert get_first_line("\none \ntwo") == "one …"
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ ROWS: Final = [
     ],
 )
 def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: Last, lines: list[str]) -> None:
-    Page(narrow).table(ROWS, last=last)
+    Page(narrow).write_table(ROWS, last=last)
     assert narrow.getvalue().splitlines() == lines
 
 
@@ -138,42 +138,46 @@ def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: Last) -> No
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "50")
-        Page(out).table(rows, last=last)
-    assert all(columns(line) <= 50 for line in out.getvalue().split("\n"))
+        Page(out).write_table(rows, last=last)
+    assert all(measure_width(line) <= 50 for line in out.getvalue().split("\n"))
 
 
 def test_a_secret_of_several_lines_is_masked_before_its_first_is_shown() -> None:
     register_secret("rosebud-one\nrosebud-two")
     out = io.StringIO()
-    Page(out).table([["rosebud-one\nrosebud-two"]])
-    assert "rosebud" not in out.getvalue() + brief("rosebud-one\nrosebud-two")
+    Page(out).write_table([["rosebud-one\nrosebud-two"]])
+    assert "rosebud" not in out.getvalue() + format_brief("rosebud-one\nrosebud-two")
 
 
 @given(st.lists(st.lists(st.text(), min_size=1, max_size=4), max_size=5))
 def test_no_text_can_break_a_table_into_more_lines(rows: list[list[str]]) -> None:
     out = io.StringIO()
-    Page(out).table(rows)
+    Page(out).write_table(rows)
     assert out.getvalue().count("\n") == len(rows)
     assert "\x1b" not in out.getvalue()
 
 
 def test_secrets_and_control_characters_are_not_shown() -> None:
-    assert clean("api_key=hunter2 \x1b[2J\n") == "api_key=*** \\x1b[2J\\n"
+    assert clean_text("api_key=hunter2 \x1b[2J\n") == "api_key=*** \\x1b[2J\\n"
 
 
 def test_a_stream_that_lacks_a_letter_gets_it_spelled_out() -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    write(stream, "é✓\n")
+    write_text(stream, "é✓\n")
     stream.flush()
     assert stream.buffer.getvalue() == b"\\xe9\\u2713\n"  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_every_value_has_a_json_text() -> None:
-    assert json_text({"a": 2**70, 1: None}) == '{"a": 1180591620717411303424, "1": null}'
-    assert json_text({"o": object}).startswith('{"o":"<class')
-    assert json_text("\ud800") == '"\\ud800"'
+    assert to_json_text({"a": 2**70, 1: None}) == '{"a": 1180591620717411303424, "1": null}'
+    assert to_json_text({"o": object}).startswith('{"o":"<class')
+    assert to_json_text("\ud800") == '"\\ud800"'
 
 
 def test_small_things_are_said_well() -> None:
-    assert (minute("2026-11-15T20:51:03Z"), minute(None)) == ("2026-11-15 20:51", "")
-    assert (brief("a\nb\n"), brief({"a": 1}), brief("x" * 99, 10)) == ("a⏎b", '{"a":1}', "xxxxxxxxx…")
+    assert (format_minute("2026-11-15T20:51:03Z"), format_minute(None)) == ("2026-11-15 20:51", "")
+    assert (format_brief("a\nb\n"), format_brief({"a": 1}), format_brief("x" * 99, 10)) == (
+        "a⏎b",
+        '{"a":1}',
+        "xxxxxxxxx…",
+    )

@@ -10,8 +10,8 @@ import threading
 import pytest
 
 from pflow.cli import progress as live
-from pflow.cli.printing import columns
-from pflow.cli.progress import Progress, duration
+from pflow.cli.printing import format_duration, measure_width
+from pflow.cli.progress import Progress
 from pflow.engine.output import Output
 from tests.requirements import requirement
 from uraniborg.kernel.logging import register_secret
@@ -138,7 +138,7 @@ def test_a_note_is_told_in_one_line_that_fits_a_terminal(monkeypatch: pytest.Mon
         (line,) = ESCAPE.sub("", stream.getvalue()).splitlines()
         assert line.startswith("  ✗ save                failed 12 ms  so much so much")
         assert line.endswith("…")
-        assert columns(line) == 60 or isinstance(stream, File)
+        assert measure_width(line) == 60 or isinstance(stream, File)
 
 
 def test_a_workflow_is_called_as_whoever_runs_it_calls_it() -> None:
@@ -195,7 +195,7 @@ def test_the_live_line_never_wraps(said: str) -> None:
     Progress(terminal).node_started(said, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
-    assert 36 <= columns(line) <= 39
+    assert 36 <= measure_width(line) <= 39
 
 
 def test_a_terminal_that_does_not_tell_its_width_is_taken_to_have_eighty_columns(
@@ -215,7 +215,7 @@ def test_names_of_any_script_stand_in_one_column() -> None:
     output = Progress(file)
     for name in ("fetch", "日本語", "e\u0301e\u0301"):
         output.node_finished(name, "completed", 1)
-    places = [columns(line.partition("done")[0]) for line in file.getvalue().splitlines()]
+    places = [measure_width(line.partition("done")[0]) for line in file.getvalue().splitlines()]
     assert len(set(places)) == 1
 
 
@@ -318,7 +318,7 @@ def test_threads_that_speak_at_once_write_whole_lines() -> None:
     ],
 )
 def test_durations_are_said_as_people_say_them(milliseconds: float, said: str) -> None:
-    assert duration(milliseconds) == said
+    assert format_duration(milliseconds) == said
 
 
 def test_showing_progress_loads_nothing_heavy() -> None:

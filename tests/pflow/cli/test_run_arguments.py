@@ -2,33 +2,35 @@
 
 import pytest
 
-from pflow.cli.run_arguments import HELP, RunArguments, UsageError, parsed
+from pflow.cli.run_arguments import HELP, RunArguments, UsageError, parse_run_arguments
 from tests.pflow.cli.commands import Ask
 
 
 def test_a_name_and_inputs_are_told_apart_in_any_order_and_amid_options() -> None:
     expected = RunArguments("greet", {"who": "Ada", "n": "3"}, only="hello", json=True)
-    assert parsed(["greet", "who=Ada", "n=3", "--only", "hello", "--json"]) == expected
-    assert parsed(["--json", "who=Ada", "--only=hello", "greet", "n=3"]) == expected
+    assert parse_run_arguments(["greet", "who=Ada", "n=3", "--only", "hello", "--json"]) == expected
+    assert parse_run_arguments(["--json", "who=Ada", "--only=hello", "greet", "n=3"]) == expected
 
 
 def test_every_option_is_read() -> None:
-    asked = parsed(["x", "--dry-run", "--fresh", "-q", "--cluster", "tcp://h:1", "--only", "n", "--json", "-h"])
+    asked = parse_run_arguments(
+        ["x", "--dry-run", "--fresh", "-q", "--cluster", "tcp://h:1", "--only", "n", "--json", "-h"]
+    )
     assert asked == RunArguments("x", {}, "n", "tcp://h:1", True, True, True, True, True)
 
 
 def test_a_value_keeps_everything_after_its_first_equals_sign() -> None:
-    asked = parsed(["./a=b.json", "url=http://h/?q=1&r=-2", "empty=", "lines=a\nb", "ünter-x.y=1"])
+    asked = parse_run_arguments(["./a=b.json", "url=http://h/?q=1&r=-2", "empty=", "lines=a\nb", "ünter-x.y=1"])
     assert asked.workflow == "./a=b.json"
     assert asked.inputs == {"url": "http://h/?q=1&r=-2", "empty": "", "lines": "a\nb", "ünter-x.y": "1"}
 
 
 def test_after_two_hyphens_nothing_is_an_option() -> None:
-    assert parsed(["--", "--json"]) == RunArguments("--json")
+    assert parse_run_arguments(["--", "--json"]) == RunArguments("--json")
 
 
 def test_help_needs_no_workflow(ask: Ask) -> None:
-    assert parsed(["-h"]).help
+    assert parse_run_arguments(["-h"]).help
     for given in (("run", "--help"), ("run", "-h"), ("run", "x", "--help")):
         assert ask(*given).out == HELP
 
@@ -38,21 +40,21 @@ def test_help_needs_no_workflow(ask: Ask) -> None:
     [
         ([], "Missing argument 'NAME|FILE'.", "`pflow list`"),
         (["who=Ada"], "Missing argument 'NAME|FILE'.", "`pflow list`"),
-        ([""], "'' is no input", "KEY=VALUE"),
+        ([""], "'' is not an input", "KEY=VALUE"),
         (["x", "--jsn"], "No such option: --jsn.", "Did you mean --json?"),
         (["x", "-Z"], "No such option: -Z.", "pflow run --help"),
         (["x", "--only"], "Option '--only' requires an argument.", "--only NODE"),
         (["x", "--only", "--json"], "Option '--only' requires an argument.", "--only NODE"),
         (["x", "--cluster="], "Option '--cluster' requires an argument.", "--cluster ADDRESS"),
         (["x", "--json=yes"], "Option '--json' does not take a value.", "pflow run --help"),
-        (["x", "y"], "'y' is no input", "KEY=VALUE"),
-        (["x", "=1"], "'=1' is no input", "KEY=VALUE"),
+        (["x", "y"], "'y' is not an input", "KEY=VALUE"),
+        (["x", "=1"], "'=1' is not an input", "KEY=VALUE"),
         (["x", "a=1", "a=2"], "The input 'a' is given twice.", "once"),
     ],
 )
 def test_what_is_wrong_is_said_with_what_would_be_right(given: list[str], message: str, hint: str) -> None:
     with pytest.raises(UsageError) as wrong:
-        parsed(given)
+        parse_run_arguments(given)
     assert wrong.value.message.startswith(message)
     assert hint in wrong.value.hint
     assert wrong.value.exit_code == 2

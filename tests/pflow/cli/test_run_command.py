@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pflow.cli.sources import run_name
+from pflow.cli.sources import make_run_name
 from pflow.config import Settings
 from pflow.service import Service
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, Ask, Place
@@ -185,7 +185,7 @@ def test_what_is_not_there_exits_with_3(ask: Ask, place: Place) -> None:
     assert "Did you mean 'greet'?" in near.err
     far = ask("run", "zzz")
     assert far.code == 3
-    assert "`pflow new zzz` makes a draft" in far.err
+    assert "`pflow new zzz` creates a draft" in far.err
     for path in ("./nowhere.json", "nowhere.json", "a/b", "nul\0.json"):
         done = ask("run", path, "--json")
         assert (done.code, done.error["type"]) == (3, "FileNotFoundError")
@@ -219,10 +219,10 @@ def test_a_file_is_run_by_its_path_and_its_runs_are_told_from_those_of_others(as
     for path in ("here/greet.json", "./here/greet.json", place.folder / "here" / "greet.json"):
         assert ask("run", path, "who=Ada", "-q").out == "HELLO ADA!\n"
     runs = ask("history", "here/../here/greet.json", "--json").json["runs"]
-    assert [run["workflow"] for run in runs] == [run_name("here/greet.json")] * 3
+    assert [run["workflow"] for run in runs] == [make_run_name("here/greet.json")] * 3
     assert {run["source"] for run in runs} == {"file"}
-    assert run_name("here/greet.json") != run_name("there/greet.json")
-    assert run_name("here/greet.json").startswith("greet@")
+    assert make_run_name("here/greet.json") != make_run_name("there/greet.json")
+    assert make_run_name("here/greet.json").startswith("greet@")
     assert ask("history", "greet", "--json").json["runs"] == []
 
 
@@ -235,13 +235,13 @@ def test_a_file_is_called_by_its_path_in_all_that_is_said_of_it(ask: Ask, place:
     assert told.count("here/broken.json") == 4
     wrong = ask("run", "here/bad.json", "--json")
     assert wrong.error["message"].startswith("'here/bad.json' is not valid.")
-    checkpoint = place.home / "checkpoints" / f"{run_name('here/broken.json')}.json"
+    checkpoint = place.home / "checkpoints" / f"{make_run_name('here/broken.json')}.json"
     checkpoint.write_text("{")
     damaged = ask("run", "here/broken.json", "--json").json
     assert "'here/broken.json'" in damaged["warnings"][0]
     said = ask("run", "here/broken.json")
     assert "@" not in said.err + told + wrong.error["message"]
-    assert damaged["checkpoint"]["workflow"] == run_name("here/broken.json")
+    assert damaged["checkpoint"]["workflow"] == make_run_name("here/broken.json")
     (_, _, run) = ask("history", "--json").json["runs"]
     assert (run["source"], run["file"]) == ("file", str(place.folder / "here" / "broken.json"))
 
@@ -266,7 +266,7 @@ def test_a_file_that_failed_is_gone_on_with_from_wherever_it_is_named(ask: Ask, 
 
 
 def test_a_path_of_odd_letters_names_a_run_all_the_same(tmp_path: Path) -> None:
-    names = {run_name(str(tmp_path / name)) for name in ("ä b.json", "ä c.json", "x" * 200 + ".json", ".json")}
+    names = {make_run_name(str(tmp_path / name)) for name in ("ä b.json", "ä c.json", "x" * 200 + ".json", ".json")}
     assert len(names) == 4
     assert all(len(name) < 60 and "/" not in name and " " not in name for name in names)
 

@@ -265,7 +265,7 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
     done = ask("schedule", hello, "who=x", "--at", "mon 07:00", "--install", "--as", kind)
     assert done.code == 5
     assert f"The program {tool} is not on PATH." in done.err
-    assert f"Use --as {other};" in done.err
+    assert f"Use --as {other}," in done.err
     assert units(place) == []
     assert not (place.folder / "Library/LaunchAgents/org.uraniborg.pflow.hello.plist").exists()
 
@@ -289,7 +289,7 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
         (("hello", "--install"), 2, "--at or --remove"),
         (("hello", "--remove", "--at", "mon 07:00"), 2, "--at or --remove"),
         (("hello", "who=x", "--remove"), 2, "--at or --remove"),
-        (("../x", "--remove"), 4, "no name of a workflow"),
+        (("../x", "--remove"), 4, "not a valid workflow name"),
         (("free", "--at", "mon 07:00"), 2, "needed"),
         (("invalid", "--at", "mon 07:00"), 2, "is not valid"),
     ],

@@ -5,7 +5,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from pflow.cli.printing import columns
+from pflow.cli.printing import measure_width
 from pflow.config import Settings
 from pflow.engine.output import NodeStatus
 from pflow.engine.runlog import NodeRow, RunLog
@@ -19,7 +19,7 @@ HOSTILE: Final = "Hven\n✓ forged\r\x1b]0;owned\x07\x1b[31m"
 def test_nothing_yet_is_said_with_what_to_do(ask: Ask) -> None:
     assert "`pflow new NAME`" in ask("list").out
     assert ask("list", "--json").json == {"library": [], "drafts": [], "problems": []}
-    assert ask("history").out == "Nothing has run yet.\n"
+    assert ask("history").out == "There are no runs yet.\n"
     assert (ask("show").code, ask("show", "--json").error["code"]) == (3, "run_not_found")
 
 
@@ -36,7 +36,7 @@ def test_saved_ones_and_drafts_are_listed_all_or_those_that_fit(ask: Ask, place:
     assert [one["name"] for one in said["drafts"]] == ["broken", "raw"]
     assert ask("list", "person", "--json").json["drafts"] == []
     assert [one["name"] for one in ask("list", "br*", "--json").json["drafts"]] == ["broken"]
-    assert "No workflow fits this." in ask("list", "zzz").out
+    assert "No workflow matches." in ask("list", "zzz").out
 
 
 def test_drafts_of_the_project_are_listed_unless_one_of_the_home_hides_them(
@@ -57,7 +57,7 @@ def test_drafts_of_the_project_are_listed_unless_one_of_the_home_hides_them(
 
 def test_files_that_are_no_workflows_are_told_of(ask: Ask, place: Place) -> None:
     place.draft("half", "{")
-    assert "half.json is no workflow" in ask("list").out
+    assert "half.json is not a valid workflow" in ask("list").out
     assert len(ask("list", "--json").json["problems"]) == 1
 
 
@@ -70,7 +70,7 @@ def test_a_workflow_is_described_with_how_to_run_it_and_how_it_went(ask: Ask, pl
     told = ask("describe", "greet").out
     for part in ("draft, workflows/drafts/greet.json", "string  required  Whom to greet", "→ loud", "Shout"):
         assert part in told
-    assert "2 runs, 1 well, 1 failed" in told
+    assert "2 runs, 1 succeeded, 1 failed" in told
     assert "last failure" in told
     assert "  pflow run greet who=text\n" in told
     said = ask("describe", "greet", "--json").json
@@ -81,7 +81,7 @@ def test_a_file_is_described_too(ask: Ask, place: Place) -> None:
     place.file("g.json", GREETER)
     ask("run", "g.json", "who=x", "-q")
     told = ask("describe", "g.json").out
-    assert "1 run, 1 well" in told
+    assert "1 run, 1 succeeded" in told
     assert "  pflow run g.json who=text\n" in told
 
 
@@ -119,7 +119,7 @@ def test_nodes_and_workflows_are_found_by_words(ask: Ask, place: Place) -> None:
     assert "Workflows" in told
     assert "Greets a person." in told
     assert "workflows" not in ask("browse", "greet", "--no-workflows", "--json").json
-    assert "Nothing fits this." in ask("browse", "xqzxqz").out
+    assert "Nothing matches." in ask("browse", "xqzxqz").out
     everything = ask("browse").out
     for kind in ("echo", "http", "git-log", "write-file"):
         assert f"  {kind}  " in everything
@@ -159,7 +159,7 @@ def test_who_asks_for_the_runs_of_what_never_was_is_told(ask: Ask, place: Place)
     path = place.file("g.json", GREETER)
     place.file("half.json", "{")
     for name in ("greet", "g.json", "half.json"):
-        assert ask("history", name).out == f"'{name}' has not run yet.\n"
+        assert ask("history", name).out == f"'{name}' does not have runs yet.\n"
         assert ask("history", name, "--json").json == {"runs": []}
     near = ask("history", "gret")
     assert (near.code, near.out) == (3, "")
@@ -245,7 +245,7 @@ def test_every_page_fits_its_lines_and_none_shows_how_a_line_break_is_spelled(
     done = ask(*command)
     lines = [line for line in done.out.splitlines() if not line.startswith(("error: ", "hint: "))]
     assert done.code == 0
-    assert [line for line in lines if columns(line) > width] == []
+    assert [line for line in lines if measure_width(line) > width] == []
     assert "\\n" not in done.out
     if command in (("history",), ("show",), ("describe", "wordy")):
         assert "The command ended" in done.out
@@ -288,7 +288,7 @@ def test_a_home_that_can_be_none_is_told_of_by_whatever_reads_it(
 
 def test_a_home_that_is_not_there_yet_has_nothing_in_it(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PFLOW_HOME", "somewhere/new")
-    assert ask("history").out == "Nothing has run yet.\n"
+    assert ask("history").out == "There are no runs yet.\n"
 
 
 def test_a_run_that_goes_on_from_another_says_so(ask: Ask, place: Place) -> None:
@@ -296,7 +296,7 @@ def test_a_run_that_goes_on_from_another_says_so(ask: Ask, place: Place) -> None
     ask("run", "broken", "-q")
     ask("run", "broken", "-q")
     shown = ask("show").out
-    assert "went on from run_" in shown
+    assert "resumed from run_" in shown
     assert "↺  first   shell  reused" in shown
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from pflow.config import Settings
 from pflow.engine.engine import Engine
 from pflow.engine.results import RunResult
-from pflow.ir.checker import check
+from pflow.ir.checker import check_workflow
 from pflow.ir.model import Workflow
 from pflow.registry.registry import Registry
 from pflow.service import Service, require_valid
@@ -120,7 +120,7 @@ def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
-def joined(nodes: list[dict[str, Any]], *edges: str, **more: Any) -> dict[str, Any]:
+def build_graph(nodes: list[dict[str, Any]], *edges: str, **more: Any) -> dict[str, Any]:
     """Return a workflow with edges such as `a>b` and `a>b:error`."""
     plain: list[dict[str, Any]] = []
     for edge in edges:
@@ -185,10 +185,10 @@ class Home:
         registry = Registry(self.path)
 
         def load_workflow(params: Mapping[str, Any]) -> Workflow:
-            return require_valid(check(params["workflow_ir"], registry), "nested")
+            return require_valid(check_workflow(params["workflow_ir"], registry), "nested")
 
         engine = Engine(self.path, registry, load_workflow, folder=self.place, **more)
-        return engine.execute(require_valid(check(ir, registry), name), inputs, name=name, fresh=fresh)
+        return engine.execute(require_valid(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh)
 
     def order(self, *words: str, text: str = "") -> None:
         """Let node `a` fail from now on (`order("fail-a")`) or wait (`order("wait-a")`)."""

@@ -120,7 +120,7 @@ def test_items_that_run_beside_one_that_fails_are_let_end_and_no_other_begins(ho
     assert home.runs() == {"b[0]": 1, "b[1]": 1}
 
 
-def test_with_continue_all_items_run_and_what_failed_is_told_in_its_place(home: Home) -> None:
+def test_with_continue_all_items_run_and_what_failed_is_reported_in_its_place(home: Home) -> None:
     home.order("fail-b[1]", "fail-b[3]")
     outputs = outputs_of(home, batch(list("vwxyz"), error_handling="continue"))
     assert (outputs["success_count"], outputs["error_count"]) == (3, 2)
@@ -154,7 +154,7 @@ def test_the_time_of_the_node_is_that_of_each_item(home: Home) -> None:
 
 @requirement("PF-E10")
 @pytest.mark.parametrize("parallel", [False, True])
-def test_items_that_finished_are_not_run_again_when_the_run_is_gone_on_with(home: Home, parallel: bool) -> None:
+def test_items_that_finished_are_not_run_again_when_the_run_is_resumed(home: Home, parallel: bool) -> None:
     ir = batch([10, 11, 12, 13], "effect", parallel=parallel, max_concurrent=1)
     home.order("fail-b[2]")
     first = home.run(ir)

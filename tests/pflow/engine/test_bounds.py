@@ -12,7 +12,7 @@ import pytest
 from pflow.engine import runlog, runlog_writer
 from pflow.engine.resume import resume_point
 from pflow.engine.spool import prune_spools
-from tests.pflow.engine.counting_home import Home, chain, joined, node
+from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.requirements import requirement
 
 DAY_S = 24 * 3600
@@ -53,13 +53,13 @@ def test_a_hundred_nodes_of_a_workflow_run_at_the_same_time_and_no_more(home: Ho
     names = [f"n{number}" for number in range(150)]
     nodes = [node("start"), *(node(name, "meeting") for name in names)]
     outputs = {name: {"source": f"${{{name}.most}}"} for name in names}
-    reply = home.run(joined(nodes, *(f"start>{name}" for name in names), outputs=outputs)).reply()
+    reply = home.run(build_graph(nodes, *(f"start>{name}" for name in names), outputs=outputs)).reply()
     assert max(reply["outputs"].values()) == 100
 
 
 @requirement("PF-E10")
 @pytest.mark.parametrize(("later_s", "is_reused"), [(DAY_S - 60, True), (DAY_S + 60, False)])
-def test_a_failed_run_is_gone_on_with_for_a_day(
+def test_a_failed_run_is_resumed_for_a_day(
     home: Home, monkeypatch: pytest.MonkeyPatch, later_s: float, is_reused: bool
 ) -> None:
     ir = chain(node("a", "effect"), node("end"))

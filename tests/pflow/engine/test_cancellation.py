@@ -35,7 +35,7 @@ def test_a_run_taken_back_before_it_begins_runs_nothing(home: Home) -> None:
 
 
 @requirement("PF-R10")
-def test_a_run_taken_back_stops_at_a_checkpoint_and_can_be_gone_on_with(home: Home) -> None:
+def test_a_run_taken_back_stops_at_a_checkpoint_and_can_be_resumed(home: Home) -> None:
     cancellation = Cancellation()
     thread, results = in_background(home, ENDLESS, cancellation)
     until(lambda: home.runs()["b"])

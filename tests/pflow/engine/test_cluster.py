@@ -22,7 +22,7 @@ from pflow.engine.cluster import Parcel
 from pflow.engine.results import RunResult
 from pflow.errors import ClusterUnreachable
 from pflow.service import Service
-from tests.pflow.engine.counting_home import Home, chain, joined, node
+from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.pflow.mcp.agents import agent, executed
 
 pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="the extra `dask` is not installed")
@@ -299,7 +299,7 @@ INNER = chain(
 
 def many_sided(*, last: dict[str, Any]) -> dict[str, Any]:
     """All that a workflow may have: a batch, an error edge, an effect, one on the loop, one within, and `last`."""
-    return joined(
+    return build_graph(
         [
             node("first", echo="${word}"),
             node("each", echo="${item} ${first.value}", batch={"items": ITEMS, "parallel": True}),
@@ -350,7 +350,7 @@ def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
         assert (theirs.error_body or {})["code"] == "too_sour"
 
 
-def test_what_failed_on_a_cluster_is_gone_on_with_in_this_process_and_the_other_way_round(
+def test_what_failed_on_a_cluster_is_resumed_in_this_process_and_the_other_way_round(
     cluster: Cluster, home: Home
 ) -> None:
     ir = chain(node("a"), node("b", "effect", echo="${a.value}"), node("c", echo="${b.value}"))
@@ -392,8 +392,8 @@ def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here
     ["failed", "subclass", "timed-out", "inputs", "other-part", "plain", "exit", "mute", "odd-ids", "odd-outputs"],
 )
 def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Cluster, home: Home, how: str) -> None:
-    ir = joined([node("a", "raises", how=how), node("b", "gives", what="nothing")], "a>b")
-    handled = joined(
+    ir = build_graph([node("a", "raises", how=how), node("b", "gives", what="nothing")], "a>b")
+    handled = build_graph(
         [node("a", "raises", how=how), node("b", "echo", message="${a}", effect="effectful")],
         "a>b:error",
         outputs=given(a="${b.echo}"),
@@ -409,7 +409,7 @@ def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Clust
 
 @pytest.mark.parametrize("what", ["nothing", "action", "list", "object", "bytes", "number"])
 def test_what_a_node_gives_arrives_as_if_it_had_been_given_here(cluster: Cluster, home: Home, what: str) -> None:
-    ir = joined(
+    ir = build_graph(
         [node("a", "gives", what=what, word="wörd"), node("b", "echo", message=1), node("c", "echo", message=2)],
         *("a>b", "a>c:left"),
         outputs=given(a='${a ?? "none"}'),
@@ -503,7 +503,7 @@ def free_port() -> int:
     "address",
     ["tcp://127.0.0.1:{}", "127.0.0.1:{}", "", " ", "nonsense://x:1", "tcp://127.0.0.1:99999", "tcp://[", "\0"],
 )
-def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
+def test_an_address_at_which_nobody_answers_is_reported_with_what_to_do(
     home: Home, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
@@ -521,11 +521,11 @@ def test_an_address_at_which_nobody_answers_is_told_with_what_to_do(
 @pytest.mark.parametrize(
     "ir",
     [
-        joined([node("a"), node("saver")], "a>saver:error"),
+        build_graph([node("a"), node("saver")], "a>saver:error"),
         chain(node("a", batch={"items": ITEMS, "error_handling": "continue"}), node("after")),
         chain(node("a", batch={"items": ITEMS, "error_handling": "continue", "parallel": True}), node("after")),
         chain(node("a", retry={"attempts": 3, "wait": 60})),
-        joined([node("a", "workflow", workflow_ir=chain(node("b"))), node("saver")], "a>saver:error"),
+        build_graph([node("a", "workflow", workflow_ir=chain(node("b"))), node("saver")], "a>saver:error"),
     ],
     ids=["an error edge", "a batch that goes on", "a parallel one", "a retry", "a workflow within"],
 )
@@ -590,7 +590,9 @@ async def test_the_server_of_an_agent_runs_nodes_on_the_cluster_that_it_is_set_t
     assert reply["outputs"]["pid"] in cluster.pids
 
 
-def test_a_scheduler_that_is_gone_in_the_middle_is_told_at_once_and_nothing_is_lost(home: Home, tmp_path: Path) -> None:
+def test_a_scheduler_that_is_gone_in_the_middle_is_reported_at_once_and_nothing_is_lost(
+    home: Home, tmp_path: Path
+) -> None:
     with private_cluster(tmp_path / "cluster", 1) as doomed:
         ir = chain(
             node("a"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
-from tests.pflow.engine.counting_home import Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import Home, build_graph, chain, node, until
 
 
 @pytest.fixture
@@ -15,13 +15,13 @@ def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
 
 
-def planned(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+def plan_by_node(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
     return {step["node"]: step for step in home.service.plan(ir, inputs, name="flow")}
 
 
-def test_nodes_are_told_in_order_with_what_is_known_and_what_they_wait_for(home: Home) -> None:
+def test_nodes_are_reported_in_order_with_what_is_known_and_what_they_wait_for(home: Home) -> None:
     ir = chain(node("a", value="${x}"), node("b", "effect", value="${a.value}"), node("c", value=1))
-    plan = planned(home, ir, {"x": 7})
+    plan = plan_by_node(home, ir, {"x": 7})
     assert list(plan) == ["a", "b", "c"]
     assert plan["a"]["params"]["value"] == 7
     assert (plan["b"]["params"]["value"], plan["b"]["waits_for"]) == ("${a.value}", ["a.value"])
@@ -33,7 +33,7 @@ def test_nodes_are_told_in_order_with_what_is_known_and_what_they_wait_for(home:
 
 def test_a_plan_says_what_would_be_reused_and_the_run_reuses_just_that(home: Home) -> None:
     def ir(value: int) -> dict[str, Any]:
-        return joined(
+        return build_graph(
             [node("s"), node("a", value=value), node("b", v="${a.value}"), node("c", echo="${s.value}"), node("end")],
             *("s>a", "a>b", "s>c", "b>end", "c>end"),
         )
@@ -41,7 +41,7 @@ def test_a_plan_says_what_would_be_reused_and_the_run_reuses_just_that(home: Hom
     home.order("fail-end")
     given = home.run(ir(1)).hashes
     home.clear_orders()
-    plan = planned(home, ir(2))
+    plan = plan_by_node(home, ir(2))
     reused = {name for name, step in plan.items() if step["will"] == "reuse"}
     assert reused == {"s", "c"}
     assert plan["b"]["waits_for"] == ["a.value"]
@@ -57,7 +57,7 @@ def test_commands_that_ran_one_after_the_other_are_planned_to_be_reused_and_are(
     home.order("fail-end")
     home.run(ir("one"))
     for word, reused in (("one", ["a", "b"]), ("two", [])):
-        plan = planned(home, ir(word))
+        plan = plan_by_node(home, ir(word))
         assert [name for name, step in plan.items() if step["will"] == "reuse"] == reused
         assert home.run(ir(word)).progress.reused == reused
 
@@ -68,17 +68,17 @@ def test_what_a_killed_run_left_is_in_the_plan(home: Home) -> None:
     until(lambda: home.runs()["b"])
     running.kill()
     home.clear_orders()
-    assert planned(home, chain(node("a"), node("b")))["a"]["will"] == "reuse"
+    assert plan_by_node(home, chain(node("a"), node("b")))["a"]["will"] == "reuse"
 
 
 def test_a_default_does_not_stand_for_what_is_not_known_yet(home: Home) -> None:
-    plan = planned(home, chain(node("a"), node("b", value='${a.value ?? "none"}')))
+    plan = plan_by_node(home, chain(node("a"), node("b", value='${a.value ?? "none"}')))
     assert plan["b"]["waits_for"] == ["a.value"]
     assert plan["b"]["params"]["value"] == '${a.value ?? "none"}'
 
 
-def test_batches_that_wait_are_told_as_they_are_written(home: Home) -> None:
-    plan = planned(home, chain(node("a"), node("b", value="${item}", batch={"items": "${a.echo}"})))
+def test_batches_that_wait_are_reported_as_they_are_written(home: Home) -> None:
+    plan = plan_by_node(home, chain(node("a"), node("b", value="${item}", batch={"items": "${a.echo}"})))
     assert (plan["b"]["params"], plan["b"]["waits_for"]) == ({"value": "${item}"}, ["a.echo"])
     assert "items" not in plan["b"]
 
@@ -88,14 +88,14 @@ def batch(items: list[int]) -> dict[str, Any]:
     return chain(node("a"), each, node("c", value="${b.results}"), node("end"))
 
 
-def test_of_a_batch_it_is_told_how_many_items_would_be_reused_wherever_they_have_moved(home: Home) -> None:
+def test_of_a_batch_it_is_reported_how_many_items_would_be_reused_wherever_they_have_moved(home: Home) -> None:
     home.order("fail-end")
     home.run(batch([1, 2, 3]))
     home.clear_orders()
-    plan = planned(home, batch([1, 2, 3]))
+    plan = plan_by_node(home, batch([1, 2, 3]))
     assert [plan[name]["will"] for name in ("a", "b", "c", "end")] == ["reuse", "reuse", "reuse", "run"]
     assert (plan["b"]["items"], plan["b"]["items_reused"]) == (3, 3)
-    plan = planned(home, batch([4, 3, 1]))
+    plan = plan_by_node(home, batch([4, 3, 1]))
     assert (plan["b"]["will"], plan["b"]["items"], plan["b"]["items_reused"]) == ("run", 3, 2)
     assert plan["c"]["waits_for"] == ["b.results"]
     before = home.runs()
@@ -104,7 +104,7 @@ def test_of_a_batch_it_is_told_how_many_items_would_be_reused_wherever_they_have
 
 
 def test_a_batch_of_nothing_runs_and_what_it_gives_is_known(home: Home) -> None:
-    plan = planned(
+    plan = plan_by_node(
         home, {**batch([]), "start_node": "b", "nodes": batch([])["nodes"][1:], "edges": batch([])["edges"][1:]}
     )
     assert (plan["b"]["will"], plan["b"]["items"]) == ("run", 0)
@@ -112,15 +112,15 @@ def test_a_batch_of_nothing_runs_and_what_it_gives_is_known(home: Home) -> None:
 
 
 @pytest.mark.parametrize(("handling", "will"), [("fail_fast", "fail"), ("continue", "run")])
-def test_an_item_that_is_sure_to_fail_is_told(home: Home, handling: str, will: str) -> None:
+def test_an_item_that_is_sure_to_fail_is_reported(home: Home, handling: str, will: str) -> None:
     items = [{"path": "/x"}, {"path": None}]
     each = node("b", "read-file", file_path="${item.path}", batch={"items": items, "error_handling": handling})
-    plan = planned(home, chain(each))
+    plan = plan_by_node(home, chain(each))
     assert plan["b"]["will"] == will
     assert plan["b"]["problem"].startswith("items[1]: ")
 
 
-def within(value: int, outer: int = 0) -> dict[str, Any]:
+def nested_workflow(value: int, outer: int = 0) -> dict[str, Any]:
     inner = chain(
         node("x", "effect", value="${given}"),
         node("y", value="${x.value}"),
@@ -134,8 +134,8 @@ def within(value: int, outer: int = 0) -> dict[str, Any]:
     )
 
 
-def test_the_nodes_of_a_workflow_within_are_told_one_by_one(home: Home) -> None:
-    plan = planned(home, within(1))
+def test_the_nodes_of_a_nested_workflow_are_reported_one_by_one(home: Home) -> None:
+    plan = plan_by_node(home, nested_workflow(1))
     assert list(plan) == ["w", "w/x", "w/y", "c", "end"]
     assert plan["w/x"]["params"]["value"] == 1
     assert (plan["w/x"]["effect"], plan["w/y"]["waits_for"], plan["c"]["waits_for"]) == (
@@ -144,38 +144,40 @@ def test_the_nodes_of_a_workflow_within_are_told_one_by_one(home: Home) -> None:
         ["w.value"],
     )
     home.order("fail-end")
-    home.run(within(1))
+    home.run(nested_workflow(1))
     home.clear_orders()
-    plan = planned(home, within(1, outer=2))
+    plan = plan_by_node(home, nested_workflow(1, outer=2))
     assert [step["will"] for step in plan.values()] == ["reuse", "reuse", "reuse", "run", "run"]
     assert plan["c"]["waits_for"] == []
-    plan = planned(home, within(2))
+    plan = plan_by_node(home, nested_workflow(2))
     assert {step["will"] for name, step in plan.items() if name != "end"} == {"run"}
 
 
-def test_a_workflow_within_that_cannot_be_had_is_told(home: Home) -> None:
+def test_a_nested_workflow_that_cannot_be_had_is_reported(home: Home) -> None:
     name = node("w", "workflow", workflow_name="${x}")
-    plan = planned(home, chain(name), {"x": "nobody"})
+    plan = plan_by_node(home, chain(name), {"x": "nobody"})
     assert plan["w"]["will"] == "fail"
     assert "nobody" in plan["w"]["problem"]
 
 
-def test_workflows_that_run_each_other_for_ever_are_told_to_fail(home: Home) -> None:
+def test_workflows_that_run_each_other_for_ever_are_reported_to_fail(home: Home) -> None:
     home.draft("round", chain(node("w", "workflow", workflow_name="${next}", inputs={"next": "round"})))
-    plan = planned(home, chain(node("w", "workflow", workflow_name="${x}", inputs={"next": "round"})), {"x": "round"})
+    plan = plan_by_node(
+        home, chain(node("w", "workflow", workflow_name="${x}", inputs={"next": "round"})), {"x": "round"}
+    )
     assert [step["will"] for step in plan.values()][-1] == "fail"
     assert "deep" in list(plan.values())[-1]["problem"]
 
 
-def test_ways_that_are_not_taken_are_told(home: Home) -> None:
+def test_branches_that_are_not_taken_are_reported(home: Home) -> None:
     def ir(action: str) -> dict[str, Any]:
         nodes = [node("a", action=action), node("b"), node("b2", v="${b.value}"), node("c"), node("end")]
-        return joined(nodes, "a>b:left", "b>b2", "a>c:right", "b2>end", "c>end")
+        return build_graph(nodes, "a>b:left", "b>b2", "a>c:right", "b2>end", "c>end")
 
     home.order("fail-end")
     home.run(ir("right"))
     home.clear_orders()
-    plan = planned(home, ir("right"))
+    plan = plan_by_node(home, ir("right"))
     assert {name: step["will"] for name, step in plan.items()} == {
         "a": "reuse",
         "b": "skip",
@@ -183,15 +185,15 @@ def test_ways_that_are_not_taken_are_told(home: Home) -> None:
         "c": "reuse",
         "end": "run",
     }
-    assert "skip" not in {step["will"] for step in planned(home, ir("left")).values()}
+    assert "skip" not in {step["will"] for step in plan_by_node(home, ir("left")).values()}
 
 
-def test_a_node_with_effects_that_got_another_name_is_told_to_be_reused_and_is(home: Home) -> None:
+def test_a_node_with_effects_that_got_another_name_is_reported_to_be_reused_and_is(home: Home) -> None:
     home.order("fail-end")
     home.run(chain(node("a", "effect", value=1), node("end")))
     home.clear_orders()
     ir = chain(node("b", "effect", value=1), node("end"))
-    assert planned(home, ir)["b"]["will"] == "reuse"
+    assert plan_by_node(home, ir)["b"]["will"] == "reuse"
     assert home.run(ir).progress.reused == ["b"]
 
 
@@ -203,30 +205,30 @@ def test_a_plan_holds_no_secret(home: Home) -> None:
 def test_a_plan_needs_the_inputs_that_the_run_needs(home: Home) -> None:
     ir = chain(node("a", value="${n}"), inputs={"n": {"type": "integer"}})
     with pytest.raises(TemplateUnresolved):
-        planned(home, ir)
+        plan_by_node(home, ir)
     with pytest.raises(InvalidInputs):
-        planned(home, ir, {"n": "seven"})
+        plan_by_node(home, ir, {"n": "seven"})
 
 
-def test_a_parameter_that_will_have_no_value_is_told(home: Home) -> None:
-    plan = planned(home, chain(node("a", "read-file", file_path="${what}")), {"what": None})
+def test_a_parameter_that_will_have_no_value_is_reported(home: Home) -> None:
+    plan = plan_by_node(home, chain(node("a", "read-file", file_path="${what}")), {"what": None})
     assert plan["a"]["will"] == "fail"
     assert "file_path" in plan["a"]["problem"]
 
 
-def wills(plan: dict[str, dict[str, Any]]) -> dict[str, str]:
+def will_by_node(plan: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {name: step["will"] for name, step in plan.items()}
 
 
 def test_what_may_not_be_reached_is_no_value_that_others_can_count_on(home: Home) -> None:
     def ir(action: str) -> dict[str, Any]:
         nodes = [node("a", "volatile", action=action), node("b"), node("c", "effect", x='${b.value ?? "none"}')]
-        return joined([*nodes, node("end")], "a>b:left", "a>c:right", "b>c", "c>end")
+        return build_graph([*nodes, node("end")], "a>b:left", "a>c:right", "b>c", "c>end")
 
     home.order("fail-end")
     home.run(ir("left"))
     home.clear_orders()
-    plan = planned(home, ir("right"))
+    plan = plan_by_node(home, ir("right"))
     assert (plan["b"]["will"], plan["b"]["waits_for"]) == ("reuse", ["a"])
     assert (plan["c"]["will"], plan["c"]["waits_for"]) == ("run", ["b.value", "a"])
     assert home.run(ir("right")).progress.skipped == ["b"]
@@ -235,22 +237,22 @@ def test_what_may_not_be_reached_is_no_value_that_others_can_count_on(home: Home
 def test_what_may_not_be_reached_takes_no_result_from_others(home: Home) -> None:
     home.order("fail-end")
     first = [node("a", "volatile", action="left"), node("gone", "effect", v=1), node("end")]
-    home.run(joined(first, "a>gone:left", "gone>end"))
+    home.run(build_graph(first, "a>gone:left", "gone>end"))
     home.clear_orders()
     nodes = [node("a", "volatile", action="right"), node("b", "effect", v=1), node("c", "effect", v=1), node("end")]
-    ir = joined(nodes, "a>b:left", "a>c:right", "b>end", "c>end")
-    plan = planned(home, ir)
+    ir = build_graph(nodes, "a>b:left", "a>c:right", "b>end", "c>end")
+    plan = plan_by_node(home, ir)
     assert (plan["b"]["will"], plan["c"]["will"]) == ("reuse", "reuse")
     assert home.run(ir).progress.reused == ["c"]
 
 
 def test_the_first_choice_that_is_known_needs_no_other(home: Home) -> None:
     nodes = [node("k"), node("v", "volatile"), node("c", x="${k.value ?? v.value}"), node("end")]
-    ir = joined(nodes, "k>v", "v>c", "c>end")
+    ir = build_graph(nodes, "k>v", "v>c", "c>end")
     home.order("fail-end")
     home.run(ir)
     home.clear_orders()
-    assert planned(home, ir)["c"]["will"] == "reuse"
+    assert plan_by_node(home, ir)["c"]["will"] == "reuse"
 
 
 def test_an_item_is_no_node_of_the_same_name(home: Home) -> None:
@@ -258,43 +260,43 @@ def test_an_item_is_no_node_of_the_same_name(home: Home) -> None:
     home.order("fail-end")
     home.run(ir)
     home.clear_orders()
-    assert (planned(home, ir)["b"]["will"], planned(home, ir)["b"]["items_reused"]) == ("reuse", 2)
+    assert (plan_by_node(home, ir)["b"]["will"], plan_by_node(home, ir)["b"]["items_reused"]) == ("reuse", 2)
 
 
 def test_templates_that_lead_nowhere_for_sure_fail_and_what_follows_is_skipped(home: Home) -> None:
     ir = chain(node("a", echo={"x": 1}), node("b", "effect", x="${a.echo.nope}"), node("end"))
     home.run(ir)
-    plan = planned(home, ir)
-    assert wills(plan) == {"a": "reuse", "b": "fail", "end": "skip"}
+    plan = plan_by_node(home, ir)
+    assert will_by_node(plan) == {"a": "reuse", "b": "fail", "end": "skip"}
     assert "a.echo.nope" in plan["b"]["problem"]
     assert home.run(ir).progress.completed == ["a"]
 
 
 def test_after_a_sure_failure_its_error_edge_is_followed(home: Home) -> None:
     nodes = [node("a", "read-file", file_path="${what}"), node("b"), node("c", x="${a.error}"), node("end")]
-    ir = joined(nodes, "a>b", "a>c:error", "b>end", "c>end")
-    plan = planned(home, ir, {"what": None})
-    assert wills(plan) == {"a": "fail", "b": "skip", "c": "run", "end": "run"}
+    ir = build_graph(nodes, "a>b", "a>c:error", "b>end", "c>end")
+    plan = plan_by_node(home, ir, {"what": None})
+    assert will_by_node(plan) == {"a": "fail", "b": "skip", "c": "run", "end": "run"}
     assert "has no value" in plan["c"]["params"]["x"]
     result = home.run(ir, {"what": None})
     assert (result.progress.completed, result.progress.skipped) == (["c", "end"], ["b"])
 
 
-def test_a_sure_failure_within_is_one_of_the_node_that_runs_it_and_of_its_batch(home: Home) -> None:
+def test_a_sure_nested_failure_is_one_of_the_node_that_runs_it_and_of_its_batch(home: Home) -> None:
     inner = chain(
         node("r", "read-file", file_path="${what}"),
         node("s", "effect"),
         inputs={"what": {"type": "any", "required": False}},
     )
-    plan = planned(home, chain(node("w", "workflow", workflow_ir=inner, inputs={}), node("after", "effect")))
-    assert wills(plan) == {"w": "fail", "w/r": "fail", "w/s": "skip", "after": "skip"}
+    plan = plan_by_node(home, chain(node("w", "workflow", workflow_ir=inner, inputs={}), node("after", "effect")))
+    assert will_by_node(plan) == {"w": "fail", "w/r": "fail", "w/s": "skip", "after": "skip"}
     each = node("w", "workflow", workflow_ir=inner, inputs={"what": "${item}"}, batch={"items": ["/x", None]})
-    plan = planned(home, chain(each))
-    assert wills(plan) == {"w": "fail", "w[0]/r": "run", "w[0]/s": "run", "w[1]/r": "fail", "w[1]/s": "skip"}
+    plan = plan_by_node(home, chain(each))
+    assert will_by_node(plan) == {"w": "fail", "w[0]/r": "run", "w[0]/s": "run", "w[1]/r": "fail", "w[1]/s": "skip"}
     assert plan["w"]["problem"].startswith("items[1]: The parameter `file_path`")
 
 
-def test_workflows_that_run_each_other_many_times_over_are_told_at_once(home: Home) -> None:
+def test_workflows_that_run_each_other_many_times_over_are_reported_at_once(home: Home) -> None:
     each = node(
         "w",
         "workflow",
@@ -307,22 +309,26 @@ def test_workflows_that_run_each_other_many_times_over_are_told_at_once(home: Ho
     assert len(plan) < 30_000
 
 
-def test_workflows_within_that_only_compute_leave_the_world_as_it_is(home: Home) -> None:
+def test_nested_workflows_that_only_compute_leave_the_effects_as_they_are(home: Home) -> None:
     inner = chain(node("p", "volatile"), outputs={"value": {"source": "${p.value}"}})
     ir = chain(node("w", "workflow", workflow_ir=inner), node("look", "looker"), node("end"))
     home.order("fail-end")
     home.run(ir)
     home.clear_orders()
-    assert wills(planned(home, ir)) == {"w": "run", "w/p": "run", "look": "reuse", "end": "run"}
+    assert will_by_node(plan_by_node(home, ir)) == {"w": "run", "w/p": "run", "look": "reuse", "end": "run"}
     assert home.run(ir).progress.reused == ["look"]
 
 
-def test_what_is_only_done_again_because_of_a_secret_leaves_the_world_as_it_is(home: Home) -> None:
+def test_what_is_only_done_again_because_of_a_secret_leaves_the_effects_as_they_are(home: Home) -> None:
     ir = chain(node("a", "effect", echo="${api_key}"), node("look", "looker"), node("end"))
     home.order("fail-end")
     home.run(ir, {"api_key": "s3cr3t-value"})
     home.clear_orders()
-    assert wills(planned(home, ir, {"api_key": "s3cr3t-value"})) == {"a": "run", "look": "reuse", "end": "run"}
+    assert will_by_node(plan_by_node(home, ir, {"api_key": "s3cr3t-value"})) == {
+        "a": "run",
+        "look": "reuse",
+        "end": "run",
+    }
     assert home.run(ir, {"api_key": "s3cr3t-value"}).progress.reused == ["look"]
 
 
@@ -341,17 +347,23 @@ def test_what_a_killed_run_left_too_long_ago_is_in_no_plan(home: Home) -> None:
     home.clear_orders()
     (journal,) = home.checkpoints.glob("*.journal")
     os.utime(journal, (0, 0))
-    assert wills(planned(home, chain(node("a"), node("b")))) == {"a": "run", "b": "run"}
+    assert will_by_node(plan_by_node(home, chain(node("a"), node("b")))) == {"a": "run", "b": "run"}
 
 
-def test_a_workflow_within_is_reused_only_if_all_further_within_is(home: Home) -> None:
+def test_a_nested_workflow_is_reused_only_if_all_nested_deeper_is(home: Home) -> None:
     innermost = chain(node("p"), node("q", "effect", resume="never"), outputs={"value": {"source": "${q.value}"}})
     inner = chain(node("w", "workflow", workflow_ir=innermost), outputs={"value": {"source": "${w.value}"}})
     ir = chain(node("o", "workflow", workflow_ir=inner), node("end"))
     home.order("fail-end")
     home.run(ir)
     home.clear_orders()
-    assert wills(planned(home, ir)) == {"o": "run", "o/w": "run", "o/w/p": "reuse", "o/w/q": "run", "end": "run"}
+    assert will_by_node(plan_by_node(home, ir)) == {
+        "o": "run",
+        "o/w": "run",
+        "o/w/p": "reuse",
+        "o/w/q": "run",
+        "end": "run",
+    }
     result = home.run(ir)
     assert "o" not in result.progress.reused
     assert "o" in result.progress.not_reused

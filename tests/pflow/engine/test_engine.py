@@ -14,7 +14,7 @@ import pytest
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
 from pflow.errors import InvalidWorkflow
-from tests.pflow.engine.counting_home import SOON_S, Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Inbox
 
@@ -78,7 +78,9 @@ def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: H
 
 
 def test_the_part_that_a_node_needs_can_be_run_alone_and_the_whole_goes_on_from_it(home: Home) -> None:
-    ir = joined([node("a", "effect"), node("b", value="${a.value}"), node("c"), node("d")], "a>b", "a>c", "b>d", "c>d")
+    ir = build_graph(
+        [node("a", "effect"), node("b", value="${a.value}"), node("c"), node("d")], "a>b", "a>c", "b>d", "c>d"
+    )
     part = home.run(ir, only="b")
     assert part.success
     assert list(part.outputs) == ["b"]
@@ -95,9 +97,9 @@ def test_a_part_that_is_not_there_is_refused_with_what_was_probably_meant(home: 
     assert "'fetch'" in failure.value.hint
 
 
-def test_what_is_wrong_with_a_workflow_is_told_before_anything_runs(home: Home) -> None:
+def test_what_is_wrong_with_a_workflow_is_reported_before_anything_runs(home: Home) -> None:
     with pytest.raises(InvalidWorkflow):
-        home.run(joined([node("a", "effect"), node("b", value="${c.value}"), node("lost")], "a>b"))
+        home.run(build_graph([node("a", "effect"), node("b", value="${c.value}"), node("lost")], "a>b"))
     assert not home.lines()
     assert not home.checkpoints.exists()
 
@@ -293,7 +295,7 @@ def test_a_decision_counts_for_the_run_it_was_made_for_and_no_other(home: Home, 
     assert home.runs("done")["send"] == 1
 
 
-def test_a_question_that_changed_is_asked_anew(home: Home, inbox: Inbox) -> None:
+def test_a_question_that_changed_is_asked_again(home: Home, inbox: Inbox) -> None:
     first = error_of(home.run(asking()))["approval_id"]
     inbox.decide(first, Decision(action="approve"), "test")
     changed = home.run(asking(details="something else"))
@@ -384,7 +386,7 @@ SECRET_INPUTS: dict[str, Any] = {
 def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
     home: Home, name: str, inputs: dict[str, Any]
 ) -> None:
-    ir = joined(
+    ir = build_graph(
         [
             node("a", "effect", echo=f"key: ${{{name}}}!"),
             node("b", echo={"deep": [f"${{{name}}}"], "url": f"https://x/?k=${{{name}}}"}),
@@ -423,7 +425,7 @@ def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home:
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
 
-def test_a_secret_in_bytes_that_a_node_gives_is_not_kept_either(home: Home) -> None:
+def test_a_secret_in_bytes_that_a_node_gives_is_not_stored_either(home: Home) -> None:
     home.add_nodes(
         "raw",
         [{"type": "raw", "description": "r", "run": "raw.py:act", "open_params": True}],
@@ -434,11 +436,11 @@ def test_a_secret_in_bytes_that_a_node_gives_is_not_kept_either(home: Home) -> N
     assert traces(home) == []
 
 
-def test_a_secret_in_the_action_that_a_node_answers_with_is_not_kept_either(home: Home) -> None:
+def test_a_secret_in_the_action_that_a_node_answers_with_is_not_stored_either(home: Home) -> None:
     home.order("fail-end")
-    result = home.run(joined([node("a", action="${api_key}"), node("b")], "a>b:other"), {"api_key": SECRET})
+    result = home.run(build_graph([node("a", action="${api_key}"), node("b")], "a>b:other"), {"api_key": SECRET})
     assert result.success
-    failing = joined([node("start"), node("a", action="${api_key}"), node("end")], "start>a", "start>end")
+    failing = build_graph([node("start"), node("a", action="${api_key}"), node("end")], "start>a", "start>end")
     assert home.run(failing, {"api_key": SECRET}).failed_node == "end"
     assert traces(home) == []
     home.clear_orders()
@@ -484,7 +486,7 @@ def test_progress_tells_no_secret(home: Home) -> None:
 
 
 @requirement("PF-N4")
-def test_a_secret_of_a_workflow_within_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_of_a_nested_workflow_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("api_key", SECRET)
     inner = chain(node("x", echo="${api_key}"), inputs={"api_key": {}}, outputs={"said": {"source": "${x.echo}"}})
     home.order("fail-end")
@@ -498,7 +500,9 @@ def test_a_secret_of_a_workflow_within_is_a_secret(home: Home, monkeypatch: pyte
 @requirement("PF-N4")
 def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_reply(home: Home) -> None:
     home.order("fail-a", text=f"denied: {SECRET}")
-    ir = joined([node("a", password=SECRET), node("help", echo="${a.error}"), node("end")], "a>help:error", "help>end")
+    ir = build_graph(
+        [node("a", password=SECRET), node("help", echo="${a.error}"), node("end")], "a>help:error", "help>end"
+    )
     home.order("fail-end")
     result = home.run(ir)
     assert not is_told(result)

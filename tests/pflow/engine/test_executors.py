@@ -25,7 +25,7 @@ class Given:
         self._function = function
         self.asked = 0
 
-    def function(self, _interface: Interface) -> Any:
+    def load_function(self, _interface: Interface) -> Any:
         self.asked += 1
         return self._function
 
@@ -95,7 +95,7 @@ async def test_what_a_function_raises_is_raised_to_who_waits(raised: BaseExcepti
         await run_in_thread(fails)
 
 
-async def test_the_end_of_an_iterator_which_no_future_takes_is_told_in_words() -> None:
+async def test_the_end_of_an_iterator_which_no_future_takes_is_reported_in_words() -> None:
     with pytest.raises(RuntimeError, match="StopIteration ended the node"):
         await run_in_thread(next, iter(()))
 

@@ -7,13 +7,13 @@ import pytest
 from pflow.engine.inputs import find_secret_inputs, prepare_inputs, warn_of_unused_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
-from pflow.ir.parser import read_workflow
+from pflow.ir.parser import parse_workflow
 from tests.requirements import requirement
 
 
 def workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
     ir = {"inputs": inputs, "nodes": [{"id": "use", "type": "echo", "params": params}]}
-    read, found = read_workflow(ir)
+    read, found = parse_workflow(ir)
     assert read is not None
     assert not found
     return read
@@ -64,7 +64,7 @@ def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated
     assert "twelve" not in str(body)
 
 
-def test_inputs_of_the_wrong_type_are_told_beside_those_that_are_missing() -> None:
+def test_inputs_of_the_wrong_type_are_reported_beside_those_that_are_missing() -> None:
     declared = workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
     with pytest.raises(TemplateUnresolved) as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
@@ -79,7 +79,7 @@ def test_inputs_of_the_wrong_type_are_told_beside_those_that_are_missing() -> No
     assert "twelve" not in str(body)
 
 
-def test_an_input_named_as_a_node_is_told_beside_those_of_the_wrong_type() -> None:
+def test_an_input_named_as_a_node_is_reported_beside_those_of_the_wrong_type() -> None:
     declared = workflow({"n": {"type": "integer"}}, message="${n}")
     with pytest.raises(InvalidInputs, match=r"inputs\.use is the name of a node") as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
@@ -99,7 +99,7 @@ def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be
     assert find_secret_inputs(declared, values) == [1, 2, 5]
 
 
-def test_an_input_that_nothing_uses_is_told_with_the_one_that_was_probably_meant() -> None:
+def test_an_input_that_nothing_uses_is_reported_with_the_one_that_was_probably_meant() -> None:
     declared = workflow({"repository": {}}, message="${repository} ${branch}")
     assert warn_of_unused_inputs(declared, {"repository": 1, "branch": 2}) == []
     (told,) = warn_of_unused_inputs(declared, {"repositry": 1})

@@ -122,7 +122,7 @@ def test_a_success_that_resumed_from_a_failure_is_not_resumed_either(
 
 
 @requirement("PF-E10")
-def test_results_that_are_kept_on_purpose_are_resumed_from_after_a_success(
+def test_results_that_are_stored_on_purpose_are_resumed_from_after_a_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statuses: set[str] = set()

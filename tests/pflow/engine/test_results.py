@@ -65,7 +65,7 @@ def test_a_resumed_run_tells_what_it_went_on_from(home: Home) -> None:
     assert second["checkpoint"]["completed_nodes"] == ["a"]
 
 
-def test_hashes_of_what_completed_are_told_and_are_the_same_for_the_same(home: Home) -> None:
+def test_hashes_of_what_completed_are_reported_and_are_the_same_for_the_same(home: Home) -> None:
     home.order("fail-b")
     ir = chain(node("a", v=1), node("b"))
     hashes = [home.run(one).reply()["checkpoint"]["node_hashes"] for one in (ir, ir, chain(node("a", v=2), node("b")))]

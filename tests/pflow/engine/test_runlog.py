@@ -375,7 +375,7 @@ def test_a_secret_that_nobody_masked_does_not_reach_the_file(log: RunLog, path: 
         ({"nul": "\x00"}, {"nul": "\x00"}),
     ],
 )
-def test_odd_values_are_kept_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
+def test_odd_values_are_stored_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
     log.begin_run("r1", "w\ud800", "library", NOON, given_value)
     log.add_nodes("r1", [NodeRow(1, "n\ud800", "t\ud800", "failed", "a\ud800", error=given_value, note="\ud800")])
     log.finish_run("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
@@ -384,7 +384,7 @@ def test_odd_values_are_kept_as_json(log: RunLog, given_value: Any, kept: Any) -
     assert log.compute_statistics("w\ud800")["execution_count"] == 1
 
 
-def test_of_huge_values_the_beginning_is_kept(log: RunLog) -> None:
+def test_of_huge_values_the_beginning_is_stored(log: RunLog) -> None:
     deep: Any = "x"
     for _ in range(10_000):
         deep = [deep]

@@ -8,7 +8,7 @@ import pytest
 
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
-from tests.pflow.engine.counting_home import Home, chain, joined, node
+from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.requirements import requirement
 
 
@@ -35,7 +35,7 @@ def logged(home: Home) -> Callable[[RunResult], dict[str, Any]]:
 def test_every_node_is_there_with_how_it_ended(home: Home, logged: Any) -> None:
     home.order("fail-b")
     inner = chain(node("x"), node("y"))
-    ir = joined(
+    ir = build_graph(
         [node("a", action="go"), node("b"), node("help", echo="${b.error}"), node("w", "workflow", workflow_ir=inner)],
         *("a>b:go", "b>help:error", "help>w"),
     )
@@ -55,7 +55,7 @@ def test_every_node_is_there_with_how_it_ended(home: Home, logged: Any) -> None:
     assert run["inputs"] == {"unused": 1}
 
 
-def test_a_failed_run_and_the_one_that_goes_on_from_it_are_told_apart(home: Home, logged: Any) -> None:
+def test_a_failed_run_and_the_one_that_goes_on_from_it_are_reported_apart(home: Home, logged: Any) -> None:
     home.order("fail-b")
     ir = chain(node("a"), node("b"))
     first = home.run(ir)
@@ -75,17 +75,17 @@ def test_a_run_that_failed_before_it_began_is_in_the_log(home: Home, logged: Any
 
 
 def test_a_branch_that_was_not_taken_is_there_as_skipped(home: Home, logged: Any) -> None:
-    run = logged(home.run(joined([node("a"), node("b")], "a>b:never")))
+    run = logged(home.run(build_graph([node("a"), node("b")], "a>b:never")))
     assert run["nodes"]["b"]["status"] == "skipped"
 
 
 def test_more_nodes_than_are_written_at_once_are_all_there(home: Home, logged: Any) -> None:
     names = [f"n{at}" for at in range(1_100)]
-    ir = joined([node("a"), *(node(name, "on-loop") for name in names)], *(f"a>{name}" for name in names))
+    ir = build_graph([node("a"), *(node(name, "on-loop") for name in names)], *(f"a>{name}" for name in names))
     assert len(logged(home.run(ir))["nodes"]) == 1_101
 
 
-def test_outputs_are_kept_unless_they_are_long(home: Home, logged: Any) -> None:
+def test_outputs_are_stored_unless_they_are_long(home: Home, logged: Any) -> None:
     ir = chain(
         node("a", echo="x" * 50_000, v=1),
         outputs={"long": {"source": "${a.echo}"}, "short": {"source": "${a.value}"}},
@@ -106,7 +106,7 @@ def test_no_secret_is_in_the_log(home: Home, logged: Any) -> None:
     assert b"s3cr3t-value" not in b"".join(path.read_bytes() for path in home.path.glob("runs.db*"))
 
 
-def test_what_nodes_raise_that_no_json_holds_is_kept_as_text(home: Home, logged: Any) -> None:
+def test_what_nodes_raise_that_no_json_holds_is_stored_as_text(home: Home, logged: Any) -> None:
     home.add_nodes(
         "odd",
         [{"type": "odd", "description": "o", "run": "odd.py:act"}],

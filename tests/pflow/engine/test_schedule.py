@@ -45,7 +45,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(Workflow(nodes, tuple(listed), names[0], {}, {}), answers, turns)
 
 
-def played(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
+def play_schedule(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
     """The nodes that ran and those that were skipped, where of all that may run the one whose turn it is ends next."""
     schedule = Schedule(case.workflow)
     ready = [schedule.start]
@@ -77,7 +77,7 @@ def expected(case: Case) -> set[str]:
 @settings(max_examples=300)
 @given(cases())
 def test_every_node_runs_once_after_all_its_edges_are_settled_or_is_skipped_and_never_both(case: Case) -> None:
-    ran, skipped = played(case, case.turns)
+    ran, skipped = play_schedule(case, case.turns)
     assert len(ran) == len(set(ran))
     assert len(skipped) == len(set(skipped))
     assert set(ran) & set(skipped) == set()
@@ -90,8 +90,8 @@ def test_every_node_runs_once_after_all_its_edges_are_settled_or_is_skipped_and_
 def test_the_order_in_which_nodes_end_does_not_matter(case: Case, data: st.DataObject) -> None:
     size = len(case.workflow.nodes)
     other = data.draw(st.lists(st.integers(0, 100), min_size=size, max_size=size))
-    ran, skipped = played(case, case.turns)
-    ran_too, skipped_too = played(case, other)
+    ran, skipped = play_schedule(case, case.turns)
+    ran_too, skipped_too = play_schedule(case, other)
     assert (set(ran), set(skipped)) == (set(ran_too), set(skipped_too))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.engine.counting_home import Home, joined, node
+from tests.pflow.engine.counting_home import Home, build_graph, node
 
 CODE = """
 from pflow.node import Outcome
@@ -52,7 +52,7 @@ def answers(home: Home) -> str:
 def test_the_action_error_fails_the_run_and_names_node_and_message(
     home: Home, given: dict[str, Any], message: str
 ) -> None:
-    ir = joined([node("before"), node("a", "answering", **given), node("after")], "before>a", "a>after")
+    ir = build_graph([node("before"), node("a", "answering", **given), node("after")], "before>a", "a>after")
     reply = home.run(ir).reply()
     assert reply["success"] is False
     assert reply["outputs"] == {}
@@ -64,7 +64,7 @@ def test_the_action_error_fails_the_run_and_names_node_and_message(
 
 
 def test_the_action_error_follows_the_error_edge_with_the_message_and_the_other_outputs(home: Home) -> None:
-    ir = joined(
+    ir = build_graph(
         [node("a", "answering", error="the disk is full", half=3), node("next"), node("help", echo=["${a.error}"])],
         *("a>next", "a>help:error"),
         outputs={"message": {"source": "${help.echo}"}, "half": {"source": "${a.half}"}},
@@ -79,14 +79,14 @@ def test_the_action_error_follows_the_error_edge_with_the_message_and_the_other_
 
 def test_a_code_node_that_sets_the_action_error_fails_the_run(home: Home) -> None:
     code = {"id": "a", "type": "python", "params": {"code": "result = 3\naction = 'error'"}}
-    reply = home.run(joined([code, node("after")], "a>after")).reply()
+    reply = home.run(build_graph([code, node("after")], "a>after")).reply()
     assert (reply["success"], reply["error"]["node"]) == (False, "a")
     assert reply["error"]["message"] == "'a' returned the action `error`."
     assert home.runs() == {}
 
 
 def test_the_action_error_is_never_taken_for_a_result_of_an_earlier_run(home: Home) -> None:
-    ir = joined(
+    ir = build_graph(
         [node("before", "effect"), node("a", "answering", action="${action}")],
         "before>a",
         inputs={"action": {"type": "string"}},
@@ -101,12 +101,12 @@ def test_the_action_error_is_never_taken_for_a_result_of_an_earlier_run(home: Ho
 
 def test_a_node_that_answers_with_the_action_error_is_tried_as_often_as_it_may_be(home: Home) -> None:
     retried = node("a", "answering", error="busy", retry={"attempts": 3, "wait": 0})
-    reply = home.run(joined([retried])).reply()
+    reply = home.run(build_graph([retried])).reply()
     assert (reply["error"]["message"], reply["error"]["attempts"]) == ("busy", 3)
     assert answers(home) == "aaa"
 
 
 @pytest.mark.parametrize("warnings", ["text", 5, None, ["a list"]])
 def test_warnings_that_are_not_a_tuple_of_texts_fail_the_node(home: Home, warnings: Any) -> None:
-    reply = home.run(joined([node("a", "answering", action="default", warnings=warnings)])).reply()
+    reply = home.run(build_graph([node("a", "answering", action="default", warnings=warnings)])).reply()
     assert reply["error"]["message"] == "'a' returned warnings that are not a tuple of texts."

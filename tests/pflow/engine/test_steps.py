@@ -18,7 +18,7 @@ from pflow.engine import engine, executors
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
-from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, chain, joined, node
+from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, build_graph, chain, node
 from tests.requirements import requirement
 
 
@@ -47,7 +47,7 @@ def failed(home: Home) -> Callable[..., RunResult]:
 
 
 @requirement("PF-E10", "PF-R10")
-def test_a_failed_run_goes_on_from_where_it_came_to(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_failed_run_resumes_from_where_it_failed(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", value=1), node("b", "effect", value="${a.value}"))
     first = failed(ir).reply()
     assert first["success"] is False
@@ -81,7 +81,7 @@ def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_i
     home: Home, failed: Callable[..., RunResult]
 ) -> None:
     def ir(value: int) -> dict[str, Any]:
-        return joined(
+        return build_graph(
             [node("start"), node("a", value=value), node("b", "effect", value="${a.value}"), node("c"), node("end")],
             *("start>a", "a>b", "start>c", "b>end", "c>end"),
         )
@@ -154,7 +154,7 @@ def test_a_node_that_was_not_begun_for_want_of_a_value_leaves_the_world_as_it_wa
 ) -> None:
     def ir(name: str) -> dict[str, Any]:
         nodes = [node("start"), node("try", "effect", value=f"${{{name}}}"), node("look", "looker"), node("end")]
-        return joined(nodes, "start>try", "try>look:error", "look>end")
+        return build_graph(nodes, "start>try", "try>look:error", "look>end")
 
     failed(ir("missing"))
     second = home.run(ir("missing_too"))
@@ -168,8 +168,8 @@ def test_a_node_that_looks_at_the_world_runs_again_once_another_node_with_effect
     home: Home, failed: Callable[..., RunResult]
 ) -> None:
     nodes = [node("start"), node("a", "effect"), node("b", "effect", value=2), node("look", "looker"), node("end")]
-    failed(joined(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
-    second = home.run(joined(nodes, "start>a", "start>b", "b>look", "a>end", "look>end"))
+    failed(build_graph(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
+    second = home.run(build_graph(nodes, "start>a", "start>b", "b>look", "a>end", "look>end"))
     assert second.progress.not_reused["look"] == "an earlier node with effects ran again"
     assert home.runs() == {"start": 1, "a": 1, "b": 1, "look": 2, "end": 2}
 
@@ -181,7 +181,7 @@ def test_a_node_that_looks_at_the_world_runs_again_whichever_of_the_nodes_before
     def ir(a: int, b: int) -> dict[str, Any]:
         changing = [node("a", "effect", value=a), node("b", "effect", value=b)]
         nodes = [node("start"), *changing, node("look", "looker"), node("end")]
-        return joined(nodes, "start>a", "start>b", "a>look", "b>look", "look>end")
+        return build_graph(nodes, "start>a", "start>b", "a>look", "b>look", "look>end")
 
     given = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
     for times, (a, b) in enumerate(given, 1):
@@ -263,7 +263,7 @@ def test_a_node_that_looks_at_the_world_runs_again_once_a_node_before_it_has_cha
     home: Home, failed: Callable[..., RunResult]
 ) -> None:
     def ir(value: int, note: int = 0) -> dict[str, Any]:
-        return joined(
+        return build_graph(
             [
                 node("s", "effect"),
                 node("e", "effect", v=value),
@@ -311,7 +311,7 @@ def test_a_workflow_may_say_what_a_node_does_to_the_world(home: Home, failed: Ca
     assert told.startswith("'a' has effects")
 
 
-def test_afresh_runs_everything_and_warns_of_nothing(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_from_the_start_runs_everything_and_warns_of_nothing(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", "effect"))
     failed(ir)
     result = home.run(ir, fresh=True)
@@ -443,7 +443,7 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
     assert [told for told in second.warnings if "whether it had its effect is uncertain" in told]
 
 
-def test_a_lock_that_was_given_up_on_is_not_kept(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_lock_that_was_given_up_on_is_not_stored(home: Home, failed: Callable[..., RunResult]) -> None:
     """Whoever waits for another and is cancelled must not hold it against all who come later."""
     from pflow.engine.resume.resume_point import ResumePoint
 
@@ -553,7 +553,7 @@ RAISED = {
 @pytest.mark.parametrize("kind", ["act", "act_on_loop"])
 @pytest.mark.parametrize("how", RAISED)
 def test_whatever_a_node_raises_is_its_failure_and_not_the_engines(hostile: Home, kind: str, how: str) -> None:
-    ir = joined([node("a", kind, how=how, timeout=SOON_S), node("b", value="${a.error}")], "a>b:error")
+    ir = build_graph([node("a", kind, how=how, timeout=SOON_S), node("b", value="${a.error}")], "a>b:error")
     result = hostile.run(ir)
     assert result.success, result.error_body
     assert RAISED[how] in result.warnings[0]
@@ -599,7 +599,7 @@ def test_values_that_json_lacks_are_given_on_in_the_form_they_have_in_a_checkpoi
     assert second.outputs["it"] == {"nan": None, "bytes": "/w==", "set": [1, 2], "tuple": [1, 2]}
 
 
-def test_a_huge_value_is_kept_and_comes_back(hostile: Home) -> None:
+def test_a_huge_value_is_stored_and_comes_back(hostile: Home) -> None:
     ir = chain(node("a", "huge", size=3_000_000), node("b", value="${a.list[7]}"))
     hostile.order("fail-b")
     hostile.run(ir)

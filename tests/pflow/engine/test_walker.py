@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pflow.errors import InvalidWorkflow
-from tests.pflow.engine.counting_home import SOON_S, Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
 
 
@@ -21,7 +21,7 @@ def order(home: Home, event: str = "began") -> list[str]:
 
 def test_branches_run_at_the_same_time_and_a_join_waits_for_all_of_them(home: Home) -> None:
     home.order("wait-b", "wait-c", "wait-d")
-    ir = joined(
+    ir = build_graph(
         [node("a"), node("b"), node("c"), node("d"), node("join", echo=["${b.value}", "${c.value}", "${d.value}"])],
         *("a>b", "a>c", "a>d", "b>join", "c>join", "d>join"),
     )
@@ -38,7 +38,7 @@ def test_branches_run_at_the_same_time_and_a_join_waits_for_all_of_them(home: Ho
 
 @pytest.mark.parametrize("action", ["yes", "no", "maybe"])
 def test_the_action_chooses_the_branch_and_what_it_leads_past_is_skipped(home: Home, action: str) -> None:
-    ir = joined(
+    ir = build_graph(
         [node("a", action=action), node("y"), node("n"), node("n2"), node("join", echo="${y.value ?? n.value ?? 0}")],
         *("a>y:yes", "a>n:no", "n>n2", "y>join", "n2>join"),
     )
@@ -55,7 +55,7 @@ def test_the_action_chooses_the_branch_and_what_it_leads_past_is_skipped(home: H
 
 
 def test_a_join_runs_if_one_way_led_to_it_and_the_others_are_dead(home: Home) -> None:
-    ir = joined(
+    ir = build_graph(
         [node("a"), node("b", action="left"), node("c"), node("d"), node("join")],
         *("a>b", "a>c", "b>d:right", "d>join", "c>join"),
     )
@@ -66,7 +66,7 @@ def test_a_join_runs_if_one_way_led_to_it_and_the_others_are_dead(home: Home) ->
 
 def test_a_node_that_fails_follows_its_error_edge_and_the_run_goes_well_with_a_warning(home: Home) -> None:
     home.order("fail-a")
-    ir = joined(
+    ir = build_graph(
         [node("a", value="half"), node("next"), node("help", echo="${a.error}", was="${a.half}")],
         *("a>next", "a>help:error"),
         outputs={"told": {"source": "${help.echo}"}},
@@ -80,7 +80,7 @@ def test_a_node_that_fails_follows_its_error_edge_and_the_run_goes_well_with_a_w
 
 
 def test_without_a_failure_the_error_edge_is_dead(home: Home) -> None:
-    ir = joined([node("a"), node("next"), node("help", echo="${a.error}")], "a>next", "a>help:error")
+    ir = build_graph([node("a"), node("next"), node("help", echo="${a.error}")], "a>next", "a>help:error")
     result = home.run(ir)
     assert order(home) == ["a", "next"]
     assert result.progress.skipped == ["help"]
@@ -90,7 +90,7 @@ def test_without_a_failure_the_error_edge_is_dead(home: Home) -> None:
 @requirement("PF-R10")
 def test_when_a_node_fails_nothing_new_begins_and_what_runs_ends(home: Home) -> None:
     home.order("fail-b", "wait-c")
-    ir = joined([node("a"), node("b"), node("c", "effect"), node("d")], "a>b", "a>c", "c>d")
+    ir = build_graph([node("a"), node("b"), node("c", "effect"), node("d")], "a>b", "a>c", "c>d")
     running = home.process(ir)
     until(lambda: {"b", "c"} <= set(order(home)))
     home.clear_orders("wait-c")
@@ -100,9 +100,9 @@ def test_when_a_node_fails_nothing_new_begins_and_what_runs_ends(home: Home) -> 
     assert "d" not in order(home)
 
 
-def test_of_several_that_fail_the_first_is_told(home: Home) -> None:
+def test_of_several_that_fail_the_first_is_reported(home: Home) -> None:
     home.order("fail-b", "fail-c", "wait-c")
-    running = home.process(joined([node("a"), node("b"), node("c")], "a>b", "a>c"))
+    running = home.process(build_graph([node("a"), node("b"), node("c")], "a>b", "a>c"))
     until(lambda: {"b", "c"} <= set(order(home)))
     home.clear_orders("wait-c")
     assert running.reply()["error"]["node"] == "b"
@@ -110,7 +110,7 @@ def test_of_several_that_fail_the_first_is_told(home: Home) -> None:
 
 def test_a_wide_fan_out_runs_whole(home: Home) -> None:
     names = [f"n{at}" for at in range(250)]
-    ir = joined(
+    ir = build_graph(
         [node("a"), *(node(name, "on-loop", value=name) for name in names), node("z", echo="${n249.value}")],
         *(f"a>{name}" for name in names),
         *(f"{name}>z" for name in names),
@@ -121,18 +121,20 @@ def test_a_wide_fan_out_runs_whole(home: Home) -> None:
 
 
 def test_edges_decide_the_order_and_not_the_file(home: Home) -> None:
-    ir = joined([node("c", value="${b.value}"), node("b", value="${a.value}"), node("a")], "a>b", "b>c", start_node="a")
+    ir = build_graph(
+        [node("c", value="${b.value}"), node("b", value="${a.value}"), node("a")], "a>b", "b>c", start_node="a"
+    )
     assert home.run(ir).success
     assert order(home) == ["a", "b", "c"]
 
 
 def test_without_declared_outputs_those_of_the_last_nodes_are_given(home: Home) -> None:
-    ir = joined([node("a"), node("b", echo=1), node("c", echo=2)], "a>b", "a>c")
+    ir = build_graph([node("a"), node("b", echo=1), node("c", echo=2)], "a>b", "a>c")
     assert {name: one["echo"] for name, one in home.run(ir).outputs.items()} == {"b": 1, "c": 2}
 
 
 def test_an_output_of_a_branch_that_did_not_run_has_no_value_and_that_is_said(home: Home) -> None:
-    ir = joined(
+    ir = build_graph(
         [node("a", action="x"), node("b")],
         "a>b:y",
         outputs={"there": {"source": "${a.value}"}, "not-there": {"source": "${b.value}"}},
@@ -176,7 +178,7 @@ def test_a_workflow_is_run_within_and_gives_its_outputs(home: Home, params: dict
 
 
 @requirement("PF-E10")
-def test_a_workflow_within_is_gone_on_with_node_by_node(home: Home) -> None:
+def test_a_nested_workflow_is_resumed_node_by_node(home: Home) -> None:
     home.order("fail-sub/y")
     first = home.run(outer(workflow_ir=INNER))
     assert first.error_body is not None
@@ -191,7 +193,7 @@ def test_a_workflow_within_is_gone_on_with_node_by_node(home: Home) -> None:
     assert home.runs() == {"a": 1, "sub/x": 1, "sub/y": 2, "end": 1}
 
 
-def test_a_workflow_within_of_which_all_had_finished_is_reused(home: Home) -> None:
+def test_a_nested_workflow_of_which_all_had_finished_is_reused(home: Home) -> None:
     home.order("fail-end")
     home.run(outer(workflow_ir=INNER))
     home.clear_orders()
@@ -200,8 +202,8 @@ def test_a_workflow_within_of_which_all_had_finished_is_reused(home: Home) -> No
     assert home.runs() == {"a": 1, "sub/x": 1, "sub/y": 1, "end": 2}
 
 
-def test_a_workflow_within_of_which_a_node_failed_is_not_reused_though_the_rest_was(home: Home) -> None:
-    inner = joined([node("x", "effect"), node("help", echo=1), node("y")], "x>y", "y>help:error")
+def test_a_nested_workflow_of_which_a_node_failed_is_not_reused_though_the_rest_was(home: Home) -> None:
+    inner = build_graph([node("x", "effect"), node("help", echo=1), node("y")], "x>y", "y>help:error")
     ir = chain(node("sub", "workflow", workflow_ir=inner), node("end"))
     home.order("fail-sub/y", "fail-end")
     home.run(ir)
@@ -225,7 +227,7 @@ def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
 
 
 @requirement("PF-E4")
-def test_a_workflow_within_that_lacks_an_input_says_which(home: Home) -> None:
+def test_a_nested_workflow_that_lacks_an_input_says_which(home: Home) -> None:
     with pytest.raises(InvalidWorkflow, match="needs the input 'who'"):
         home.run(chain(node("sub", "workflow", workflow_ir=INNER)))
     home.draft("inner", INNER)
@@ -237,7 +239,7 @@ def test_a_workflow_within_that_lacks_an_input_says_which(home: Home) -> None:
     assert result.failed_node == "sub"
 
 
-def test_items_of_a_batch_may_be_workflows_and_are_gone_on_with_inside(home: Home) -> None:
+def test_items_of_a_batch_may_be_workflows_and_are_resumed_inside(home: Home) -> None:
     ir = chain(node("sub", "workflow", workflow_ir=INNER, inputs={"who": "${item}"}, batch={"items": ["p", "q"]}))
     home.order("fail-sub[1]/y")
     assert not home.run(ir).success
@@ -264,7 +266,7 @@ def test_a_workflow_that_runs_itself_by_a_name_it_is_given_ends_ten_deep(home: H
 
 
 @pytest.mark.parametrize("where", ["node", "workflow"])
-def test_the_time_of_a_workflow_within_is_limited_by_its_node_and_by_itself(home: Home, where: str) -> None:
+def test_the_time_of_a_nested_workflow_is_limited_by_its_node_and_by_itself(home: Home, where: str) -> None:
     slow = chain(node("x", "on-loop", sleep=SOON_S * 3), **({"timeout": 0.05} if where == "workflow" else {}))
     limit = {"timeout": 0.05} if where == "node" else {}
     result = home.run(chain(node("sub", "workflow", workflow_ir=slow, **limit)))
@@ -273,7 +275,7 @@ def test_the_time_of_a_workflow_within_is_limited_by_its_node_and_by_itself(home
     assert result.failed_node == "sub"
 
 
-def test_a_workflow_within_that_is_not_there_fails_at_its_node(home: Home) -> None:
+def test_a_nested_workflow_that_is_not_there_fails_at_its_node(home: Home) -> None:
     result = home.run(chain(node("sub", "workflow", workflow_name="${name}")), {"name": "nowhere"})
     assert result.failed_node == "sub"
     assert result.error_body is not None
@@ -281,13 +283,13 @@ def test_a_workflow_within_that_is_not_there_fails_at_its_node(home: Home) -> No
 
 
 @pytest.mark.parametrize("inputs", [[1], "words", 7])
-def test_inputs_of_a_workflow_within_that_are_no_object_are_a_failure_that_says_so(home: Home, inputs: Any) -> None:
+def test_inputs_of_a_nested_workflow_that_are_no_object_are_a_failure_that_says_so(home: Home, inputs: Any) -> None:
     result = home.run(chain(node("sub", "workflow", workflow_ir=INNER, inputs="${given}")), {"given": inputs})
     assert result.error_body is not None
     assert "`inputs` of 'sub' must be dict" in result.error_body["message"]
 
 
-def test_inputs_of_a_workflow_within_may_be_the_json_of_an_object(home: Home) -> None:
+def test_inputs_of_a_nested_workflow_may_be_the_json_of_an_object(home: Home) -> None:
     ir = chain(node("sub", "workflow", workflow_ir=INNER, inputs="${given}"))
     assert home.run(ir, {"given": '{"who": "me"}'}).success
 

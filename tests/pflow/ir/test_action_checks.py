@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from pflow.ir.checker import Checked, check
+from pflow.ir.checker import CheckResult, check_workflow
 from pflow.registry.registry import Registry
 from tests.pflow.ir.workflows import Plain, codes, echo, the
 
 
-def checked_after(node: Plain, action: str, home: Path) -> Checked:
+def checked_after(node: Plain, action: str, home: Path) -> CheckResult:
     """Check a workflow with one edge for `action` from the node, beside that for its default action."""
     edges = [{"from": "ask", "to": "yes"}, {"from": "ask", "to": "no", "action": action}]
     document: Plain = {"nodes": [{"id": "ask", **node}, echo("yes"), echo("no")], "edges": edges}
-    return check(document, Registry(home))
+    return check_workflow(document, Registry(home))
 
 
 def approval(**params: Any) -> Plain:

@@ -109,7 +109,7 @@ def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_fil
         ("undeclared_variable", "nodes[5].params.message"),
         ("unknown_action", "edges[3].action"),
     }
-    assert all(one.message and orjson.dumps(one.plain()) for one in found.diagnostics)
+    assert all(one.message and orjson.dumps(one.to_dict()) for one in found.diagnostics)
 
 
 def test_the_same_workflow_is_always_told_the_same() -> None:
@@ -128,7 +128,7 @@ def test_an_unknown_type_lists_the_nearest_types_and_counts_the_rest(kind: str, 
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].type", "a")
     assert (told.nearest, told.example) == (meant, meant)
     assert told.available == (meant,)
-    assert told.more_available == told.plain()["more_available"] == len(INTERFACES) - 1
+    assert told.more_available == told.to_dict()["more_available"] == len(INTERFACES) - 1
     assert told.hint == f"Nearest: {meant}. `browse_components`, or `pflow browse`, lists {len(INTERFACES) - 1} more."
 
 
@@ -136,7 +136,7 @@ def test_an_unknown_type_that_is_like_none_lists_those_there_are() -> None:
     told = the(checked({"nodes": [{"id": "a", "type": "zzzzz"}]}), "unknown_type")
     assert (told.nearest, told.example) == (None, None)
     assert set(told.available) == set(INTERFACES)
-    assert "more_available" not in told.plain()
+    assert "more_available" not in told.to_dict()
     assert told.hint == f"`browse_components`, or `pflow browse`, lists all {len(INTERFACES)} node types."
 
 
@@ -480,7 +480,7 @@ def test_texts_of_a_million_characters_are_checked() -> None:
     document["edges"] = row(document["nodes"])
     found = checked(document)
     assert {one.code for one in found.errors} == {"malformed_template", "unknown_type"}
-    assert len(orjson.dumps([one.plain() for one in found.diagnostics])) < 20_000
+    assert len(orjson.dumps([one.to_dict() for one in found.diagnostics])) < 20_000
 
 
 NAMES = st.sampled_from(["a", "b", "fetch-data", "größe", "名前", "true-x", "item"])
@@ -521,7 +521,7 @@ def test_whatever_is_checked_is_sound_or_told_why_not(document: Plain) -> None:
     found = checked(document)
     assert found.workflow is not None
     for one in found.diagnostics:
-        assert orjson.loads(orjson.dumps(one.plain()))["code"] == one.code
+        assert orjson.loads(orjson.dumps(one.to_dict()))["code"] == one.code
         if one.path.startswith("nodes[") and one.node:
             index = int(one.path[6 : one.path.index("]")])
             assert document["nodes"][index]["id"] == one.node

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pflow.ir.checker import Checked, check
+from pflow.ir.checker import CheckResult, check_workflow
 from pflow.python_code import NO_RESULT
 from pflow.registry.registry import Registry
 from tests.pflow.ir.workflows import Plain, codes, the
@@ -18,8 +18,8 @@ def registry(tmp_path: Path) -> Registry:
     return Registry(tmp_path)
 
 
-def told_of(registry: Registry, kind: str, params: Plain) -> Checked:
-    return check({"nodes": [{"id": "a", "type": kind, "params": params}]}, registry)
+def told_of(registry: Registry, kind: str, params: Plain) -> CheckResult:
+    return check_workflow({"nodes": [{"id": "a", "type": kind, "params": params}]}, registry)
 
 
 @pytest.mark.parametrize("kind", ["python", "code"])
@@ -87,7 +87,7 @@ def test_much_code_is_checked_in_time(registry: Registry) -> None:
     nodes.append({"id": "long", "type": "python", "params": {"code": "x = (\n" * 1_000_000}})
     edges = [{"from": "n0", "to": node["id"]} for node in nodes[1:]]
     began = time.process_time()
-    assert set(codes(check({"nodes": nodes, "edges": edges}, registry))) == {"no_result"}
+    assert set(codes(check_workflow({"nodes": nodes, "edges": edges}, registry))) == {"no_result"}
     assert time.process_time() - began < 20
 
 
@@ -134,7 +134,7 @@ def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url
     told = the(told_of(registry, "http", {"url": url}), "bad_url")
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.url", "a")
     assert said in told.message
-    assert "geheim" not in str(told.plain())
+    assert "geheim" not in str(told.to_dict())
 
 
 @pytest.mark.parametrize(

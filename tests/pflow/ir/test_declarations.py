@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.declarations import TYPES, is_name, read_inputs, read_outputs
+from pflow.ir.declarations import TYPES, is_valid_name, read_inputs, read_outputs
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Input, Output
-from pflow.templates.syntax import Reference, templates_in
+from pflow.templates.syntax import Reference, find_templates
 from tests.pflow.ir.workflows import codes, the
 from tests.requirements import requirement
 
@@ -194,16 +194,18 @@ def test_a_name_may_be_of_any_script(name: str) -> None:
 
 @given(st.text(max_size=12))
 def test_every_name_is_one_that_templates_understand(name: str) -> None:
-    if is_name(name) and name not in ("true", "false", "null"):
-        (template,) = templates_in(f"${{{name}}}")
+    if is_valid_name(name) and name not in ("true", "false", "null"):
+        (template,) = find_templates(f"${{{name}}}")
         assert template.choices == (Reference(name, (), name),)
 
 
 @requirement("PF-R6")
 def test_an_output_is_all_that_is_said_of_it() -> None:
-    outputs, found = outputs_of({"o": {"source": "${a.b}", "type": "str", "description": "What it is"}})
+    outputs, found = outputs_of(
+        {"o": {"source": "${a.b}", "type": "str", "description": "A description of this output"}}
+    )
     assert found == []
-    assert outputs == {"o": Output("o", "${a.b}", "string", "What it is")}
+    assert outputs == {"o": Output("o", "${a.b}", "string", "A description of this output")}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.diagnostics import error, nearest, warning
+from pflow.ir.diagnostics import error, warning
+from pflow.suggestions import find_nearest
 
 
 def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> None:
@@ -19,7 +20,7 @@ def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> N
         example={"to": "fetch"},
         node="save",
     )
-    assert told.plain() == {
+    assert told.to_dict() == {
         "severity": "error",
         "code": "unknown_node",
         "path": "edges[0].to",
@@ -33,7 +34,7 @@ def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> N
 
 
 def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
-    assert warning("unused_input", "inputs.x", "It is used nowhere.").plain() == {
+    assert warning("unused_input", "inputs.x", "It is used nowhere.").to_dict() == {
         "severity": "warning",
         "code": "unused_input",
         "path": "inputs.x",
@@ -43,11 +44,11 @@ def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
 
 @pytest.mark.parametrize("example", [False, 0, {}])
 def test_an_example_that_is_little_is_still_told(example: object) -> None:
-    assert error("c", "p", "m", example=example).plain()["example"] == example
+    assert error("c", "p", "m", example=example).to_dict()["example"] == example
 
 
 def test_no_more_names_are_told_than_can_be_read() -> None:
-    told = error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).plain()
+    told = error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
     assert told["available"] == [f"n{number}" for number in range(20)]
 
 
@@ -69,7 +70,7 @@ def test_no_more_names_are_told_than_can_be_read() -> None:
     ],
 )
 def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], meant: str) -> None:
-    assert nearest(word, known) == meant
+    assert find_nearest(word, known) == meant
 
 
 @pytest.mark.parametrize(
@@ -86,22 +87,22 @@ def test_the_word_that_was_probably_meant_is_found(word: str, known: list[str], 
     ],
 )
 def test_a_word_that_is_like_no_other_has_no_nearest(word: str, known: list[str]) -> None:
-    assert nearest(word, known) is None
+    assert find_nearest(word, known) is None
 
 
 def test_a_word_of_a_million_characters_is_compared_in_time() -> None:
     known = [f"node_{number}" for number in range(900)]
     for _ in range(20):
-        assert nearest("x" * 1_000_000, known) is None
+        assert find_nearest("x" * 1_000_000, known) is None
 
 
 @given(st.text(max_size=200), st.lists(st.text(max_size=30), max_size=10))
 def test_the_nearest_is_one_of_those_known(word: str, known: list[str]) -> None:
-    meant = nearest(word, known)
+    meant = find_nearest(word, known)
     assert meant is None or meant in known
 
 
 @given(st.text(), st.text(), st.lists(st.text()))
 def test_a_diagnostic_is_always_json(message: str, hint: str, names: list[str]) -> None:
-    told = warning("c", "p", message, hint=hint, available=tuple(names)).plain()
+    told = warning("c", "p", message, hint=hint, available=tuple(names)).to_dict()
     assert orjson.loads(orjson.dumps(told)) == told

@@ -12,7 +12,7 @@ from defusedxml.ElementTree import fromstring
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.diagrams import TooLargeToDraw, mermaid, svg
+from pflow.ir.diagrams import TooLargeToDraw, draw_mermaid, draw_svg
 from pflow.ir.model import Batch, Edge, Node, Workflow
 
 MOST_NODES = 500
@@ -87,7 +87,7 @@ class Box:
 
 
 def drawn(workflow: Workflow) -> Element:
-    text = svg(workflow)
+    text = draw_svg(workflow)
     assert text.encode().decode() == text
     return fromstring(text)
 
@@ -115,7 +115,7 @@ def boxes(picture: Element, workflow: Workflow) -> dict[str, Box]:
 
 
 def test_mermaid_shows_ids_types_batches_actions_and_errors() -> None:
-    assert mermaid(SMALL).splitlines() == [
+    assert draw_mermaid(SMALL).splitlines() == [
         "flowchart TD",
         '    fetch_all["fetch-all<br/>http"]',
         '    save[["save<br/>write-file<br/>for each item"]]',
@@ -128,7 +128,7 @@ def test_mermaid_shows_ids_types_batches_actions_and_errors() -> None:
 
 def checked_mermaid(workflow: Workflow) -> dict[str, str]:
     """The name of each node, after every line was found to be a node or an edge that there is."""
-    first, *lines = mermaid(workflow).split("\n")[:-1]
+    first, *lines = draw_mermaid(workflow).split("\n")[:-1]
     assert first == "flowchart TD"
     assert len(lines) == len(workflow.nodes) + len(workflow.edges)
     names: dict[str, str] = {}
@@ -158,7 +158,7 @@ def test_no_name_breaks_out_of_mermaid(workflow: Workflow) -> None:
 def test_what_a_hostile_name_says_is_shown_by_mermaid(hostile: str, shown: str) -> None:
     workflow = workflow_of({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)])
     checked_mermaid(workflow)
-    lines = mermaid(workflow).split("\n")
+    lines = draw_mermaid(workflow).split("\n")
     label, action = (re.sub(r"#(\d+);", lambda code: chr(int(code[1])), lines[at].split('"')[1]) for at in (1, 3))
     assert (label, action) == (f"{shown}<br/>{shown}", shown)
 
@@ -175,7 +175,7 @@ def test_long_names_are_cut_and_ten_thousand_nodes_are_no_matter_to_mermaid() ->
     workflow = workflow_of(ids, list(pairwise(ids)))
     names = checked_mermaid(workflow)
     assert max(map(len, names.values())) <= 60
-    assert max(map(len, mermaid(workflow).splitlines())) < 200
+    assert max(map(len, draw_mermaid(workflow).splitlines())) < 200
 
 
 def test_an_svg_shows_ids_types_batches_actions_and_errors() -> None:
@@ -253,7 +253,7 @@ def test_a_circle_that_the_checker_would_refuse_is_drawn_all_the_same() -> None:
 
 
 def test_the_same_workflow_is_always_the_same_picture() -> None:
-    assert svg(SMALL) == svg(SMALL)
+    assert draw_svg(SMALL) == draw_svg(SMALL)
 
 
 def test_as_many_nodes_as_can_be_drawn_are_drawn() -> None:
@@ -265,8 +265,8 @@ def test_as_many_nodes_as_can_be_drawn_are_drawn() -> None:
 @pytest.mark.parametrize("count", [MOST_NODES + 1, 10_000])
 def test_more_nodes_than_a_picture_can_hold_are_refused_with_a_way_out(count: int) -> None:
     ids = [f"n{number}" for number in range(count)]
-    with pytest.raises(TooLargeToDraw, match=f"{count} nodes, and {MOST_NODES} can be drawn") as caught:
-        svg(workflow_of(ids, list(pairwise(ids))))
+    with pytest.raises(TooLargeToDraw, match=f"{count} nodes; at most {MOST_NODES} can be drawn") as caught:
+        draw_svg(workflow_of(ids, list(pairwise(ids))))
     assert "Mermaid" in caught.value.hint
 
 
@@ -274,4 +274,4 @@ def test_edges_that_would_bend_too_often_are_refused() -> None:
     ids = [f"n{number}" for number in range(200)]
     edges: Any = [*pairwise(ids), *((ids[0], other, "error") for other in ids[1:])]
     with pytest.raises(TooLargeToDraw, match="edges"):
-        svg(workflow_of(ids, edges))
+        draw_svg(workflow_of(ids, edges))

@@ -38,8 +38,8 @@ def test_an_input_that_nothing_uses_but_a_placeholder_is_an_error_that_shows_the
     (told,) = reported({"inputs": WHO, "nodes": [echo("a", text)]})
     assert (told.severity, told.node, told.example) == ("error", "a", "${who}")
     assert told.path.startswith("nodes[0].params.message")
-    assert told.message == f"`{shown}` is not a template and stays as it is. Write `${{who}}`."
-    assert "remove the input 'who'" in told.hint
+    assert told.message == f"`{shown}` is not a template and is not replaced. Write `${{who}}`."
+    assert "remove the unused input 'who'" in told.hint
 
 
 @pytest.mark.parametrize("command", ["echo $who", 'echo "Hello $who"', "greet {{who}}", "cat $who.txt"])

@@ -17,7 +17,7 @@ PAIRS_WITHOUT_CIRCLES = ANY_PAIRS.map(lambda pairs: [(a, b) for a, b in pairs if
 
 def graph_of(nodes: str | list[str], pairs: Pairs, start: str = "") -> Graph:
     made = {name: Node(name, "echo", {}) for name in nodes}
-    return Graph.of(Workflow(made, tuple(Edge(a, b) for a, b in pairs), start or nodes[0], {}, {}))
+    return Graph.from_workflow(Workflow(made, tuple(Edge(a, b) for a, b in pairs), start or nodes[0], {}, {}))
 
 
 def ways_to(node: str, pairs: Pairs) -> set[str]:
@@ -42,42 +42,46 @@ def test_edges_are_known_by_the_node_they_leave_and_by_the_node_they_enter() -> 
 
 def test_only_what_a_way_leads_to_is_reached() -> None:
     graph = graph_of("abcde", [("a", "b"), ("c", "d"), ("d", "b")])
-    assert graph.reached() == {"a", "b"}
-    assert graph_of("abcde", [("a", "b"), ("c", "d"), ("d", "b")], "c").reached() == {"c", "d", "b"}
+    assert graph.find_reachable() == {"a", "b"}
+    assert graph_of("abcde", [("a", "b"), ("c", "d"), ("d", "b")], "c").find_reachable() == {"c", "d", "b"}
 
 
 def test_a_circle_is_told_in_the_order_of_its_edges() -> None:
-    (circle,) = graph_of("sabct", [("s", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "t")]).circles()
+    (circle,) = graph_of("sabct", [("s", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "t")]).find_cycles()
     assert set(circle) == {"a", "b", "c"}
     pairs = {("a", "b"), ("b", "c"), ("c", "a")}
     assert set(pairwise([*circle, circle[0]])) == pairs
 
 
 def test_a_node_that_leads_to_itself_is_a_circle() -> None:
-    assert list(graph_of("ab", [("a", "b"), ("b", "b")]).circles()) == [["b"]]
+    assert list(graph_of("ab", [("a", "b"), ("b", "b")]).find_cycles()) == [["b"]]
 
 
 def test_all_circles_that_share_no_node_are_told() -> None:
     pairs = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "c"), ("d", "e"), ("f", "f")]
-    assert sorted(sorted(circle) for circle in graph_of("abcdef", pairs).circles()) == [["a", "b"], ["c", "d"], ["f"]]
+    assert sorted(sorted(circle) for circle in graph_of("abcdef", pairs).find_cycles()) == [
+        ["a", "b"],
+        ["c", "d"],
+        ["f"],
+    ]
 
 
 @given(ANY_PAIRS)
 def test_there_are_circles_if_and_only_if_not_all_nodes_can_be_ordered(pairs: Pairs) -> None:
     graph = graph_of("abcdefgh", pairs)
-    circles = list(graph.circles())
-    assert (circles == []) == (len(graph.order()) == 8)
+    circles = list(graph.find_cycles())
+    assert (circles == []) == (len(graph.sort_nodes()) == 8)
     told = [node for circle in circles for node in circle]
     assert len(told) == len(set(told))
     for circle in circles:
         assert set(pairwise([*circle, circle[0]])) <= set(pairs)
     without = [(a, b) for a, b in pairs if a not in told and b not in told]
-    assert list(graph_of("abcdefgh", without).circles()) == []
+    assert list(graph_of("abcdefgh", without).find_cycles()) == []
 
 
 @given(ANY_PAIRS)
 def test_in_order_each_node_is_after_those_it_follows(pairs: Pairs) -> None:
-    order = graph_of("abcdefgh", pairs).order()
+    order = graph_of("abcdefgh", pairs).sort_nodes()
     assert len(order) == len(set(order))
     for node in order:
         assert ways_to(node, pairs) <= set(order[: order.index(node)])
@@ -86,7 +90,7 @@ def test_in_order_each_node_is_after_those_it_follows(pairs: Pairs) -> None:
 @given(PAIRS_WITHOUT_CIRCLES)
 def test_ancestors_are_all_nodes_from_which_a_way_leads(pairs: Pairs) -> None:
     graph = graph_of("abcdefgh", pairs)
-    order, above = graph.order(), graph.ancestors()
+    order, above = graph.sort_nodes(), graph.compute_ancestors()
     assert len(order) == 8
     for node in order:
         assert {other for place, other in enumerate(order) if above[node] >> place & 1} == ways_to(node, pairs)
@@ -94,7 +98,7 @@ def test_ancestors_are_all_nodes_from_which_a_way_leads(pairs: Pairs) -> None:
 
 @given(ANY_PAIRS)
 def test_a_node_is_reached_if_the_start_is_among_its_ancestors(pairs: Pairs) -> None:
-    reached = graph_of("abcdefgh", pairs).reached()
+    reached = graph_of("abcdefgh", pairs).find_reachable()
     assert reached == {"a"} | {node for node in "abcdefgh" if "a" in ways_to(node, pairs)}
 
 
@@ -103,10 +107,10 @@ def test_ten_thousand_nodes_in_a_row_are_no_more_than_a_long_row(closed: bool) -
     names = [f"n{number}" for number in range(10_000)]
     pairs = [*pairwise(names), *([(names[-1], names[0])] if closed else [])]
     graph = graph_of(names, pairs)
-    assert len(graph.reached()) == 10_000
+    assert len(graph.find_reachable()) == 10_000
     if closed:
-        (circle,) = graph.circles()
+        (circle,) = graph.find_cycles()
         assert len(circle) == 10_000
     else:
-        assert graph.order() == names
-        assert graph.ancestors()[names[-1]] == (1 << 9_999) - 1
+        assert graph.sort_nodes() == names
+        assert graph.compute_ancestors()[names[-1]] == (1 << 9_999) - 1

@@ -104,4 +104,4 @@ def test_secrets_and_long_texts_are_not_repeated() -> None:
 def test_a_hundred_thousand_parameters_are_told_in_time() -> None:
     found = told_of({"command": "ls", **{f"x{number}": number for number in range(100_000)}}, "shell")
     assert codes(found) == ["unknown_param"] * 100_000
-    assert len(orjson.dumps(found.diagnostics[0].plain())) < 2_000
+    assert len(orjson.dumps(found.diagnostics[0].to_dict())) < 2_000

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.ir.model import Edge, Workflow
-from pflow.ir.parser import normalised, places_of, read_workflow, unwrapped
+from pflow.ir.parser import index_nodes, normalize_document, parse_workflow, unwrap_document
 from tests.pflow.ir.workflows import Plain, chain, codes, echo, nested, read, the
 from tests.requirements import requirement
 
@@ -32,7 +32,7 @@ WORKFLOW_LIKE = st.recursive(
 
 
 def workflow_of(document: Any) -> Workflow:
-    workflow, found = read_workflow(document)
+    workflow, found = parse_workflow(document)
     assert [one for one in found if one.severity == "error"] == []
     assert workflow is not None
     return workflow
@@ -77,9 +77,9 @@ def test_a_whole_workflow_is_read() -> None:
     ],
 )
 def test_raw_and_wrapped_are_read_alike(wrapper: Plain) -> None:
-    assert read_workflow(wrapper) == read_workflow(GREETING)
-    assert unwrapped(wrapper) == GREETING
-    assert normalised(wrapper) == normalised(GREETING)
+    assert parse_workflow(wrapper) == parse_workflow(GREETING)
+    assert unwrap_document(wrapper) == GREETING
+    assert normalize_document(wrapper) == normalize_document(GREETING)
 
 
 def test_what_is_wrong_in_a_wrapped_workflow_has_the_same_path_as_in_a_raw_one() -> None:
@@ -94,8 +94,8 @@ def test_what_is_normal_is_normalised_to_itself(value: Any) -> None:
         "nodes": [{"id": "a", "parameters": value}, value],
         "edges": [{"source": value, "target": value}, value],
     }
-    once = normalised(document)
-    assert normalised(once) == once
+    once = normalize_document(document)
+    assert normalize_document(once) == once
 
 
 def test_normalising_changes_nothing_that_it_is_given() -> None:
@@ -104,13 +104,13 @@ def test_normalising_changes_nothing_that_it_is_given() -> None:
         "edges": [{"source": "a", "target": "a"}],
     }
     before = orjson.dumps(document)
-    normalised(document)
-    read_workflow(document)
+    normalize_document(document)
+    parse_workflow(document)
     assert orjson.dumps(document) == before
 
 
 def test_version_and_edges_may_be_left_out() -> None:
-    assert normalised({"nodes": []})["ir_version"] == "0.1.0"
+    assert normalize_document({"nodes": []})["ir_version"] == "0.1.0"
     assert workflow_of({"nodes": [echo("a")]}).edges == ()
     assert workflow_of({"nodes": [echo("a")], "edges": None}).edges == ()
 
@@ -157,7 +157,7 @@ def test_the_first_node_starts_unless_another_is_named() -> None:
 
 @pytest.mark.parametrize("document", [None, [], "text", 5, True, [GREETING]])
 def test_what_is_no_object_is_no_workflow(document: Any) -> None:
-    workflow, found = read_workflow(document)
+    workflow, found = parse_workflow(document)
     assert workflow is None
     assert codes(found) == ["not_an_object"]
     assert found[0].example["nodes"]
@@ -165,7 +165,7 @@ def test_what_is_no_object_is_no_workflow(document: Any) -> None:
 
 @pytest.mark.parametrize("nodes", [None, [], {}, "a", 5])
 def test_a_workflow_without_nodes_is_told_how_one_looks(nodes: Any) -> None:
-    workflow, found = read_workflow({"nodes": nodes})
+    workflow, found = parse_workflow({"nodes": nodes})
     assert workflow is None
     assert (the(found, "no_nodes").path, the(found, "no_nodes").example[0]["type"]) == ("nodes", "echo")
 
@@ -253,7 +253,7 @@ def test_a_key_that_no_node_has_is_refused_with_those_there_are(key: str, meant:
 
 def test_params_beside_parameters_are_kept_and_the_others_told() -> None:
     node = {"id": "a", "type": "echo", "params": {"message": "kept"}, "parameters": {"message": "other"}}
-    workflow, found = read_workflow({"nodes": [node]})
+    workflow, found = parse_workflow({"nodes": [node]})
     assert workflow is not None
     assert workflow.nodes["a"].params == {"message": "kept"}
     assert the(found, "unknown_key").nearest == "params"
@@ -266,7 +266,7 @@ def test_params_that_are_no_object_are_refused(params: Any) -> None:
 
 
 def test_two_nodes_of_one_id_are_told_with_both_places() -> None:
-    workflow, found = read_workflow({"nodes": [echo("a", 1), echo("b"), echo("a", 2), echo("a", 3)]})
+    workflow, found = parse_workflow({"nodes": [echo("a", 1), echo("b"), echo("a", 2), echo("a", 3)]})
     assert codes(found) == ["duplicate_id", "duplicate_id"]
     assert [one.path for one in found] == ["nodes[2].id", "nodes[3].id"]
     assert "nodes[0]" in found[0].message
@@ -338,7 +338,7 @@ def test_an_action_that_is_no_text_is_refused(action: Any) -> None:
 
 def test_the_same_edge_twice_counts_once_and_is_a_warning() -> None:
     edge = {"from": "a", "to": "b"}
-    workflow, found = read_workflow(
+    workflow, found = parse_workflow(
         {"nodes": [echo("a"), echo("b")], "edges": [edge, edge, {**edge, "action": "default"}]}
     )
     assert [(one.severity, one.code, one.path) for one in found] == [
@@ -366,7 +366,7 @@ def test_an_input_and_a_node_of_one_name_are_refused() -> None:
 
 def test_the_place_of_a_node_is_that_in_the_file() -> None:
     document = {"nodes": [None, {"id": "1"}, echo("a"), echo("a"), {"id": "b"}, echo("c")]}
-    places = places_of(document)
+    places = index_nodes(document)
     assert (places["a"], places["b"], places["c"]) == (2, 4, 5)
 
 
@@ -426,8 +426,8 @@ def test_what_is_nested_deep_but_not_too_deep_is_read() -> None:
 
 def test_more_nodes_than_can_be_run_are_refused() -> None:
     nodes = [echo(f"n{number}") for number in range(MOST_NODES + 1)]
-    assert read_workflow({"nodes": nodes[1:]})[0] is not None
-    workflow, found = read_workflow({"nodes": nodes})
+    assert parse_workflow({"nodes": nodes[1:]})[0] is not None
+    workflow, found = parse_workflow({"nodes": nodes})
     assert workflow is None
     assert "batch" in the(found, "too_many_nodes").hint
 
@@ -450,15 +450,15 @@ def test_long_texts_are_told_of_in_short() -> None:
 
 @given(st.dictionaries(KEYS, WORKFLOW_LIKE, max_size=8))
 def test_whatever_is_read_nothing_but_diagnostics_comes_of_it(document: Plain) -> None:
-    workflow, found = read_workflow(document)
+    workflow, found = parse_workflow(document)
     assert all(one.severity in ("error", "warning") and one.code and one.message for one in found)
     if workflow is not None:
         assert workflow.start in workflow.nodes
         assert {end for edge in workflow.edges for end in (edge.source, edge.target)} <= set(workflow.nodes)
-        assert set(workflow.nodes) <= set(places_of(document))
+        assert set(workflow.nodes) <= set(index_nodes(document))
 
 
 @given(JSON)
 def test_any_json_at_all_is_read_or_refused(document: Any) -> None:
-    workflow, found = read_workflow(document)
+    workflow, found = parse_workflow(document)
     assert workflow is not None or any(one.severity == "error" for one in found)

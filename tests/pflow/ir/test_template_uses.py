@@ -3,25 +3,25 @@
 from typing import Any
 
 from pflow.ir.model import Workflow
-from pflow.ir.parser import read_workflow
-from pflow.ir.template_uses import aliases_of, resolvable, uses_in, variables_of
+from pflow.ir.parser import parse_workflow
+from pflow.ir.template_uses import get_batch_aliases, get_resolvable_params, iter_template_uses, list_variables
 from tests.pflow.ir.workflows import Plain, chain, echo
 from tests.requirements import requirement
 
 
 def workflow_of(document: Plain) -> Workflow:
-    workflow, found = read_workflow(document)
+    workflow, found = parse_workflow(document)
     assert [one for one in found if one.severity == "error"] == []
     assert workflow is not None
     return workflow
 
 
 def variables(document: Plain) -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in variables_of(workflow_of(document))}
+    return {one["name"]: one for one in list_variables(workflow_of(document))}
 
 
 def places(document: Plain) -> list[tuple[str | None, str]]:
-    return [(use.node.id if use.node else None, use.place) for use in uses_in(workflow_of(document))]
+    return [(use.node.id if use.node else None, use.place) for use in iter_template_uses(workflow_of(document))]
 
 
 def test_uses_are_found_in_parameters_batches_and_outputs_in_the_order_of_the_file() -> None:
@@ -43,8 +43,8 @@ def test_the_templates_of_a_workflow_within_are_its_own() -> None:
     inner = {"nodes": [echo("x", "${theirs}")]}
     node = {"id": "a", "type": "workflow", "params": {"workflow_ir": inner, "inputs": {"theirs": "${ours}"}}}
     workflow = workflow_of({"nodes": [node]})
-    assert [use.text for use in uses_in(workflow)] == ["${ours}"]
-    assert set(resolvable(workflow.nodes["a"])) == {"inputs"}
+    assert [use.text for use in iter_template_uses(workflow)] == ["${ours}"]
+    assert set(get_resolvable_params(workflow.nodes["a"])) == {"inputs"}
 
 
 def test_a_parameter_of_the_same_name_elsewhere_is_no_workflow_within() -> None:
@@ -57,7 +57,9 @@ def test_the_item_is_known_in_the_parameters_of_a_batch_and_not_in_its_items() -
         "nodes": [echo("a", "${paper} ${__index__}", batch={"items": "${papers}", "as": "paper"}), echo("b", "${x}")]
     }
     assert {
-        use.place: aliases_of(use) for use in uses_in(workflow_of(document)) if use.node and use.node.id == "a"
+        use.place: get_batch_aliases(use)
+        for use in iter_template_uses(workflow_of(document))
+        if use.node and use.node.id == "a"
     } == {
         "batch.items": (),
         "message": ("paper", "__index__"),
@@ -69,7 +71,9 @@ def test_only_in_a_shell_command_the_shell_has_templates_of_its_own() -> None:
     params = {"command": "echo ${HOME:-x}", "stdin": "${HOME:-x}", "env": {"command": "${HOME:-x}"}}
     document: Plain = {"nodes": [{"id": "a", "type": "shell", "params": params}, echo("command", "${HOME:-x}")]}
     assert {
-        use.place: use.malformed() for use in uses_in(workflow_of(document)) if use.node and use.node.id == "a"
+        use.place: use.find_malformed()
+        for use in iter_template_uses(workflow_of(document))
+        if use.node and use.node.id == "a"
     } == {
         "command": [],
         "stdin": [0],
@@ -85,7 +89,7 @@ def test_variables_are_the_names_that_no_node_gives() -> None:
         inputs={"who": {"type": "object"}, "limit": {"type": "int", "default": 5}, "unused": {}},
         outputs={"all": {"source": "${fetch.response} ${limit}"}},
     )
-    assert variables_of(workflow_of(document)) == [
+    assert list_variables(workflow_of(document)) == [
         {
             "name": "who",
             "declared": True,
@@ -131,7 +135,7 @@ def test_a_variable_that_only_outputs_use_is_not_required() -> None:
 
 
 def test_a_text_is_parsed_once_however_often_its_templates_are_asked_for() -> None:
-    (use,) = uses_in(workflow_of({"nodes": [echo("a", "${x} " * 5_000)]}))
+    (use,) = iter_template_uses(workflow_of({"nodes": [echo("a", "${x} " * 5_000)]}))
     assert use.templates is use.templates
 
 

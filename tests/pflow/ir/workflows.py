@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pflow.ir.checker import Checked, Loader, check
+from pflow.ir.checker import CheckResult, Loader, check_workflow
 from pflow.ir.diagnostics import Diagnostic
-from pflow.ir.parser import read_workflow
+from pflow.ir.parser import parse_workflow
 from pflow.registry.interface import Interface, Out, Param
-from pflow.registry.search import document, ranked
+from pflow.registry.search import make_document, rank_documents
 
 Plain = dict[str, Any]
 
@@ -71,14 +71,14 @@ class Types:
     def get(self, type: str, /) -> Interface | None:  # noqa: A002 - what it is called everywhere
         return self._interfaces.get(type)
 
-    def types(self) -> list[str]:
+    def list_types(self) -> list[str]:
         self.listed += 1
         return sorted(self._interfaces)
 
-    def similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
         self.searched += 1
-        documents = [document(one.type, description=one.description) for one in self._interfaces.values()]
-        return [hit.key for hit in ranked(type, documents) if hit.score > 0]
+        documents = [make_document(one.type, description=one.description) for one in self._interfaces.values()]
+        return [hit.key for hit in rank_documents(type, documents) if hit.score > 0]
 
 
 def echo(name: str, message: Any = "hi", **more: Any) -> Plain:
@@ -92,23 +92,23 @@ def chain(*nodes: Plain, **more: Any) -> Plain:
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
-def checked(document: Any, *, load: Loader | None = None, types: Types | None = None) -> Checked:
-    return check(document, types or Types(), load=load)
+def checked(document: Any, *, load: Loader | None = None, types: Types | None = None) -> CheckResult:
+    return check_workflow(document, types or Types(), load=load)
 
 
-def codes(found: Checked | Sequence[Diagnostic]) -> list[str]:
-    return [one.code for one in (found.diagnostics if isinstance(found, Checked) else found)]
+def codes(found: CheckResult | Sequence[Diagnostic]) -> list[str]:
+    return [one.code for one in (found.diagnostics if isinstance(found, CheckResult) else found)]
 
 
-def the(found: Checked | Sequence[Diagnostic], code: str) -> Diagnostic:
+def the(found: CheckResult | Sequence[Diagnostic], code: str) -> Diagnostic:
     """The only diagnostic of this code."""
-    told = found.diagnostics if isinstance(found, Checked) else found
+    told = found.diagnostics if isinstance(found, CheckResult) else found
     (one,) = [diagnostic for diagnostic in told if diagnostic.code == code]
     return one
 
 
 def read(document: Any) -> list[Diagnostic]:
-    return read_workflow(document)[1]
+    return parse_workflow(document)[1]
 
 
 def nested(depth: int, bottom: Any = "x") -> Any:

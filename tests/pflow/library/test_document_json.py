@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pflow.errors import InvalidWorkflow
 from pflow.library import document as parsing
-from pflow.library.document import object_from
+from pflow.library.document import parse_object
 from tests.requirements import requirement
 
 LARGEST_FILE = 20_000_000
@@ -26,7 +26,7 @@ VALUES = st.recursive(
 def refused(data: bytes) -> tuple[str, int, int]:
     """The code, line and column of the one diagnostic."""
     with pytest.raises(InvalidWorkflow) as caught:
-        object_from(data, "workflows/x.json")
+        parse_object(data, "workflows/x.json")
     error = caught.value
     assert error.type == "validation_error"
     (found,) = error.ids["diagnostics"]
@@ -88,19 +88,19 @@ def test_a_key_that_is_given_twice_is_told_where_it_is_given_again(text: str, pl
 
 
 def test_equal_keys_of_different_objects_are_no_duplicates() -> None:
-    assert object_from(b'{"a": {"a": [{"a": 1}, {"a": 2}]}, "b": {"a": 3}}', "x")["b"] == {"a": 3}
+    assert parse_object(b'{"a": {"a": [{"a": 1}, {"a": 2}]}, "b": {"a": 3}}', "x")["b"] == {"a": 3}
 
 
 def test_a_file_over_the_limit_is_told_with_the_place_where_it_passes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing, "LARGEST_FILE", 20)
     fits = b'{"a":\n"' + b"x" * 11 + b'"}'
-    assert object_from(fits, "x") == {"a": "x" * 11}
+    assert parse_object(fits, "x") == {"a": "x" * 11}
     assert refused(fits + b" ") == ("file_too_large", 2, 15)
 
 
 def test_twenty_megabytes_are_read_and_one_byte_more_is_too_many() -> None:
     fits = b'{"a": "' + b"x" * (LARGEST_FILE - 9) + b'"}'
-    assert len(object_from(fits, "x")["a"]) == LARGEST_FILE - 9
+    assert len(parse_object(fits, "x")["a"]) == LARGEST_FILE - 9
     assert refused(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
 
 
@@ -112,13 +112,13 @@ def test_what_is_nested_as_deep_as_the_stack_is_refused_with_a_place() -> None:
 
 
 def test_large_integers_are_not_rounded() -> None:
-    assert object_from(b'{"id": 123456789012345678901234567890}', "x") == {"id": 123456789012345678901234567890}
+    assert parse_object(b'{"id": 123456789012345678901234567890}', "x") == {"id": 123456789012345678901234567890}
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.sampled_from([None, 2]), st.booleans())
 def test_every_object_is_read_as_it_was_written(plain: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
     data = json.dumps(plain, indent=indent, ensure_ascii=ascii_only).encode()
-    assert repr(object_from(data, "x")) == repr(plain)
+    assert repr(parse_object(data, "x")) == repr(plain)
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.data())
@@ -136,7 +136,7 @@ def test_any_bytes_are_an_object_or_one_diagnostic(data: bytes) -> None:
     except orjson.JSONDecodeError:
         is_object = False
     if is_object:
-        assert object_from(data, "x") == orjson.loads(data)
+        assert parse_object(data, "x") == orjson.loads(data)
     else:
         _, line, column = refused(data)
         assert 1 <= line <= data.count(b"\n") + 1

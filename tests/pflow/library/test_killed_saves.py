@@ -12,7 +12,7 @@ from pflow.engine.resume.journal import Result
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import WorkflowExists
 from pflow.library.listing import list_workflows
-from pflow.library.lookup import find
+from pflow.library.lookup import find_workflow
 from pflow.library.manager import WorkflowManager
 from pflow.library.promotion import save_to_library
 from tests.pflow.library.homes import IR, draft, raw
@@ -106,7 +106,7 @@ def test_a_save_killed_at_any_moment_never_leaves_neither(
         assert has_draft or is_saved, f"killed before step {moment}"
         assert not list_workflows(home).problems
         for name in [*(["x"] if has_draft else []), *([final] if is_saved else [])]:
-            assert find(home, name).stored.ir == IR
+            assert find_workflow(home, name).stored.ir == IR
         left.add((has_draft, is_saved))
         if not was_killed:
             assert (has_draft, is_saved) == (False, True)
@@ -115,7 +115,7 @@ def test_a_save_killed_at_any_moment_never_leaves_neither(
                 save_to_library(home, "x", final, "")
         elif has_draft:
             save_to_library(home, "x", final, "Again.")
-            assert find(home, final).stored.description == "Again."
+            assert find_workflow(home, final).stored.description == "Again."
     in_place = put_draft is raw and final == "x"
     assert left == {(True, False), (False, True)} | (set() if in_place else {(True, True)})
 

@@ -14,7 +14,7 @@ import pytest
 from pflow.errors import InvalidInputs
 from pflow.library import listing
 from pflow.library.document import Document
-from pflow.library.listing import INDEX, Problem, Summary, list_workflows, matching, remembered
+from pflow.library.listing import INDEX, Problem, Summary, filter_workflows, list_workflows, read_index
 from tests.pflow.library.homes import IR, draft, put, raw, saved
 from tests.requirements import requirement
 
@@ -172,12 +172,12 @@ def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = saved(tmp_path, "a", "One thing.")
-    stamp = listing.stamp_of(file.stat())
+    stamp = listing.make_stamp(file.stat())
 
     def frozen(_: os.stat_result) -> list[int]:
         return stamp
 
-    monkeypatch.setattr(listing, "stamp_of", frozen)  # as a clock of coarse ticks would have it
+    monkeypatch.setattr(listing, "make_stamp", frozen)  # as a clock of coarse ticks would have it
     list_workflows(tmp_path)
     file.write_text(file.read_text().replace("One thing.", "1234 5678."))
     assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
@@ -189,7 +189,7 @@ def test_what_is_deleted_is_not_listed_and_forgotten(tmp_path: Path, reads: list
     list_workflows(tmp_path)
     file.unlink()
     assert names(tmp_path) == [("b", "library")]
-    assert set(remembered(tmp_path / INDEX)) == {"workflows/b.json"}
+    assert set(read_index(tmp_path / INDEX)) == {"workflows/b.json"}
     assert len(reads) == 2
 
 
@@ -281,13 +281,13 @@ def test_a_pattern_is_a_glob_for_names_or_words_for_names_and_descriptions(
     saved(tmp_path, "cafe", "Un café.")
     saved(tmp_path, "test-1", "First.")
     saved(tmp_path, "test-22", "Second.")
-    assert [one.name for one in matching(list_workflows(tmp_path).workflows, pattern)] == found
+    assert [one.name for one in filter_workflows(list_workflows(tmp_path).workflows, pattern)] == found
 
 
 def test_a_pattern_that_is_too_long_is_refused() -> None:
-    assert matching([], "*a" * 250) == []
+    assert filter_workflows([], "*a" * 250) == []
     with pytest.raises(InvalidInputs) as caught:
-        matching([], "x" * 501)
+        filter_workflows([], "x" * 501)
     assert caught.value.ids["argument"] == "pattern"
 
 

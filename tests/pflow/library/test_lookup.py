@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pflow.errors import InvalidWorkflow, SecurityError, WorkflowNotFound
-from pflow.library.lookup import find
-from pflow.library.manager import Stored, WorkflowManager
+from pflow.library.lookup import find_workflow
+from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.promotion import save_to_library
 from tests.pflow.library.homes import IR, draft, put, raw, saved
 from tests.requirements import requirement
@@ -36,7 +36,7 @@ def local(project: Path, name: str, content: Any = IR) -> Path:
 
 def refused(home: Path, name: str) -> WorkflowNotFound:
     with pytest.raises(FileNotFoundError) as caught:  # as the specification names it
-        find(home, name)
+        find_workflow(home, name)
     missing = caught.value
     assert isinstance(missing, WorkflowNotFound)
     assert (missing.type, str(missing), missing.errno) == ("FileNotFoundError", missing.message, None)
@@ -46,9 +46,9 @@ def refused(home: Path, name: str) -> WorkflowNotFound:
 @requirement("PF-R8")
 def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: Path) -> None:
     saved(home, "x")
-    assert find(home, "x").warnings == ()
+    assert find_workflow(home, "x").warnings == ()
     draft(home, "x", OTHER)
-    found = find(home, "x")
+    found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.ir) == ("library", IR)
     (warning,) = found.warnings
     assert "draft of the same name" in warning
@@ -58,7 +58,7 @@ def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: P
 @requirement("PF-R9")
 def test_a_draft_is_found_when_the_library_has_none(home: Path) -> None:
     draft(home, "x")
-    found = find(home, "x")
+    found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path) == ("draft", "workflows/drafts/x.json")
     assert found.warnings == ()
 
@@ -66,10 +66,10 @@ def test_a_draft_is_found_when_the_library_has_none(home: Path) -> None:
 @requirement("PF-R9")
 def test_a_raw_file_in_the_library_is_found_as_a_draft_after_the_drafts(home: Path) -> None:
     raw(home, "x", OTHER)
-    found = find(home, "x")
+    found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path, found.warnings) == ("draft", "workflows/x.json", ())
     draft(home, "x")
-    found = find(home, "x")
+    found = find_workflow(home, "x")
     assert found.stored.path == "workflows/drafts/x.json"
     assert "workflows/x.json" in found.warnings[0]
 
@@ -77,12 +77,12 @@ def test_a_raw_file_in_the_library_is_found_as_a_draft_after_the_drafts(home: Pa
 def test_the_projects_own_workflows_are_found_last_and_as_drafts(home: Path, project: Path) -> None:
     file = local(project, "x", OTHER)
     before = file.stat()
-    found = find(home, "x")
+    found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path, found.warnings) == ("draft", ".pflow/workflows/x.json", ())
-    assert find(home, "x", project).stored == found.stored
+    assert find_workflow(home, "x", project).stored == found.stored
     raw(home, "x")
-    assert find(home, "x").stored.ir == IR
-    assert ".pflow/workflows/x.json" in find(home, "x").warnings[0]
+    assert find_workflow(home, "x").stored.ir == IR
+    assert ".pflow/workflows/x.json" in find_workflow(home, "x").warnings[0]
     assert file.stat() == before
     assert os.listdir(project / ".pflow") == ["workflows"]
 
@@ -91,21 +91,21 @@ def test_another_folder_than_the_working_one_may_be_given(home: Path, project: P
     local(project, "x")
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(WorkflowNotFound):
-        find(home, "x", tmp_path / "elsewhere")
+        find_workflow(home, "x", tmp_path / "elsewhere")
 
 
 def test_a_home_in_the_working_folder_is_not_taken_for_a_project(project: Path) -> None:
     home = project / ".pflow"
     saved(home, "x")
-    assert find(home, "x").warnings == ()
+    assert find_workflow(home, "x").warnings == ()
     raw(home, "y")
-    assert find(home, "y").warnings == ()
+    assert find_workflow(home, "y").warnings == ()
 
 
 def test_a_working_folder_that_is_gone_is_no_hindrance(home: Path, project: Path) -> None:
     draft(home, "x")
     project.rmdir()
-    assert find(home, "x").stored.source == "draft"
+    assert find_workflow(home, "x").stored.source == "draft"
 
 
 @requirement("PF-E3")
@@ -155,7 +155,7 @@ def test_broken_files_are_not_offered_and_do_not_hide_the_rest(home: Path) -> No
 def test_a_broken_file_is_a_validation_error_and_not_passed_over(home: Path, put_broken: Any) -> None:
     put_broken(home, "x", '{"nodes": [')
     with pytest.raises(InvalidWorkflow) as caught:
-        find(home, "x")
+        find_workflow(home, "x")
     assert caught.value.type == "validation_error"
 
 
@@ -163,7 +163,7 @@ def test_a_broken_file_is_a_validation_error_and_not_passed_over(home: Path, put
 @pytest.mark.parametrize("name", ["../etc", "/etc/passwd", "~", "a\0b", "x⁄y"])
 def test_what_is_no_name_is_a_security_error(home: Path, name: str) -> None:
     with pytest.raises(SecurityError):
-        find(home, name)
+        find_workflow(home, name)
     assert not home.exists()
 
 
@@ -175,7 +175,7 @@ def test_links_that_lead_out_are_not_followed_from_any_place(home: Path, project
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"link-{number}.json").symlink_to(secret)
         with pytest.raises(SecurityError):
-            find(home, f"link-{number}")
+            find_workflow(home, f"link-{number}")
 
 
 @requirement("PF-R16")
@@ -194,7 +194,7 @@ def test_a_link_beside_a_saved_workflow_does_not_stop_it_from_being_found(home: 
     saved(home, "x")
     (home / "workflows" / "drafts").mkdir()
     (home / "workflows" / "drafts" / "x.json").symlink_to("/etc/hostname")
-    assert find(home, "x").stored.source == "library"
+    assert find_workflow(home, "x").stored.source == "library"
 
 
 def test_a_draft_that_is_saved_while_it_is_looked_for_is_found_all_the_same(
@@ -204,7 +204,7 @@ def test_a_draft_that_is_saved_while_it_is_looked_for_is_found_all_the_same(
     load = WorkflowManager.load
     moved = threading.Event()
 
-    def load_and_move(manager: WorkflowManager, name: str) -> Stored:
+    def load_and_move(manager: WorkflowManager, name: str) -> StoredWorkflow:
         try:
             return load(manager, name)
         finally:
@@ -213,4 +213,4 @@ def test_a_draft_that_is_saved_while_it_is_looked_for_is_found_all_the_same(
                 save_to_library(home, "x", "x", "")
 
     monkeypatch.setattr(WorkflowManager, "load", load_and_move)
-    assert find(home, "x").stored.source == "library"
+    assert find_workflow(home, "x").stored.source == "library"

@@ -9,17 +9,17 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from pflow.errors import SecurityError
-from pflow.library.names import RULE, checked_name, path_of
+from pflow.library.names import RULE, locate_workflow_file, validate_name
 from tests.requirements import requirement
 
 LETTERS = string.ascii_letters + string.digits
 DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-REFUSAL = re.compile(rf"(?:This|'[A-Za-z0-9._-]{{1,20}}…?') is no name of a workflow: [^'\n]+\. {re.escape(RULE)}")
+REFUSAL = re.compile(rf"(?:This|'[A-Za-z0-9._-]{{1,20}}…?') is not a valid workflow name: [^'\n]+\. {re.escape(RULE)}")
 
 
 def refused(name: str) -> SecurityError:
     with pytest.raises(SecurityError) as caught:
-        checked_name(name)
+        validate_name(name)
     assert caught.value.type == "SecurityError"
     assert REFUSAL.fullmatch(caught.value.message)
     assert caught.value.ids == {}
@@ -30,14 +30,14 @@ def refused(name: str) -> SecurityError:
     "name", ["a", "7", "pr-analyzer", "v1.2_x", "A" * 50, "a.b.c", "null", "console", "json", "x-"]
 )
 def test_a_plain_name_is_itself(name: str) -> None:
-    assert checked_name(name) == name
+    assert validate_name(name) == name
 
 
 @requirement("PF-R16", "PF-E1")
 @pytest.mark.parametrize("name", ["../etc", "..", "../../secret/keys", "a/../b", "..\\windows", "a..b", "./x"])
 def test_a_name_that_climbs_is_refused_and_nothing_of_it_is_repeated(name: str) -> None:
     error = refused(name)
-    assert error.message.startswith("This is no name")
+    assert error.message.startswith("This is not a valid workflow name")
     assert not any(part in error.message for part in re.split(r"[/\\.]+", name) if len(part) > 2)
 
 
@@ -46,7 +46,7 @@ def test_a_name_that_climbs_is_refused_and_nothing_of_it_is_repeated(name: str) 
     "name", ["/etc/passwd", "C:\\Windows\\win.ini", "C:", "c:greeter", "\\\\server\\share", "~", "~root/x", "~/.ssh/id"]
 )
 def test_an_absolute_path_is_refused_and_nothing_of_it_is_repeated(name: str) -> None:
-    assert refused(name).message.startswith("This is no name")
+    assert refused(name).message.startswith("This is not a valid workflow name")
 
 
 @requirement("PF-R16")
@@ -78,9 +78,9 @@ def test_endings_of_files_and_names_of_devices_are_refused(name: str) -> None:
 
 
 def test_the_refusal_shows_how_a_harmless_name_begins() -> None:
-    assert refused("my workflow").message.startswith("'my…' is no name of a workflow: character 3 is not allowed.")
-    assert refused("x" * 60).message.startswith(f"'{'x' * 20}…' is no name of a workflow: it has 60 characters.")
-    assert refused("greeter.json").message.startswith("'greeter.json' is no name")
+    assert refused("my workflow").message.startswith("'my…' is not a valid workflow name: character 3 is not allowed.")
+    assert refused("x" * 60).message.startswith(f"'{'x' * 20}…' is not a valid workflow name: it has 60 characters.")
+    assert refused("greeter.json").message.startswith("'greeter.json' is not a valid workflow name")
 
 
 @given(st.text(max_size=60) | st.text(alphabet=LETTERS + "-_./\\~", max_size=52))
@@ -90,7 +90,7 @@ def test_the_refusal_shows_how_a_harmless_name_begins() -> None:
 def test_any_text_is_refused_unless_it_follows_the_rule(name: str) -> None:
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,49}", name):
         assume(name.lower() not in DEVICES)
-        assert checked_name(name) == name
+        assert validate_name(name) == name
     elif not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,49}", name) or ".." in name or name.endswith("."):
         refused(name)
 
@@ -98,7 +98,7 @@ def test_any_text_is_refused_unless_it_follows_the_rule(name: str) -> None:
 @given(st.text(alphabet=LETTERS + "-_.", min_size=1, max_size=50))
 def test_what_is_accepted_is_one_part_of_a_path_on_every_system(name: str) -> None:
     try:
-        accepted = checked_name(name)
+        accepted = validate_name(name)
     except SecurityError:
         return
     for path in (Path(f"{accepted}.json"), PureWindowsPath(f"{accepted}.json")):
@@ -108,7 +108,7 @@ def test_what_is_accepted_is_one_part_of_a_path_on_every_system(name: str) -> No
 
 
 def test_the_path_is_the_name_in_its_folder_and_need_not_exist(tmp_path: Path) -> None:
-    assert path_of(tmp_path / "none" / "yet", "greeter") == tmp_path / "none" / "yet" / "greeter.json"
+    assert locate_workflow_file(tmp_path / "none" / "yet", "greeter") == tmp_path / "none" / "yet" / "greeter.json"
 
 
 @requirement("PF-R16")
@@ -120,7 +120,7 @@ def test_a_link_that_leads_out_of_the_folder_is_refused_without_saying_where(tmp
     (folder / "loop.json").symlink_to("loop.json")
     (folder / "link.json").symlink_to(target)
     with pytest.raises(SecurityError) as caught:
-        path_of(folder, "link")
+        locate_workflow_file(folder, "link")
     said = str(caught.value.body())
     assert str(tmp_path) not in said
     assert target not in said
@@ -131,4 +131,4 @@ def test_a_link_that_stays_in_the_folder_and_a_folder_that_is_a_link_are_no_harm
     (tmp_path / "real" / "one.json").write_text("{}")
     (tmp_path / "real" / "other.json").symlink_to("one.json")
     (tmp_path / "workflows").symlink_to("real")
-    assert path_of(tmp_path / "workflows", "other").read_text() == "{}"
+    assert locate_workflow_file(tmp_path / "workflows", "other").read_text() == "{}"

@@ -17,7 +17,7 @@ from pflow.errors import (
     WorkflowNotFound,
 )
 from pflow.library import promotion as saving
-from pflow.library.lookup import find
+from pflow.library.lookup import find_workflow
 from pflow.library.manager import WorkflowManager
 from pflow.library.promotion import save_to_library
 from tests.pflow.library.homes import IR, draft, files, put, raw, said, saved
@@ -43,7 +43,7 @@ def test_a_draft_is_in_the_library_and_no_draft_any_more(home: Path, final: str)
     assert set(files(home)) == {f"workflows/{final}.json"}
     stored = WorkflowManager.for_library(home).load(final)
     assert (stored.ir, stored.description, said(path)["name"]) == (IR, "Greets people.", final)
-    assert find(home, final).warnings == ()
+    assert find_workflow(home, final).warnings == ()
 
 
 def test_a_wrapped_draft_gets_the_name_and_description_it_is_saved_with(home: Path) -> None:
@@ -65,19 +65,19 @@ def test_a_raw_file_in_the_library_saved_under_another_name_is_moved(home: Path)
     raw(home, "x")
     save_to_library(home, "x", "y", "")
     assert set(files(home)) == {"workflows/y.json"}
-    assert find(home, "y").stored.source == "library"
+    assert find_workflow(home, "y").stored.source == "library"
 
 
 def test_a_projects_own_draft_is_saved_and_left_where_it_is(home: Path, tmp_path: Path) -> None:
     file = put(tmp_path / "project", ".pflow/workflows/x.json")
     outcome = save_to_library(home, "x", "x", "")
     assert outcome.warnings == (
-        "The draft stays at .pflow/workflows/x.json: pflow changes no files of a project's folder. "
+        "The draft stays at .pflow/workflows/x.json: pflow does not change files in a project's folder. "
         "Delete it unless you want both workflows.",
     )
     assert said(file) == IR
-    assert find(home, "x").stored.source == "library"
-    assert ".pflow/workflows/x.json" in find(home, "x").warnings[0]
+    assert find_workflow(home, "x").stored.source == "library"
+    assert ".pflow/workflows/x.json" in find_workflow(home, "x").warnings[0]
 
 
 @requirement("PF-R13", "PF-E3")
@@ -100,7 +100,7 @@ def test_a_saved_workflow_is_no_draft(home: Path) -> None:
         save_to_library(home, "x", "y", "")
     with pytest.raises(WorkflowNotFound, match="Workflow not found: 'x'") as caught:
         save_to_library(home, "x", "x", "")
-    assert caught.value.hint == "It is in the library already, and no draft."
+    assert caught.value.hint == "It is already saved in the library, and not a draft."
     assert set(files(home)) == {"workflows/x.json"}
 
 
@@ -202,7 +202,7 @@ def test_a_full_disk_leaves_everything_as_it_was(
     if failing >= (2 if put_draft is raw and final == "x" else 3):
         save_to_library(home, "x", final, "")
         assert set(files(home)) == {f"workflows/{final}.json", "workflows/other.json"}
-        assert find(home, final).stored.source == "library"
+        assert find_workflow(home, final).stored.source == "library"
         return
     with pytest.raises(LibraryUnwritable) as caught:
         save_to_library(home, "x", final, "")
@@ -258,7 +258,7 @@ def test_a_draft_that_was_broken_while_it_was_saved_stays_with_a_warning(
 
     monkeypatch.setattr(os, "link", link_and_edit)
     outcome = save_to_library(home, "x", "y", "")
-    assert "workflows/drafts/x.json: it is not the saved one." in outcome.warnings[0]
+    assert "workflows/drafts/x.json: it differs from the saved workflow." in outcome.warnings[0]
     assert WorkflowManager.for_library(home).load("y").ir == IR
 
 
@@ -289,5 +289,5 @@ def test_a_draft_that_cannot_be_removed_is_saved_all_the_same(home: Path, monkey
     monkeypatch.setattr(os, "unlink", keep)
     outcome = save_to_library(home, "x", "x", "")
     assert "workflows/drafts/x.json: it cannot be removed (Permission denied)." in outcome.warnings[0]
-    found = find(home, "x")
+    found = find_workflow(home, "x")
     assert (found.stored.source, len(found.warnings)) == ("library", 1)

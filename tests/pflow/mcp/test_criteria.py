@@ -377,7 +377,7 @@ async def test_19_a_run_happens_on_a_thread_of_the_default_pool_and_not_on_the_l
 
 @requirement("PF-R19")
 async def test_20_the_server_is_fastmcp_and_speaks_the_protocol_properly(home: Path) -> None:
-    server = mcp_server.make()
+    server = mcp_server.build_server()
     assert isinstance(server, FastMCP)
     async with agent(home) as client:
         over_the_wire = (await client.list_tools()).tools

@@ -52,15 +52,15 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draft(home, "hello", HELLO)
-    server = mcp_server.make()
+    server = mcp_server.build_server()
     threads: list[str] = []
-    make_service: Callable[[], Service] = mcp_server._service  # pyright: ignore[reportPrivateUsage]
+    make_service: Callable[[], Service] = mcp_server._open_service  # pyright: ignore[reportPrivateUsage]
 
     def noting() -> Service:
         threads.append(threading.current_thread().name)
         return make_service()
 
-    monkeypatch.setattr(mcp_server, "_service", noting)
+    monkeypatch.setattr(mcp_server, "_open_service", noting)
     async with connected(server) as client:
         for tool, arguments in CALLS.items():
             await told(client, tool, **arguments)
@@ -76,7 +76,7 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
 async def test_no_tool_blocks_the_loop(home: Path) -> None:
     # A run has a loop of its own, in its thread, which it may block.
     without_a_run = {tool: arguments for tool, arguments in CALLS.items() if tool != "execute"}
-    async with connected(mcp_server.make()) as client:
+    async with connected(mcp_server.build_server()) as client:
         for final_name in ("kept", "kept-too"):
             draft(home, "hello", HELLO)
             calls = {**without_a_run, "save_to_library": {**CALLS["save_to_library"], "final_name": final_name}}
@@ -102,7 +102,7 @@ async def test_every_request_makes_its_own_service_registry_and_managers(
         monkeypatch.setattr(kind, "__init__", init)
 
     saved(home, "kept", ir=HELLO)
-    server = mcp_server.make()
+    server = mcp_server.build_server()
     for kind in (Service, Registry, WorkflowManager):
         noting(kind)
     async with connected(server) as client:
@@ -136,21 +136,21 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
         return execute(self, *args, **kwargs)
 
     monkeypatch.setattr(Service, "execute", noting)
-    async with connected(mcp_server.make()) as client:
+    async with connected(mcp_server.build_server()) as client:
         await failed(client, "execute", name="breaks")
     (only,) = asked
     assert only["enable_repair"] is False
     assert isinstance(only["output"], NullOutput)
     assert file.read_bytes() == before
     with pytest.raises(RepairRefused):
-        Service(mcp_server._service().settings).execute("breaks", enable_repair=True)  # pyright: ignore[reportPrivateUsage]
+        Service(mcp_server._open_service().settings).execute("breaks", enable_repair=True)  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_once_the_server_is_about_to_end_no_run_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draft(home, "hello", HELLO)
     ending = threading.Event()
     monkeypatch.setattr(mcp_server, "_ending", ending)
-    async with connected(mcp_server.make()) as client:
+    async with connected(mcp_server.build_server()) as client:
         await executed(client, "hello", who="Tycho")
         ending.set()
         reply = await failed(client, "execute", name="hello", inputs={"who": "Sophie"})
@@ -169,13 +169,13 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
     monkeypatch.setattr(mcp_server, "_ending", threading.Event())
     with gate(tmp_path) as here:
         draft(home, "waits", chain(here.node("waits")))
-        async with connected(mcp_server.make()) as client:
+        async with connected(mcp_server.build_server()) as client:
             running = asyncio.create_task(failed(client, "execute", name="waits"))
             child = await asyncio.to_thread(here.wait)
             async with asyncio.timeout(PATIENCE_S):
-                while child not in processes._live:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
+                while child not in processes._live_pids:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
                     await asyncio.sleep(0)
-            await mcp_server._interrupted()  # pyright: ignore[reportPrivateUsage]
+            await mcp_server._stop_runs()  # pyright: ignore[reportPrivateUsage]
             reply = await running
     assert not is_running(child)
     assert "SIGKILL" in reply["error"]["message"]
@@ -189,7 +189,7 @@ async def test_what_nobody_foresaw_is_told_in_the_shape_of_every_other_failure(
 
     for operation in ("browse", "list_library", "describe", "execute", "save"):
         monkeypatch.setattr(Service, operation, broken)
-    async with connected(mcp_server.make()) as client:
+    async with connected(mcp_server.build_server()) as client:
         for number, (tool, arguments) in enumerate(CALLS.items(), 1):
             result = await client.call_tool(tool, arguments)
             reply = result.structuredContent

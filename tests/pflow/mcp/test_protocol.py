@@ -338,7 +338,7 @@ async def test_the_guide_is_a_resource_and_there_is_no_other(home: Path) -> None
 
 @requirement("PF-S1")
 def test_there_is_no_other_way_in_than_stdio(home: Path) -> None:
-    server = mcp_server.make()
+    server = mcp_server.build_server()
     for transport in ("sse", "streamable-http"):
         with pytest.raises(InvalidInput, match="does not run over"):
             server.run(transport=transport)

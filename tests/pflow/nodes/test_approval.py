@@ -11,7 +11,7 @@ import pytest
 from pflow.config import Settings
 from pflow.errors import ApprovalRequired
 from pflow.node import Context
-from pflow.nodes.approval import ask
+from pflow.nodes.approval import ask_person
 from pflow.service import Service
 from uraniborg.kernel.inbox import Decision, Inbox
 
@@ -33,7 +33,7 @@ def context(tmp_path: Path) -> Context:
 
 def asked(context: Context, params: dict[str, Any] = QUESTION) -> str:
     with pytest.raises(ApprovalRequired) as caught:
-        ask(params, context)
+        ask_person(params, context)
     return caught.value.ids["approval_id"]
 
 

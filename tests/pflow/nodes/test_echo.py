@@ -10,7 +10,7 @@ import pytest
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes.echo import echo
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import parse_interface
 
 CONTEXT = Context("run", "workflow", "node", Path(), Path(), Path("spool"))
 
@@ -22,7 +22,7 @@ async def test_a_message_keeps_its_type(message: Any) -> None:
 
 async def test_the_defaults_of_the_interface_change_nothing() -> None:
     (plain,) = json.loads((resources.files("pflow.nodes") / "echo.json").read_text())["nodes"]
-    interface = interface_from(plain, source="builtin")
+    interface = parse_interface(plain, source="builtin")
     defaults = {key: param.default for key, param in interface.params.items()}
     assert await echo({**defaults, "message": [1]}, CONTEXT) == {"echo": [1]}
     assert set(await echo({"message": "x", "data": 1}, CONTEXT)) == set(interface.outputs)

@@ -149,8 +149,8 @@ def test_a_file_that_was_written_and_moved_stays_where_it_is_when_the_run_is_gon
 def test_an_operation_of_github_is_what_the_type_that_does_the_same_is(tmp_path: Path, operation: str) -> None:
     interfaces = Registry(tmp_path).load()
     one, own, params = interfaces["github"], interfaces[f"github-{operation}"], {"operation": operation}
-    assert one.is_volatile_for(params) == own.is_volatile_for({}) == (operation != "create-pr")
-    assert one.effect_of(params) == own.effect_of({})
+    assert one.is_volatile_with(params) == own.is_volatile_with({}) == (operation != "create-pr")
+    assert one.get_effect(params) == own.get_effect({})
 
 
 def test_how_long_something_may_take_is_no_part_of_what_it_gives(tmp_path: Path) -> None:

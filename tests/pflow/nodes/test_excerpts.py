@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pflow.node import Context
-from pflow.nodes.excerpts import beginning, last_lines, masked
-from pflow.nodes.file_operations import shown
+from pflow.nodes.excerpts import excerpt_end, excerpt_start, mask_secrets
+from pflow.nodes.file_operations import quote_path
 from tests.pflow.nodes.longsecrets import KEY_FILE, TOKEN, knowing
 from uraniborg.kernel.logging import register_secret
 
@@ -19,27 +19,27 @@ def context(tmp_path: Path) -> Context:
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE])
 def test_a_secret_at_the_place_of_the_cut_is_masked_whole(context: Context, secret: str) -> None:
     text = f"bad: {secret} it says"
-    assert beginning(text, 7, context) == "bad: **"
-    assert last_lines(text, context, count=1, length=9) == "* it says"
+    assert excerpt_start(text, 7, context) == "bad: **"
+    assert excerpt_end(text, context, count=1, length=9) == "* it says"
 
 
 def test_what_only_the_process_knows_for_a_secret_is_masked_as_well(tmp_path: Path) -> None:
     register_secret("sk-of-the-process-17")
     unknowing = Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path)
-    assert masked({"said": "no sk-of-the-process-17"}, unknowing) == {"said": "no ***"}
+    assert mask_secrets({"said": "no sk-of-the-process-17"}, unknowing) == {"said": "no ***"}
 
 
 def test_the_last_lines_are_those_that_say_something(context: Context) -> None:
-    assert last_lines("one\n\ntwo  \nthree\n\n", context, count=2, length=600) == "two\nthree"
-    assert len(last_lines("x" * 4000, context, count=5, length=600)) == 600
+    assert excerpt_end("one\n\ntwo  \nthree\n\n", context, count=2, length=600) == "two\nthree"
+    assert len(excerpt_end("x" * 4000, context, count=5, length=600)) == 600
 
 
 def test_of_a_very_long_text_only_what_is_near_is_looked_at(context: Context) -> None:
-    assert beginning("x" * (5 << 20), 4, context) == "xxxx"
-    assert last_lines("y" * (5 << 20), context, count=1, length=3) == "yyy"
+    assert excerpt_start("x" * (5 << 20), 4, context) == "xxxx"
+    assert excerpt_end("y" * (5 << 20), context, count=1, length=3) == "yyy"
 
 
 def test_a_path_that_is_cut_is_cut_after_its_secrets_are_masked(tmp_path: Path) -> None:
     secret = "sk-of-a-path-" + "9z8y7x" * 80
     register_secret(secret)
-    assert shown(tmp_path / secret) == repr(f"{tmp_path / '***'}…")
+    assert quote_path(tmp_path / secret) == repr(f"{tmp_path / '***'}…")

@@ -18,7 +18,7 @@ from pflow.node import Context
 from pflow.nodes import file_operations as disk
 from pflow.nodes import files
 from pflow.nodes.files import copy_file, delete_file, move_file, read_file, write_file
-from pflow.registry.interface import Interface, interface_from
+from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing
 
 HOSTILE_NAMES = [
@@ -41,7 +41,7 @@ def context(tmp_path: Path) -> Context:
 
 def interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "files.json").read_text())["nodes"]
-    return {one["type"]: interface_from(one, source="builtin") for one in plain}
+    return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
 def failure(run: Callable[[dict[str, Any], Context], Any], context: Context, **params: Any) -> NodeFailed:
@@ -90,8 +90,8 @@ def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Co
     failed = failure(read_file, context, file_path="raport.md")
     assert failed.message == f"Could not read {str(tmp_path / 'raport.md')!r}: there is no such file."
     assert failed.hint == f"Did you mean {str(tmp_path / 'report.md')!r}?"
-    assert "no folder" in failure(read_file, context, file_path="none/raport.md").hint
-    assert "begin at the folder" in failure(read_file, context, file_path="zzzzzz").hint
+    assert "does not exist either" in failure(read_file, context, file_path="none/raport.md").hint
+    assert "start at the folder" in failure(read_file, context, file_path="zzzzzz").hint
 
 
 @pytest.mark.parametrize("run", [read_file, write_file, delete_file])
@@ -102,7 +102,7 @@ def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Co
         (" \n", "empty"),
         ("a\0b", "cannot be a path"),
         ("half\ud800", "cannot be a path"),
-        ("~no-such-user-here/x", "home of nobody"),
+        ("~no-such-user-here/x", "home folder of an unknown user"),
         ("x" * 256, "too long"),
         ("folder", "directory"),
         ("file/below", "not a directory"),
@@ -168,11 +168,11 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
         for path in ("pipe", "/dev/zero"):
-            assert "no ordinary file" in failure(read_file, context, file_path=path).message
-            assert "no ordinary file" in failure(copy_file, context, source_path=path, dest_path="copy").message
+            assert "not an ordinary file" in failure(read_file, context, file_path=path).message
+            assert "not an ordinary file" in failure(copy_file, context, source_path=path, dest_path="copy").message
         for path in ("pipe", "socket", "/dev/null"):
-            assert "no ordinary file" in failure(write_file, context, file_path=path, content="x").message
-            assert "no ordinary file" in failure(delete_file, context, file_path=path, confirm_delete=True).message
+            assert "not an ordinary file" in failure(write_file, context, file_path=path, content="x").message
+            assert "not an ordinary file" in failure(delete_file, context, file_path=path, confirm_delete=True).message
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
@@ -181,7 +181,7 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
 def test_our_own_streams_can_be_neither_read_nor_written(context: Context) -> None:
     reading, writing = os.pipe()
     try:
-        assert "no ordinary file" in failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
+        assert "not an ordinary file" in failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
         failure(write_file, context, file_path=f"/proc/self/fd/{writing}", content="x")
         os.set_blocking(reading, False)
         with pytest.raises(BlockingIOError):
@@ -216,9 +216,9 @@ def test_any_value_is_written_whole(context: Context, tmp_path: Path, content: A
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"content": "naïve", "encoding": "ascii"}, "it has no 'ï' (character 3)"),
-        ({"content": "no base64!", "content_is_binary": True}, "no base64"),
-        ({"content": {1, 2}}, "no form as text"),
+        ({"content": "naïve", "encoding": "ascii"}, "character 3 is 'ï'"),
+        ({"content": "not base64!", "content_is_binary": True}, "not base64"),
+        ({"content": {1, 2}}, "cannot be written as text"),
     ],
 )
 def test_content_that_cannot_be_written_changes_nothing(
@@ -292,7 +292,7 @@ def test_a_full_disk_leaves_what_was_there(context: Context, tmp_path: Path, mon
         failed = failure(run, context, **params)
         assert "no space left on device" in failed.message
         assert ".tmp" not in failed.message
-        assert "room" in failed.hint
+        assert "space" in failed.hint
     assert (tmp_path / "a").read_text() == "before"
     assert sorted(os.listdir(tmp_path)) == ["a", "source"]
 
@@ -439,14 +439,14 @@ def test_a_move_to_another_disk_is_a_copy_and_a_removal(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
 ) -> None:
     (tmp_path / "a").write_text("a")
-    real = disk.place
+    real = disk.move_into_place
 
     def place(source: Path, target: Path, *, overwrite: bool) -> None:
         if source.suffix != disk.TEMPORARY:
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         real(source, target, overwrite=overwrite)
 
-    monkeypatch.setattr(disk, "place", place)
+    monkeypatch.setattr(disk, "move_into_place", place)
     assert move_file({"source_path": "a", "dest_path": "b", "overwrite": overwrite}, context)["moved"] is True
     assert os.listdir(tmp_path) == ["b"]
 
@@ -503,11 +503,11 @@ def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp
     assert {kind: set(outputs) for kind, outputs in given.items()} == {
         kind: set(interface.outputs) for kind, interface in declared.items()
     }
-    assert declared["read-file"].effect_of({}) == "pure"
-    assert declared["write-file"].effect_of({}) == "idempotent"
-    assert declared["write-file"].effect_of({"append": True}) == "effectful"
-    assert declared["copy-file"].effect_of({}) == "effectful"
-    assert declared["copy-file"].effect_of({"overwrite": True}) == "idempotent"
+    assert declared["read-file"].get_effect({}) == "pure"
+    assert declared["write-file"].get_effect({}) == "idempotent"
+    assert declared["write-file"].get_effect({"append": True}) == "effectful"
+    assert declared["copy-file"].get_effect({}) == "effectful"
+    assert declared["copy-file"].get_effect({"overwrite": True}) == "idempotent"
     assert declared["read-file"].reads == ("file_path",)
 
 

@@ -14,8 +14,8 @@ import pytest
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import git
-from pflow.nodes.git_program import remote_url
-from pflow.registry.interface import interface_from
+from pflow.nodes.git_program import get_remote_url
+from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 
@@ -74,7 +74,7 @@ def context(folder: Path) -> Context:
 
 @pytest.mark.parametrize("plain", INTERFACES, ids=lambda plain: plain["type"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(plain: dict[str, Any]) -> None:
-    told = interface_from(plain, source="builtin")
+    told = parse_interface(plain, source="builtin")
     module, _, name = told.run.partition(":")
     assert inspect.iscoroutinefunction(getattr(import_module(module), name))
     assert told.example.keys() <= told.params.keys()
@@ -90,7 +90,7 @@ async def test_status_tells_staged_modified_untracked_and_renamed_files_apart(re
     run(repository, "mv", "moved.txt", "two words.txt")
     (repository / "kept.txt").unlink()
     (repository / "ny ø\n.txt").write_text("new")
-    said = (await git.status({}, context(repository)))["git_status"]
+    said = (await git.get_status({}, context(repository)))["git_status"]
     assert said == {
         "modified": ["kept.txt", "stars.txt"],
         "untracked": ["ny ø\n.txt"],
@@ -112,7 +112,7 @@ async def test_status_counts_the_commits_ahead_and_behind(repository: Path, remo
     run(repository, "fetch", "-q")
     committed(repository, "stars.txt", "two", "The second star")
     committed(repository, "stars.txt", "three", "The third star")
-    said = (await git.status({}, context(repository)))["git_status"]
+    said = (await git.get_status({}, context(repository)))["git_status"]
     assert (said["ahead"], said["behind"], said["upstream"], said["clean"]) == (2, 1, "origin/main", True)
 
 
@@ -123,22 +123,22 @@ async def test_status_names_conflicted_files_and_the_lack_of_a_branch(repository
     committed(repository, "stars.txt", "main\n", "Main")
     with pytest.raises(subprocess.CalledProcessError):
         run(repository, "merge", "-q", "other")
-    assert (await git.status({}, context(repository)))["git_status"]["conflicted"] == ["stars.txt"]
+    assert (await git.get_status({}, context(repository)))["git_status"]["conflicted"] == ["stars.txt"]
     run(repository, "reset", "-q", "--hard")
     run(repository, "checkout", "-q", "--detach")
-    assert (await git.status({}, context(repository)))["git_status"]["branch"] == "HEAD"
+    assert (await git.get_status({}, context(repository)))["git_status"]["branch"] == "HEAD"
 
 
 async def test_status_works_before_the_first_commit_and_below_the_folder_of_the_run(tmp_path: Path) -> None:
     run(tmp_path, "init", "-q", "young")
-    said = await git.status({"working_directory": "young"}, context(tmp_path))
+    said = await git.get_status({"working_directory": "young"}, context(tmp_path))
     assert (said["git_status"]["branch"], said["git_status"]["clean"]) == ("main", True)
 
 
 async def test_log_gives_every_field_of_the_newest_commits_first(repository: Path) -> None:
     message = "Zwei Sterne ★\n\nBody line one\n\nBody\x1fline two"
     sha = committed(repository, "stars.txt", "two", message, when=1_700_000_000, author="Sophie")
-    commits = (await git.log({"limit": 20}, context(repository)))["commits"]
+    commits = (await git.list_commits({"limit": 20}, context(repository)))["commits"]
     assert [commit["subject"] for commit in commits] == ["Zwei Sterne ★", "The first star"]
     assert commits[0] == {
         "sha": sha,
@@ -170,24 +170,24 @@ async def test_log_gives_every_field_of_the_newest_commits_first(repository: Pat
 async def test_log_is_narrowed_by_each_parameter(repository: Path, params: dict[str, Any], subjects: list[str]) -> None:
     committed(repository, "stars.txt", "two", "Star", when=1_650_000_000, author="Sophie")
     committed(repository, "comet.txt", "tail", "Comet", when=1_700_000_000)
-    commits = (await git.log(params, context(repository)))["commits"]
+    commits = (await git.list_commits(params, context(repository)))["commits"]
     assert [commit["subject"] for commit in commits] == subjects
 
 
 async def test_log_of_a_repository_without_commits_is_empty(tmp_path: Path) -> None:
     run(tmp_path, "init", "-q")
-    assert await git.log({}, context(tmp_path)) == {"commits": []}
+    assert await git.list_commits({}, context(tmp_path)) == {"commits": []}
 
 
 async def test_log_refuses_a_limit_below_one(repository: Path) -> None:
     with pytest.raises(InvalidInput, match="limit must be at least 1"):
-        await git.log({"limit": 0}, context(repository))
+        await git.list_commits({"limit": 0}, context(repository))
 
 
 async def test_commit_takes_only_the_files_named_and_what_was_staged(repository: Path) -> None:
     for name in ("a.txt", "b.txt", "-c.txt"):
         (repository / name).write_text(name)
-    said = await git.commit({"message": "--amend", "files": ["a.txt", "-c.txt"]}, context(repository))
+    said = await git.create_commit({"message": "--amend", "files": ["a.txt", "-c.txt"]}, context(repository))
     assert said == {"commit_sha": run(repository, "rev-parse", "HEAD"), "commit_message": "--amend"}
     assert run(repository, "log", "-1", "--format=%s") == "--amend"
     assert run(repository, "show", "--format=", "--name-only").split() == ["-c.txt", "a.txt"]
@@ -197,7 +197,7 @@ async def test_commit_takes_only_the_files_named_and_what_was_staged(repository:
 async def test_commit_takes_everything_unless_told_otherwise(repository: Path) -> None:
     (repository / "new.txt").write_text("new")
     (repository / "stars.txt").unlink()
-    await git.commit({"message": "All"}, context(repository))
+    await git.create_commit({"message": "All"}, context(repository))
     assert run(repository, "show", "--format=", "--name-status").split() == ["A", "new.txt", "D", "stars.txt"]
 
 
@@ -219,7 +219,7 @@ async def test_commit_says_why_it_made_none(
 ) -> None:
     before = run(repository, "rev-parse", "HEAD")
     with pytest.raises(kind, match=message) as refused:
-        await git.commit(params, context(repository))
+        await git.create_commit(params, context(repository))
     assert refused.value.hint
     assert run(repository, "rev-parse", "HEAD") == before
 
@@ -231,13 +231,13 @@ async def test_a_commit_that_a_hook_refuses_is_not_called_nothing_to_commit(repo
     hook.chmod(0o755)
     (repository / "new.txt").write_text("new")
     with pytest.raises(NodeFailed, match="git commit failed: the sky is cloudy"):
-        await git.commit({"message": "New"}, context(repository))
+        await git.create_commit({"message": "New"}, context(repository))
 
 
 async def test_checkout_makes_a_branch_once_and_then_only_goes_there(repository: Path) -> None:
     second = committed(repository, "stars.txt", "two", "Second")
     params = {"branch": "figures", "create": True, "base": "main~1"}
-    first = await git.checkout(params, context(repository))
+    first = await git.check_out(params, context(repository))
     assert first == {
         "current_branch": "figures",
         "previous_branch": "main",
@@ -245,7 +245,7 @@ async def test_checkout_makes_a_branch_once_and_then_only_goes_there(repository:
         "stash_created": False,
     }
     assert run(repository, "rev-parse", "HEAD") == run(repository, "rev-parse", f"{second}~1")
-    again = await git.checkout(params, context(repository))
+    again = await git.check_out(params, context(repository))
     assert (again["current_branch"], again["branch_created"]) == ("figures", False)
 
 
@@ -254,20 +254,20 @@ async def test_checkout_puts_changes_aside_or_discards_them_as_told(repository: 
     committed(repository, "stars.txt", "two\n", "Second")
     (repository / "stars.txt").write_text("unsaved\n")
     with pytest.raises(NodeFailed, match="overwritten by checkout") as refused:
-        await git.checkout({"branch": "other"}, context(repository))
+        await git.check_out({"branch": "other"}, context(repository))
     assert "stash" in refused.value.hint
-    assert (await git.checkout({"branch": "other", "stash": True}, context(repository)))["stash_created"] is True
+    assert (await git.check_out({"branch": "other", "stash": True}, context(repository)))["stash_created"] is True
     assert "unsaved" in run(repository, "stash", "show", "-p")
-    assert (await git.checkout({"branch": "main", "stash": True}, context(repository)))["stash_created"] is False
+    assert (await git.check_out({"branch": "main", "stash": True}, context(repository)))["stash_created"] is False
     (repository / "stars.txt").write_text("thrown away\n")
-    await git.checkout({"branch": "other", "force": True}, context(repository))
+    await git.check_out({"branch": "other", "force": True}, context(repository))
     assert (repository / "stars.txt").read_text() == "one\n"
 
 
 async def test_a_checkout_that_fails_brings_back_what_it_put_aside(repository: Path) -> None:
     (repository / "stars.txt").write_text("unsaved\n")
     with pytest.raises(NodeFailed, match="invalid reference: nowhere") as refused:
-        await git.checkout({"branch": "nowhere", "stash": True}, context(repository))
+        await git.check_out({"branch": "nowhere", "stash": True}, context(repository))
     assert "create" in refused.value.hint
     assert (repository / "stars.txt").read_text() == "unsaved\n"
     assert run(repository, "stash", "list") == ""
@@ -275,7 +275,7 @@ async def test_a_checkout_that_fails_brings_back_what_it_put_aside(repository: P
 
 async def test_checkout_of_a_tag_leaves_no_branch(repository: Path) -> None:
     run(repository, "tag", "v1")
-    assert (await git.checkout({"branch": "v1"}, context(repository)))["current_branch"] == "HEAD"
+    assert (await git.check_out({"branch": "v1"}, context(repository)))["current_branch"] == "HEAD"
 
 
 @pytest.mark.parametrize(
@@ -291,34 +291,34 @@ async def test_checkout_of_a_tag_leaves_no_branch(repository: Path) -> None:
 )
 async def test_checkout_refuses_names_that_are_none(repository: Path, params: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a branch"):
-        await git.checkout(params, context(repository))
+        await git.check_out(params, context(repository))
     assert run(repository, "branch", "--show-current") == "main"
 
 
 async def test_a_branch_is_never_taken_for_a_file_of_the_same_name(repository: Path) -> None:
     (repository / "stars.txt").write_text("unsaved\n")
     with pytest.raises(NodeFailed, match=r"invalid reference: stars\.txt"):
-        await git.checkout({"branch": "stars.txt"}, context(repository))
+        await git.check_out({"branch": "stars.txt"}, context(repository))
     assert (repository / "stars.txt").read_text() == "unsaved\n"
 
 
 async def test_push_sends_the_branch_and_says_when_there_was_nothing_to_send(repository: Path, remote: Path) -> None:
-    first = await git.push({"branch": "HEAD", "remote": "origin"}, context(repository))
+    first = await git.push_branch({"branch": "HEAD", "remote": "origin"}, context(repository))
     assert first["push_result"] == {"success": True, "branch": "main", "remote": "origin", "up_to_date": False}
     assert run(remote, "rev-parse", "main") == run(repository, "rev-parse", "main")
-    assert (await git.push({}, context(repository)))["push_result"]["up_to_date"] is True
+    assert (await git.push_branch({}, context(repository)))["push_result"]["up_to_date"] is True
 
 
 async def test_push_does_not_overwrite_what_others_pushed(repository: Path, remote: Path) -> None:
-    await git.push({}, context(repository))
+    await git.push_branch({}, context(repository))
     theirs = run(remote, "rev-parse", "main")
     (repository / "stars.txt").write_text("rewritten")
     run(repository, "commit", "-qa", "--amend", "-m", "Rewritten")
     for branch in ("main", "+main", "+refs/heads/main"):
         with pytest.raises(UraniborgError):
-            await git.push({"branch": branch}, context(repository))
+            await git.push_branch({"branch": branch}, context(repository))
     with pytest.raises(NodeFailed, match="non-fast-forward") as refused:
-        await git.push({}, context(repository))
+        await git.push_branch({}, context(repository))
     assert "other commits" in refused.value.hint
     assert run(remote, "rev-parse", "main") == theirs
 
@@ -328,7 +328,7 @@ async def test_push_refuses_a_branch_that_would_be_a_refspec_or_an_option(
     repository: Path, remote: Path, branch: str
 ) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a branch"):
-        await git.push({"branch": branch}, context(repository))
+        await git.push_branch({"branch": branch}, context(repository))
     assert run(remote, "for-each-ref") == ""
 
 
@@ -337,7 +337,7 @@ async def test_push_goes_to_remotes_that_have_a_name_and_nowhere_else(
     repository: Path, remote: Path, name: str
 ) -> None:
     with pytest.raises(NodeFailed, match="There is no remote") as refused:
-        await git.push({"remote": name}, context(repository))
+        await git.push_branch({"remote": name}, context(repository))
     assert refused.value.hint == "There are: origin."
     assert run(remote, "for-each-ref") == ""
 
@@ -345,14 +345,14 @@ async def test_push_goes_to_remotes_that_have_a_name_and_nowhere_else(
 async def test_push_without_a_branch_asks_for_one(repository: Path, remote: Path) -> None:
     run(repository, "checkout", "-q", "--detach")
     with pytest.raises(NodeFailed, match="No branch is checked out"):
-        await git.push({}, context(repository))
+        await git.push_branch({}, context(repository))
     assert run(remote, "for-each-ref") == ""
 
 
 async def test_a_password_in_the_address_of_a_remote_is_not_told(repository: Path) -> None:
     run(repository, "remote", "add", "origin", "http://tycho:hunter22secret@127.0.0.1:1/r.git")
     with pytest.raises(NodeFailed) as refused:
-        await git.push({}, context(repository))
+        await git.push_branch({}, context(repository))
     assert "hunter22secret" not in str(refused.value.body())
 
 
@@ -360,11 +360,11 @@ async def test_the_latest_tag_is_the_one_made_last_and_of_several_the_highest_ve
     sha = run(repository, "rev-parse", "HEAD")
     run(repository, "tag", "v1.9.0")
     run(repository, "tag", "v1.10.0")
-    said = (await git.latest_tag({}, context(repository)))["latest_tag"]
+    said = (await git.get_latest_tag({}, context(repository)))["latest_tag"]
     assert (said["name"], said["sha"], said["is_annotated"], said["message"]) == ("v1.10.0", sha, False, "")
     stamp = {"GIT_COMMITTER_DATE": "1700000000 +0000"}
     run(repository, "tag", "-a", "release/v0.9", "-m", "A fix\n\nof the old", **stamp)
-    said = (await git.latest_tag({}, context(repository)))["latest_tag"]
+    said = (await git.get_latest_tag({}, context(repository)))["latest_tag"]
     assert said == {
         "name": "release/v0.9",
         "sha": sha,
@@ -372,21 +372,21 @@ async def test_the_latest_tag_is_the_one_made_last_and_of_several_the_highest_ve
         "message": "A fix\n\nof the old",
         "is_annotated": True,
     }
-    assert (await git.latest_tag({"pattern": "v*"}, context(repository)))["latest_tag"]["name"] == "v1.10.0"
-    assert await git.latest_tag({"pattern": "--all"}, context(repository)) == {"latest_tag": {}}
+    assert (await git.get_latest_tag({"pattern": "v*"}, context(repository)))["latest_tag"]["name"] == "v1.10.0"
+    assert await git.get_latest_tag({"pattern": "--all"}, context(repository)) == {"latest_tag": {}}
 
 
 async def test_a_folder_without_repository_a_missing_folder_and_a_missing_program_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NodeFailed, match="not a git repository") as refused:
-        await git.status({}, context(tmp_path))
+        await git.get_status({}, context(tmp_path))
     assert "working_directory" in refused.value.hint
     with pytest.raises(NodeFailed, match="There is no folder"):
-        await git.status({"working_directory": "nowhere"}, context(tmp_path))
+        await git.get_status({"working_directory": "nowhere"}, context(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NodeFailed, match="no program 'git'"):
-        await git.status({}, context(tmp_path))
+        await git.get_status({}, context(tmp_path))
 
 
 async def test_the_repository_of_a_hook_around_the_run_is_not_used(
@@ -394,14 +394,14 @@ async def test_the_repository_of_a_hook_around_the_run_is_not_used(
 ) -> None:
     run(tmp_path, "init", "-q", "-b", "elsewhere", "hooked")
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "hooked" / ".git"))
-    assert (await git.status({}, context(repository)))["git_status"]["branch"] == "main"
+    assert (await git.get_status({}, context(repository)))["git_status"]["branch"] == "main"
 
 
 async def test_the_address_of_a_remote_is_found_or_not(repository: Path, remote: Path, tmp_path: Path) -> None:
-    assert await remote_url(context(repository)) == str(remote)
-    assert await remote_url(context(repository), "upstream") is None
-    assert await remote_url(context(tmp_path)) is None
-    assert await remote_url(context(tmp_path / "nowhere")) is None
+    assert await get_remote_url(context(repository)) == str(remote)
+    assert await get_remote_url(context(repository), "upstream") is None
+    assert await get_remote_url(context(tmp_path)) is None
+    assert await get_remote_url(context(tmp_path / "nowhere")) is None
 
 
 async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
@@ -414,7 +414,7 @@ async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
     hook.write_text(f"#!/bin/sh\nexec 3> '{pipe}'\necho begun >&3\nexec sleep 600\n")
     hook.chmod(0o755)
     (repository / "new.txt").write_text("new")
-    node = asyncio.create_task(git.commit({"message": "New"}, context(repository)))
+    node = asyncio.create_task(git.create_commit({"message": "New"}, context(repository)))
     async with asyncio.timeout(20):
         with await asyncio.to_thread(pipe.open) as heard:
             assert await asyncio.to_thread(heard.readline) == "begun\n"
@@ -433,9 +433,9 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(repository: 
     hook.write_text("#!/bin/sh\ncat secret >&2\nexit 1\n")
     hook.chmod(0o755)
     with pytest.raises(NodeFailed, match=r"git commit failed: \*\*\*") as refused:
-        await git.commit({"message": "A star"}, place)
+        await git.create_commit({"message": "A star"}, place)
     assert PIECE not in str(refused.value.body())
-    for params, act in (({"remote": secret}, git.push), ({"branch": f"-{secret}"}, git.checkout)):
+    for params, act in (({"remote": secret}, git.push_branch), ({"branch": f"-{secret}"}, git.check_out)):
         with pytest.raises(UraniborgError, match=r"\*\*\*") as refused:
             await act(params, place)
         assert PIECE not in str(refused.value.body())

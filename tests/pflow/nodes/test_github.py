@@ -18,7 +18,7 @@ import pytest
 from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import github
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.longsecrets import PIECE, knowing
 from tests.pflow.nodes.longsecrets import TOKEN as LONG
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -118,7 +118,7 @@ def a_pull_request(number: int, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("plain", INTERFACES, ids=lambda plain: plain["type"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(plain: dict[str, Any]) -> None:
-    told = interface_from(plain, source="builtin")
+    told = parse_interface(plain, source="builtin")
     module, _, name = told.run.partition(":")
     assert inspect.iscoroutinefunction(getattr(import_module(module), name))
     assert told.example.keys() <= told.params.keys()
@@ -126,10 +126,12 @@ def test_every_interface_is_valid_and_names_a_function_and_known_parameters(plai
 
 
 def test_the_type_that_is_called_github_comes_first_and_has_the_effect_of_its_operation() -> None:
-    told = interface_from(INTERFACES[0], source="builtin")
+    told = parse_interface(INTERFACES[0], source="builtin")
     assert told.type == "github"
     assert told.description.startswith("GitHub operations")
-    effects = {operation: told.effect_of({"operation": operation}) for operation in ("get-issue", "create-pr", "other")}
+    effects = {
+        operation: told.get_effect({"operation": operation}) for operation in ("get-issue", "create-pr", "other")
+    }
     assert effects == {"get-issue": "pure", "create-pr": "effectful", "other": "effectful"}
 
 
@@ -138,7 +140,7 @@ async def test_an_issue_comes_in_the_shape_that_its_interface_documents(
     hub: Hub, context: Context, params: dict[str, Any]
 ) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", an_issue(7, body="It is *bright*."))
-    work = github.github if "operation" in params else github.get_issue
+    work = github.run_operation if "operation" in params else github.get_issue
     found = (await work({"repo": REPO, **params}, context))["issue_data"]
     assert found == {
         "number": 7,
@@ -155,7 +157,7 @@ async def test_an_issue_comes_in_the_shape_that_its_interface_documents(
         "updated_at": "2026-01-02T00:00:00Z",
         "closed_at": None,
     }
-    declared = interface_from(INTERFACES[1], source="builtin").outputs["issue_data"].structure
+    declared = parse_interface(INTERFACES[1], source="builtin").outputs["issue_data"].structure
     assert declared is not None
     assert found.keys() == declared.keys()
 
@@ -197,7 +199,9 @@ async def test_merged_pull_requests_are_those_of_the_closed_that_were_merged(hub
     found = (await github.list_prs({"repo": REPO, "state": "merged"}, context))["prs"]
     assert [(pr["number"], pr["head"], pr["base"]) for pr in found] == [(3, "nova", "main")]
     assert hub.asked[0][1]["state"] == "closed"
-    both = (await github.github({"operation": "list-prs", "repo": REPO, "state": "closed", "limit": 5}, context))["prs"]
+    both = (
+        await github.run_operation({"operation": "list-prs", "repo": REPO, "state": "closed", "limit": 5}, context)
+    )["prs"]
     assert [pr["number"] for pr in both] == [4, 3]
     assert hub.asked[1][1] == {"state": "closed", "per_page": "5"}
 
@@ -208,7 +212,7 @@ async def test_a_pull_request_is_opened_with_the_token_and_told(
     monkeypatch.setenv("GH_TOKEN", TOKEN)
     hub.says(f"POST /repos/{REPO}/pulls", a_pull_request(12), status=201)
     params = {"operation": "create-pr", "title": "A new star", "head": "nova", "base": "main", "repo": REPO}
-    made = (await github.github(params, context))["pr_data"]
+    made = (await github.run_operation(params, context))["pr_data"]
     assert (made["number"], made["state"], made["author"]) == (12, "open", "sophie")
     _, _, headers, body = hub.asked[0]
     assert body == {"title": "A new star", "body": "", "head": "nova", "base": "main"}
@@ -228,10 +232,10 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
 @pytest.mark.parametrize(
     ("answer", "token", "message", "hint"),
     [
-        (Answer({"message": "Not Found"}, 404), "", "GitHub has no issue 1 in tycho/sky", "Set GITHUB_TOKEN"),
-        (Answer({"message": "Gone"}, 410), TOKEN, "GitHub has no issue 1", "Use a token"),
+        (Answer({"message": "Not Found"}, 404), "", "GitHub does not have issue 1 in tycho/sky", "Set GITHUB_TOKEN"),
+        (Answer({"message": "Gone"}, 410), TOKEN, "GitHub does not have issue 1", "Use a token"),
         (Answer({"message": "Bad credentials"}, 401), TOKEN, "refused the token", "valid"),
-        (Answer({"message": "Requires authentication"}, 401), "", "wants a token", "Set GITHUB_TOKEN"),
+        (Answer({"message": "Requires authentication"}, 401), "", "requires a token", "Set GITHUB_TOKEN"),
         (
             Answer({}, 403, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1700000000"}),
             "",
@@ -245,17 +249,17 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
             "rate limit is used up.",
             "Wait until then.",
         ),
-        (Answer({"message": "Resource not accessible"}, 403), TOKEN, "Resource not accessible", "rights"),
+        (Answer({"message": "Resource not accessible"}, 403), TOKEN, "Resource not accessible", "permissions"),
         (
             Answer({"message": "Validation Failed", "errors": [{"message": "No commits"}, {"code": "x"}]}, 422),
             TOKEN,
             "Validation Failed: No commits",
             "branches exist",
         ),
-        (Answer({"message": f"{TOKEN} is bad"}, 400), TOKEN, r"refused: \*\*\* is bad", "params"),
+        (Answer({"message": f"{TOKEN} is bad"}, 400), TOKEN, r"refused: \*\*\* is bad", "parameters"),
         (Answer(b"<html>", 502), "", "failed with HTTP status 502", "later"),
-        (Answer(b"<html>", 200), "", "no such answer", "GITHUB_API_URL"),
-        (Answer([], 200), "", "no such answer", "GITHUB_API_URL"),
+        (Answer(b"<html>", 200), "", "unexpected reply", "GITHUB_API_URL"),
+        (Answer([], 200), "", "unexpected reply", "GITHUB_API_URL"),
     ],
 )
 async def test_each_refusal_says_what_was_wrong_and_what_to_do(
@@ -271,7 +275,7 @@ async def test_each_refusal_says_what_was_wrong_and_what_to_do(
 @pytest.mark.parametrize("body", [{}, [1, 2]])
 async def test_a_list_of_something_else_is_no_list_of_issues(hub: Hub, context: Context, body: Any) -> None:
     hub.says(f"GET /repos/{REPO}/issues", body)
-    with pytest.raises(NodeFailed, match="no such answer"):
+    with pytest.raises(NodeFailed, match="unexpected reply"):
         await github.list_issues({"repo": REPO}, context)
 
 
@@ -291,7 +295,7 @@ async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look
     with pytest.raises(NodeFailed, match="did not answer") as refused:
         await github.list_prs({"repo": REPO}, context)
     assert "not known" not in refused.value.message
-    with pytest.raises(NodeFailed, match="Whether it was done is not known"):
+    with pytest.raises(NodeFailed, match="It is unknown whether the request took effect"):
         await github.create_pr({"repo": REPO, "title": "t", "head": "h"}, context)
     assert hub.asked == []
 
@@ -306,24 +310,24 @@ async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look
         ({"operation": "list-issues", "state": "merged"}, "state cannot be 'merged'"),
         ({"operation": "list-prs", "state": "ajar"}, "state cannot be 'ajar'"),
         ({"operation": "list-prs", "limit": 0}, "limit must be at least 1"),
-        ({"operation": "list-issues", "since": "yesterday"}, "'yesterday' is no time"),
-        ({"operation": "list-prs", "repo": "sky"}, "'sky' is no repository"),
-        ({"operation": "list-prs", "repo": "tycho/.."}, "is no repository"),
-        ({"operation": "list-prs", "repo": "a/b/../../../user"}, "is no repository"),
+        ({"operation": "list-issues", "since": "yesterday"}, "'yesterday' is not a time"),
+        ({"operation": "list-prs", "repo": "sky"}, "'sky' is not a repository"),
+        ({"operation": "list-prs", "repo": "tycho/.."}, "is not a repository"),
+        ({"operation": "list-prs", "repo": "a/b/../../../user"}, "is not a repository"),
     ],
 )
 async def test_params_that_cannot_be_are_refused_before_anything_is_asked(
     hub: Hub, context: Context, params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message) as refused:
-        await github.github({"repo": REPO, **params}, context)
+        await github.run_operation({"repo": REPO, **params}, context)
     assert refused.value.hint
     assert hub.asked == []
 
 
 async def test_an_address_of_the_api_that_is_none_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_API_URL", "api.github.com")
-    with pytest.raises(InvalidInput, match="GITHUB_API_URL is no address"):
+    with pytest.raises(InvalidInput, match="GITHUB_API_URL is not a valid address"):
         await github.list_prs({"repo": REPO}, context)
 
 
@@ -350,7 +354,7 @@ async def test_the_repository_is_that_of_the_folder_of_the_run_unless_named(
     if found:
         assert await github.list_prs({}, context) == {"prs": []}
     else:
-        with pytest.raises(UraniborgError, match="No repository is named"):
+        with pytest.raises(UraniborgError, match="No repository is given"):
             await github.list_prs({}, context)
 
 

@@ -17,7 +17,7 @@ import pytest
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.llm import llm
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.longsecrets import PIECE, TOKEN, knowing
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 
@@ -108,7 +108,7 @@ def context(tmp_path: Path) -> Context:
 
 
 def test_the_interface_is_valid_and_names_the_function_and_known_parameters() -> None:
-    told = interface_from(INTERFACE, source="builtin")
+    told = parse_interface(INTERFACE, source="builtin")
     module, _, name = told.run.partition(":")
     assert getattr(import_module(module), name) is llm
     assert told.example.keys() <= told.params.keys()

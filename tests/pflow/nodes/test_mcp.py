@@ -14,9 +14,9 @@ from pflow.config import Settings
 from pflow.engine.executors import LocalKeeper
 from pflow.errors import NodeFailed
 from pflow.mcp_config import UnknownServer
-from pflow.mcp_servers import add_server, sync
+from pflow.mcp_servers import add_server, sync_servers
 from pflow.node import Context
-from pflow.nodes.mcp import call, call_tool
+from pflow.nodes.mcp import call_named_tool, call_tool
 from pflow.registry.registry import Registry
 from pflow.service import Service
 from tests.pflow import tool_server
@@ -50,7 +50,7 @@ def starts(home: Path) -> int:
 
 
 async def called(context: Context, tool: str, **arguments: Any) -> Any:
-    return await call({"server": "tools", "tool": tool, "arguments": arguments}, context)
+    return await call_named_tool({"server": "tools", "tool": tool, "arguments": arguments}, context)
 
 
 async def test_a_tool_gives_its_structured_content(context: Context) -> None:
@@ -105,7 +105,7 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Con
 
 async def test_a_server_that_nobody_configured_is_told_with_those_that_are(context: Context) -> None:
     with pytest.raises(UnknownServer) as caught:
-        await call({"server": "toolz", "tool": "add"}, context)
+        await call_named_tool({"server": "toolz", "tool": "add"}, context)
     assert caught.value.ids == {"server": "toolz", "available": ["tools"]}
 
 
@@ -115,7 +115,7 @@ async def test_a_server_that_nobody_configured_is_told_with_those_that_are(conte
 async def test_a_tool_that_a_server_does_not_have_is_told_with_those_that_it_has(
     context: Context, tool: str, hint: str
 ) -> None:
-    with pytest.raises(NodeFailed, match=f"MCP server 'tools' lists no tool '{tool}', and says: ") as caught:
+    with pytest.raises(NodeFailed, match=f"MCP server 'tools' does not list a tool '{tool}'. Its message: ") as caught:
         await called(context, tool)
     assert caught.value.hint.startswith(hint)
     assert {"add", "say", "lose"} <= set(caught.value.ids["available"])
@@ -142,7 +142,7 @@ async def test_what_a_tool_says_is_told_also_by_a_server_that_lists_nothing(
     monkeypatch.setattr("pflow.nodes.mcp._LISTING_S", 0.2)
     add_server(home, "sparing", {"command": sys.executable, "args": ["-c", SPARING, said]})
     with pytest.raises(NodeFailed, match=f"The tool hidden of MCP server 'sparing' failed: {said}"):
-        await call({"server": "sparing", "tool": "hidden"}, context)
+        await call_named_tool({"server": "sparing", "tool": "hidden"}, context)
 
 
 async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:
@@ -161,14 +161,14 @@ async def test_a_call_that_is_cancelled_while_it_connects_leaves_nothing_behind(
 
 
 async def test_a_synced_tool_is_a_node_type_of_its_own_whose_own_defaults_count(context: Context, home: Path) -> None:
-    await sync(home)
+    await sync_servers(home)
     registry = Registry(home)
     interface = registry.get("mcp-tools-add")
     assert interface is not None
     assert (interface.params["a"].required, interface.params["b"].default, interface.effect) == (True, 10, "pure")
     assert registry.search("add two numbers")[0].type == "mcp-tools-add"
     params = {"a": 1, "b": None, "__target__": interface.file}
-    assert (await registry.function(interface)(params, context))["result"]["sum"] == 11
+    assert (await registry.load_function(interface)(params, context))["result"]["sum"] == 11
 
 
 async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context) -> None:
@@ -180,7 +180,7 @@ async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context)
 async def test_a_server_over_http_is_called_the_same_way(home: Path, context: Context) -> None:
     async with serving(stateless_app(tool_server.tool_server())) as url:
         add_server(home, "web", {"type": "http", "url": f"{url}/mcp"})
-        outputs = await call({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)
+        outputs = await call_named_tool({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)
         assert outputs["result"]["sum"] == 15
         await cast("LocalKeeper", context.keeper).close()
 
@@ -195,14 +195,14 @@ async def test_variables_of_the_environment_reach_the_server_and_no_others(
 
     async def told(variable: str) -> Any:
         arguments = {"variable": variable}
-        return (await call({"server": "env", "tool": "told", "arguments": arguments}, context))["result"]
+        return (await call_named_tool({"server": "env", "tool": "told", "arguments": arguments}, context))["result"]
 
     assert [await told(name) for name in ("TOKEN", "PLACE", "UNTOLD")] == ["sk-variable-1", "here", ""]
     assert "sk-variable" not in json.dumps(json.loads((home / "mcp-servers.json").read_text()))
 
 
 async def test_a_workflow_of_both_kinds_of_node_starts_the_server_once_and_ends_it(home: Path) -> None:
-    await sync(home)
+    await sync_servers(home)
     (home.parent / "starts").unlink()
     nodes = [
         {"id": "first", "type": "mcp-tools-add", "params": {"a": 1}},

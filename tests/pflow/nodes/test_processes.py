@@ -17,13 +17,13 @@ from blockbuster import blockbuster_ctx
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes import processes
-from pflow.nodes.child_output import Printed, in_words
-from pflow.nodes.processes import Finished, Limits, run
+from pflow.nodes.child_output import ChildOutput, format_size
+from pflow.nodes.processes import FinishedProcess, ProcessLimits, run_process
 from uraniborg.kernel.redaction import Redactor, masking
 
 MIB = 1 << 20
 PATIENCE_S = 30.0
-HURRIED = Limits(grace_s=0.2)
+HURRIED = ProcessLimits(grace_s=0.2)
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc to look at processes")
 
@@ -33,8 +33,10 @@ def context(tmp_path: Path) -> Context:
     return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
 
 
-async def sh(context: Context, command: str, limits: Limits | None = None, **more: Any) -> Finished:
-    return await run(["/bin/sh", "-c", command], context, limits=limits or Limits(kept=MIB), **more)
+async def sh(context: Context, command: str, limits: ProcessLimits | None = None, **more: Any) -> FinishedProcess:
+    return await run_process(
+        ["/bin/sh", "-c", command], context, limits=limits or ProcessLimits(memory_bytes=MIB), **more
+    )
 
 
 def is_running(pid: int) -> bool:
@@ -70,8 +72,8 @@ def descriptors() -> set[str]:
 async def test_output_and_exit_code_are_told(context: Context) -> None:
     finished = await sh(context, "echo out; echo err >&2; exit 3")
     assert (finished.exit_code, finished.signal) == (3, None)
-    assert (finished.stdout.kept, finished.stderr.kept) == (b"out\n", b"err\n")
-    assert finished.ending() == "ended with exit code 3"
+    assert (finished.stdout.start, finished.stderr.start) == (b"out\n", b"err\n")
+    assert finished.describe_ending() == "ended with exit code 3"
     assert not context.spool.exists()
 
 
@@ -80,7 +82,7 @@ async def test_a_child_has_no_stream_or_file_of_ours(context: Context, tmp_path:
     with (tmp_path / "ours").open("w") as ours:
         os.set_inheritable(ours.fileno(), True)
         finished = await sh(context, "readlink /proc/$$/fd/0; for f in /proc/$$/fd/*; do readlink $f; done")
-    first, *held = finished.stdout.kept.decode().split()
+    first, *held = finished.stdout.start.decode().split()
     assert first == "/dev/null"
     assert str(tmp_path / "ours") not in held
     own = {os.readlink(f"/proc/self/fd/{number}") for number in (0, 1, 2)}
@@ -90,33 +92,33 @@ async def test_a_child_has_no_stream_or_file_of_ours(context: Context, tmp_path:
 @needs_proc
 async def test_a_child_leads_a_session_of_its_own(context: Context) -> None:
     finished = await sh(context, "cut -d' ' -f1,6 /proc/$$/stat")
-    pid, session = finished.stdout.kept.split()
+    pid, session = finished.stdout.start.split()
     assert pid == session
 
 
 async def test_a_child_that_reads_without_being_given_anything_ends_at_once(context: Context) -> None:
     finished = await sh(context, "cat; echo done")
-    assert finished.stdout.kept == b"done\n"
+    assert finished.stdout.start == b"done\n"
 
 
 async def test_input_of_any_length_reaches_the_child_while_it_prints(context: Context) -> None:
     data = os.urandom(5 * MIB)
-    finished = await sh(context, "cat", stdin=data, limits=Limits(kept=6 * MIB))
-    assert finished.stdout.kept == data
+    finished = await sh(context, "cat", stdin=data, limits=ProcessLimits(memory_bytes=6 * MIB))
+    assert finished.stdout.start == data
 
 
 async def test_empty_input_is_an_end_of_file(context: Context) -> None:
-    assert (await sh(context, "wc -c", stdin=b"")).stdout.kept.split() == [b"0"]
+    assert (await sh(context, "wc -c", stdin=b"")).stdout.start.split() == [b"0"]
 
 
 async def test_a_child_may_leave_its_input_unread(context: Context) -> None:
     finished = await sh(context, "exec 0<&-; echo fine", stdin=b"x" * 10 * MIB)
-    assert (finished.exit_code, finished.stdout.kept) == (0, b"fine\n")
+    assert (finished.exit_code, finished.stdout.start) == (0, b"fine\n")
 
 
 async def test_two_full_outputs_do_not_wait_for_each_other(context: Context) -> None:
     code = "import os\nfor _ in range(40):\n os.write(1, b'o' * 100_000)\n os.write(2, b'e' * 100_000)"
-    finished = await run([sys.executable, "-c", code], context, limits=Limits(kept=MIB))
+    finished = await run_process([sys.executable, "-c", code], context, limits=ProcessLimits(memory_bytes=MIB))
     assert (finished.stdout.size, finished.stderr.size) == (4_000_000, 4_000_000)
     assert finished.stdout.file != finished.stderr.file
 
@@ -134,16 +136,19 @@ async def test_much_output_is_whole_on_the_disk_and_only_its_beginning_in_memory
     assert printed.file.parent == context.spool
     assert printed.size == printed.file.stat().st_size == size + len("beginend")
     assert printed.file.stat().st_mode & 0o777 == 0o600
-    assert (len(printed.kept), printed.kept[:6], printed.tail[-4:]) == (MIB, b"begin\0", b"\0end")
+    assert (len(printed.start), printed.start[:6], printed.tail[-4:]) == (MIB, b"begin\0", b"\0end")
     with printed.file.open("rb") as stream:
         assert stream.read(6) == b"begin\0"
     assert peak < 24 * MIB
 
 
 async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Context) -> None:
-    with pytest.raises(NodeFailed, match=r"more than the 8 MiB that are kept") as caught:
+    with pytest.raises(NodeFailed, match=r"more than 8 MiB") as caught:
         await sh(
-            context, "echo $$ >pid; yes", limits=Limits(kept=MIB, spooled=8 * MIB, grace_s=0.2), timeout_s=PATIENCE_S
+            context,
+            "echo $$ >pid; yes",
+            limits=ProcessLimits(memory_bytes=MIB, disk_bytes=8 * MIB, grace_s=0.2),
+            timeout_s=PATIENCE_S,
         )
     assert caught.value.outputs["stdout"].startswith("y\ny\n")
     assert len(caught.value.outputs["stdout"]) == MIB
@@ -153,9 +158,9 @@ async def test_a_flood_ends_the_child_and_leaves_nothing_on_the_disk(context: Co
 
 async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
     command = f"head -c {3 * MIB} /dev/zero; head -c {3 * MIB} /dev/zero >&2"
-    assert (await sh(context, command, limits=Limits(kept=MIB, spooled=6 * MIB))).exit_code == 0
-    with pytest.raises(NodeFailed, match="more than the 5 MiB"):
-        await sh(context, command, limits=Limits(kept=MIB, spooled=5 * MIB))
+    assert (await sh(context, command, limits=ProcessLimits(memory_bytes=MIB, disk_bytes=6 * MIB))).exit_code == 0
+    with pytest.raises(NodeFailed, match="more than 5 MiB"):
+        await sh(context, command, limits=ProcessLimits(memory_bytes=MIB, disk_bytes=5 * MIB))
 
 
 async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,15 +174,15 @@ async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypa
         return write(descriptor, data)
 
     monkeypatch.setattr(os, "write", full)
-    with pytest.raises(NodeFailed, match="stdout could not be kept: No space left") as caught:
+    with pytest.raises(NodeFailed, match="stdout could not be stored: No space left") as caught:
         await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
-    assert "room" in caught.value.hint
+    assert "space" in caught.value.hint
     assert os.listdir(context.spool) == []
 
 
 async def test_a_spool_that_cannot_be_made_is_told(context: Context) -> None:
     context.spool.write_text("a file in its place")
-    with pytest.raises(NodeFailed, match="could not be kept"):
+    with pytest.raises(NodeFailed, match="could not be stored"):
         await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
 
 
@@ -193,7 +198,7 @@ async def test_what_ignores_sigterm_is_killed_after_its_grace(context: Context) 
 async def test_what_heeds_sigterm_may_say_its_last_words(context: Context) -> None:
     command = "trap 'echo bye; exit 0' TERM; echo hello; while :; do :; done"
     with pytest.raises(NodeTimedOut) as caught:
-        await sh(context, command, timeout_s=1, limits=Limits(grace_s=PATIENCE_S))
+        await sh(context, command, timeout_s=1, limits=ProcessLimits(grace_s=PATIENCE_S))
     assert caught.value.outputs["stdout"] == "hello\nbye\n"
 
 
@@ -208,9 +213,9 @@ async def test_a_timeout_ends_what_the_child_started_too(context: Context) -> No
 async def test_a_sleeper_that_keeps_the_pipe_open_is_not_waited_for(context: Context) -> None:
     began = time.monotonic()
     finished = await sh(context, "sleep 600 & echo $!; echo last >&2")
-    sleeper = int(finished.stdout.kept)
+    sleeper = int(finished.stdout.start)
     try:
-        assert (finished.exit_code, finished.stderr.kept) == (0, b"last\n")
+        assert (finished.exit_code, finished.stderr.start) == (0, b"last\n")
         assert time.monotonic() - began < PATIENCE_S
         assert is_running(sleeper), "what a command leaves running on purpose stays"
     finally:
@@ -229,7 +234,7 @@ async def test_what_prints_on_after_the_child_has_ended_is_cut_off(context: Cont
 async def test_an_end_by_a_signal_is_told_as_such(context: Context, name: str, code: int) -> None:
     finished = await sh(context, f"kill -{name} $$; sleep 600")
     assert (finished.exit_code, finished.signal) == (code, f"SIG{name}")
-    assert finished.ending() == f"was ended by SIG{name}"
+    assert finished.describe_ending() == f"was ended by SIG{name}"
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="there are no real-time signals here")
@@ -266,15 +271,15 @@ async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled
 async def test_all_that_run_can_be_killed_at_once_from_another_thread(context: Context) -> None:
     task = asyncio.create_task(sh(context, "trap '' TERM; echo $$ >pid; while :; do :; done"))
     await written(context.folder / "pid")
-    await asyncio.to_thread(processes.end_all)
+    await asyncio.to_thread(processes.kill_all_children)
     assert (await task).signal == "SIGKILL"
 
 
 async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_not_be_masked(context: Context) -> None:
     command = "printf 'key: '; head -c 90 /dev/zero | tr '\\0' x; echo; echo more"
-    finished = await sh(context, command, limits=Limits(kept=64))
-    assert finished.stdout.kept == b"key: "
-    assert finished.stdout.outputs("stdout")["stdout"] == "key: "
+    finished = await sh(context, command, limits=ProcessLimits(memory_bytes=64))
+    assert finished.stdout.start == b"key: "
+    assert finished.stdout.to_outputs("stdout")["stdout"] == "key: "
     assert finished.stdout.file is not None
     assert finished.stdout.file.read_bytes() == b"key: " + b"x" * 90 + b"\nmore\n"
 
@@ -286,8 +291,8 @@ async def test_output_that_is_cut_holds_no_part_of_a_known_secret(context: Conte
     redactor.register(secret)
     with masking(redactor):
         command = f"head -c 5000 /dev/zero | tr '\\0' x; printf '%s' '{secret}'; echo; echo more"
-        finished = await sh(context, command, limits=Limits(kept=kept))
-    assert set(finished.stdout.kept) == {ord("x")}
+        finished = await sh(context, command, limits=ProcessLimits(memory_bytes=kept))
+    assert set(finished.stdout.start) == {ord("x")}
 
 
 async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
@@ -297,14 +302,14 @@ async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
     monkeypatch.setenv("OURS", "not inherited")
     monkeypatch.setenv("XDG_API_KEY", "not inherited")
     finished = await sh(context, 'echo "$LC_TIME $OURS$XDG_API_KEY $ADDED"', environment={"ADDED": "a\nb"})
-    assert finished.stdout.kept == b"inherited  a\nb\n"
+    assert finished.stdout.start == b"inherited  a\nb\n"
 
 
 async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_one_told(context: Context, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    assert (await sh(context, "pwd -P")).stdout.kept.decode().strip() == str(tmp_path.resolve())
+    assert (await sh(context, "pwd -P")).stdout.start.decode().strip() == str(tmp_path.resolve())
     told = await sh(context, "pwd -P", cwd=tmp_path / "sub")
-    assert told.stdout.kept.decode().strip() == str((tmp_path / "sub").resolve())
+    assert told.stdout.start.decode().strip() == str((tmp_path / "sub").resolve())
 
 
 @pytest.mark.parametrize(
@@ -322,7 +327,7 @@ async def test_what_cannot_be_started_is_told(
     context: Context, argv: list[str], more: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(NodeFailed, match=message):
-        await run(argv, context, **more)
+        await run_process(argv, context, **more)
 
 
 @needs_proc
@@ -335,9 +340,9 @@ async def test_no_descriptor_is_left_open_whatever_happens(context: Context) -> 
     with pytest.raises(NodeTimedOut):
         await sh(context, "sleep 600", timeout_s=0.05, stdin=b"x" * MIB)
     with pytest.raises(NodeFailed):
-        await sh(context, "yes", limits=Limits(kept=MIB, spooled=2 * MIB))
+        await sh(context, "yes", limits=ProcessLimits(memory_bytes=MIB, disk_bytes=2 * MIB))
     with pytest.raises(NodeFailed):
-        await run(["no-such-program"], context, stdin=b"x")
+        await run_process(["no-such-program"], context, stdin=b"x")
     task = asyncio.create_task(sh(context, "echo x >started; sleep 600", stdin=b"x" * MIB))
     await written(context.folder / "started")
     task.cancel()
@@ -359,11 +364,11 @@ async def test_a_child_is_seen_to_end_where_the_system_has_no_descriptors_for_pr
 
 
 def test_children_run_from_a_loop_in_any_thread(context: Context) -> None:
-    found: list[Finished] = []
+    found: list[FinishedProcess] = []
     thread = threading.Thread(target=lambda: found.append(asyncio.run(sh(context, "cat", stdin=b"there"))))
     thread.start()
     thread.join(PATIENCE_S)
-    assert [finished.stdout.kept for finished in found] == [b"there"]
+    assert [finished.stdout.start for finished in found] == [b"there"]
 
 
 async def test_reading_and_spooling_never_block_the_loop(context: Context) -> None:
@@ -375,27 +380,27 @@ async def test_reading_and_spooling_never_block_the_loop(context: Context) -> No
 
 async def test_many_children_run_side_by_side(context: Context) -> None:
     many = await asyncio.gather(*(sh(context, f"echo {number}; cat", stdin=b"end") for number in range(50)))
-    assert [finished.stdout.kept for finished in many] == [f"{number}\nend".encode() for number in range(50)]
+    assert [finished.stdout.start for finished in many] == [f"{number}\nend".encode() for number in range(50)]
 
 
 def test_what_is_no_utf8_is_told_in_base64() -> None:
-    assert Printed(b"\xff\x00", b"", 2).outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
+    assert ChildOutput(b"\xff\x00", b"", 2).to_outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
 
 
 def test_a_text_that_was_cut_within_a_character_is_still_a_text(tmp_path: Path) -> None:
-    cut = Printed("aé".encode()[:2], b"", 3, tmp_path / "all")
-    assert cut.outputs("stdout") == {
+    cut = ChildOutput("aé".encode()[:2], b"", 3, tmp_path / "all")
+    assert cut.to_outputs("stdout") == {
         "stdout": "a",
         "stdout_is_binary": False,
         "stdout_file": str(tmp_path / "all"),
         "stdout_size": 3,
     }
-    assert Printed("aé".encode()[:2], b"", 2).text() == ("YcM=", True), "but not if that was all"
-    assert Printed(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").text()[1]
+    assert ChildOutput("aé".encode()[:2], b"", 2).decode_text() == ("YcM=", True), "but not if that was all"
+    assert ChildOutput(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").decode_text()[1]
 
 
 @pytest.mark.parametrize(
     ("size", "words"), [(5, "5 bytes"), (1024, "1 KiB"), (1_600_000, "1.5 MiB"), (2 << 30, "2 GiB")]
 )
 def test_sizes_are_told_as_people_say_them(size: int, words: str) -> None:
-    assert in_words(size) == words
+    assert format_size(size) == words

@@ -16,9 +16,9 @@ from pflow.config import Settings
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context, Outcome
 from pflow.nodes import python as node
-from pflow.nodes.python import python
+from pflow.nodes.python import run_python
 from pflow.python_code import NO_RESULT
-from pflow.registry.interface import Interface, interface_from
+from pflow.registry.interface import Interface, parse_interface
 from pflow.service import Service
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 
@@ -30,11 +30,11 @@ def context(tmp_path: Path) -> Context:
 
 def interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "python.json").read_text())["nodes"]
-    return {one["type"]: interface_from(one, source="builtin") for one in plain}
+    return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
 async def run(context: Context, code: str, **more: Any) -> Outcome:
-    return await python({"code": code, **more}, context)
+    return await run_python({"code": code, **more}, context)
 
 
 async def failure(context: Context, code: str, **more: Any) -> NodeFailed:
@@ -109,18 +109,18 @@ def test_every_json_value_goes_in_and_comes_back_the_same(context: Context, valu
 @pytest.mark.parametrize(
     ("code", "message", "hint"),
     [
-        ("result = {'a': [1, {2}]}", "result['a'][1] is of the kind set", "sorted"),
+        ("result = {'a': [1, {2}]}", "result['a'][1] has the type set", "sorted"),
         ("result = {1: 2}", "has the key 1, which is not text", "str(key)"),
         ("result = float('nan')", "result is nan", "None"),
         ("result = [1e999]", "result[0] is inf", "None"),
         ("result = 2**64", "more than 64 bits", "str"),
-        ("result = 'a\\ud800'", "half a character", "utf-8"),
-        ("result = {'a\\ud800': 1}", "a key of result holds half a character", "utf-8"),
-        ("result = b'x'", "kind bytes", "base64"),
-        ("import datetime\nresult = datetime.date(2020, 1, 1)", "kind date", "isoformat"),
-        ("result = object()", "kind object", "dicts with text as keys"),
-        ("result = []\nresult.append(result)", "holds itself", ""),
-        ("result = 1\nfor _ in range(500): result = [result]", "200 deep", ""),
+        ("result = 'a\\ud800'", "lone surrogate", "utf-8"),
+        ("result = {'a\\ud800': 1}", "a key of result contains a lone surrogate", "utf-8"),
+        ("result = b'x'", "type bytes", "base64"),
+        ("import datetime\nresult = datetime.date(2020, 1, 1)", "type date", "isoformat"),
+        ("result = object()", "type object", "dicts with text keys"),
+        ("result = []\nresult.append(result)", "contains itself", ""),
+        ("result = 1\nfor _ in range(500): result = [result]", "200 levels deep", ""),
         ("action = 3", "`action` is int", "action"),
         ("action = ''", "`action` is str", "action"),
     ],
@@ -252,9 +252,9 @@ async def test_an_input_that_can_be_no_variable_is_refused(context: Context, nam
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"memory_mb": 1}, "too little"),
+        ({"memory_mb": 1}, "at least 64"),
         ({"timeout": 0}, "`timeout`"),
-        ({"inputs": {"a": {1, 2}}}, "no JSON value"),
+        ({"inputs": {"a": {1, 2}}}, "without a JSON form"),
     ],
 )
 async def test_parameters_that_make_no_sense_are_refused(
@@ -344,10 +344,10 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Con
         ("x = 1\n\nresult = x / 0  # oops", "Line 3 of the code is `result = x / 0  # oops`."),
         ("def f():\n    raise ValueError('no')\nf()", "Line 2 of the code is `raise ValueError('no')`."),
         ("x = 1\x0c\nresult = (", "Line 2 of the code is `result = (`."),
-        ("result = price * 2", "Values reach the code as `inputs`, each as a variable of its own name; here: a, b."),
+        ("result = price * 2", "Values reach the code as `inputs`, each as a variable of the same name; here: a, b."),
         ("result = a['x']", "here: a, b. Line 1 of the code is `result = a['x']`."),
-        ("import no_such_module", "install the module there, or do without it. Line 1"),
-        ("def f():\n    f()\nf()", "It calls itself without end, or too deep. Line 2"),
+        ("import no_such_module", "install this one there. Line 1"),
+        ("def f():\n    f()\nf()", "It recurses endlessly, or too deep. Line 2"),
         ("import sys\nsys.exit(3)", "to choose an edge, set `action`. Line 2"),
         ("exec('1 / 0')", "Line 1 of the code is `exec('1 / 0')`."),
     ],
@@ -357,12 +357,12 @@ async def test_a_failure_of_the_code_says_where_it_is_and_what_may_help(context:
 
 
 async def test_code_that_misses_a_value_and_has_no_inputs_is_told_of_them(context: Context) -> None:
-    assert "`inputs`, each as a variable of its own name; here there are none." in (await failure(context, "x")).hint
+    assert "`inputs`, each as a variable of the same name; this node has none." in (await failure(context, "x")).hint
 
 
 async def test_a_line_of_a_secret_within_the_code_is_not_told(context: Context) -> None:
     failed = await failure(knowing(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
-    assert failed.hint == "What it printed to stderr tells more."
+    assert failed.hint == "See its stderr for details."
     failed = await failure(knowing(context), f"{{}}['{TOKEN}']")
     assert "Line 1 of the code is `{}['***']`." in failed.hint
 

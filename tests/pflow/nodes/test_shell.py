@@ -9,8 +9,8 @@ import pytest
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context, Outcome
-from pflow.nodes.shell import shell
-from pflow.registry.interface import Interface, interface_from
+from pflow.nodes.shell import run_shell
+from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.longsecrets import KEY_FILE, PIECE, TOKEN, knowing
 
 
@@ -21,17 +21,17 @@ def context(tmp_path: Path) -> Context:
 
 def interface() -> Interface:
     (plain,) = json.loads((resources.files("pflow.nodes") / "shell.json").read_text())["nodes"]
-    return interface_from(plain, source="builtin")
+    return parse_interface(plain, source="builtin")
 
 
 async def failure(context: Context, **params: Any) -> NodeFailed:
     with pytest.raises(NodeFailed) as caught:
-        await shell(params, context)
+        await run_shell(params, context)
     return caught.value
 
 
 async def test_a_command_gives_its_outputs(context: Context) -> None:
-    assert await shell({"command": "echo out; echo err >&2"}, context) == {
+    assert await run_shell({"command": "echo out; echo err >&2"}, context) == {
         "stdout": "out",
         "stdout_is_binary": False,
         "stderr": "err\n",
@@ -42,8 +42,8 @@ async def test_a_command_gives_its_outputs(context: Context) -> None:
 
 
 async def test_newlines_at_the_end_stay_if_they_are_wanted(context: Context) -> None:
-    assert (await shell({"command": "printf 'a\\n\\n'"}, context))["stdout"] == "a"
-    assert (await shell({"command": "printf 'a\\n\\n'", "strip_newline": False}, context))["stdout"] == "a\n\n"
+    assert (await run_shell({"command": "printf 'a\\n\\n'"}, context))["stdout"] == "a"
+    assert (await run_shell({"command": "printf 'a\\n\\n'", "strip_newline": False}, context))["stdout"] == "a\n\n"
 
 
 @pytest.mark.parametrize(
@@ -61,28 +61,28 @@ async def test_newlines_at_the_end_stay_if_they_are_wanted(context: Context) -> 
     ],
 )
 async def test_any_value_can_be_read_from_stdin(context: Context, given: Any, read: str) -> None:
-    outputs = await shell({"command": "cat", "stdin": given, "strip_newline": False}, context)
+    outputs = await run_shell({"command": "cat", "stdin": given, "strip_newline": False}, context)
     assert outputs["stdout"] == read
 
 
 async def test_without_stdin_there_is_nothing_to_read(context: Context) -> None:
-    assert (await shell({"command": "cat", "stdin": None, "timeout": 20}, context))["stdout"] == ""
+    assert (await run_shell({"command": "cat", "stdin": None, "timeout": 20}, context))["stdout"] == ""
 
 
 async def test_a_value_that_json_cannot_say_is_refused(context: Context) -> None:
-    assert "`stdin` has no form as text" in (await failure(context, command="cat", stdin={1, 2})).message
+    assert "`stdin` cannot be written as text" in (await failure(context, command="cat", stdin={1, 2})).message
 
 
 async def test_variables_of_env_reach_the_command_as_text(context: Context) -> None:
     env = {"TEXT": "a b", "NUMBER": 3, "FLAG": True, "NONE": None, "LIST": [1, "x"]}
-    outputs = await shell({"command": 'echo "$TEXT|$NUMBER|$FLAG|$NONE|$LIST"', "env": env}, context)
+    outputs = await run_shell({"command": 'echo "$TEXT|$NUMBER|$FLAG|$NONE|$LIST"', "env": env}, context)
     assert outputs["stdout"] == 'a b|3|true||[1,"x"]'
 
 
 async def test_values_of_templates_reach_the_command_but_are_never_code_and_never_shown(context: Context) -> None:
     hostile = "$(touch pwned); `touch pwned`; 'touch pwned' \"; touch pwned; #\nnext"
     private = {"__environment__": {"PFLOW_1": hostile}}
-    outputs = await shell({"command": 'printf %s "$PFLOW_1" | wc -c', "env": {"A": "1"}, **private}, context)
+    outputs = await run_shell({"command": 'printf %s "$PFLOW_1" | wc -c', "env": {"A": "1"}, **private}, context)
     assert int(outputs["stdout"]) == len(hostile)
     assert hostile not in str(outputs)
     assert "__environment__" not in outputs
@@ -93,11 +93,13 @@ async def test_values_of_templates_reach_the_command_but_are_never_code_and_neve
 
 async def test_a_command_runs_in_the_folder_it_is_told(context: Context, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    assert (await shell({"command": "pwd -P", "cwd": "sub"}, context))["stdout"] == str((tmp_path / "sub").resolve())
+    assert (await run_shell({"command": "pwd -P", "cwd": "sub"}, context))["stdout"] == str(
+        (tmp_path / "sub").resolve()
+    )
     failed = await failure(context, command="pwd", cwd="no/such")
     assert "no folder" in failed.message
     assert "`cwd`" in failed.hint
-    assert "nobody" in (await failure(context, command="pwd", cwd="~no-such-user/x")).message
+    assert "unknown user" in (await failure(context, command="pwd", cwd="~no-such-user/x")).message
 
 
 async def test_a_failing_command_tells_its_exit_code_and_the_end_of_its_stderr(context: Context) -> None:
@@ -121,12 +123,12 @@ async def test_no_exit_code_but_zero_is_guessed_to_be_a_success(context: Context
 
 
 async def test_no_command_is_refused_for_what_it_looks_like(context: Context) -> None:
-    outputs = await shell({"command": "echo 'rm -rf /; mkfs.ext4; :(){ :|:& };:'"}, context)
+    outputs = await run_shell({"command": "echo 'rm -rf /; mkfs.ext4; :(){ :|:& };:'"}, context)
     assert outputs["stdout"].startswith("rm -rf /")
 
 
 async def test_ignored_errors_are_a_success_with_their_exit_code(context: Context) -> None:
-    outputs = await shell({"command": "echo some; exit 3", "ignore_errors": True}, context)
+    outputs = await run_shell({"command": "echo some; exit 3", "ignore_errors": True}, context)
     assert (outputs["stdout"], outputs["exit_code"]) == ("some", 3)
 
 
@@ -147,7 +149,7 @@ async def test_an_end_by_a_signal_is_told_as_such(context: Context) -> None:
 
 async def test_a_timeout_fails_with_what_was_printed_until_then_even_if_errors_are_ignored(context: Context) -> None:
     with pytest.raises(NodeTimedOut) as caught:
-        await shell({"command": "echo some; sleep 600", "timeout": 1, "ignore_errors": True}, context)
+        await run_shell({"command": "echo some; sleep 600", "timeout": 1, "ignore_errors": True}, context)
     assert caught.value.code == "node_timed_out"
     assert caught.value.outputs["stdout"] == "some\n"
 
@@ -158,13 +160,13 @@ async def test_a_time_that_is_none_is_refused(context: Context, seconds: Any) ->
 
 
 async def test_what_is_no_utf8_comes_in_base64(context: Context) -> None:
-    outputs = await shell({"command": r"printf '\377\376'; printf '\200' >&2"}, context)
+    outputs = await run_shell({"command": r"printf '\377\376'; printf '\200' >&2"}, context)
     assert (outputs["stdout"], outputs["stdout_is_binary"]) == ("//4=", True)
     assert (outputs["stderr"], outputs["stderr_is_binary"]) == ("gA==", True)
 
 
 async def test_much_output_is_in_a_file(context: Context) -> None:
-    outputs = await shell({"command": "seq 3000000"}, context)
+    outputs = await run_shell({"command": "seq 3000000"}, context)
     whole = Path(outputs["stdout_file"]).read_text()
     assert (whole.splitlines()[-1], len(whole)) == ("3000000", outputs["stdout_size"])
     assert whole.startswith(outputs["stdout"])
@@ -179,7 +181,7 @@ async def test_a_command_that_is_too_long_for_the_system_is_told(context: Contex
 
 async def test_the_interface_declares_every_output(context: Context) -> None:
     declared = set(interface().outputs)
-    assert set(await shell({"command": "seq 500000; seq 500000 >&2"}, context)) <= declared
+    assert set(await run_shell({"command": "seq 500000; seq 500000 >&2"}, context)) <= declared
     assert set((await failure(context, command="kill -9 $$")).outputs) <= declared
     assert interface().effect == "effectful"
 
@@ -216,7 +218,7 @@ async def test_a_variable_that_the_command_uses_and_does_not_inherit_is_a_warnin
     context: Context, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
-    outcome = await shell({"command": command}, context)
+    outcome = await run_shell({"command": command}, context)
     assert isinstance(outcome, Outcome)
     assert outcome.warnings == (
         "The command uses $MY_SERVICE_TOKEN, which it does not inherit from pflow's environment. "
@@ -242,4 +244,4 @@ async def test_a_variable_that_the_command_has_or_sets_is_no_warning(
 ) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
     monkeypatch.setenv("PWD", "/")
-    assert not isinstance(await shell({"command": command, **params}, context), Outcome)
+    assert not isinstance(await run_shell({"command": command, **params}, context), Outcome)

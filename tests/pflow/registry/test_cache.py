@@ -18,13 +18,13 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     from pflow.registry import discovery
 
     seen: list[Path] = []
-    real = discovery.discover
+    real = discovery.discover_nodes
 
     def counted(home: Path, *more: object) -> object:
         seen.append(home)
         return real(home, *more)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(discovery, "discover", counted)
+    monkeypatch.setattr(discovery, "discover_nodes", counted)
     return seen
 
 
@@ -120,7 +120,7 @@ def test_names_that_are_no_text_are_told_and_do_no_harm(tmp_path: Path) -> None:
         registry = Registry(home)
         assert registry.get("mine") is not None
         assert [str(problem) for problem in registry.problems] == [
-            "nodes: It has files whose names are no text. Rename them."
+            "nodes: It has files whose names are not valid text. Rename them."
         ]
 
 

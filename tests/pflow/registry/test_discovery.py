@@ -6,16 +6,16 @@ from typing import Any
 import orjson
 import pytest
 
-from pflow.registry.discovery import BUILT_IN, discover
+from pflow.registry.discovery import BUILT_IN, discover_nodes
 from tests.pflow.registry.homes import SOURCE, declare, list_tools, make_importable, node, offer, own
 
 
 def interface_of(home: Path, kind: str) -> dict[str, Any]:
-    return orjson.loads(discover(home).components[kind].line)
+    return orjson.loads(discover_nodes(home).components[kind].line)
 
 
 def problems_of(home: Path) -> list[str]:
-    return [str(problem) for problem in discover(home).problems]
+    return [str(problem) for problem in discover_nodes(home).problems]
 
 
 def the_problem(home: Path) -> str:
@@ -24,7 +24,7 @@ def the_problem(home: Path) -> str:
 
 
 def test_every_file_of_built_in_nodes_is_sound(tmp_path: Path) -> None:
-    found = discover(tmp_path)
+    found = discover_nodes(tmp_path)
     assert found.problems == []
     files = {component.where for component in found.components.values()}
     assert {f"pflow/nodes/{path.name}" for path in BUILT_IN.glob("*.json")} <= files
@@ -64,7 +64,7 @@ def test_of_two_installations_of_a_package_the_first_on_the_path_counts(
     for version in ("1", "2"):
         offer(tmp_path / version, f"twice{version}", node(f"twice-{version}", run="m:f"), name="twice", version=version)
         make_importable(monkeypatch, tmp_path / version)
-    found = discover(tmp_path / "home")
+    found = discover_nodes(tmp_path / "home")
     assert "twice-2" in found.components
     assert "twice-1" not in found.components
 
@@ -84,7 +84,7 @@ def test_an_entry_point_of_a_package_that_is_gone_is_told_and_looked_for_again(
     meta.mkdir(parents=True)
     (meta / "entry_points.txt").write_text("[pflow.nodes]\ngone = nowhere_to_be_found.nodes:x [extra]\n")
     make_importable(monkeypatch, tmp_path / "site")
-    found = discover(tmp_path)
+    found = discover_nodes(tmp_path)
     assert "beside the module nowhere_to_be_found.nodes" in str(found.problems[0])
     assert found.stamps["module nowhere_to_be_found.nodes"] == []
 
@@ -95,13 +95,13 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
     own(tmp_path, node("read-file"), node("mine"), node("mine", description="Again."))
     offer(tmp_path / "site", "late.nodes", node("mine", run="late.nodes:f"))
     make_importable(monkeypatch, tmp_path / "site")
-    found = discover(tmp_path)
+    found = discover_nodes(tmp_path)
     assert orjson.loads(found.components["read-file"].line)["source"] == "builtin"
     assert orjson.loads(found.components["mine"].line)["description"] == "Does mine."
     told = [str(problem) for problem in found.problems]
-    assert "The type 'read-file' is taken by pflow/nodes/files.json; this one is left out." in told[0]
-    assert told[1].startswith("nodes/own.json: The type 'mine' is taken by nodes/own.json")
-    assert told[2].startswith("entry point made-up of made_up: The type 'mine' is taken by nodes/own.json")
+    assert "The type 'read-file' is already declared by pflow/nodes/files.json; this declaration is skipped." in told[0]
+    assert told[1].startswith("nodes/own.json: The type 'mine' is already declared by nodes/own.json")
+    assert told[2].startswith("entry point made-up of made_up: The type 'mine' is already declared by nodes/own.json")
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
         (b"{", "It is not JSON"),
         (b"\xff\xfe", "It is not JSON"),
         (b"[" * 100_000, "It is not JSON"),
-        (b"[]", "It holds no list `nodes`"),
-        (b'{"nodes": {}}', "It holds no list `nodes`"),
+        (b"[]", "It does not have a list `nodes`"),
+        (b'{"nodes": {}}', "It does not have a list `nodes`"),
         (b'{"nodes": [null]}', "A node cannot be used: `type` must be text"),
         (b'{"nodes": [{"type": "odd"}]}', "The node 'odd' cannot be used: `description` must be text"),
     ],
@@ -122,19 +122,19 @@ def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
 ) -> None:
     own(tmp_path, node("mine"))
     (tmp_path / "nodes" / "bad.json").write_bytes(content)
-    assert "mine" in discover(tmp_path).components
+    assert "mine" in discover_nodes(tmp_path).components
     assert the_problem(tmp_path).startswith(f"nodes/bad.json: {told}")
 
 
 @pytest.mark.parametrize(
     ("run", "told"),
     [
-        ("gone.py:run", "there is no file gone.py beside it"),
+        ("gone.py:run", "there is no file gone.py in the same folder"),
         ("package.module:run", "`run` must be `file.py:function`"),
         ("../own.py:run", "`run` must be `file.py:function`"),
         ("/etc/own.py:run", "`run` must be `file.py:function`"),
         ("own.py", "`run` must be `file.py:function`"),
-        ("folder.py:run", "it is no file"),
+        ("folder.py:run", "it is not a regular file"),
         ("out.py:run", "The path leads outside its folder"),
     ],
 )
@@ -151,7 +151,7 @@ def test_code_of_a_user_is_a_file_beside_its_declaration_and_nowhere_else(tmp_pa
 def test_a_link_that_stays_in_the_folder_is_followed(tmp_path: Path) -> None:
     own(tmp_path, node("mine", run="other.py:run"))
     (tmp_path / "nodes" / "other.py").symlink_to("own.py")
-    assert "mine" in discover(tmp_path).components
+    assert "mine" in discover_nodes(tmp_path).components
 
 
 def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nodes" / "pipe.json")
     (tmp_path / "nodes" / "folder.json").mkdir()
     (tmp_path / "nodes" / "dangling.json").symlink_to("nothing")
-    found = discover(tmp_path)
+    found = discover_nodes(tmp_path)
     assert "mine" in found.components
     assert [problem.where for problem in found.problems] == ["nodes/folder.json", "nodes/pipe.json"]
 
@@ -185,7 +185,7 @@ def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
     for _ in range(300):
         example, structure = {"x": example}, {"x": {"type": "dict", "structure": structure}}
     own(tmp_path, node("deep", example=example), node("deeper", outputs=structure), node("mine"))
-    assert "mine" in discover(tmp_path).components
+    assert "mine" in discover_nodes(tmp_path).components
     assert [str(problem) for problem in problems_of(tmp_path)] == [
         'nodes/own.json: The node \'deep\' is nested too deep. A file of nodes is {"nodes": [{"type": …, '
         '"description": …, "run": …}, …]}.',
@@ -197,8 +197,8 @@ def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"[]", "It holds no `servers`"),
-        (b'{"servers": 3}', "It holds no `servers`"),
+        (b"[]", "It does not have an object `servers`"),
+        (b'{"servers": 3}', "It does not have an object `servers`"),
         (b"nothing", "It is not JSON"),
         (b'{"servers": {"a": {"nodes": [{"type": "mcp-a-b"}]}}}', "The node 'mcp-a-b' cannot be used"),
     ],
@@ -209,7 +209,7 @@ def test_a_listing_of_tools_that_is_none_is_told(tmp_path: Path, content: bytes,
 
 
 def test_a_home_that_is_not_there_has_the_built_in_nodes_and_no_problems(tmp_path: Path) -> None:
-    found = discover(tmp_path / "nowhere")
+    found = discover_nodes(tmp_path / "nowhere")
     assert found.problems == []
     assert "read-file" in found.components
     assert not (tmp_path / "nowhere").exists()

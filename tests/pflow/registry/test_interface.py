@@ -4,14 +4,14 @@ from typing import Any
 import pytest
 
 from pflow.nodes import github
-from pflow.registry.interface import interface_from
+from pflow.registry.interface import parse_interface
 from pflow.registry.registry import Registry
 
 LEAST: dict[str, Any] = {"type": "t", "description": "d", "run": "m:f"}
 
 
 def test_the_least_that_declares_a_node_has_defaults_for_the_rest() -> None:
-    interface = interface_from(LEAST, source="builtin")
+    interface = parse_interface(LEAST, source="builtin")
     assert (interface.actions, interface.effect, interface.version) == (("default", "error"), "effectful", "1")
     assert (interface.params, interface.outputs, interface.example) == ({}, {}, {})
     assert interface.timeout is None
@@ -23,9 +23,9 @@ def test_params_and_outputs_may_be_types_alone_or_objects_with_structure() -> No
         "params": {"a": "str|int", "b": {"type": "dict", "required": True, "default": {"x": 1}, "description": "B"}},
         "outputs": {"c": "list", "d": {"type": "dict", "structure": {"e": "int", "f": {"structure": {"g": "any"}}}}},
     }
-    interface = interface_from(plain, source="user", file="nodes/x.json")
+    interface = parse_interface(plain, source="user", file="nodes/x.json")
     assert interface.params["a"].type == "str|int"
-    assert interface.params["b"].plain() == {
+    assert interface.params["b"].to_dict() == {
         "key": "b",
         "type": "dict",
         "required": True,
@@ -41,22 +41,22 @@ def test_params_and_outputs_may_be_types_alone_or_objects_with_structure() -> No
 
 def test_an_effect_may_depend_on_a_parameter() -> None:
     effect = {"param": "method", "values": {"get": "idempotent", "HEAD": "pure"}, "default": "effectful"}
-    interface = interface_from(
+    interface = parse_interface(
         {**LEAST, "effect": effect, "params": {"method": {"type": "str", "default": "GET"}}}, source="builtin"
     )
-    assert interface.effect_of({}) == "idempotent"
-    assert interface.effect_of({"method": "head"}) == "pure"
-    assert interface.effect_of({"method": "POST"}) == "effectful"
+    assert interface.get_effect({}) == "idempotent"
+    assert interface.get_effect({"method": "head"}) == "pure"
+    assert interface.get_effect({"method": "POST"}) == "effectful"
 
 
 def test_a_parameter_may_have_a_few_values_only_which_are_told() -> None:
     params = {"state": {"type": "str", "choices": ["open", "closed"]}, "level": {"choices": [1, 2.5, True]}, "a": "str"}
-    interface = interface_from({**LEAST, "params": params}, source="user")
+    interface = parse_interface({**LEAST, "params": params}, source="user")
     assert interface.params["state"].choices == ("open", "closed")
-    assert interface.params["state"].plain()["choices"] == ["open", "closed"]
+    assert interface.params["state"].to_dict()["choices"] == ["open", "closed"]
     assert interface.params["level"].choices == (1, 2.5, True)
     assert interface.params["a"].choices == ()
-    assert "choices" not in interface.params["a"].plain()
+    assert "choices" not in interface.params["a"].to_dict()
 
 
 @pytest.mark.parametrize(
@@ -82,27 +82,27 @@ def test_the_operations_of_github_are_its_choices(tmp_path: Path) -> None:
 
 def test_parameters_that_only_bound_are_limits() -> None:
     plain = {**LEAST, "params": {"command": "str", "timeout": "float"}, "limits": ["timeout"]}
-    assert interface_from(plain, source="user").limits == ("timeout",)
-    assert interface_from(LEAST, source="user").limits == ()
+    assert parse_interface(plain, source="user").limits == ("timeout",)
+    assert parse_interface(LEAST, source="user").limits == ()
 
 
 @pytest.mark.parametrize("volatile", [True, False])
 def test_what_is_volatile_is_so_for_all_parameters(volatile: bool) -> None:
-    interface = interface_from({**LEAST, "volatile": volatile}, source="user")
-    assert (interface.is_volatile, interface.is_volatile_for({"a": 1})) == (volatile, volatile)
+    interface = parse_interface({**LEAST, "volatile": volatile}, source="user")
+    assert (interface.is_volatile, interface.is_volatile_with({"a": 1})) == (volatile, volatile)
 
 
 def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
     params = {"operation": {"type": "str", "default": "list"}}
     volatile = {"param": "operation", "values": ["list", "get"]}
-    interface = interface_from({**LEAST, "params": params, "volatile": volatile}, source="user")
-    assert [interface.is_volatile_for({"operation": one}) for one in ("get", "GET", "create", None)] == [
+    interface = parse_interface({**LEAST, "params": params, "volatile": volatile}, source="user")
+    assert [interface.is_volatile_with({"operation": one}) for one in ("get", "GET", "create", None)] == [
         True,
         True,
         False,
         True,
     ]
-    assert interface.is_volatile_for({})
+    assert interface.is_volatile_with({})
     assert interface.is_volatile is False
 
 
@@ -132,7 +132,7 @@ def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
         ({"params": {"a": {"choices": ["x", None]}}}, "`choices` of `a` must be a list"),
         ({"params": {"a": {"choices": [["x"]]}}}, "`choices` of `a` must be a list"),
         ({"limits": "timeout"}, "`limits` must be a list of texts"),
-        ({"params": {"a": "str"}, "limits": ["timeout"]}, "`limits` names `timeout`, which is none of `params`"),
+        ({"params": {"a": "str"}, "limits": ["timeout"]}, "`limits` names `timeout`, which is not one of `params`"),
         ({"volatile": "yes"}, "`volatile` must be true or false, or an object"),
         ({"volatile": {"param": "a"}}, "`volatile` must be true or false, or an object"),
         ({"volatile": {"values": ["a"]}}, "`volatile` must be true or false, or an object"),
@@ -143,4 +143,4 @@ def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
 )
 def test_what_is_wrong_is_said_whatever_it_is(wrong: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told.replace("(", r"\(")):
-        interface_from({**LEAST, **wrong}, source="user")
+        parse_interface({**LEAST, **wrong}, source="user")

@@ -22,13 +22,13 @@ def interface(registry: Registry, kind: str) -> Interface:
 def run(home: Path, kind: str) -> Any:
     registry = Registry(home)
     context = Context("run", "flow", "node", home, home, home)
-    return registry.function(interface(registry, kind))({}, context)
+    return registry.load_function(interface(registry, kind))({}, context)
 
 
 def test_a_built_in_node_is_imported_when_it_is_needed(tmp_path: Path) -> None:
     registry = Registry(tmp_path)
-    function = registry.function(interface(registry, "mcp"))
-    assert (function.__module__, function.__name__) == ("pflow.nodes.mcp", "call")
+    function = registry.load_function(interface(registry, "mcp"))
+    assert (function.__module__, function.__name__) == ("pflow.nodes.mcp", "call_named_tool")
 
 
 def test_a_users_node_runs_and_an_edit_is_taken_by_the_next_registry(tmp_path: Path) -> None:
@@ -52,7 +52,8 @@ def test_code_is_run_once_for_all_who_ask_and_compiled_nowhere(tmp_path: Path) -
     registry = Registry(tmp_path)
     found: list[Any] = []
     threads = [
-        threading.Thread(target=lambda: found.append(registry.function(interface(registry, "mine")))) for _ in range(8)
+        threading.Thread(target=lambda: found.append(registry.load_function(interface(registry, "mine"))))
+        for _ in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -68,7 +69,7 @@ def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_
     registry.load()
     (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
     with pytest.raises(NodeChanged, match=r"own\.py changed"):
-        registry.function(interface(registry, "mine"))
+        registry.load_function(interface(registry, "mine"))
     assert run(tmp_path, "mine") == {"said": "adieu"}
 
 
@@ -101,7 +102,7 @@ def test_code_that_became_a_link_out_of_its_folder_is_refused(tmp_path: Path) ->
     (tmp_path / "home" / "nodes" / "own.py").unlink()
     (tmp_path / "home" / "nodes" / "own.py").symlink_to(tmp_path / "elsewhere.py")
     with pytest.raises(PathRefused):
-        registry.function(mine)
+        registry.load_function(mine)
 
 
 def test_a_module_of_an_installed_package_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

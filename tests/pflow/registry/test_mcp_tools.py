@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from pflow.registry.interface import check_interface, interface_from
-from pflow.registry.mcp_tools import tool_interface
+from pflow.registry.interface import check_interface, parse_interface
+from pflow.registry.mcp_tools import make_tool_interface
 
 
 def tool(**more: Any) -> dict[str, Any]:
@@ -15,12 +15,12 @@ def schema(**properties: Any) -> dict[str, Any]:
 
 
 def params(**properties: Any) -> dict[str, Any]:
-    return tool_interface("web", tool(inputSchema=schema(**properties)))["params"]
+    return make_tool_interface("web", tool(inputSchema=schema(**properties)))["params"]
 
 
 def test_a_tool_becomes_a_node_type_that_names_its_server_and_itself() -> None:
-    plain = tool_interface("my-web", tool(name="find_all"))
-    interface = interface_from(plain, source="mcp", file="my-web/find_all")
+    plain = make_tool_interface("my-web", tool(name="find_all"))
+    interface = parse_interface(plain, source="mcp", file="my-web/find_all")
     assert interface.type == "mcp-my-web-find_all"
     assert interface.run == "pflow.nodes.mcp:call_tool"
     assert plain["tool"] == "find_all"
@@ -69,7 +69,7 @@ def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> N
         "required": ["kind", "ref"],
         "$defs": {"Ref": {"type": "object", "description": "A ref."}},
     }
-    plain = tool_interface("web", tool(inputSchema=inputs))
+    plain = make_tool_interface("web", tool(inputSchema=inputs))
     assert plain["params"] == {
         "kind": {
             "type": "str",
@@ -89,7 +89,7 @@ def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> N
     [(["a", None], ["a"]), ([1, 2.5, True], [1, 2.5, True]), ([None], None), ([["a"]], None), ([], None)],
 )
 def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any], choices: list[Any] | None) -> None:
-    plain = tool_interface("web", tool(inputSchema=schema(kind={"enum": allowed})))
+    plain = make_tool_interface("web", tool(inputSchema=schema(kind={"enum": allowed})))
     assert plain["params"]["kind"].get("choices") == choices
     check_interface(plain)
 
@@ -106,10 +106,12 @@ def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any]
 )
 def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(told: dict[str, Any]) -> None:
     inputs = {**schema(kind=told), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
-    plain = tool_interface("web", tool(inputSchema=inputs))
+    plain = make_tool_interface("web", tool(inputSchema=inputs))
     assert plain["params"]["kind"]["choices"] == ["a", "b"]
     assert plain["example"] == {"kind": "a"}
-    open_ended = tool_interface("web", tool(inputSchema=schema(kind={"anyOf": [{"enum": ["a"]}, {"type": "string"}]})))
+    open_ended = make_tool_interface(
+        "web", tool(inputSchema=schema(kind={"anyOf": [{"enum": ["a"]}, {"type": "string"}]}))
+    )
     assert "choices" not in open_ended["params"]["kind"]
 
 
@@ -123,12 +125,12 @@ def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(
     ],
 )
 def test_what_a_tool_does_to_the_world_follows_from_its_hints(hints: Any, effect: str) -> None:
-    assert tool_interface("web", tool(annotations=hints))["effect"] == effect
+    assert make_tool_interface("web", tool(annotations=hints))["effect"] == effect
 
 
 @pytest.mark.parametrize("hints", [{"readOnlyHint": True}, {"idempotentHint": True}, None])
 def test_a_tool_may_depend_on_what_nodes_before_it_did(hints: Any) -> None:
-    interface = interface_from(tool_interface("web", tool(annotations=hints)), source="mcp")
+    interface = parse_interface(make_tool_interface("web", tool(annotations=hints)), source="mcp")
     assert interface.reads_world
 
 
@@ -137,7 +139,7 @@ def test_the_result_has_the_structure_of_the_output_schema() -> None:
         **schema(items={"type": "array", "items": {"$ref": "#/$defs/Item"}}, count={"type": "integer"}),
         "$defs": {"Item": schema(url={"type": "string", "description": "Where it is."})},
     }
-    result = tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
+    result = make_tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
     assert result["type"] == "dict"
     assert result["structure"]["count"]["type"] == "int"
     assert result["structure"]["items"]["structure"] == {"url": {"type": "str", "description": "Where it is."}}
@@ -148,22 +150,27 @@ def test_a_result_that_is_wrapped_is_described_as_what_is_in_the_wrapping() -> N
         **schema(result={"type": "array", "items": {"$ref": "#/$defs/Item"}}),
         "$defs": {"Item": schema(id={"type": "integer"})},
     }
-    result = tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
+    result = make_tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
     assert (result["type"], result["structure"]) == ("list", {"id": {"type": "int", "description": ""}})
 
 
 def test_only_a_tool_that_says_so_takes_what_is_not_listed() -> None:
-    assert tool_interface("web", tool())["open_params"] is False
-    assert tool_interface("web", tool(inputSchema={"type": "object"}))["open_params"] is True
-    assert tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": True}))["open_params"] is True
-    assert tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": False}))["open_params"] is False
+    assert make_tool_interface("web", tool())["open_params"] is False
+    assert make_tool_interface("web", tool(inputSchema={"type": "object"}))["open_params"] is True
+    assert (
+        make_tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": True}))["open_params"] is True
+    )
+    assert (
+        make_tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": False}))["open_params"]
+        is False
+    )
 
 
 def test_another_schema_or_another_version_of_the_server_is_another_version_of_the_node() -> None:
-    first = tool_interface("web", tool(), version="1")["version"]
-    assert tool_interface("web", tool(), version="1")["version"] == first
-    assert tool_interface("web", tool(), version="2")["version"] != first
-    assert tool_interface("web", tool(inputSchema=schema(a={})), version="1")["version"] != first
+    first = make_tool_interface("web", tool(), version="1")["version"]
+    assert make_tool_interface("web", tool(), version="1")["version"] == first
+    assert make_tool_interface("web", tool(), version="2")["version"] != first
+    assert make_tool_interface("web", tool(inputSchema=schema(a={})), version="1")["version"] != first
 
 
 @pytest.mark.parametrize(
@@ -181,11 +188,11 @@ def test_another_schema_or_another_version_of_the_server_is_another_version_of_t
     ],
 )
 def test_odd_schemas_still_make_a_sound_interface(odd: dict[str, Any]) -> None:
-    interface = interface_from(tool_interface("web", tool(**odd)), source="mcp")
+    interface = parse_interface(make_tool_interface("web", tool(**odd)), source="mcp")
     assert 0 < len(interface.description) <= 1_000
 
 
 @pytest.mark.parametrize("name", [None, "", 3])
 def test_a_tool_without_a_name_is_none(name: Any) -> None:
     with pytest.raises(ValueError, match="name"):
-        tool_interface("web", tool(name=name))
+        make_tool_interface("web", tool(name=name))

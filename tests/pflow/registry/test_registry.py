@@ -40,20 +40,20 @@ def test_a_type_of_another_name_is_similar_to_the_type_of_the_same_meaning(
     tmp_path: Path, type_name: str, meant: str
 ) -> None:
     registry = Registry(tmp_path)
-    assert registry.similar(type_name)[0] == meant
+    assert registry.find_similar(type_name)[0] == meant
     matches = registry.search(type_name)
     assert len(matches) == 1 or matches[0].score > matches[1].score, "not by the order of the alphabet alone"
 
 
 @pytest.mark.parametrize("type_name", ["zzzzz", "if", "", "名"])
 def test_a_type_that_means_nothing_here_is_similar_to_none(tmp_path: Path, type_name: str) -> None:
-    assert Registry(tmp_path).similar(type_name) == []
+    assert Registry(tmp_path).find_similar(type_name) == []
 
 
 def test_interfaces_are_found_by_type_and_nothing_else(tmp_path: Path) -> None:
     registry = Registry(tmp_path)
     interfaces = registry.load()
-    assert registry.types() == sorted(interfaces)
+    assert registry.list_types() == sorted(interfaces)
     assert interfaces["read-file"].type == "read-file"
     assert registry.get("read-file") == interfaces["read-file"]
     assert registry.get("no-such-type") is None
@@ -69,7 +69,7 @@ def test_github_finds_the_nodes_for_github_with_their_interfaces(tmp_path: Path)
     assert matches[0].type == "github"
     assert all(match.type.startswith("github") for match in matches[:5])
     assert matches[0].matched == ("github",)
-    plain = matches[0].interface.plain()
+    plain = matches[0].interface.to_dict()
     assert "repo" in [one["key"] for one in plain["inputs"]]
     assert plain["actions"][:1] == ["default"]
 
@@ -84,8 +84,8 @@ def test_how_often_a_type_was_used_decides_between_equals(tmp_path: Path) -> Non
 
 def test_an_empty_query_gives_all_types_in_their_order_and_a_limit_the_first_of_them(tmp_path: Path) -> None:
     registry = Registry(tmp_path)
-    assert [match.type for match in registry.search("")] == registry.types()
-    assert [match.type for match in registry.search("  ", limit=3)] == registry.types()[:3]
+    assert [match.type for match in registry.search("")] == registry.list_types()
+    assert [match.type for match in registry.search("  ", limit=3)] == registry.list_types()[:3]
 
 
 @requirement("PF-R17")
@@ -105,7 +105,7 @@ def test_no_nodes_at_all_is_an_empty_registry(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(discovery, "BUILT_IN", tmp_path / "none")
     monkeypatch.setattr(installed.sys, "path", [])
     registry = Registry(tmp_path)
-    assert (len(registry.load()), registry.types(), registry.search(""), registry.search("x")) == (0, [], [], [])
+    assert (len(registry.load()), registry.list_types(), registry.search(""), registry.search("x")) == (0, [], [], [])
     assert len(Registry(tmp_path).load()) == 0
 
 

@@ -6,18 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.registry.search import Document, document, ranked
+from pflow.registry.search import Document, make_document, rank_documents
 from tests.requirements import requirement
 
 SHOP = [
-    document("github-create-pr", description="Open a pull request.", keys=["title", "repo"], tags=["review"]),
-    document("github-list-issues", description="The issues of a repository.", keys=["repo", "state", "issues"]),
-    document("read-file", description="Read a text file.", keys=["file_path", "encoding", "content"], tags=["disk"]),
-    document("write-file", description="Write text to a file.", keys=["content", "file_path"], tags=["disk"]),
-    document("shell", description="Run a command.", keys=["command", "stdin", "stdout"], tags=["bash", "process"]),
-    document("llm", description="Ask a language model.", keys=["prompt", "model", "response"], tags=["ai"]),
-    document("http", description="Send a request to an address.", keys=["url", "method", "timeout"]),
-    document("mcp-slack-postMessage", description="Say something in a channel.", keys=["channelId", "text"]),
+    make_document("github-create-pr", description="Open a pull request.", keys=["title", "repo"], tags=["review"]),
+    make_document("github-list-issues", description="The issues of a repository.", keys=["repo", "state", "issues"]),
+    make_document(
+        "read-file", description="Read a text file.", keys=["file_path", "encoding", "content"], tags=["disk"]
+    ),
+    make_document("write-file", description="Write text to a file.", keys=["content", "file_path"], tags=["disk"]),
+    make_document("shell", description="Run a command.", keys=["command", "stdin", "stdout"], tags=["bash", "process"]),
+    make_document("llm", description="Ask a language model.", keys=["prompt", "model", "response"], tags=["ai"]),
+    make_document("http", description="Send a request to an address.", keys=["url", "method", "timeout"]),
+    make_document("mcp-slack-postMessage", description="Say something in a channel.", keys=["channelId", "text"]),
 ]
 
 
@@ -51,7 +53,7 @@ TREES = [
 
 
 def keys(query: str, documents: list[Document] = SHOP, limit: int | None = None) -> list[str]:
-    return [hit.key for hit in ranked(query, documents, limit=limit)]
+    return [hit.key for hit in rank_documents(query, documents, limit=limit)]
 
 
 def first(query: str) -> str:
@@ -60,17 +62,17 @@ def first(query: str) -> str:
 
 def test_a_name_is_worth_more_than_a_description_and_so_on_down_to_the_tags() -> None:
     twins = [
-        document("in-tags", tags=["quark"]),
-        document("in-keys", keys=["quark"]),
-        document("in-description", description="Has a quark."),
-        document("quark-here"),
-        document("nowhere", uses=1_000_000),
+        make_document("in-tags", tags=["quark"]),
+        make_document("in-keys", keys=["quark"]),
+        make_document("in-description", description="Has a quark."),
+        make_document("quark-here"),
+        make_document("nowhere", uses=1_000_000),
     ]
     assert keys("quark", twins) == ["quark-here", "in-description", "in-keys", "in-tags"]
 
 
 def test_use_never_outweighs_where_a_word_is_found() -> None:
-    pair = [document("in-description", description="A quark.", uses=1_000_000), document("quark-here")]
+    pair = [make_document("in-description", description="A quark.", uses=1_000_000), make_document("quark-here")]
     assert keys("quark", pair) == ["quark-here", "in-description"]
 
 
@@ -82,7 +84,7 @@ def test_the_exact_name_is_first_however_it_is_written() -> None:
 def test_words_are_compared_by_their_stems() -> None:
     assert first("reading files") == "read-file"
     assert first("repositories") == "github-list-issues"
-    assert ranked("repositories", SHOP)[0].matched == ("repositories",)
+    assert rank_documents("repositories", SHOP)[0].matched == ("repositories",)
 
 
 def test_names_with_humps_are_words_too() -> None:
@@ -119,13 +121,13 @@ def test_a_misspelt_word_finds_what_was_meant(query: str, meant: str) -> None:
 
 
 def test_a_misspelt_word_counts_only_where_the_word_itself_is_nowhere() -> None:
-    pair = [document("paper-find"), document("pager-send")]
+    pair = [make_document("paper-find"), make_document("pager-send")]
     assert keys("paper", pair) == ["paper-find"]
     assert keys("paqer", pair) == ["pager-send", "paper-find"]
 
 
 def test_the_beginning_of_a_word_finds_it_but_the_word_itself_comes_first() -> None:
-    pair = [document("gitlab-sync"), document("git-sync")]
+    pair = [make_document("gitlab-sync"), make_document("git-sync")]
     assert keys("git", pair) == ["git-sync", "gitlab-sync"]
     assert keys("ab", pair) == []
 
@@ -140,8 +142,8 @@ def test_a_sentence_finds_something() -> None:
 
 
 def test_what_shares_only_common_words_with_a_long_query_is_left_out() -> None:
-    crowd = [document(f"thing-{number}", description="Does it with a value.") for number in range(200)]
-    crowd.append(document("comet-finder", description="Finds comets in images of the sky."))
+    crowd = [make_document(f"thing-{number}", description="Does it with a value.") for number in range(200)]
+    crowd.append(make_document("comet-finder", description="Finds comets in images of the sky."))
     assert keys("find comets in images of the sky by their value", crowd) == ["comet-finder"]
 
 
@@ -152,24 +154,28 @@ def test_what_nothing_is_about_finds_nothing(query: str) -> None:
 
 @pytest.mark.parametrize("query", ["", "   ", "?!", "what is there to do", "\x00"])
 def test_a_query_that_says_nothing_gives_everything_in_one_order(query: str) -> None:
-    used = [document("b", uses=1), document("a", uses=1), document("c", uses=7), document("d")]
+    used = [make_document("b", uses=1), make_document("a", uses=1), make_document("c", uses=7), make_document("d")]
     assert keys(query, used) == ["c", "a", "b", "d"]
-    assert [hit.score for hit in ranked(query, used)] == [0.0] * 4
+    assert [hit.score for hit in rank_documents(query, used)] == [0.0] * 4
 
 
 def test_a_name_that_is_no_telling_word_is_still_first_for_itself() -> None:
-    assert keys("what", [document("a", uses=9), document("what")]) == ["what", "a"]
+    assert keys("what", [make_document("a", uses=9), make_document("what")]) == ["what", "a"]
 
 
 def test_words_of_any_script_are_found() -> None:
-    pages = [document("a", description="Читает файл"), document("b", description="读取文件的内容"), document("c")]
+    pages = [
+        make_document("a", description="Читает файл"),
+        make_document("b", description="读取文件的内容"),
+        make_document("c"),
+    ]
     assert keys("файл", pages) == ["a"]
     assert keys("读取文件", pages) == ["b"]
-    assert keys("CAFÉ", [document("x", description="A cafe.")]) == ["x"]
+    assert keys("CAFÉ", [make_document("x", description="A cafe.")]) == ["x"]
 
 
 def test_equals_are_ordered_by_use_and_then_by_name() -> None:
-    pairs = [document(f"twin-{letter}", uses=uses) for letter, uses in [("b", 0), ("c", 3), ("a", 0)]]
+    pairs = [make_document(f"twin-{letter}", uses=uses) for letter, uses in [("b", 0), ("c", 3), ("a", 0)]]
     assert keys("twin", pairs) == ["twin-c", "twin-a", "twin-b"]
 
 
@@ -180,30 +186,30 @@ _texts = st.text(max_size=30) | st.sampled_from(["file", "read file", "github", 
 def test_any_text_can_be_asked_for_and_the_order_of_documents_does_not_matter(
     query: str, names: list[str], notes: str, seed: int
 ) -> None:
-    documents = [document(name, description=notes, keys=[notes], tags=[name]) for name in names]
+    documents = [make_document(name, description=notes, keys=[notes], tags=[name]) for name in names]
     shuffled = documents[:]
     random.Random(seed).shuffle(shuffled)
-    hits = ranked(query, documents)
-    assert hits == ranked(query, shuffled)
-    assert hits[:2] == ranked(query, documents, limit=2)
+    hits = rank_documents(query, documents)
+    assert hits == rank_documents(query, shuffled)
+    assert hits[:2] == rank_documents(query, documents, limit=2)
     assert all(one.score >= other.score for one, other in pairwise(hits))
     assert {hit.key for hit in hits} <= set(names)
 
 
 @given(name=st.from_regex(r"[a-z]{4,12}(-[a-z]{4,12}){0,2}", fullmatch=True))
 def test_everything_is_found_first_by_its_own_name(name: str) -> None:
-    assert keys(name, [*SHOP, document(name)])[0] == name
+    assert keys(name, [*SHOP, make_document(name)])[0] == name
 
 
 def test_a_text_without_end_is_cut_and_not_waited_for() -> None:
     endless = "word " * 400_000
     started = time.process_time()
-    assert keys(endless, [document("a", description=endless, keys=[endless], tags=[endless])]) == ["a"]
+    assert keys(endless, [make_document("a", description=endless, keys=[endless], tags=[endless])]) == ["a"]
     assert time.process_time() - started < 2
 
 
 def test_the_first_twenty_four_words_of_the_first_thousand_characters_are_searched() -> None:
-    told = [document(f"n{number}", description=tree) for number, tree in enumerate(TREES)]
+    told = [make_document(f"n{number}", description=tree) for number, tree in enumerate(TREES)]
     assert sorted(keys(" ".join(TREES), told)) == sorted(f"n{number}" for number in range(24))
     assert keys(f"alder {'-' * 988} birch", told) == ["n0", "n1"]
     assert keys(f"alder {'-' * 994} birch", told) == ["n0"]
@@ -215,7 +221,7 @@ def test_a_thousand_nodes_and_a_thousand_workflows_are_ranked_within_the_limit()
     verbs = ["create", "read", "update", "delete", "list", "send", "copy", "merge"]
     things = ["issue", "file", "page", "row", "user", "card"]
     crowd = [
-        document(
+        make_document(
             f"{verb}-{thing}-{number}",
             description=f"{verb} a {thing} and give it back with all its fields, if it has changed since then. " * 2,
             keys=["repo", "title", "body", "labels", "state", "result"],
@@ -227,6 +233,6 @@ def test_a_thousand_nodes_and_a_thousand_workflows_are_ranked_within_the_limit()
         times: list[float] = []
         for _ in range(5):
             started = time.process_time()
-            ranked(query, crowd)
+            rank_documents(query, crowd)
             times.append(time.process_time() - started)
         assert min(times) < 0.2

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pflow.errors import InvalidInputs
-from pflow.scheduling.cron import LONGEST, cron_line
+from pflow.scheduling.cron import LONGEST, format_cron_line
 from pflow.scheduling.job import Job
-from pflow.scheduling.launchd import property_list
-from pflow.scheduling.systemd import service_unit, timer_unit
+from pflow.scheduling.launchd import render_property_list
+from pflow.scheduling.systemd import render_service, render_timer
 from pflow.scheduling.timing import parse_timing
 
 JOB = Job(
@@ -70,7 +70,7 @@ def cron_command(line: str) -> str:
 @pytest.mark.parametrize("value", HOSTILE)
 def test_systemd_runs_the_very_words_that_were_given(value: str) -> None:
     job = replace(JOB, inputs=(f"topic={value}",))
-    unit = service_unit(job)
+    unit = render_service(job)
     assert unit_words(unit) == job.command
     assert [line for line in unit.split("\n") if line.startswith("[")] == ["[Unit]", "[Service]"]
     assert "WorkingDirectory=/srv/50%% of it\n" in unit
@@ -81,7 +81,7 @@ def test_systemd_runs_the_very_words_that_were_given(value: str) -> None:
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_one_word_for_systemd(value: str) -> None:
     job = replace(JOB, inputs=(f"topic={value}",))
-    assert unit_words(service_unit(job)) == job.command
+    assert unit_words(render_service(job)) == job.command
 
 
 @given(TEXTS)
@@ -89,7 +89,7 @@ def test_any_text_is_one_word_for_systemd(value: str) -> None:
 def test_any_text_that_launchd_can_carry_comes_back_from_the_property_list(value: str) -> None:
     job = replace(JOB, inputs=(f"topic={value}",))
     try:
-        text = property_list(job)
+        text = render_property_list(job)
     except InvalidInputs:
         assert re.search(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]", value)
         return
@@ -108,7 +108,7 @@ def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: 
     program.write_text('#!/bin/sh\nfor word in "$PWD" "$PATH" "$@"; do printf "%s\\0" "$word"; done\n')
     program.chmod(0o755)
     job = replace(JOB, program=(str(program),), inputs=(f"topic={value}",), folder=str(folder), log=str(folder / "log"))
-    line = cron_line(job)
+    line = format_cron_line(job)
     assert "\n" not in line
     assert line.startswith("0 7 * * 1 ")
     done = subprocess.run(["/bin/sh", "-c", cron_command(line)], capture_output=True, text=True, check=True)
@@ -120,14 +120,14 @@ def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: 
 
 @pytest.mark.parametrize("value", ["a\nb", "a\\b", "a\rb", "\x07"])
 def test_what_cron_cannot_carry_is_refused_with_another_way(value: str) -> None:
-    with pytest.raises(InvalidInputs, match="cron cannot carry") as refused:
-        cron_line(replace(JOB, inputs=(f"topic={value}",)))
+    with pytest.raises(InvalidInputs, match="cron cannot store") as refused:
+        format_cron_line(replace(JOB, inputs=(f"topic={value}",)))
     assert refused.value.hint == "Write it to a file, and give topic=@FILE."
 
 
 def test_a_line_that_is_too_long_for_cron_is_refused() -> None:
-    with pytest.raises(InvalidInputs, match=f"cron takes {LONGEST}"):
-        cron_line(replace(JOB, inputs=("topic=" + "ü" * 400,)))
+    with pytest.raises(InvalidInputs, match=f"cron accepts {LONGEST}"):
+        format_cron_line(replace(JOB, inputs=("topic=" + "ü" * 400,)))
 
 
 @pytest.mark.parametrize("path", ["/a\nb", '/a"b', "/a$b", "/a\\b", "/a ", "/a\udcff"])
@@ -153,8 +153,8 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     folder = tmp_path / "50% of it"
     folder.mkdir()
     job = replace(JOB, program=("/bin/echo",), inputs=tuple(f"topic={one}" for one in HOSTILE), folder=str(folder))
-    (tmp_path / "pflow-report.service").write_text(service_unit(job), encoding="utf-8")
-    (tmp_path / "pflow-report.timer").write_text(timer_unit(job), encoding="utf-8")
+    (tmp_path / "pflow-report.service").write_text(render_service(job), encoding="utf-8")
+    (tmp_path / "pflow-report.timer").write_text(render_timer(job), encoding="utf-8")
     units = [str(tmp_path / f"pflow-report.{kind}") for kind in ("service", "timer")]
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
     done = subprocess.run(

@@ -71,12 +71,12 @@ def test_each_scheduler_is_given_the_time_in_its_own_form(
     text: str, calendar: str, cron: str, intervals: list[dict[str, int]]
 ) -> None:
     timing = parse_timing(text)
-    assert (timing.calendar(), timing.cron(), timing.intervals()) == (calendar, cron, intervals)
+    assert (timing.to_systemd(), timing.to_cron(), timing.to_launchd()) == (calendar, cron, intervals)
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
 def test_systemd_reads_every_calendar_as_it_is_meant() -> None:
-    calendars = [parse_timing(text).calendar() for text, *_ in READ]
+    calendars = [parse_timing(text).to_systemd() for text, *_ in READ]
     done = subprocess.run(["systemd-analyze", "calendar", *calendars], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     normal = [line.partition(": ")[2] for line in done.stdout.splitlines() if "Normalized form" in line]

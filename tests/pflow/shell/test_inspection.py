@@ -266,7 +266,7 @@ def test_values_of_stdin_and_env_are_not_run_either(params: Plain, program: str)
 def test_a_value_does_not_decide_what_runs_by_a_variable(env: Any) -> None:
     told = the(checked(shell_node(command="ls", env=env)), "template_in_environment")
     assert told.severity == "error"
-    assert "names of your own" in told.hint
+    assert "choose other names" in told.hint
 
 
 @pytest.mark.parametrize(

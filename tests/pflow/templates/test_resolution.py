@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed, TemplateUnresolved
-from pflow.templates.resolution import Resolution, Scope, as_text, texts_within
+from pflow.templates.resolution import Resolution, Scope, format_as_text, iter_texts
 from tests.requirements import requirement
 
 LONGEST = 64 * 1024 * 1024
@@ -28,16 +28,16 @@ JSON = st.recursive(
 
 def resolved(value: Any, **scope: Any) -> Any:
     resolution = Resolution(Scope(scope))
-    made = resolution.resolved(value)
-    resolution.check()
+    made = resolution.resolve_value(value)
+    resolution.raise_if_missing()
     return made
 
 
 def unresolved(value: Any, **scope: Any) -> TemplateUnresolved:
     resolution = Resolution(Scope(scope))
-    resolution.resolved(value)
+    resolution.resolve_value(value)
     with pytest.raises(TemplateUnresolved) as caught:
-        resolution.check(node="fetch")
+        resolution.raise_if_missing(node="fetch")
     return caught.value
 
 
@@ -71,12 +71,12 @@ def test_an_escaped_text_stands_for_itself(text: str) -> None:
 )
 def test_a_value_within_a_text_is_put_there_as_text(before: str, value: Any, behind: str) -> None:
     made = resolved(f"<{before}${{x}}{behind}>", x=value)
-    assert made == f"<{before}{as_text(value)}{behind}>"
+    assert made == f"<{before}{format_as_text(value)}{behind}>"
 
 
 @given(JSON)
 def test_a_value_as_text_is_json_unless_it_is_text_or_null(value: Any) -> None:
-    text = as_text(value)
+    text = format_as_text(value)
     if value is None:
         assert text == ""
     elif isinstance(value, str):
@@ -99,7 +99,7 @@ def test_a_value_as_text_is_json_unless_it_is_text_or_null(value: Any) -> None:
     ],
 )
 def test_a_value_within_a_text_is_written_as_json_even_where_that_is_rare(value: Any, text: str) -> None:
-    assert as_text(value) == text
+    assert format_as_text(value) == text
 
 
 @pytest.mark.parametrize(
@@ -180,8 +180,8 @@ def test_resolving_changes_neither_the_value_nor_the_scope() -> None:
 def test_names_of_an_item_hide_those_of_the_run() -> None:
     scope = Scope({"item": "inner"}, Scope({"item": "outer", "who": "run"}))
     resolution = Resolution(scope)
-    assert resolution.resolved("${item} ${who}") == "inner run"
-    assert scope.names() == ["item", "who"]
+    assert resolution.resolve_value("${item} ${who}") == "inner run"
+    assert scope.list_names() == ["item", "who"]
 
 
 @requirement("PF-E4")
@@ -217,9 +217,9 @@ def test_what_was_probably_meant_is_told() -> None:
         ("${f.stdout.list.b}", "`f.stdout.list` is a list of 2: its first is `f.stdout.list[0]`."),
         ("${f.stdout.list[${i}].b}", "`f.stdout.list[${i}]` is empty."),
         ("${f.stdout.list[${f.stdout.a.be}]}", "`f.stdout.a` has: bee, sea. Did you mean ${f.stdout.a.bee}?"),
-        ("${f.stdout.none.x}", "`f.stdout.none` is null, and has nothing in it."),
-        ("${f.text.x}", "`f.text` is text that is no JSON, and has nothing in it."),
-        ("${f.code.x}", "`f.code` is a number, and has nothing in it."),
+        ("${f.stdout.none.x}", "`f.stdout.none` is null, and does not have items."),
+        ("${f.text.x}", "`f.text` is text without JSON, and does not have items."),
+        ("${f.code.x}", "`f.code` is a number, and does not have items."),
     ],
 )
 def test_a_miss_below_a_node_is_told_with_what_there_is_at_the_deepest_place_that_exists(
@@ -363,11 +363,11 @@ def test_texts_within_a_value_are_all_found_however_deep() -> None:
     deep: Any = "bottom"
     for _ in range(5_000):
         deep = [deep]
-    assert list(texts_within(deep)) == ["bottom"]
-    assert sorted(texts_within({"k": ["a", ("b",), {"c"}], "n": 12, "y": b"raw", "t": True, "z": None})) == sorted(
+    assert list(iter_texts(deep)) == ["bottom"]
+    assert sorted(iter_texts({"k": ["a", ("b",), {"c"}], "n": 12, "y": b"raw", "t": True, "z": None})) == sorted(
         ["k", "a", "b", "c", "n", "12", "y", "raw", "t", "z"]
     )
-    assert list(texts_within({"k": "v"}, keys=False)) == ["v"]
+    assert list(iter_texts({"k": "v"}, keys=False)) == ["v"]
 
 
 @given(JSON)

@@ -8,11 +8,11 @@ from pflow.templates.syntax import (
     Literal,
     Reference,
     Template,
-    malformed_in,
-    pieces_of,
-    references_in,
-    strings_in,
-    templates_in,
+    find_malformed,
+    find_templates,
+    iter_references,
+    iter_strings,
+    parse_pieces,
 )
 
 NAMES = st.from_regex(r"[^\W\d][\w-]{0,20}", fullmatch=True).filter(lambda name: name not in ("true", "false", "null"))
@@ -49,7 +49,7 @@ TEMPLATE_LIKE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
 def only(text: str) -> Template:
-    (template,) = templates_in(text)
+    (template,) = find_templates(text)
     return template
 
 
@@ -91,7 +91,7 @@ def test_an_index_may_be_a_reference_of_its_own() -> None:
     (reference,) = template.choices
     assert isinstance(reference, Reference)
     assert reference.steps == ("list", Reference("inner", ("n",), "inner.n"), "rest")
-    assert [one.root for one in references_in(template)] == ["outer", "inner"]
+    assert [one.root for one in iter_references(template)] == ["outer", "inner"]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_choices_after_the_first_may_be_literals(text: str, values: list[object]
 
 
 def test_choices_are_in_the_order_they_are_written() -> None:
-    assert [one.text for one in references_in(only("${first.x ?? second[0] ?? third}"))] == [
+    assert [one.text for one in iter_references(only("${first.x ?? second[0] ?? third}"))] == [
         "first.x",
         "second[0]",
         "third",
@@ -170,54 +170,54 @@ def test_a_template_is_told_of_in_the_words_of_who_wrote_it() -> None:
     ],
 )
 def test_what_is_no_template_is_left_alone(text: str) -> None:
-    assert templates_in(text) == []
+    assert find_templates(text) == []
 
 
 @pytest.mark.parametrize("text", ["${HOME:-x}", "${1}", "${}", "${a ?? 007}", "${unclosed", '${"text"}', "${true}"])
 def test_a_beginning_that_is_no_template_is_malformed(text: str) -> None:
-    assert malformed_in(f"ab{text}") == [2]
+    assert find_malformed(f"ab{text}") == [2]
 
 
 def test_malformed_beginnings_are_found_between_templates_and_escapes() -> None:
-    assert malformed_in("${a} ${ $${b} ${c[${d}]} ${e") == [5, 25]
+    assert find_malformed("${a} ${ $${b} ${c[${d}]} ${e") == [5, 25]
 
 
 @pytest.mark.parametrize(
     "text", ["", "$", "$$", "plain $HOME", "$${x}", "$$${x}", "${a}", "${a[${b}]}", '${a ?? "${"}']
 )
 def test_what_is_well_formed_or_escaped_is_not_malformed(text: str) -> None:
-    assert malformed_in(text) == []
+    assert find_malformed(text) == []
 
 
 def test_an_escape_is_no_template_and_is_found_at_its_place() -> None:
-    assert templates_in("a $${x} b") == []
-    assert pieces_of("a $${x} ${y}") == (2, Template((Reference("y", (), "y"),), 8, 12))
+    assert find_templates("a $${x} b") == []
+    assert parse_pieces("a $${x} ${y}") == (2, Template((Reference("y", (), "y"),), 8, 12))
 
 
 def test_a_template_behind_an_escape_is_still_one() -> None:
-    assert [one.text for one in templates_in("$${a}${b}")] == ["b"]
+    assert [one.text for one in find_templates("$${a}${b}")] == ["b"]
 
 
 def test_an_unclosed_beginning_does_not_hide_the_template_behind_it() -> None:
-    assert [one.text for one in templates_in("${a ${b} ${HOME:-${c}}")] == ["b", "c"]
+    assert [one.text for one in find_templates("${a ${b} ${HOME:-${c}}")] == ["b", "c"]
 
 
 def test_texts_in_a_value_come_with_the_path_to_them() -> None:
     value = {"url": "u", "headers": {"accept": "h"}, "list": ["a", {"b": "c"}, [1, None, True]], "n": 5}
-    assert dict(strings_in(value)) == {"url": "u", "headers.accept": "h", "list[0]": "a", "list[1].b": "c"}
-    assert list(strings_in(["x"], "batch.items")) == [("batch.items[0]", "x")]
+    assert dict(iter_strings(value)) == {"url": "u", "headers.accept": "h", "list[0]": "a", "list[1].b": "c"}
+    assert list(iter_strings(["x"], "batch.items")) == [("batch.items[0]", "x")]
 
 
 def test_what_is_written_many_times_is_read_once() -> None:
-    first, *others = templates_in("${a.b[0] ?? 1}" * 10_000)
+    first, *others = find_templates("${a.b[0] ?? 1}" * 10_000)
     assert len(others) == 9_999
     assert all(other.choices is first.choices for other in others)
 
 
 @given(st.text().filter(lambda text: "${" not in text))
 def test_a_text_without_a_beginning_has_no_templates(text: str) -> None:
-    assert templates_in(text) == []
-    assert malformed_in(text) == []
+    assert find_templates(text) == []
+    assert find_malformed(text) == []
 
 
 @given(NAMES, STEPS)
@@ -231,14 +231,14 @@ def test_every_name_and_way_is_read_back_as_it_was_written(name: str, steps: str
 
 @given(TEMPLATE_LIKE)
 def test_every_beginning_is_a_template_or_escaped_or_malformed(text: str) -> None:
-    spans = [(one, one + 3) if isinstance(one, int) else (one.start, one.end) for one in pieces_of(text)]
+    spans = [(one, one + 3) if isinstance(one, int) else (one.start, one.end) for one in parse_pieces(text)]
     assert spans == sorted(spans)
-    malformed = set(malformed_in(text))
+    malformed = set(find_malformed(text))
     for at in range(len(text)):
         if text.startswith("${", at):
             is_inside = any(start <= at < end for start, end in spans)
             assert is_inside != (at in malformed)
-    for template in templates_in(text):
+    for template in find_templates(text):
         assert text[template.start : template.start + 2] == "${"
         assert text[template.end - 1] == "}"
 
@@ -263,6 +263,6 @@ def test_every_beginning_is_a_template_or_escaped_or_malformed(text: str) -> Non
     ids=range(13),
 )
 def test_no_text_of_a_million_characters_takes_long(text: str) -> None:
-    count = len(templates_in(text))
+    count = len(find_templates(text))
     assert count == (text.count("${a}") if "${a}" in text else 0)
-    malformed_in(text)
+    find_malformed(text)

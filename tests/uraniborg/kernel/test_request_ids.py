@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from paper_library.worker_threads import Threads
+from paper_library.worker_threads import WorkerThreads
 from tests.uraniborg.kernel.mcp import sample_server as sample
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
 from uraniborg.kernel.logging import configure_logging, get_logger
@@ -69,7 +69,7 @@ async def test_threads_of_a_request_have_its_id() -> None:
     thread = threading.Thread(target=in_this_context(lambda: found.append(current_request_id())))
     thread.start()
     await asyncio.to_thread(thread.join)
-    library = Threads(1, query_s=20, fetch_s=20)
+    library = WorkerThreads(1, query_s=20, fetch_s=20)
     found += [await library.run(current_request_id), await library.fetch(current_request_id)]
     library.close()
     assert found == [request_id] * 4

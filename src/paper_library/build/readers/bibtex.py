@@ -11,7 +11,7 @@ from paper_library.build.readers.bibtex_scanner import Block, Damage, scan_block
 from paper_library.build.readers.bibtex_venues import find_url, find_venue
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
 from paper_library.build.readers.files import read_lines_of_text, report_disk_errors
-from paper_library.retraction import notices_in_note
+from paper_library.retraction import parse_note
 from paper_library.text.bibtex import remove_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_bibtex_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_line, normalise_pages, split_list
@@ -70,7 +70,7 @@ def _make_entry(block: Block, where: str) -> Entry:
         institutions=_read_institutions(fields),
         kind=block.kind,
         language=_read_text(fields, "language", "langid"),
-        notices=[one for name in ("note", "addendum") for one in notices_in_note(_read_text(fields, name))],
+        notices=[one for name in ("note", "addendum") for one in parse_note(_read_text(fields, name))],
         bibtex=remove_paper_id(block.text),
         origin=where,
     )

@@ -7,7 +7,7 @@ from typing import Any, cast
 from paper_library.build.entry import SEARCH_FIELDS, Entry
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
 from paper_library.identity import is_paper_id
-from paper_library.retraction import merge_notices, notices_in_note, read_notices
+from paper_library.retraction import merge_notices, parse_note, read_notices
 from uraniborg.kernel.bibliography.author_lists import read_names
 from uraniborg.kernel.bibliography.clean_text import (
     clean_block,
@@ -216,7 +216,7 @@ def _add_notices(entry: Entry, value: Any) -> None:
 
 def _add_notices_of_note(entry: Entry, value: Any) -> None:
     """Add the retractions that a note describes, because CSL has no field for them."""
-    entry.notices = merge_notices([*entry.notices, *notices_in_note(clean_scalar(value))])
+    entry.notices = merge_notices([*entry.notices, *parse_note(clean_scalar(value))])
 
 
 def _set_bibtex(entry: Entry, value: Any) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers.dates import parse_year, parse_year_and_month
 from paper_library.build.readers.files import read_lines_of_text, report_disk_errors
-from paper_library.retraction import notices_in_note
+from paper_library.retraction import parse_note
 from uraniborg.kernel.bibliography.author_lists import uninvert_name
 from uraniborg.kernel.bibliography.clean_text import clean_lines, split_list
 
@@ -110,7 +110,7 @@ def _make_entry(record: _Record, where: str) -> Entry:
         issue=record.first_value("IS"),
         pages="-".join(filter(None, (record.first_value("SP"), record.first_value("EP")))),
         publisher=record.first_value("PB"),
-        notices=[one for note in record.list_values("N1") for one in notices_in_note(note)],
+        notices=[one for note in record.list_values("N1") for one in parse_note(note)],
         abstract=record.first_value("AB", "N2"),
         identifiers=_read_identifiers(record),
         keywords=_read_keywords(record),

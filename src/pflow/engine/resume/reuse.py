@@ -45,7 +45,7 @@ def can_reuse_result(
 
     Files that a later node removed do not count as missing.
     """
-    if not node.reuse or interface.is_volatile_for(params):
+    if not node.reuse or interface.is_volatile_with(params):
         return False
     written = resolve_paths(interface.writes, params, context)
     return all(os.path.exists(one) or one in removed_files for one in written)

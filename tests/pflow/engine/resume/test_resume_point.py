@@ -30,7 +30,7 @@ def finish(recorder: RunRecorder, *results: Result) -> RunRecorder:
     return recorder
 
 
-def dies(recorder: RunRecorder) -> None:
+def close_journal(recorder: RunRecorder) -> None:
     """As if its process were killed: the file stays, and nobody holds it."""
     recorder.journal.close()
 
@@ -91,7 +91,7 @@ def test_a_run_that_went_well_leaves_nothing(checkpoints: ResumePoint, folder: P
     assert not checkpoints.begin_run("run_3").is_resuming
 
 
-def test_what_a_run_that_died_finished_is_taken_over_and_what_it_was_at_is_uncertain(
+def test_what_a_run_that_died_finished_is_reused_and_what_it_was_at_is_uncertain(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
     died = finish(checkpoints.begin_run("run_1"), result("a"))
@@ -100,7 +100,7 @@ def test_what_a_run_that_died_finished_is_taken_over_and_what_it_was_at_is_uncer
     died.record_start("c", "f")
     died.record_start("d", "f")
     died.record_failure("d", "f")
-    dies(died)
+    close_journal(died)
     assert nodes(checkpoints.read_earlier_runs()) == {"a", "b"}
     past = checkpoints.begin_run("run_2").earlier
     assert nodes(past) == {"a", "b"}
@@ -112,7 +112,7 @@ def test_what_a_run_that_died_finished_is_taken_over_and_what_it_was_at_is_uncer
 def test_what_was_uncertain_stays_so_until_it_finishes(checkpoints: ResumePoint) -> None:
     first = checkpoints.begin_run("run_1")
     first.record_start("c", "f")
-    dies(first)
+    close_journal(first)
     checkpoints.begin_run("run_2").end_run(keep=True)
     third = checkpoints.begin_run("run_3")
     assert third.earlier.uncertain == {("c", "f")}
@@ -121,7 +121,7 @@ def test_what_was_uncertain_stays_so_until_it_finishes(checkpoints: ResumePoint)
     assert checkpoints.read_earlier_runs().uncertain == set()
 
 
-def test_a_run_that_lives_is_not_taken_over(checkpoints: ResumePoint) -> None:
+def test_a_run_that_lives_is_not_reused(checkpoints: ResumePoint) -> None:
     live = finish(checkpoints.begin_run("run_1"), result("a"))
     other = checkpoints.begin_run("run_2")
     assert not other.is_resuming
@@ -131,14 +131,14 @@ def test_a_run_that_lives_is_not_taken_over(checkpoints: ResumePoint) -> None:
     assert nodes(checkpoints.begin_run("run_3").earlier) == {"a"}
 
 
-def test_afresh_means_from_nothing_also_after_a_run_that_died(checkpoints: ResumePoint) -> None:
+def test_from_the_start_means_from_nothing_also_after_a_run_that_died(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("a"))
-    dies(finish(checkpoints.begin_run("run_2"), result("b")))
+    close_journal(finish(checkpoints.begin_run("run_2"), result("b")))
     recorder = checkpoints.begin_run("run_3", fresh=True)
     assert not recorder.is_resuming
     assert is_nothing(recorder.earlier)
     assert recorder.lineage == "run_3"
-    dies(recorder)
+    close_journal(recorder)
     assert nodes(checkpoints.begin_run("run_4").earlier) == set()
 
 
@@ -146,7 +146,7 @@ def test_afresh_means_from_nothing_also_after_a_run_that_died(checkpoints: Resum
 def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path, other: str) -> None:
     mine, theirs = ResumePoint(folder, "flow"), ResumePoint(folder, other)
     left(theirs, result("a"))
-    dies(finish(theirs.begin_run("run_2"), result("b")))
+    close_journal(finish(theirs.begin_run("run_2"), result("b")))
     with theirs.lock_effect(("b", "f")):
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         left(mine, result("c"))
@@ -187,7 +187,7 @@ def test_a_damaged_checkpoint_is_said_so_also_beside_the_journal_of_a_run_that_d
     checkpoints: ResumePoint, folder: Path
 ) -> None:
     left(checkpoints, result("a"))
-    dies(finish(checkpoints.begin_run("run_2"), result("b")))
+    close_journal(finish(checkpoints.begin_run("run_2"), result("b")))
     (folder / "flow.json").write_bytes(b"{")
     past = checkpoints.begin_run("run_3").earlier
     assert nodes(past) == {"b"}
@@ -199,7 +199,7 @@ def test_a_damaged_journal_is_said_so_and_the_rest_of_it_used(checkpoints: Resum
     with recorder.journal.path.open("ab") as stream:
         stream.write(b"\xff\n")
     finish(recorder, result("b"))
-    dies(recorder)
+    close_journal(recorder)
     past = checkpoints.begin_run("run_2").earlier
     assert nodes(past) == {"a", "b"}
     assert [told for told in past.notices if "damaged" in told]
@@ -257,7 +257,7 @@ def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pyte
 
 def test_the_journal_of_a_run_that_died_long_ago_is_too_old_as_well(checkpoints: ResumePoint, folder: Path) -> None:
     died = finish(checkpoints.begin_run("run_1"), result("a"))
-    dies(died)
+    close_journal(died)
     long_ago = died.journal.path.stat().st_mtime - 25 * 3600
     os.utime(died.journal.path, (long_ago, long_ago))
     past = checkpoints.begin_run("run_2").earlier
@@ -275,7 +275,7 @@ def test_a_clock_that_goes_back_makes_nothing_too_old(
     assert nodes(checkpoints.begin_run("run_2").earlier) == {"a"}
 
 
-def test_what_a_run_went_on_from_is_kept_though_it_grew_too_old_meanwhile(
+def test_what_a_run_went_on_from_is_stored_though_it_grew_too_old_meanwhile(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
@@ -299,7 +299,7 @@ def test_what_was_overwritten_does_not_stand_for_itself_any_more(checkpoints: Re
     assert kept.keys() == {("w", "two"), ("e", "one"), ("e", "two"), ("p", "one"), ("p", "two")}
 
 
-def test_what_turns_out_to_hold_a_secret_is_kept_without_it(checkpoints: ResumePoint, folder: Path) -> None:
+def test_what_turns_out_to_hold_a_secret_is_stored_without_it(checkpoints: ResumePoint, folder: Path) -> None:
     known = result("a", outputs=b'{"x":"zanzibar"}')
     recorder = finish(checkpoints.begin_run("run_1"), known, result("b"))
     assert recorder.end_run(keep=True, is_secret=lambda value: "zanzibar" in str(value))
@@ -308,7 +308,9 @@ def test_what_turns_out_to_hold_a_secret_is_kept_without_it(checkpoints: ResumeP
     assert {node: one.outputs for (node, _), one in results.items()} == {"a": None, "b": b'{"x":1}'}
 
 
-def test_what_a_run_went_on_from_is_kept_though_another_began_afresh_meanwhile(checkpoints: ResumePoint) -> None:
+def test_what_a_run_went_on_from_is_stored_though_another_began_from_the_start_meanwhile(
+    checkpoints: ResumePoint,
+) -> None:
     left(checkpoints, result("a"))
     second = checkpoints.begin_run("run_2")
     checkpoints.begin_run("run_3", fresh=True).end_run(keep=False)
@@ -338,7 +340,7 @@ def test_of_two_that_go_on_from_the_same_run_the_last_to_go_well_forgets(checkpo
 def test_success_forgets_also_what_one_that_died_on_the_same_way_left(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("a"))
     one, other = checkpoints.begin_run("run_2"), checkpoints.begin_run("run_3")
-    dies(finish(one, result("b")))
+    close_journal(finish(one, result("b")))
     other.end_run(keep=False)
     assert not checkpoints.begin_run("run_4").is_resuming
 
@@ -354,7 +356,7 @@ def test_what_another_finished_or_was_interrupted_at_is_known_while_both_live_an
     finish(other, result("b", effect="effectful"))
     other.record_start("c", "f")
     assert checkpoints.find_parallel_result(one, ("b", "f")) == (result("b", effect="effectful"), False)
-    dies(other)
+    close_journal(other)
     third = checkpoints.begin_run("run_4")  # which takes over what died
     assert checkpoints.find_parallel_result(one, ("b", "f")) == (result("b", effect="effectful"), False)
     assert checkpoints.find_parallel_result(one, ("c", "f")) == (None, True)
@@ -385,7 +387,7 @@ def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_whereve
     died = checkpoints.begin_run("run_1")
     died.record_start("a", "f")
     died.record_start("b[0]", "X")
-    dies(died)
+    close_journal(died)
     recorder = checkpoints.begin_run("run_2")
     asked = [("a", "f"), ("a", "g"), ("b[0]", "Y"), ("b[3]", "X"), ("b[1]", "Y"), ("c", "f"), ("b", "X")]
     assert [recorder.earlier.was_interrupted(key) for key in asked] == [True, True, True, True, False, False, False]
@@ -413,7 +415,7 @@ def test_what_waits_for_a_person_does_not_grow_too_old_in_the_journal_of_a_run_t
     checkpoints = ResumePoint(folder, "flow", hours=1)
     died = finish(checkpoints.begin_run("run_1"), result("a"))
     died.record_waiting("ask", "f")
-    dies(died)
+    close_journal(died)
     (journal,) = folder.glob("*.journal")
     os.utime(journal, (0, 0))
     assert nodes(checkpoints.read_earlier_runs()) == {"a"}
@@ -428,25 +430,25 @@ def logged(folder: Path, *succeeded: str) -> ResumePoint:
 @requirement("PF-E10")
 def test_a_run_that_is_logged_as_a_success_is_not_resumed(folder: Path) -> None:
     left(ResumePoint(folder, "flow"), result("a"), run="run_1")
-    dies(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
+    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
     assert is_nothing(logged(folder, "run_2").read_earlier_runs())
     third = logged(folder, "run_2").begin_run("run_3")
     assert not third.is_resuming
     assert [told for told in third.earlier.notices if "run_2, succeeded" in told]
-    dies(third)
+    close_journal(third)
     assert nodes(logged(folder).begin_run("run_4").earlier) == set()
 
 
 def test_a_run_that_kept_its_results_on_purpose_is_resumed_although_it_is_logged_as_a_success(folder: Path) -> None:
-    dies(finish(ResumePoint(folder, "flow").begin_run("run_1", keep_results=True), result("a")))
+    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_1", keep_results=True), result("a")))
     assert nodes(logged(folder, "run_1").read_earlier_runs()) == {"a"}
     assert nodes(logged(folder, "run_1").begin_run("run_2").earlier) == {"a"}
 
 
 def test_a_success_leaves_the_results_of_runs_that_did_not_resume_from_the_same_one(folder: Path) -> None:
     other = finish(ResumePoint(folder, "flow").begin_run("run_1"), result("a"))
-    dies(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
-    dies(other)
+    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
+    close_journal(other)
     assert nodes(logged(folder, "run_2").read_earlier_runs()) == {"a"}
     assert nodes(logged(folder, "run_2").begin_run("run_3").earlier) == {"a"}
 
@@ -455,9 +457,9 @@ def test_a_success_leaves_the_results_of_runs_that_did_not_resume_from_the_same_
 def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(folder: Path, lives: bool) -> None:
     left(ResumePoint(folder, "flow"), result("a"), run="run_1")
     unfinished = finish(ResumePoint(folder, "flow").begin_run("run_2"), result("c"))
-    dies(finish(ResumePoint(folder, "flow").begin_run("run_3"), result("b")))
+    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_3"), result("b")))
     if not lives:
-        dies(unfinished)
+        close_journal(unfinished)
     expected = {"a", "b"} if lives else {"a", "b", "c"}
     assert nodes(logged(folder, "run_3").read_earlier_runs()) == expected
     assert nodes(logged(folder, "run_3").begin_run("run_4").earlier) == expected
@@ -465,7 +467,7 @@ def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(fold
 
 def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
     left(ResumePoint(folder, "draft"), result("a"))
-    dies(finish(ResumePoint(folder, "draft").begin_run("run_2"), result("b")))
+    close_journal(finish(ResumePoint(folder, "draft").begin_run("run_2"), result("b")))
     with ResumePoint(folder, "draft").moving_to("final"):
         for name in ("draft", "final"):  # a kill here leaves the results to both
             assert nodes(ResumePoint(folder, name).read_earlier_runs()) == {"a", "b"}
@@ -483,7 +485,7 @@ def test_results_stay_with_a_draft_that_could_not_be_saved(folder: Path) -> None
     assert is_nothing(ResumePoint(folder, "final").read_earlier_runs())
 
 
-def test_of_many_results_of_one_node_the_newest_are_kept_and_all_that_had_effects(checkpoints: ResumePoint) -> None:
+def test_of_many_results_of_one_node_the_newest_are_stored_and_all_that_had_effects(checkpoints: ResumePoint) -> None:
     many = [result("a", f"f{at}") for at in range(30)] + [result("e", f"f{at}", effect="effectful") for at in range(30)]
     left(checkpoints, *many)
     kept = checkpoints.read_earlier_runs().results
@@ -508,7 +510,7 @@ def test_a_run_that_cannot_go_on_from_what_is_left_is_refused_lest_effects_are_h
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
     first = finish(checkpoints.begin_run("run_1"), result("a", effect="effectful"))
-    dies(first) if killed else first.end_run(keep=True)
+    close_journal(first) if killed else first.end_run(keep=True)
     with monkeypatch.context() as patch:
         patch.setattr("pflow.engine.resume.resume_point.write_atomic", no_room)
         patch.setattr("pflow.engine.resume.resume_point.Journal", no_room)

@@ -175,7 +175,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Home:
 @requirement("PF-E10", "PF-R10")
 @settings(max_examples=EXAMPLES, phases=PHASES)
 @given(drawn_chains())
-def test_to_go_on_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothing_else(
+def test_to_resume_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothing_else(
     reference: Home, turns: list[Turn]
 ) -> None:
     with tempfile.TemporaryDirectory() as place:

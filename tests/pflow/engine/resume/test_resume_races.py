@@ -16,7 +16,7 @@ import pytest
 from pflow.engine.results import RunResult
 from pflow.engine.resume.journal import read_journal
 from pflow.engine.runlog import RunLog
-from tests.pflow.engine.counting_home import SOON_S, Home, chain, joined, node, until
+from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
 
 MOMENTS = 36
@@ -34,7 +34,7 @@ def warnings_of(reply: dict[str, Any]) -> list[str]:
 
 # Killed.
 
-MIXED = joined(
+MIXED = build_graph(
     [
         node("a", "effect", v=1),
         node("b", v="${a.value}"),

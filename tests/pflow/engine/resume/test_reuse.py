@@ -40,7 +40,7 @@ GATE = shell("gate", "test -e open")
 
 
 @requirement("PF-E10")
-def test_what_reads_a_file_that_an_earlier_node_wrote_anew_is_run_again(service: Service) -> None:
+def test_what_reads_a_file_that_an_earlier_node_wrote_again_is_run_again(service: Service) -> None:
     flow = chain(
         {"id": "write", "type": "write-file", "params": {"file_path": "it", "content": "${x}"}},
         {"id": "read", "type": "python", "params": {"code": f"result = open({str(service.folder / 'it')!r}).read()"}},
@@ -146,7 +146,7 @@ def test_a_value_for_an_interpreter_in_a_command_is_refused_before_anything_runs
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_workflow_within_that_is_not_given_what_it_needs_is_an_error_before_anything_runs(service: Service) -> None:
+def test_a_nested_workflow_that_is_not_given_what_it_needs_is_an_error_before_anything_runs(service: Service) -> None:
     inner = chain({"id": "say", "type": "echo", "params": {"message": "${who}"}}, inputs={"who": {}})
     flow = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": inner, "inputs": {"whom": "x"}}})
     found = {(one.code, one.path) for one in service.check(flow).diagnostics}
@@ -154,7 +154,7 @@ def test_a_workflow_within_that_is_not_given_what_it_needs_is_an_error_before_an
     assert {("missing_nested_input", f"{place}.who"), ("unknown_nested_input", f"{place}.whom")} <= found
 
 
-def test_a_workflow_within_is_not_tried_again_as_a_whole(service: Service) -> None:
+def test_a_nested_workflow_is_not_tried_again_as_a_whole(service: Service) -> None:
     inner = chain({"id": "say", "type": "echo", "params": {"message": "x"}})
     flow = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": inner}, "retry": {"attempts": 2}})
     assert [one.code for one in service.check(flow).errors] == ["bad_retry"]
@@ -166,7 +166,7 @@ def test_an_input_must_not_be_named_like_a_node(service: Service) -> None:
     assert isinstance(run.error, InvalidInputs)
 
 
-def test_a_parameter_that_cannot_be_made_to_fit_is_told_with_its_value(service: Service) -> None:
+def test_a_parameter_that_cannot_be_made_to_fit_is_reported_with_its_value(service: Service) -> None:
     (service.folder / "a").write_text("a")
     params = {"source_path": "a", "dest_path": "b", "overwrite": "${o}"}
     flow = chain({"id": "copy", "type": "copy-file", "params": params}, inputs={"o": {}})
@@ -219,14 +219,14 @@ def test_a_question_holds_no_secret(service: Service) -> None:
     assert "sk-very" not in json.dumps(Inbox().pending()[0].payload)
 
 
-def test_items_that_fail_and_are_passed_over_are_told_of(service: Service) -> None:
+def test_items_that_fail_and_are_passed_over_are_reported_of(service: Service) -> None:
     flow = chain(shell("try", "test ${item} != b", batch={"items": ["a", "b"], "error_handling": "continue"}))
     run = service.run(flow, name="flow")
     assert run.success
     assert any("1 of 2 items of 'try' failed, the first at items[1]" in one for one in run.warnings)
 
 
-def test_all_nodes_that_fail_side_by_side_are_told_of(service: Service) -> None:
+def test_all_nodes_that_fail_side_by_side_are_reported_of(service: Service) -> None:
     flow = {
         "nodes": [shell("start", "true"), shell("a", "echo AAA >&2; false"), shell("b", "echo BBB >&2; false")],
         "edges": [{"from": "start", "to": "a"}, {"from": "start", "to": "b"}],
@@ -275,7 +275,7 @@ def test_the_second_of_two_that_write_one_file_has_the_last_word_also_when_the_f
         assert (service.folder / "it").read_text() == "last"
 
 
-def test_what_follows_a_node_whose_result_is_not_kept_is_not_run_again_because_of_it(service: Service) -> None:
+def test_what_follows_a_node_whose_result_is_not_stored_is_not_run_again_because_of_it(service: Service) -> None:
     flow = chain(
         shell("login", "echo token-4711-zanzibar"),
         {"id": "use", "type": "echo", "params": {"data": {"auth_token": "${login.stdout}"}}},
@@ -291,7 +291,7 @@ def test_what_follows_a_node_whose_result_is_not_kept_is_not_run_again_because_o
     assert b"zanzibar" not in b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())
 
 
-def test_why_a_node_runs_again_is_told_as_it_is(service: Service) -> None:
+def test_why_a_node_runs_again_is_reported_as_it_is(service: Service) -> None:
     flow = chain(shell("act", "echo ${x} >> acts"), shell("mail", "echo mail >> mails"), GATE, inputs={"x": {}})
     service.run(flow, {"x": "one"}, name="flow")
     again = service.run(flow, {"x": "two"}, name="flow")
@@ -351,7 +351,7 @@ def test_what_goes_into_a_parameter_for_secrets_is_one_wherever_it_comes_from(
     assert "zanzibar" not in json.dumps(result.reply())
 
 
-def test_an_output_that_is_too_long_for_a_value_is_told_of_and_is_no_failure(service: Service) -> None:
+def test_an_output_that_is_too_long_for_a_value_is_reported_of_and_is_no_failure(service: Service) -> None:
     flow = chain(
         shell("long", "head -c 20000000 /dev/zero | tr '\\0' x"),
         outputs={"it": {"source": "${long.stdout}"}, "code": {"source": "${long.exit_code}"}},
@@ -365,7 +365,7 @@ def test_an_output_that_is_too_long_for_a_value_is_told_of_and_is_no_failure(ser
     assert "'it'" in " ".join(result.warnings)
     within = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": flow}})
     failed = service.run(within, name="within")
-    assert "only its beginning was kept" in (failed.error_body or {})["message"]
+    assert "only its start is available" in (failed.error_body or {})["message"]
 
 
 def test_outputs_are_given_as_they_are_but_for_secrets_and_then_that_is_said(service: Service) -> None:

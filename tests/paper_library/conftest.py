@@ -1,0 +1,38 @@
+"""Fixtures that several test folders share."""
+
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.paper_library.operations.rest_shelf import open_rest_client
+from tests.paper_library.operations.shelves import build_readable_shelf
+
+
+@pytest.fixture(scope="session")
+def intact_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shelf of three papers, one with its text, that no test changes; see `shelf`."""
+    shelf = tmp_path_factory.mktemp("intact") / "shelf"
+    build_readable_shelf(shelf)
+    return shelf
+
+
+@pytest.fixture
+def shelf(intact_shelf: Path, tmp_path: Path) -> Path:
+    """A copy of `intact_shelf` that a test may change."""
+    return shutil.copytree(intact_shelf, tmp_path / "shelf")
+
+
+@pytest.fixture(scope="module")
+def rest_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the shelf that `rest` serves."""
+    return tmp_path_factory.mktemp("rest")
+
+
+@pytest.fixture(scope="module")
+def rest(rest_folder: Path) -> Generator[httpx.Client]:
+    """A client of a REST server with a shelf of every kind of input."""
+    with open_rest_client(rest_folder) as client:
+        yield client
