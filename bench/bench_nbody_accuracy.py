@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from nbody_cases import YEAR, End, Floats, Truth, ias15, installed, line, read_truth
 
-from universe.nbody.runs import Run, run
+from universe.nbody.runs import Run, run_nbody
 
 REGULAR: Final = [
     ("trappist-1", YEAR),
@@ -40,7 +40,7 @@ def main() -> None:
         truth = read_truth(case)
         end = truth.end(days)
         peer_end = ias15(truth.start, end.days, rebound) if rebound else end.positions
-        done = run(truth.start, end.days)
+        done = run_nbody(truth.start, end.days)
         report(f"{case} {span(days)}", truth, end, peer_end, done)
         if heyoka:
             compare_with_heyoka(f"{case} {span(days)}, heyoka", truth, end, done)
@@ -78,7 +78,7 @@ def report_ratios(claim: str, truth: Truth, end: End, done: Run) -> None:
 def report_honesty(claim: str, case: str, days: float, method: str) -> None:
     truth = read_truth(case)
     end = truth.end(days)
-    done = run(truth.start, end.days, method=method)
+    done = run_nbody(truth.start, end.days, method=method)
     _, degrees = truth.errors(end.positions, done.positions)
     said = "trustworthy" if done.trustworthy else "not trustworthy"
     passed = bool(degrees.max() < WRONG or not done.trustworthy)
@@ -88,7 +88,7 @@ def report_honesty(claim: str, case: str, days: float, method: str) -> None:
 
 
 def compare_with_heyoka(claim: str, truth: Truth, end: End, done: Run) -> None:
-    other = run(truth.start, end.days, method="heyoka")
+    other = run_nbody(truth.start, end.days, method="heyoka")
     apart, _ = truth.errors(other.positions, done.positions)
     allowed = np.maximum(done.error_au + other.error_au, 1e-15)
     worst = float((apart[1:] / allowed[1:]).max())

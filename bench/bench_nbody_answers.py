@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 from nbody_cases import DATA, YEAR, Floats, line
 
-from universe.nbody.runs import run
-from universe.nbody.starts import Start, start_of
+from universe.nbody.runs import run_nbody
+from universe.nbody.starts import Start, make_start
 from universe.systems import load_system
 
 LAST_TRANSITS: Final = {
@@ -113,9 +113,9 @@ def report_chain(home: Home, heavier: int, years: int) -> None:
 def report_solar_system() -> None:
     vectors = json.loads(DATA.read_text(encoding="utf-8"))
     there = vectors["epochs"]["2455197.5"]
-    start = start_of(load_system("solar-system"), ["sun", *PLANETS, "moon", "pluto"])
+    start = make_start(load_system("solar-system"), ["sun", *PLANETS, "moon", "pluto"])
     for relativity in (False, True):
-        done = run(start, 2455197.5 - 2451545.0, relativity=relativity)
+        done = run_nbody(start, 2455197.5 - 2451545.0, relativity=relativity)
         apart = arcseconds(start, done.positions, there, vectors["gm_au3_per_day2"])
         if relativity:
             worst = max(apart, key=lambda planet: apart[planet])

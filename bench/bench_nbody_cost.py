@@ -10,7 +10,7 @@ from nbody_cases import YEAR, Start, best_of, ias15, installed, line, read_truth
 from ratios import record_ratio
 
 from universe.nbody.integration import integrate
-from universe.nbody.runs import run
+from universe.nbody.runs import run_nbody
 
 ROUNDS: Final = 3
 ONE_PASS: Final = 8
@@ -29,7 +29,7 @@ def main() -> None:
             {
                 "ias15": lambda start=start: ias15(start, YEAR, rebound),
                 "pass": lambda start=start: one_pass(start),
-                "run": lambda start=start: run(start, YEAR),
+                "run": lambda start=start: run_nbody(start, YEAR),
             },
         )
         for what, name, target in (("one pass", "pass", ONE_PASS), ("a run with its twin", "run", WITH_TWIN)):

@@ -194,7 +194,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
 
     @resource(server, "universe://universes/{universe_id}", title="Summary of a universe", mime_type="application/json")
     async def universe(universe_id: str) -> dict[str, Any]:
-        """Number of entities of each kind in a universe, and its roots."""
+        """Entity counts and roots of a universe."""
         view = await service.view(universe_id)
         return summarize_universe(view.record, view.replica)
 

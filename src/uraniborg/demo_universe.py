@@ -15,7 +15,7 @@ from rich.text import Text
 
 from universe.app import make_app
 from universe.config import UniverseConfig
-from universe.nbody.reports import headline, report_run
+from universe.nbody.reports import format_headline, report_run
 from universe.pictures import write_orbit_picture
 from universe.provenance.bibliography import collect_sources, write_bibliography
 from uraniborg.kernel.files import write_atomic
@@ -67,7 +67,7 @@ def _origins(bodies: dict[str, Any]) -> str:
 def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
     run = report_run(state, 30, universe_id=_ID, version=0)
     line = Table.grid()
-    line.add_row(Text("  n-body          ", "dim"), headline(run.reply))
+    line.add_row(Text("  n-body          ", "dim"), format_headline(run.reply))
     console.print(line)
     console.print()
     write_orbit_picture(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")

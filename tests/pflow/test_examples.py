@@ -19,7 +19,7 @@ from pflow.config import Settings
 from pflow.engine.results import RunResult
 from pflow.service import Service
 from tests.requirements import requirement
-from universe.claims import status_of
+from universe.claims import check_claim
 from universe.orbits.units import EARTH_MASS
 from universe.provenance.shelf_texts import make_text_reader
 from uraniborg.kernel.inbox import Decision, Inbox
@@ -266,7 +266,7 @@ def test_claim_refuses_a_mass_that_no_row_states_and_sets_the_one_that_a_row_sta
     assert body["mass"] == pytest.approx(0.692 * EARTH_MASS)
     source = next(one for one in body["sources"] if "mass" in one["fields"])
     assert (source["title"], source["doi"]) == (outputs["paper"], "10.3847/psj/abd022")
-    status = status_of(source, "mass", body["mass"], body=body, text_of=make_text_reader(folder / "claim-shelf"))
+    status = check_claim(source, "mass", body["mass"], body=body, text_of=make_text_reader(folder / "claim-shelf"))
     assert (status.status, status.checked) == ("supported", True)
 
 
@@ -317,4 +317,4 @@ def test_the_value_that_claim_set_is_traced_to_its_row_and_checked_against_the_s
     assert json.loads(cited("other-shelf").stdout)["status"] == "unverified claim"
     missing = cited("missing")
     assert missing.returncode == 2
-    assert "The folder missing does not exist." in missing.stdout
+    assert "The folder missing does not exist" in missing.stdout

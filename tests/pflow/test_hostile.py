@@ -84,7 +84,7 @@ TOO_MANY: dict[str, tuple[Any, str]] = {
     "unconnected": (row(MANY) | {"edges": []}, "No edge leads to 'n1'"),
     "edges": ({**GOOD, "edges": [{"from": f"b{at}", "to": "a"} for at in range(MANY)]}, "it is 'b0'"),
     "keys": ({**GOOD, **{f"k{at}": 1 for at in range(MANY)}}, "no key 'k0'"),
-    "outputs": ({**GOOD, "outputs": {f"o{at}": {"source": f"${{a.o{at}}}"} for at in range(MANY)}}, "gives no `o0`"),
+    "outputs": ({**GOOD, "outputs": {f"o{at}": {"source": f"${{a.o{at}}}"} for at in range(MANY)}}, "has no output `o0`"),
     "circle": (
         row(MANY) | {"edges": [*row(MANY)["edges"], {"from": f"n{MANY - 1}", "to": "n1"}]},
         "wait for each other",
@@ -283,7 +283,7 @@ def test_workflows_that_run_each_other_in_a_circle_are_refused_before_anything_r
     for name, other in (("x", "y"), ("y", "z"), ("z", "x")):
         first = shell_node("first", f"echo ran >> '{home.parent}/tally'")
         write_draft(home, name, chain(first, {"id": "a", "type": "workflow", "params": {"workflow_name": other}}))
-    check_refusal(execute(home), "invalid_workflow", "circle")
+    check_refusal(execute(home), "invalid_workflow", "cycle")
     assert count_runs(home.parent / "tally") == 0
 
 

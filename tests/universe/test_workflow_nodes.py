@@ -17,7 +17,7 @@ from blockbuster import blockbuster_ctx
 from pflow.registry.interface import parse_interface
 from tests.universe.domain.samples import EMPTY_STATE, add_star
 from universe import workflow_nodes
-from universe.claims.commands import claim
+from universe.claims.commands import claim_value
 from universe.config import load_config
 from universe.errors import (
     CommandRefused,
@@ -95,7 +95,7 @@ def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind
 
 def test_the_claim_gives_the_outputs_of_its_interface() -> None:
     row = {"table": "2", "header": ["planet", "mass [M⊕]"], "row": ["TRAPPIST-1 e", "0.692"]}
-    made = claim({"body": "trappist-1-e", "rows": [row], "paper": {"title": "T", "paper_id": "p"}})
+    made = claim_value({"body": "trappist-1-e", "rows": [row], "paper": {"title": "T", "paper_id": "p"}})
     assert made.keys() == INTERFACES["universe-claim"]["outputs"].keys()
 
 

@@ -27,7 +27,7 @@ class BodyNames:
     def of(cls, body: Mapping[str, Any] | None) -> Self | None:
         """Return the names of a body, or None if nothing names it."""
         given = [body.get(key) for key in ("name", "id")] if body is not None else []
-        names = tuple(name for name in given if isinstance(name, str) and _squash(name))
+        names = tuple(name for name in given if isinstance(name, str) and _remove_separators(name))
         if not names:
             return None
         planet = _PLANET.fullmatch(names[0].strip())
@@ -41,17 +41,18 @@ class BodyNames:
         bare = _FOOTNOTE.sub("", label.strip(" {}:.")).strip(" {}")
         if self.letter and re.sub(r"^[Pp]lanet\s+", "", bare) == self.letter:
             return self.has_star(context)
-        return _squash(bare) in {_squash(name) for name in self.names}
+        return _remove_separators(bare) in {_remove_separators(name) for name in self.names}
 
     def mentions(self, text: str) -> list[tuple[int, bool]]:
         """Return the positions where a passage mentions a body, with whether the body is this one."""
         found: dict[int, bool] = {}
         for match in _IN_SYSTEM.finditer(text):
             if not _IS_UNIT.match(text, match.end()):
-                found[match.start()] = _squash(match[0]) in {_squash(name) for name in self.names}
+                found[match.start()] = _remove_separators(match[0]) in {_remove_separators(name) for name in self.names}
         if self.letter:
             # The letters of a list ("planets d and e") are mentions too.
-            named = rf"(?:{_spelled(self.stem)}[\s-]*|\b[Pp]lanets?\s+)(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
+            stem = _make_name_pattern(self.stem)
+            named = rf"(?:{stem}[\s-]*|\b[Pp]lanets?\s+)(?P<first>[a-z])\b(?P<more>{_MORE_LETTERS})"
             for match in re.finditer(named, text):
                 found[match.start()] = match["first"] == self.letter
                 for more in re.finditer(r"\b[a-z]\b", match["more"]):
@@ -59,14 +60,14 @@ class BodyNames:
         else:
             for name in self.names:
                 # A planet of a star, `TRAPPIST-1 e`, is another body than the star.
-                for match in re.finditer(rf"{_spelled(name)}(?P<planet>[\s-]*[a-z]\b)?(?!\w)", text):
+                for match in re.finditer(rf"{_make_name_pattern(name)}(?P<planet>[\s-]*[a-z]\b)?(?!\w)", text):
                     if not _IS_UNIT.match(text, match.end()):
                         found.setdefault(match.start(), not match["planet"])
         return sorted(found.items())
 
     def has_star(self, text: str) -> bool:
         """Return whether a text names the star of this planet; True for a body that is no planet by its name."""
-        return not self.stem or bool(re.search(rf"{_spelled(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
+        return not self.stem or bool(re.search(rf"{_make_name_pattern(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
 
     def are_in(self, text: str) -> bool:
         """Return whether a caption or heading mentions this body and no other."""
@@ -74,11 +75,11 @@ class BodyNames:
         return bool(mentions) and all(is_this for _, is_this in mentions)
 
 
-def _spelled(name: str) -> str:
+def _make_name_pattern(name: str) -> str:
     """Return a pattern for a name in any case, with or without spaces and hyphens between its parts."""
     parts = [re.escape(part) for part in re.split(r"[\s_-]+", name.strip())]
     return r"(?<!\w)(?i:" + r"[\s_-]*".join(parts) + ")"
 
 
-def _squash(text: str) -> str:
+def _remove_separators(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from universe.claims.status import Statement, statement_in
+from universe.claims.status import Statement, read_statement
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import InvalidInput
 
@@ -24,7 +24,7 @@ class NotStated(InvalidInput):
     code = "not_stated"
 
 
-def claim(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
+def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
     """Return the command that sets a field of a body to the value that one of the rows states, with its source.
 
     Raises NotStated if no row states a value for this body, if rows state different values, or if `value` is not the
@@ -35,33 +35,33 @@ def claim(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
         raise InvalidInput(f"field must be one of {', '.join(_FIELDS)}, got {field!r}.", argument="field")
     paper = cast("Mapping[str, Any]", params["paper"])
     rows: list[Any] = [row for row in params["rows"] if isinstance(row, Mapping)]
-    found, reasons = _read(rows, field, body, paper.get("title"))
+    found, reasons = _read_rows(rows, field, body, paper.get("title"))
     if not found:
         raise NotStated(
-            f"No table row of {_name(paper)} on the shelf states the {field} of {body}.",
-            hint=_hint(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
+            f"No table row of {_cite_briefly(paper)} on the shelf states the {field} of {body}.",
+            hint=_make_hint(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
             body=body,
         )
-    location, statement = _chosen(found, field, body, params.get("value"), paper)
+    location, statement = _choose_statement(found, field, body, params.get("value"), paper)
     return {
         "command": {
             "type": "updateStar",
             "id": body,
-            "payload": {field: statement.value, "sources": [_source(paper, field, location, statement)]},
+            "payload": {field: statement.value, "sources": [_make_source(paper, field, location, statement)]},
         },
         "value": statement.value,
         "stated": statement.shown,
         "location": location,
-        "table_row": _markdown(location),
+        "table_row": _format_row(location),
     }
 
 
-def _read(rows: list[Any], field: str, body: str, title: object) -> tuple[list[Found], list[str]]:
+def _read_rows(rows: list[Any], field: str, body: str, title: object) -> tuple[list[Found], list[str]]:
     found: list[Found] = []
     reasons: list[str] = []
     for row in rows:
         location = {name: row[name] for name in _LOCATION if row.get(name)}
-        read = statement_in(location, field, body={"id": body}, title=title)
+        read = read_statement(location, field, body={"id": body}, title=title)
         if isinstance(read, str):
             reasons.append(read)
         else:
@@ -69,28 +69,33 @@ def _read(rows: list[Any], field: str, body: str, title: object) -> tuple[list[F
     return found, reasons
 
 
-def _chosen(found: list[Found], field: str, body: str, value: float | None, paper: Mapping[str, Any]) -> Found:
+def _choose_statement(
+    found: list[Found], field: str, body: str, value: float | None, paper: Mapping[str, Any]
+) -> Found:
     if value is not None:
         for location, statement in found:
             if math.isclose(value, statement.stated, rel_tol=1e-9):
                 return location, statement
         raise NotStated(
-            f"No table row of {_name(paper)} on the shelf states {value:.12g} as the {field} of {body}: "
-            f"the row states {_listed(found)}.",
+            f"No table row of {_cite_briefly(paper)} on the shelf states {value:.12g} as the {field} of {body}: "
+            f"the row states {_list_statements(found)}.",
             hint=f"Leave the value out to take the stated number, {found[0][1].stated:g}.",
             body=body,
         )
     first = found[0]
     if any(not math.isclose(first[1].value, other.value, rel_tol=_SAME) for _, other in found[1:]):
         raise NotStated(
-            f"Rows of {_name(paper)} state different values as the {field} of {body}: {_listed(found)}.",
+            f"Rows of {_cite_briefly(paper)} state different values as the {field} of {body}: "
+            f"{_list_statements(found)}.",
             hint="Give the value that is meant, or only the row that is meant.",
             body=body,
         )
     return first
 
 
-def _source(paper: Mapping[str, Any], field: str, location: dict[str, Any], statement: Statement) -> dict[str, Any]:
+def _make_source(
+    paper: Mapping[str, Any], field: str, location: dict[str, Any], statement: Statement
+) -> dict[str, Any]:
     identifiers = cast("Mapping[str, Any]", paper.get("identifiers") or {})
     known = {name: paper[name] for name in _SOURCE if paper.get(name)}
     known |= {name: identifiers[name] for name in _IDENTIFIERS if identifiers.get(name)}
@@ -104,7 +109,7 @@ def _source(paper: Mapping[str, Any], field: str, location: dict[str, Any], stat
     }
 
 
-def _name(paper: Mapping[str, Any]) -> str:
+def _cite_briefly(paper: Mapping[str, Any]) -> str:
     """Return how a person names a paper, such as Agol et al. (2021)."""
     given = cast("list[Any]", paper.get("authors") or [])
     authors = [name for name in given if isinstance(name, str) and name.strip()]
@@ -114,20 +119,20 @@ def _name(paper: Mapping[str, Any]) -> str:
     return f"{split_name(authors[0]).family}{' et al.' if len(authors) > 1 else ''}{year}"
 
 
-def _listed(found: list[Found]) -> str:
+def _list_statements(found: list[Found]) -> str:
     return ", ".join(dict.fromkeys(statement.shown for _, statement in found))
 
 
-def _hint(reasons: list[str]) -> str:
+def _make_hint(reasons: list[str]) -> str:
     return " ".join(dict.fromkeys(reasons).keys())[:400] if reasons else ""
 
 
-def _markdown(location: Mapping[str, Any]) -> str:
+def _format_row(location: Mapping[str, Any]) -> str:
     """Return the row under its header as a markdown table; a passage has none."""
-    return "\n".join(_lines(location))
+    return "\n".join(_format_lines(location))
 
 
-def _lines(location: Mapping[str, Any]) -> Iterator[str]:
+def _format_lines(location: Mapping[str, Any]) -> Iterator[str]:
     header, row = location.get("header"), location.get("row")
     if header:
         yield f"| {' | '.join(header)} |"

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from universe.claims.locations import Location
-from universe.claims.numbers import MOST_CHARS, plain_text
+from universe.claims.numbers import MOST_CHARS, normalise_number_text
 
 _RULE: Final = re.compile(r"[\s|:+-]*-{2,}[\s|:+-]*")
 _WORD: Final = re.compile(r"[a-z]+|[0-9]+")
@@ -17,9 +17,9 @@ def is_in_text(location: Location, text: str) -> bool:
     """Return whether the text contains the row, under the header if there is one, or the passage."""
     text = text[:_MOST_TEXT]
     if not location.row:
-        return _squash(location.passage) in _squash(text)
+        return _normalise_for_comparison(location.passage) in _normalise_for_comparison(text)
     row, header = _Cells(location.row), _Cells(location.header)
-    return any(_has_row(table, row, header) for table in _tables(text)) or _has_line(text, row, header)
+    return any(_has_row(table, row, header) for table in _find_tables(text)) or _has_line(text, row, header)
 
 
 def _has_row(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
@@ -29,12 +29,12 @@ def _has_row(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
         may_be_row, may_be_header = row.may_be_in(line), bool(header.cells) and header.may_be_in(line)
         if not (may_be_row or may_be_header):
             continue
-        cells = [_squash(cell) for cell in _split(line)]
-        if not header.cells and _columns(cells, row.cells):
+        cells = [_normalise_for_comparison(cell) for cell in _split_cells(line)]
+        if not header.cells and _find_columns(cells, row.cells):
             return True
         if any([cells[column] for column in one] == row.cells for one in columns.get(len(cells), ())):
             return True
-        if may_be_header and (found := _columns(cells, header.cells)):
+        if may_be_header and (found := _find_columns(cells, header.cells)):
             columns.setdefault(len(cells), set()).add(tuple(found))
     return False
 
@@ -43,15 +43,17 @@ class _Cells:
     """The cells of a row or header, and a quick test for lines that cannot have them."""
 
     def __init__(self, written: Sequence[str]) -> None:
-        self.cells = [_squash(cell) for cell in written]
-        self._words = set(_WORD.findall(" ".join(plain_text(cell) for cell in written).translate(_DIGITS).casefold()))
+        self.cells = [_normalise_for_comparison(cell) for cell in written]
+        self._words = set(
+            _WORD.findall(" ".join(normalise_number_text(cell) for cell in written).translate(_DIGITS).casefold())
+        )
 
     def may_be_in(self, line: str) -> bool:
         line = line.translate(_DIGITS).casefold()
         return all(word in line for word in self._words)
 
 
-def _columns(cells: Sequence[str], wanted: Sequence[str]) -> list[int]:
+def _find_columns(cells: Sequence[str], wanted: Sequence[str]) -> list[int]:
     """Return the columns of `cells` that hold the wanted cells in their order; empty if one is missing."""
     if list(cells) == list(wanted):
         return list(range(len(wanted)))
@@ -65,11 +67,11 @@ def _columns(cells: Sequence[str], wanted: Sequence[str]) -> list[int]:
     return found
 
 
-def _tables(text: str) -> Iterator[list[str]]:
+def _find_tables(text: str) -> Iterator[list[str]]:
     """Yield the tables of a markdown or LaTeX text as lines."""
     table: list[str] = []
     for line in text.splitlines():
-        if _split(line):
+        if _split_cells(line):
             table.append(line)
         elif table and not line.strip().startswith(("\\hline", "%")):
             yield table
@@ -78,7 +80,7 @@ def _tables(text: str) -> Iterator[list[str]]:
         yield table
 
 
-def _split(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     line = line.strip()
     if line.startswith("|") or line.count("|") > 1:
         cells = re.split(r"(?<!\\)\|", line.strip("|"))
@@ -96,16 +98,16 @@ def _has_line(text: str, row: _Cells, header: _Cells) -> bool:
         return False
     for line in text.splitlines():
         may_be_header = not has_header and header.may_be_in(line)
-        if not (may_be_header or (has_header and row.may_be_in(line))) or _split(line):
+        if not (may_be_header or (has_header and row.may_be_in(line))) or _split_cells(line):
             continue
-        squashed = _squash(line)
+        squashed = _normalise_for_comparison(line)
         if has_header and re.search(rf"(?<![\d.]){re.escape(wanted)}(?![\d.]\d|\d)", squashed):
             return True
         has_header = has_header or above in squashed
     return False
 
 
-def _squash(text: str) -> str:
+def _normalise_for_comparison(text: str) -> str:
     """Return the plain text without spaces, braces, marks of indices and quotation marks, in one case."""
-    pieces = (plain_text(text[at : at + MOST_CHARS]) for at in range(0, len(text), MOST_CHARS))
+    pieces = (normalise_number_text(text[at : at + MOST_CHARS]) for at in range(0, len(text), MOST_CHARS))
     return re.sub(r"[\s{}_\"'“”‘’]+", "", "".join(pieces)).casefold()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from universe.claims.bodies import BodyNames
-from universe.claims.numbers import MOST_CHARS, Measured, plain_text, read_numbers
-from universe.claims.quantities import Quantity, Unit, unit_after, unit_in
+from universe.claims.numbers import MOST_CHARS, Measured, normalise_number_text, read_numbers
+from universe.claims.quantities import Quantity, Unit, find_unit_after, find_unit_in_label
 
 _MOST_CELLS: Final = 200
 _ANYTHING: Final = re.compile(
@@ -43,7 +43,7 @@ class Location:
     @property
     def context(self) -> str:
         """The table, the section and the title of the paper, as plain text."""
-        return plain_text(f"{self.table}. {self.section}. {self.title}")
+        return normalise_number_text(f"{self.table}. {self.section}. {self.title}")
 
     def describe(self) -> str:
         """Return where the location is, such as `table "Planets", section "Results"`."""
@@ -59,38 +59,38 @@ class Stated:
     unit: Unit
 
 
-def location_of(given: object, title: object = "") -> Location | None:
+def parse_location(given: object, title: object = "") -> Location | None:
     """Return a location in the paper of this title as validated texts, or None for what is not one. Does not raise."""
     if not isinstance(given, Mapping):
         return None
     entry = cast("Mapping[Any, Any]", given)
-    header, row = _cells(entry.get("header")), _cells(entry.get("row"))
-    texts = {name: _text(entry.get(name)) for name in ("section", "page", "table", "passage")}
-    return Location(**texts, header=header, row=row, title=_text(title)) if row or texts["passage"] else None
+    header, row = _validate_cells(entry.get("header")), _validate_cells(entry.get("row"))
+    texts = {name: _validate_text(entry.get(name)) for name in ("section", "page", "table", "passage")}
+    return Location(**texts, header=header, row=row, title=_validate_text(title)) if row or texts["passage"] else None
 
 
-def stated_in(location: Location, quantity: Quantity, body: BodyNames | None) -> list[Stated] | str:
+def find_stated_numbers(location: Location, quantity: Quantity, body: BodyNames | None) -> list[Stated] | str:
     """Return the numbers that the location states for the quantity of the body, or why there is none."""
     if location.row:
-        return _in_row(location, quantity, body)
-    return _in_passage(plain_text(location.passage), quantity, body, location.context)
+        return _find_in_row(location, quantity, body)
+    return _find_in_passage(normalise_number_text(location.passage), quantity, body, location.context)
 
 
-def _in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> list[Stated] | str:
-    header = [plain_text(cell) for cell in location.header]
-    row = [plain_text(cell) for cell in location.row]
+def _find_in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> list[Stated] | str:
+    header = [normalise_number_text(cell) for cell in location.header]
+    row = [normalise_number_text(cell) for cell in location.row]
     if header and len(header) != len(row):
         return f"The header has {len(header)} cells and the row has {len(row)}, so no column names its number."
     columns = [(cell, label) for label, cell in zip(header or [""] * len(row), row, strict=True) if read_numbers(cell)]
-    labelled = [(cell, label, by_row) for cell, label in columns for by_row in _labels(row, label, quantity)]
+    labelled = [(cell, label, by_row) for cell, label in columns for by_row in _find_labels(row, label, quantity)]
     if not labelled and header:
         return f"Neither the row nor a column of the table is labelled as {quantity.name}."
     if not labelled:
         # Without a header, only a unit such as M⊕ in the cell itself tells what the number is.
-        labelled = [(cell, "", False) for cell, _ in columns if _is_told_by_unit(cell, quantity)]
+        labelled = [(cell, "", False) for cell, _ in columns if _is_named_by_unit(cell, quantity)]
         if not labelled:
             return f"The row has no header, and no number in it has a unit of {quantity.name}."
-    named = [one for one in labelled if body is None or _names_body(row, *one[1:], body, location.context)]
+    named = [one for one in labelled if body is None or _is_about_body(row, *one[1:], body, location.context)]
     if not named and body is not None and not body.has_star(location.context):
         return f"Neither the table nor the title of the paper names {body.stem}."
     if not named and body is not None:
@@ -99,16 +99,16 @@ def _in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> l
     found: list[Stated] = []
     for cell, label, by_row in named:
         written = label_of_row if by_row else label
-        found += _in_cell(cell, quantity, (written, location.context))
+        found += _find_in_cell(cell, quantity, (written, location.context))
     return found or f"The row states no {quantity.name} with a unit."
 
 
-def _is_told_by_unit(cell: str, quantity: Quantity) -> bool:
-    units = [unit_after(cell, measured.end) for measured in read_numbers(cell)]
+def _is_named_by_unit(cell: str, quantity: Quantity) -> bool:
+    units = [find_unit_after(cell, measured.end) for measured in read_numbers(cell)]
     return any(unit is not None and unit.name.endswith(f"_{quantity.name}") for unit in units)
 
 
-def _labels(row: Sequence[str], label: str, quantity: Quantity) -> Iterator[bool]:
+def _find_labels(row: Sequence[str], label: str, quantity: Quantity) -> Iterator[bool]:
     """Yield True if the first cell of the row names the quantity, False if the header of the column does."""
     if quantity.is_labelled(label):
         yield False
@@ -116,7 +116,7 @@ def _labels(row: Sequence[str], label: str, quantity: Quantity) -> Iterator[bool
         yield True
 
 
-def _names_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames, context: str) -> bool:
+def _is_about_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames, context: str) -> bool:
     if not by_row:  # a column of masses: the row is the body's
         return body.is_label(row[0], context) or any(body.is_label(cell, "") for cell in row[1:] if len(cell) > 1)
     if body.is_label(label, context):  # a row of masses: the column is the body's
@@ -124,10 +124,12 @@ def _names_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames, c
     return bool(_ANYTHING.match(label)) and body.are_in(context)
 
 
-def _in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) -> list[Stated]:
+def _find_in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) -> list[Stated]:
     found: list[Stated] = []
     for measured in read_numbers(cell):
-        unit = unit_after(cell, measured.end) or next((one for label in labels if (one := unit_in(label))), None)
+        unit = find_unit_after(cell, measured.end) or next(
+            (one for label in labels if (one := find_unit_in_label(label))), None
+        )
         if unit is None and not quantity.unit:
             unit = Unit("")
         if unit is not None and quantity.in_unit(1.0, unit) is not None:
@@ -135,7 +137,7 @@ def _in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) -> list[State
     return found
 
 
-def _in_passage(passage: str, quantity: Quantity, body: BodyNames | None, context: str) -> list[Stated] | str:
+def _find_in_passage(passage: str, quantity: Quantity, body: BodyNames | None, context: str) -> list[Stated] | str:
     if not quantity.is_mentioned(passage):
         return f"The passage does not mention the {quantity.name}."
     mentions = body.mentions(passage) if body is not None else []
@@ -145,16 +147,16 @@ def _in_passage(passage: str, quantity: Quantity, body: BodyNames | None, contex
     numbers = [
         (measured, unit)
         for measured in read_numbers(passage)
-        if (unit := _unit_of(passage, measured, quantity)) is not None
+        if (unit := _find_unit(passage, measured, quantity)) is not None
     ]
     found = [
         Stated(measured, unit)
         for measured, unit in numbers
-        if body is None or _is_of(measured, [one for one, _ in numbers], mentions)
+        if body is None or _belongs_to_body(measured, [one for one, _ in numbers], mentions)
     ]
-    sure = [one for one in found if not _DOUBT.search(_sentence(passage, one.measured))]
+    sure = [one for one in found if not _DOUBT.search(_find_sentence(passage, one.measured))]
     if found and not sure:
-        word = _DOUBT.search(_sentence(passage, found[0].measured))
+        word = _DOUBT.search(_find_sentence(passage, found[0].measured))
         return f"The passage states the number with '{word[0] if word else ''}', so it may not be a measured value."
     found = sure
     if numbers and not found and body is not None:
@@ -162,14 +164,14 @@ def _in_passage(passage: str, quantity: Quantity, body: BodyNames | None, contex
     return found or f"The passage states no {quantity.name} with a unit."
 
 
-def _sentence(passage: str, measured: Measured) -> str:
+def _find_sentence(passage: str, measured: Measured) -> str:
     start = max((one.end() for one in _SENTENCE_END.finditer(passage, 0, measured.start)), default=0)
     end = _SENTENCE_END.search(passage, measured.end)
     return passage[start : end.start() if end else len(passage)]
 
 
-def _unit_of(passage: str, measured: Measured, quantity: Quantity) -> Unit | None:
-    unit = unit_after(passage, measured.end)
+def _find_unit(passage: str, measured: Measured, quantity: Quantity) -> Unit | None:
+    unit = find_unit_after(passage, measured.end)
     if quantity.unit:
         return unit if unit is not None and quantity.in_unit(1.0, unit) is not None else None
     before = passage[max(0, measured.start - 40) : measured.start]
@@ -180,7 +182,7 @@ def _unit_of(passage: str, measured: Measured, quantity: Quantity) -> Unit | Non
     return Unit("") if near else None
 
 
-def _is_of(measured: Measured, numbers: Sequence[Measured], mentions: Sequence[tuple[int, bool]]) -> bool:
+def _belongs_to_body(measured: Measured, numbers: Sequence[Measured], mentions: Sequence[tuple[int, bool]]) -> bool:
     """Return whether a number of a passage belongs to the body: the last body before it, with no other number between.
 
     In "d and e have 0.39 and 0.69 Earth masses" no number belongs to one body for certain.
@@ -197,19 +199,19 @@ def _is_of(measured: Measured, numbers: Sequence[Measured], mentions: Sequence[t
     return not rivals or any(rivals[-1] < other.start < at for other in numbers)
 
 
-def values_only(stated: Sequence[Stated]) -> list[Stated]:
+def select_values(stated: Sequence[Stated]) -> list[Stated]:
     """Return the numbers that are values, and not limits, percentages or ends of ranges."""
     return [one for one in stated if one.measured.kind == "value"]
 
 
-def _cells(given: object) -> tuple[str, ...]:
+def _validate_cells(given: object) -> tuple[str, ...]:
     if not isinstance(given, list | tuple):
         return ()
     cells = cast("Sequence[Any]", given)[:_MOST_CELLS]
-    return tuple(_text(cell) for cell in cells)
+    return tuple(_validate_text(cell) for cell in cells)
 
 
-def _text(given: object) -> str:
+def _validate_text(given: object) -> str:
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         return ""
     return str(given)[:MOST_CHARS]

@@ -83,11 +83,11 @@ class Measured:
     kind: Kind = "value"
 
 
-def plain_text(text: str) -> str:
+def normalise_number_text(text: str) -> str:
     """Return `text` on one line, without markup, with one sign for each meaning: `-`, `±`, `×`, `^{…}`, `⊕`, `⊙`."""
     text = text[:MOST_CHARS]
-    text = _script(text, _SUPERSCRIPTS, "^")
-    text = _script(text, _SUBSCRIPTS, "_")
+    text = _read_script(text, _SUPERSCRIPTS, "^")
+    text = _read_script(text, _SUBSCRIPTS, "_")
     text = _MINUS.sub("-", text)
     for pattern, new in _SIGN_RULES:
         text = pattern.sub(new, text)
@@ -96,10 +96,10 @@ def plain_text(text: str) -> str:
 
 def read_numbers(text: str) -> list[Measured]:
     """Return the numbers of a `plain_text`, in order. An uncertainty is part of its number and never one of its own."""
-    return [measured for match in _NUMBER.finditer(text) if (measured := _measured(match, text)) is not None]
+    return [measured for match in _NUMBER.finditer(text) if (measured := _read_measured(match, text)) is not None]
 
 
-def _measured(match: re.Match[str], text: str) -> Measured | None:
+def _read_measured(match: re.Match[str], text: str) -> Measured | None:
     digits = match["digits"].replace(",", "")
     exponent = int((match["e"] or "e0")[1:]) + int(match["power"] or 0)
     value = float(f"{digits}e{exponent}")
@@ -115,10 +115,10 @@ def _measured(match: re.Match[str], text: str) -> Measured | None:
     has_both = bool(match["open"]) == bool(match["close"])
     written = match[0].strip() if has_both else text[start : match.end()].strip()
     written = re.sub(r"\s*±\s*", " ± ", written)
-    return Measured(value, half, written, start, match.end(), _kind(text, match.start(), match.end()))
+    return Measured(value, half, written, start, match.end(), _classify_number(text, match.start(), match.end()))
 
 
-def _kind(text: str, start: int, end: int) -> Kind:
+def _classify_number(text: str, start: int, end: int) -> Kind:
     before = text[max(0, start - 60) : start]
     if text[start] in "+-" and re.search(r"\d\s*$", before):
         return "range"
@@ -129,5 +129,5 @@ def _kind(text: str, start: int, end: int) -> Kind:
     return "limit" if _LIMIT.search(before) else "value"
 
 
-def _script(text: str, signs: dict[str, str], mark: str) -> str:
+def _read_script(text: str, signs: dict[str, str], mark: str) -> str:
     return re.sub(f"[{''.join(signs)}]+", lambda run: f"{mark}{{{''.join(signs[char] for char in run[0])}}}", text)

@@ -19,7 +19,7 @@ _EARTH, _SUN, _JUPITER = (
 )
 
 
-def _units() -> list[tuple[re.Pattern[str], str, float]]:
+def _make_units() -> list[tuple[re.Pattern[str], str, float]]:
     written = [
         (rf"M{_OF}{_EARTH}|[Ee]arth[- ]?mass(?:es)?", "earth_mass", 1.0),
         (rf"M{_OF}{_SUN}|[Ss]olar[- ]mass(?:es)?", "solar_mass", 1.0),
@@ -44,7 +44,7 @@ def _units() -> list[tuple[re.Pattern[str], str, float]]:
     return [(re.compile(rf"(?:{pattern}){_END}"), unit, factor) for pattern, unit, factor in written]
 
 
-_UNITS: Final = _units()
+_UNITS: Final = _make_units()
 _SHOWN: Final = {
     **{f"{body}_mass": f"{body.capitalize()} masses" for body in ("earth", "jupiter")},
     **{f"{body}_radius": f"{body.capitalize()} radii" for body in ("earth", "jupiter")},
@@ -99,9 +99,9 @@ class Quantity:
 
     def is_labelled(self, label: str) -> bool:
         """Return whether a label of a table, as plain text, names this quantity and no other made of it."""
-        bare = _without_units(label)
+        bare = _remove_units(label)
         if not bare:  # a label such as R⊕ names the quantity by its unit
-            unit = unit_in(label)
+            unit = find_unit_in_label(label)
             return unit is not None and unit.name.endswith(f"_{self.name}")
         if _OTHER.search(bare):
             return False
@@ -134,31 +134,31 @@ class Quantity:
         return None if one is None else value / one
 
 
-def _quantity(name: str, unit: str, words: str, *symbols: str) -> Quantity:
+def _make_quantity(name: str, unit: str, words: str, *symbols: str) -> Quantity:
     return Quantity(name, unit, re.compile(words, re.IGNORECASE), frozenset(symbols))
 
 
-_AXIS: Final = _quantity("semi-major axis", "au", r"\bsemi-?\s?major ax[ie]s|\bdistance|\bseparation", "a")
-_PERIOD: Final = _quantity("period", "day", r"\bperiods?\b", "P")
-_E: Final = _quantity("eccentricity", "", r"\beccentricit(?:y|ies)\b", "e", "ecc")
-_Q: Final = _quantity("distance of periapsis", "au", r"\bperi\w+ distances?\b", "q")
+_AXIS: Final = _make_quantity("semi-major axis", "au", r"\bsemi-?\s?major ax[ie]s|\bdistance|\bseparation", "a")
+_PERIOD: Final = _make_quantity("period", "day", r"\bperiods?\b", "P")
+_E: Final = _make_quantity("eccentricity", "", r"\beccentricit(?:y|ies)\b", "e", "ecc")
+_Q: Final = _make_quantity("distance of periapsis", "au", r"\bperi\w+ distances?\b", "q")
 _FIELDS: Final[dict[str, Quantity]] = {
-    "mass": _quantity("mass", "solar_mass", r"\bmass(?:es)?\b", "M", "m"),
-    "physical.massKg": _quantity("mass", "kg", r"\bmass(?:es)?\b", "M", "m"),
-    "radius": _quantity("radius", "au", r"\bradi(?:us|i)\b", "R", "r"),
-    "physical.radiusKm": _quantity("radius", "km", r"\bradi(?:us|i)\b", "R", "r"),
+    "mass": _make_quantity("mass", "solar_mass", r"\bmass(?:es)?\b", "M", "m"),
+    "physical.massKg": _make_quantity("mass", "kg", r"\bmass(?:es)?\b", "M", "m"),
+    "radius": _make_quantity("radius", "au", r"\bradi(?:us|i)\b", "R", "r"),
+    "physical.radiusKm": _make_quantity("radius", "km", r"\bradi(?:us|i)\b", "R", "r"),
     **dict.fromkeys(("kepler.semiMajorAxis", "semiMajorAxis", "orbitalDistance"), _AXIS),
     **dict.fromkeys(("kepler.period", "kepler.osculatingPeriod"), _PERIOD),
     **dict.fromkeys(("kepler.eccentricity", "eccentricity"), _E),
     **dict.fromkeys(("kepler.perihelionDistance", "kepler.q"), _Q),
-    "kepler.inclination": _quantity("inclination", "degree", r"\binclinations?\b", "i", "I"),
-    "kepler.longitudeOfAscendingNode": _quantity("ascending node", "degree", r"\bnode\b", "Ω"),
-    "kepler.argumentOfPeriapsis": _quantity("argument of periapsis", "degree", r"\bargument of peri\w+", "ω"),
-    "kepler.meanAnomaly": _quantity("mean anomaly", "degree", r"\bmean anomal(?:y|ies)\b", "M"),
+    "kepler.inclination": _make_quantity("inclination", "degree", r"\binclinations?\b", "i", "I"),
+    "kepler.longitudeOfAscendingNode": _make_quantity("ascending node", "degree", r"\bnode\b", "Ω"),
+    "kepler.argumentOfPeriapsis": _make_quantity("argument of periapsis", "degree", r"\bargument of peri\w+", "ω"),
+    "kepler.meanAnomaly": _make_quantity("mean anomaly", "degree", r"\bmean anomal(?:y|ies)\b", "M"),
 }
 
 
-def quantity_of(field: str) -> Quantity:
+def find_quantity(field: str) -> Quantity:
     """Return the quantity of a field. A field beyond the known ones is a plain number under its own name."""
     if known := _FIELDS.get(field):
         return known
@@ -167,14 +167,14 @@ def quantity_of(field: str) -> Quantity:
     return Quantity(" ".join(words).lower(), "", named, takes_any_unit=True)
 
 
-def shown_scale(field: str, body: Mapping[str, Any] | None) -> float:
+def find_display_scale(field: str, body: Mapping[str, Any] | None) -> float:
     """Return by how much the value of `field` is magnified for display: radii of shipped systems are."""
     physical: Any = body.get("physical") if field == "radius" and body is not None else None
     scale: Any = cast("Mapping[str, Any]", physical).get("displayMagnification") if isinstance(physical, Mapping) else 1
     return float(scale) if isinstance(scale, int | float) and math.isfinite(scale) and scale > 0 else 1.0
 
 
-def unit_after(text: str, end: int) -> Unit | None:
+def find_unit_after(text: str, end: int) -> Unit | None:
     """Return the unit right after a number of a plain text that ends at `end`."""
     at = len(text) - len(text[end:].lstrip(" })")) if end < len(text) else end
     for pattern, name, factor in _UNITS:
@@ -183,13 +183,13 @@ def unit_after(text: str, end: int) -> Unit | None:
     return None
 
 
-def unit_in(label: str) -> Unit | None:
+def find_unit_in_label(label: str) -> Unit | None:
     """Return the only unit that a label such as `M [10^{27} g]` or `mass in Earth masses` names."""
-    found = {unit for unit, _, _ in _units_in(label)}
+    found = {unit for unit, _, _ in _find_units(label)}
     return found.pop() if len(found) == 1 else None
 
 
-def _units_in(label: str) -> list[tuple[Unit, int, int]]:
+def _find_units(label: str) -> list[tuple[Unit, int, int]]:
     found: list[tuple[Unit, int, int]] = []
     for (name, factor), pattern in _LONE.items():
         for match in pattern.finditer(label):
@@ -205,8 +205,8 @@ def _units_in(label: str) -> list[tuple[Unit, int, int]]:
     return found
 
 
-def _without_units(label: str) -> str:
+def _remove_units(label: str) -> str:
     bare = _BRACKETS.sub(" ", label)
-    for _, start, end in sorted(_units_in(bare), key=lambda one: -one[1]):
+    for _, start, end in sorted(_find_units(bare), key=lambda one: -one[1]):
         bare = bare[:start].rstrip().removesuffix("/").removesuffix(" in") + bare[end:]
     return bare.strip(" ,:;.")

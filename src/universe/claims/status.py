@@ -7,8 +7,8 @@ from typing import Any, Final, cast
 
 from universe.claims.bodies import BodyNames
 from universe.claims.comparison import is_in_text
-from universe.claims.locations import Location, Stated, location_of, stated_in, values_only
-from universe.claims.quantities import Quantity, quantity_of, shown_scale
+from universe.claims.locations import Location, Stated, find_stated_numbers, parse_location, select_values
+from universe.claims.quantities import Quantity, find_display_scale, find_quantity
 
 SUPPORTED: Final = "supported"
 UNVERIFIED: Final = "unverified claim"
@@ -54,7 +54,7 @@ class Statement:
     """The number in that unit."""
 
 
-def status_of(
+def check_claim(
     source: Mapping[str, Any],
     field: str,
     value: float,
@@ -69,12 +69,12 @@ def status_of(
     """
     located: object = source.get("locations")
     given = cast("Mapping[str, Any]", located).get(field) if isinstance(located, Mapping) else None
-    location = location_of(given, source.get("title"))
+    location = parse_location(given, source.get("title"))
     if location is None:
         return ClaimStatus(UNVERIFIED, f"The source names no table row or passage for {field}.")
     if not location.describe():
         return ClaimStatus(UNVERIFIED, "The location names neither a table nor a section nor a page.")
-    found = _compare(location, field, value, body)
+    found = _compare_value(location, field, value, body)
     text = text_of(source) if found.status == SUPPORTED and text_of is not None else None
     if text is None:
         return found
@@ -85,55 +85,57 @@ def status_of(
     return replace(found, reason=f"{found.reason} The {what} is in the text on the shelf.", checked=True)
 
 
-def statement_in(
+def read_statement(
     given: object, field: str, *, body: Mapping[str, Any] | None = None, title: object = ""
 ) -> Statement | str:
     """Return what a location in the paper of this title states for a field of a body, or why it states nothing.
 
     A location that states two different values states nothing. Does not raise.
     """
-    location = location_of(given, title)
+    location = parse_location(given, title)
     if location is None:
         return "The location has neither a table row nor a passage."
-    quantity = quantity_of(field)
-    stated = stated_in(location, quantity, BodyNames.of(body))
+    quantity = find_quantity(field)
+    stated = find_stated_numbers(location, quantity, BodyNames.of(body))
     if isinstance(stated, str):
         return stated
-    values = values_only(stated)
+    values = select_values(stated)
     if not values:
-        return _not_a_value(stated[0])
-    if several := _several(values):
+        return _describe_not_a_value(stated[0])
+    if several := _describe_conflict(values):
         return several
     first = values[0]
     value = quantity.from_unit(first.measured.value, first.unit)
     assert value is not None  # `stated_in` gives only units of the quantity
-    scale = shown_scale(field, body)
-    return Statement(value * scale, first.unit.after(first.measured.text), *_facts(first)[1:])
+    scale = find_display_scale(field, body)
+    return Statement(value * scale, first.unit.after(first.measured.text), *_list_facts(first)[1:])
 
 
-def _compare(location: Location, field: str, value: float, body: Mapping[str, Any] | None) -> ClaimStatus:
-    quantity = quantity_of(field)
-    stated = stated_in(location, quantity, BodyNames.of(body))
+def _compare_value(location: Location, field: str, value: float, body: Mapping[str, Any] | None) -> ClaimStatus:
+    quantity = find_quantity(field)
+    stated = find_stated_numbers(location, quantity, BodyNames.of(body))
     if isinstance(stated, str):
         return ClaimStatus(UNVERIFIED, stated)
-    real = value / shown_scale(field, body)
-    values = values_only(stated)
-    if several := _several(values):
+    real = value / find_display_scale(field, body)
+    values = select_values(stated)
+    if several := _describe_conflict(values):
         return ClaimStatus(UNVERIFIED, several)
     for one in values:
-        if _is_same(real, one, quantity):
+        if _is_rounded_value(real, one, quantity):
             where = location.describe()
             reason = f"{where[0].upper()}{where[1:]} states {one.unit.after(one.measured.text)}."
-            return ClaimStatus(SUPPORTED, reason, *_facts(one))
+            return ClaimStatus(SUPPORTED, reason, *_list_facts(one))
     if not values:
-        return ClaimStatus(UNVERIFIED, _not_a_value(stated[0]))
+        return ClaimStatus(UNVERIFIED, _describe_not_a_value(stated[0]))
     one = values[0]
     set_value = quantity.in_unit(real, one.unit)
     stated_text, set_text = one.unit.after(one.measured.text), one.unit.after(f"{set_value:.6g}")
-    return ClaimStatus(UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_facts(one))
+    return ClaimStatus(
+        UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_list_facts(one)
+    )
 
 
-def _several(values: Sequence[Stated]) -> str:
+def _describe_conflict(values: Sequence[Stated]) -> str:
     """Return why values of one unit that differ state nothing; nothing for one value, or one in several units."""
     first = {one.unit: one.measured.value for one in reversed(values)}
     if all(one.measured.value == first[one.unit] for one in values):
@@ -141,7 +143,7 @@ def _several(values: Sequence[Stated]) -> str:
     return f"The location states several values ({', '.join(one.measured.text for one in values)[:_SHOWN]})."
 
 
-def _is_same(value: float, stated: Stated, quantity: Quantity) -> bool:
+def _is_rounded_value(value: float, stated: Stated, quantity: Quantity) -> bool:
     """Return whether a value rounds to the stated number, give or take the constants of the conversion."""
     inside = quantity.in_unit(value, stated.unit)
     if inside is None or not math.isfinite(inside):
@@ -152,11 +154,11 @@ def _is_same(value: float, stated: Stated, quantity: Quantity) -> bool:
     return abs(inside - stated.measured.value) <= max(rounding, slack * number)
 
 
-def _not_a_value(stated: Stated) -> str:
+def _describe_not_a_value(stated: Stated) -> str:
     words = {"range": "a range", "limit": "a limit", "percent": "a percentage"}
     return f"The location states {words[stated.measured.kind]}, {stated.measured.text}, and not a value."
 
 
-def _facts(stated: Stated) -> tuple[str, str, float]:
+def _list_facts(stated: Stated) -> tuple[str, str, float]:
     """Return the number as written, its unit, and the number in that unit."""
     return stated.measured.text, stated.unit.name, stated.measured.value * stated.unit.factor

@@ -56,7 +56,7 @@ def transits(
     - `universe transits sol --body earth --observer 0,0 --days 400`
     """
     from universe.nbody.body_names import find_bodies
-    from universe.nbody.transit_times import transit_times
+    from universe.nbody.transit_times import measure_transit_times
     from universe.terminal.measurement_tables import print_transits, render_transits_csv
 
     check_output_files([] if plot is None else [plot], [csv])
@@ -64,7 +64,7 @@ def transits(
     chosen = find_bodies(plain["stars"], body) if body else None
     direction = _parse_direction(observer)
     with Progress(universe_id, is_quiet=json) as progress:
-        found = transit_times(plain, chosen, days=days, observer=direction, is_kepler=kepler, notify=progress)
+        found = measure_transit_times(plain, chosen, days=days, observer=direction, is_kepler=kepler, notify=progress)
     reply = {"id": universe_id, "version": at, **found}
     _write_files(reply, csv, render_transits_csv, plot, "transit_chart", title=name)
     print_json(reply) if json else print_transits(reply)
@@ -91,7 +91,7 @@ def rv(
     - `universe rv sol --observer 0,0 --days 4333 --kepler`
     """
     from universe.nbody.body_names import find_bodies
-    from universe.nbody.radial_velocity import radial_velocities
+    from universe.nbody.radial_velocity import measure_radial_velocities
     from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
 
     check_output_files([] if plot is None else [plot], [csv])
@@ -99,7 +99,7 @@ def rv(
     chosen = find_bodies(plain["stars"], [star])[0] if star else None
     direction = _parse_direction(observer)
     with Progress(universe_id, is_quiet=json) as progress:
-        found = radial_velocities(
+        found = measure_radial_velocities(
             plain, chosen, days=days, samples=samples, observer=direction, is_kepler=kepler, notify=progress
         )
     reply = {"id": universe_id, "version": at, **found}
@@ -109,10 +109,10 @@ def rv(
 
 def print_physics_report(head: dict[str, Any], plain: dict[str, Any], *, json: bool) -> None:
     """Print the physical quantities of a universe as tables, or as JSON after `head`."""
-    from universe.physics import physics_of
+    from universe.physics import report_physics
     from universe.terminal.measurement_tables import print_physics
 
-    reply = physics_of(plain)
+    reply = report_physics(plain)
     print_json({**head, **reply}) if json else print_physics(reply)
 
 

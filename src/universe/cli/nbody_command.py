@@ -125,10 +125,10 @@ def nbody(
     reports = [report_universe(one) for one in runs]
     reply = dict(reports[0].reply)
     if compare is not None:
-        from universe.nbody.answers import differences_of
+        from universe.nbody.answers import compare_answers
 
         labels = [f"{one.id} version {one.version}" for one in runs]
-        differences = differences_of(reports[0].reply, reports[1].reply, labels)
+        differences = compare_answers(reports[0].reply, reports[1].reply, labels)
         reply["comparison"] = {"with": reports[1].reply, "differences": differences}
     written = _write_files(runs[0], reports[0], span, plot or [], plot_what, write_rebound, write_csv)
     if json:
@@ -214,10 +214,10 @@ def _write_files(
     if table:
         write_output(table, render_csv(start, universe_id=universe.id, version=universe.version, time=at).encode())
     if plots:
-        from universe.nbody.pictures import KINDS, picture
+        from universe.nbody.pictures import KINDS, draw_run
         from universe.pictures import write_drawing
 
-        drawing = picture(
+        drawing = draw_run(
             report.reply, start, report.run.samples, report.motion, title=universe.name, kinds=kinds or KINDS
         )
         for path in plots:

@@ -124,9 +124,9 @@ def _find_derived_orbits(stars: Mapping[str, Entity]) -> frozenset[str]:
     return frozenset(key for key, body in stars.items() if body.get("kepler") and get_derived_element(body))
 
 
-Touch = Literal["put", "removed", "put anew"]
+Touch = Literal["put", "removed", "put again"]
 Touched = dict[EntityKind, dict[str, Touch]]
-"""The entities of each kind that a change put or removed, in order; `put anew`: put after it was removed."""
+"""The entities of each kind that a change put or removed, in order; `put again`: put after it was removed."""
 
 
 def merge_touched(first: Touched, second: Touched) -> Touched:
@@ -136,7 +136,7 @@ def merge_touched(first: Touched, second: Touched) -> Touched:
         for key, touch in keys.items():
             if touch == "put" and known.get(key) == "removed":
                 del known[key]  # the entity comes back at the end of the map
-                known[key] = "put anew"
+                known[key] = "put again"
             elif touch != "put" or key not in known:
                 known[key] = touch
     return first

@@ -43,7 +43,7 @@ class StateMirror:
                 now = None if touch == "removed" else entities.get(key)
                 if self._entity_bytes is not None:
                     self._entity_bytes += _measure_entry(key, now) - _measure_entry(key, plain.get(key))
-                if now is None or touch == "put anew":
+                if now is None or touch == "put again":
                     plain.pop(key, None)
                 if now is not None:
                     plain[key] = now

@@ -25,7 +25,7 @@ _COLLECTED_ROUNDING: Final = 3e-15
 """Of the distance, times revolutions^1.5. Both were fitted to runs compared with integrations in 80 bits."""
 
 
-def orbit_matrix(relative: Floats) -> Floats:
+def make_orbit_matrix(relative: Floats) -> Floats:
     """Return the matrix from positions to those relative to the centre orbited; a root's is relative to the origin."""
     matrix = relative.copy()
     roots = np.flatnonzero(~relative.any(axis=1))
@@ -33,16 +33,16 @@ def orbit_matrix(relative: Floats) -> Floats:
     return matrix
 
 
-def orbit_distances(relative: Floats, positions: Floats) -> Floats:
+def compute_orbit_distances(relative: Floats, positions: Floats) -> Floats:
     """Return distances to the centres orbited, a root's to its nearest neighbour, for positions (3, n)."""
     place = np.nan_to_num(positions) @ relative.T
     found = np.sqrt((place * place).sum(axis=0))
     roots = np.flatnonzero(~relative.any(axis=1))
-    found[roots] = _nearest(positions, roots)
+    found[roots] = _find_nearest_distances(positions, roots)
     return found
 
 
-def _nearest(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
+def _find_nearest_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
     """Return the distances from these bodies to their nearest neighbours."""
     apart = positions[:, None, :] - positions[:, bodies, None]
     square = (apart * apart).sum(axis=0)
@@ -50,7 +50,7 @@ def _nearest(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
     return np.sqrt(np.nanmin(square, axis=1))
 
 
-def periods(start: Start) -> Floats:
+def compute_periods(start: Start) -> Floats:
     """Return the days that each orbit takes by its state now; infinite for open orbits and roots."""
     place, speed = start.relative @ start.positions, start.relative @ start.velocities
     distance = np.sqrt((place * place).sum(axis=1))
@@ -66,7 +66,7 @@ class Accuracy:
 
     def __init__(self, start: Start) -> None:
         count = len(start.ids)
-        every = periods(start)
+        every = compute_periods(start)
         # A root takes part in the revolutions of all that orbit it.
         self._periods = np.where(start.orbited_mass > 0, every, every.min())
         self._relative, self._orbits, self._roots = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
@@ -79,14 +79,14 @@ class Accuracy:
         if (is_left != np.isfinite(twins[0])).any():
             return  # the runs are between a merger of one and of the other
         if relative is not self._relative:
-            self._relative, self._orbits = relative, orbit_matrix(relative).T
+            self._relative, self._orbits = relative, make_orbit_matrix(relative).T
             self._roots = np.flatnonzero(~relative.any(axis=1))
         place, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
         size = np.sqrt((place * place).sum(axis=0))
         floor = size * (_ROUNDING + _COLLECTED_ROUNDING * (abs(day) / self._periods) ** 1.5)
         au = 2 * np.sqrt((apart * apart).sum(axis=0)) + floor
         distance = size.copy()
-        distance[self._roots] = _nearest(ours, self._roots)
+        distance[self._roots] = _find_nearest_distances(ours, self._roots)
         degrees = np.minimum(180.0, np.degrees(au / distance))
         self.au, self.degrees = np.where(is_left, au, self.au), np.where(is_left, degrees, self.degrees)
         self.worst_au = np.maximum(self.worst_au, self.au)

@@ -42,7 +42,7 @@ def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
     raise NotFound(f"There is no body '{text[:_LONGEST]}'.", hint=hint, id=text[:_LONGEST])
 
 
-def short_names(names: Sequence[str], longest: int = 14) -> list[str]:
+def shorten_names(names: Sequence[str], longest: int = 14) -> list[str]:
     """Return names for tables and charts, without the name of the first body if all others begin with it.
 
     "TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c" become "TRAPPIST-1", "b", "c".
@@ -54,14 +54,14 @@ def short_names(names: Sequence[str], longest: int = 14) -> list[str]:
     if all(name.startswith(prefix) for name in clean[1:]):
         clean = [clean[0], *(name.removeprefix(prefix) for name in clean[1:])]
     if max(map(len, clean)) > longest:
-        clean = _without_common_words(clean)
+        clean = _remove_common_words(clean)
     heads = [name if len(name) <= longest else name[: longest - 1] + "…" for name in clean]
     if len(set(heads)) == len(set(clean)):
         return heads
     return [name if len(name) <= longest else "…" + name[1 - longest :] for name in clean]
 
 
-def _without_common_words(names: list[str]) -> list[str]:
+def _remove_common_words(names: list[str]) -> list[str]:
     """Return "A" and "B" for "Alpha Centauri A" and "Alpha Centauri B"."""
     words = [name.split() for name in names]
     common = 0

@@ -41,7 +41,7 @@ class Contact:
     day: float
 
 
-def reaches(radii: Floats, pairs: Pairs) -> Floats:
+def compute_contact_distances(radii: Floats, pairs: Pairs) -> Floats:
     """Return the distance at which the surfaces of each pair touch; not-a-number if both radii are unknown."""
     one, other = radii[pairs.first], radii[pairs.second]
     total = np.nan_to_num(one) + np.nan_to_num(other)
@@ -52,7 +52,7 @@ class Contacts:
     """Pairs whose surfaces begin to touch, followed segment by segment."""
 
     def __init__(self, radii: Floats, pairs: Pairs) -> None:
-        self.reach = reaches(radii, pairs)
+        self.reach = compute_contact_distances(radii, pairs)
         self._touching = np.zeros(pairs.count, dtype=bool)
         self._is_possible = bool(np.isfinite(self.reach).any())
 
@@ -117,7 +117,7 @@ class Merger:
         return found
 
 
-def merge(one: int, other: int, masses: Floats, radii: Floats, relative: Floats) -> Merger:
+def merge_bodies(one: int, other: int, masses: Floats, radii: Floats, relative: Floats) -> Merger:
     """Return the merger of two bodies: mass and volume add up, orbits about either are orbits about the survivor."""
     survivor, gone = (one, other) if masses[one] >= masses[other] else (other, one)
     masses, radii, relative = masses.copy(), radii.copy(), relative.copy()

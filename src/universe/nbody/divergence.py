@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.nbody.accuracy import orbit_distances, orbit_matrix
+from universe.nbody.accuracy import compute_orbit_distances, make_orbit_matrix
 from universe.nbody.integration import Stepper
 from universe.orbits.anomaly import Floats
 
@@ -43,9 +43,9 @@ class Divergence:
     def begin(self, positions: Floats, velocities: Floats, relative: Floats) -> tuple[Floats, Floats]:
         """Return configurations (1, 3, n) with a second one beside them, a little apart."""
         x, v = positions[0], velocities[0]
-        self._orbits = orbit_matrix(relative).T
-        sizes = orbit_distances(relative, x)
-        self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _speeds(v @ self._orbits)
+        self._orbits = make_orbit_matrix(relative).T
+        sizes = compute_orbit_distances(relative, x)
+        self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _compute_speeds(v @ self._orbits)
         self._noise = 3 * _NOISE * float((np.sqrt((x * x).sum(axis=0)) / self._scales[0]).max())
         self._steps, self._last, self._falls = 0, 0.0, False
         if not self._logarithms:
@@ -91,7 +91,7 @@ class Divergence:
         return math.sqrt(float((apart * apart).sum() + (faster * faster).sum()))
 
 
-def _speeds(velocities: Floats) -> Floats:
+def _compute_speeds(velocities: Floats) -> Floats:
     """Return how fast each body moves, at least a part of the fastest."""
     speed = np.sqrt((velocities * velocities).sum(axis=0))
     largest = float(speed.max())

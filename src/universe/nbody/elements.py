@@ -34,16 +34,16 @@ class OsculatingElements:
     mean_longitude: Floats
 
 
-def elements_during(start: Start, positions: Floats, velocities: Floats) -> OsculatingElements:
+def compute_jacobi_elements(start: Start, positions: Floats, velocities: Floats) -> OsculatingElements:
     """Return the Jacobi elements of all bodies of a run, from states of shape (…, n, 3) in the order of the start.
 
     The elements of the root are not-a-number.
     """
-    return osculating_elements(start.relative @ positions, start.relative @ velocities, G * start.orbited_mass)
+    return compute_osculating_elements(start.relative @ positions, start.relative @ velocities, G * start.orbited_mass)
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")
-def osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu: ArrayLike) -> OsculatingElements:
+def compute_osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu: ArrayLike) -> OsculatingElements:
     """Return the elements of relative states of shape (…, 3), in AU and AU a day, for mu = G times the mass orbited."""
     x, v = np.asarray(positions, dtype=np.float64), np.asarray(velocities, dtype=np.float64)
     attraction = np.where(np.asarray(mu, dtype=np.float64) > 0, mu, np.nan)
@@ -57,9 +57,9 @@ def osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu: ArrayLi
     # e cos f and e sin f by the radial motion: accurate for circles, where the vector to the periapsis is noise.
     along, radial = size * size / (attraction * distance) - 1, _dot(x, v) * size / (attraction * distance)
     eccentricity, true = np.hypot(along, radial), np.arctan2(radial, along)
-    latitude = _argument_of_latitude(x, momentum / size[..., None], node)
+    latitude = _compute_argument_of_latitude(x, momentum / size[..., None], node)
     periapsis = latitude - true
-    mean = _mean_anomaly(true, eccentricity)
+    mean = _compute_mean_anomaly(true, eccentricity)
     closed = eccentricity < 1
     longitude = node + periapsis + mean
     return OsculatingElements(
@@ -74,13 +74,13 @@ def osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu: ArrayLi
     )
 
 
-def _argument_of_latitude(x: Floats, pole: Floats, node: Floats) -> Floats:
+def _compute_argument_of_latitude(x: Floats, pole: Floats, node: Floats) -> Floats:
     """Return the angle from the ascending node to the body along its motion, in radians."""
     to_node = np.stack([np.cos(node), np.sin(node), np.zeros_like(node)], axis=-1)
     return np.arctan2(_dot(x, np.cross(pole, to_node)), _dot(x, to_node))
 
 
-def _mean_anomaly(true: Floats, eccentricity: Floats) -> Floats:
+def _compute_mean_anomaly(true: Floats, eccentricity: Floats) -> Floats:
     half = true / 2
     closed = 2 * np.arctan2(
         np.sqrt(np.maximum(1 - eccentricity, 0)) * np.sin(half), np.sqrt(1 + eccentricity) * np.cos(half)

@@ -49,7 +49,7 @@ class Encounters:
         """The first 1000."""
         self.count = 0
         self._ids, self._pairs = ids, pairs
-        self._common = _common_centres(parents, pairs)
+        self._common = _find_common_centres(parents, pairs)
         self._squares = np.full(pairs.count, np.inf)
         self._days = np.full(pairs.count, np.nan)
         self._hill_radii = np.full(pairs.count, np.nan)
@@ -114,7 +114,7 @@ class Encounters:
         return np.where(centre >= 0, np.cbrt(ratio) * distance / 2, np.nan)
 
 
-def _common_centres(parents: Sequence[int], pairs: Pairs) -> Indices:
+def _find_common_centres(parents: Sequence[int], pairs: Pairs) -> Indices:
     """Return the nearest body that both of a pair orbit; -1 if there is none or one of them orbits the other."""
     above: list[list[int]] = []
     for body in range(len(parents)):

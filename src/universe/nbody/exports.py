@@ -63,7 +63,7 @@ def render_rebound(start: Start, *, days: float, universe_id: str, version: int,
     )  # fmt: skip
     lines = (
         f"    ({key!a}, {name!a}, {mass!r}, {tuple(position)!r}, {tuple(velocity)!r}),\n"
-        for key, name, mass, position, velocity in _rows(start)
+        for key, name, mass, position, velocity in _list_rows(start)
     )
     return "".join([head, *lines, _TAIL])
 
@@ -76,12 +76,12 @@ def render_csv(start: Start, *, universe_id: str, version: int, time: float) -> 
     out.write(f"# frame: {FRAME}\n")
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(_COLUMNS)
-    for key, name, mass, position, velocity in _rows(start):
+    for key, name, mass, position, velocity in _list_rows(start):
         rows.writerow([key, name, repr(mass), *map(repr, position), *map(repr, velocity)])
     return out.getvalue()
 
 
-def _rows(start: Start) -> Iterator[tuple[str, str, float, list[float], list[float]]]:
+def _list_rows(start: Start) -> Iterator[tuple[str, str, float, list[float], list[float]]]:
     return zip(
         start.ids, start.names, start.masses.tolist(), start.positions.tolist(), start.velocities.tolist(), strict=True
     )

@@ -25,12 +25,12 @@ class Composition:
     weights: tuple[float, ...]
 
 
-def _yoshida4() -> tuple[float, ...]:
+def _compute_yoshida4_weights() -> tuple[float, ...]:
     outer = 1 / (2 - math.cbrt(2))
     return (outer, 1 - 2 * outer, outer)
 
 
-def _yoshida6() -> tuple[float, ...]:
+def _compute_yoshida6_weights() -> tuple[float, ...]:
     # Solution A of H. Yoshida, "Construction of higher order symplectic integrators", Physics Letters A 150 (1990).
     first, second, third = 0.784513610477560, 0.235573213359357, -1.17767998417887
     return (first, second, third, 1 - 2 * (first + second + third), third, second, first)
@@ -40,8 +40,8 @@ COMPOSITIONS: Final = {
     one.name: one
     for one in (
         Composition("leapfrog", 2, (1.0,)),
-        Composition("yoshida4", 4, _yoshida4()),
-        Composition("yoshida6", 6, _yoshida6()),
+        Composition("yoshida4", 4, _compute_yoshida4_weights()),
+        Composition("yoshida6", 6, _compute_yoshida6_weights()),
     )
 }
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.polynomial import legendre
 
-from universe.nbody.gravity import Gravity, distances
+from universe.nbody.gravity import Gravity, compute_distances
 from universe.nbody.segments import Segment
 from universe.orbits.anomaly import Floats
 
@@ -175,8 +175,8 @@ class Gauss:
         x, v = self.positions, self.velocities
         moved = step * v + (step * step * tables.to_last_position @ felt).reshape(x.shape)
         gained = (step * tables.to_last_velocity @ felt).reshape(x.shape)
-        self.positions, self._lost_positions = _add(x, moved, self._lost_positions)
-        self.velocities, self._lost_velocities = _add(v, gained, self._lost_velocities)
+        self.positions, self._lost_positions = _add_compensated(x, moved, self._lost_positions)
+        self.velocities, self._lost_velocities = _add_compensated(v, gained, self._lost_velocities)
         coefficients = found.reshape(tables.nodes, *x.shape)[:, 0]
         return GaussSegment(begin, end, x[0], v[0], self.positions[0], self.velocities[0], coefficients)
 
@@ -198,7 +198,7 @@ class Gauss:
         digits. A tolerance below that would shorten the step for ever.
         """
         x = self.positions
-        return _NOISE * np.sqrt((x * x).sum(axis=1)) / distances(x).min(axis=2)
+        return _NOISE * np.sqrt((x * x).sum(axis=1)) / compute_distances(x).min(axis=2)
 
     def _still(self) -> Floats:
         """Return the accelerations of now, at all nodes."""
@@ -210,7 +210,7 @@ class Gauss:
         felt = self._gravity.accelerations(self.positions, self.velocities)
         strength = np.sqrt((felt * felt).sum(axis=1))
         with np.errstate(divide="ignore"):
-            fall = np.sqrt(distances(self.positions).min(axis=2) / strength).min()
+            fall = np.sqrt(compute_distances(self.positions).min(axis=2) / strength).min()
         return math.copysign(min(abs(duration), 0.01 * float(fall)), duration)
 
 
@@ -219,7 +219,7 @@ def _check_step(step: float, time: float) -> None:
         raise ArithmeticError(f"The step has shrunk to {step:g} days at day {time:g}.")
 
 
-def _add(total: Floats, more: Floats, lost: Floats) -> tuple[Floats, Floats]:
+def _add_compensated(total: Floats, more: Floats, lost: Floats) -> tuple[Floats, Floats]:
     """Return the sum and what rounding took from it (compensated summation)."""
     corrected = more - lost
     found = total + corrected

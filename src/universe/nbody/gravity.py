@@ -13,9 +13,9 @@ _BLOCK: Final = 400_000
 """Pairs worked on at once: few enough that the intermediate arrays stay in the processor's cache or near it."""
 
 
-def distances(positions: Floats) -> Floats:
+def compute_distances(positions: Floats) -> Floats:
     """Return the distances between bodies, of shape (b, n, n) for positions (b, 3, n); a body's own is infinite."""
-    _, square = _differences(positions)
+    _, square = _compute_separations(positions)
     return np.sqrt(square)
 
 
@@ -53,7 +53,7 @@ class Gravity:
         """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
         kinetic = 0.5 * ((velocities * velocities).sum(axis=1) @ self.masses)
         return kinetic - 0.5 * self.constant * np.einsum(
-            "i,bij,j->b", self.masses, 1 / distances(positions), self.masses
+            "i,bij,j->b", self.masses, 1 / compute_distances(positions), self.masses
         )
 
     def angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
@@ -63,7 +63,7 @@ class Gravity:
         return np.stack(found, axis=1)
 
     def _newtonian(self, positions: Floats) -> Floats:
-        apart, square = _differences(positions)
+        apart, square = _compute_separations(positions)
         return np.einsum("bcij,bij->bci", apart, self._pull / (square * np.sqrt(square)))
 
     def _relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
@@ -81,7 +81,7 @@ class Gravity:
         return felt
 
 
-def _differences(positions: Floats) -> tuple[Floats, Floats]:
+def _compute_separations(positions: Floats) -> tuple[Floats, Floats]:
     """Return where each body is as seen from each other, and the squares of the distances."""
     apart = positions[:, :, None, :] - positions[:, :, :, None]
     square = np.einsum("bcij,bcij->bij", apart, apart)

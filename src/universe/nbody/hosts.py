@@ -18,31 +18,31 @@ def is_star(body: Mapping[str, Any]) -> bool:
     return body.get("bodyType") == STAR or (body.get("bodyType") is None and not body.get("parentId"))
 
 
-def unknown_elements(body: Mapping[str, Any]) -> list[str]:
+def list_unknown_elements(body: Mapping[str, Any]) -> list[str]:
     """Return the orbital elements that no source states, as `physical.unknown` lists them."""
     physical = body.get("physical")
     listed = cast("Mapping[str, Any]", physical).get("unknown") if isinstance(physical, Mapping) else None
     return [str(one) for one in cast("list[object]", listed)] if isinstance(listed, list) else []
 
 
-def remarks(stars: Bodies, ids: Iterable[str]) -> list[str]:
+def describe_unknown_elements(stars: Bodies, ids: Iterable[str]) -> list[str]:
     """Return sentences about elements that are unknown and so limit what a measurement means."""
-    listed = {body_id: unknown_elements(stars[body_id]) for body_id in ids}
+    listed = {body_id: list_unknown_elements(stars[body_id]) for body_id in ids}
     names = {body_id: str(stars[body_id].get("name") or body_id) for body_id in listed}
     tilted = [names[body_id] for body_id, unknown in listed.items() if TILT in unknown]
     shapeless = [names[body_id] for body_id, unknown in listed.items() if {SHAPE, PERIAPSIS} & set(unknown)]
     found: list[str] = []
     if tilted:
-        found.append(f"The tilt of {_enumerate(tilted)} is unknown: transits and sin i are unknown too.")
+        found.append(f"The tilt of {_index_ids(tilted)} is unknown: transits and sin i are unknown too.")
     if shapeless:
         found.append(
-            f"The shape or the periapsis of {_enumerate(shapeless)} is unknown: variations of transit times and the "
+            f"The shape or the periapsis of {_index_ids(shapeless)} is unknown: variations of transit times and the "
             "form of the velocity curve are those of the orbits assumed."
         )
     return found
 
 
-def star_of(stars: Bodies, start: Start, index: int) -> int | None:
+def find_host_star(stars: Bodies, start: Start, index: int) -> int | None:
     """Return the nearest star above a body of a run, by index."""
     parent = start.parents[index]
     while parent >= 0 and not is_star(stars[start.ids[parent]]):
@@ -50,13 +50,13 @@ def star_of(stars: Bodies, start: Start, index: int) -> int | None:
     return parent if parent >= 0 else None
 
 
-def planets_of(stars: Bodies, start: Start, bodies: Sequence[str] | None = None) -> list[tuple[int, int]]:
+def find_planets(stars: Bodies, start: Start, bodies: Sequence[str] | None = None) -> list[tuple[int, int]]:
     """Return bodies with their stars, by index: the bodies named, or all whose parent is a star.
 
     Raise NotFound for an id that does not exist, and InvalidInput for a body without a star and a run without planets.
     """
     if bodies:
-        return [(index, _require_star(stars, start, index)) for index in _indices(stars, start, bodies)]
+        return [(index, _check_has_star(stars, start, index)) for index in _find_indices(stars, start, bodies)]
     found = [
         (index, parent)
         for index, parent in enumerate(start.parents)
@@ -73,19 +73,19 @@ def planets_of(stars: Bodies, start: Start, bodies: Sequence[str] | None = None)
     return found
 
 
-def star_named(stars: Bodies, start: Start, star: str | None) -> int:
+def find_star(stars: Bodies, start: Start, star: str | None) -> int:
     """Return the star of this id by index, or the heaviest one. Raise NotFound or InvalidInput if there is none."""
     if star is not None:
-        index = _indices(stars, start, [star])[0]
+        index = _find_indices(stars, start, [star])[0]
         if not is_star(stars[star]):
             raise InvalidInput(
                 f"Body '{star[:100]}' is not a star.",
                 hint="Name a body whose bodyType is 'star'.",
                 argument="star",
-                allowed=[start.ids[one] for one in _star_indices(stars, start)],
+                allowed=[start.ids[one] for one in _list_star_indices(stars, start)],
             )
         return index
-    found = _star_indices(stars, start)
+    found = _list_star_indices(stars, start)
     if not found:
         raise InvalidInput(
             "This universe has no star.",
@@ -96,16 +96,16 @@ def star_named(stars: Bodies, start: Start, star: str | None) -> int:
     return max(found, key=lambda index: start.masses[index])
 
 
-def _enumerate(ids: Sequence[str]) -> str:
+def _index_ids(ids: Sequence[str]) -> str:
     shown = [one[:100] for one in ids[:10]]
     return ", ".join(shown) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
 
 
-def _star_indices(stars: Bodies, start: Start) -> list[int]:
+def _list_star_indices(stars: Bodies, start: Start) -> list[int]:
     return [index for index, body_id in enumerate(start.ids) if is_star(stars[body_id])]
 
 
-def _indices(stars: Bodies, start: Start, bodies: Sequence[str]) -> list[int]:
+def _find_indices(stars: Bodies, start: Start, bodies: Sequence[str]) -> list[int]:
     index_of = {body_id: index for index, body_id in enumerate(start.ids)}
     for body_id in bodies:
         if body_id not in stars:
@@ -123,8 +123,8 @@ def _indices(stars: Bodies, start: Start, bodies: Sequence[str]) -> list[int]:
     return [index_of[body_id] for body_id in dict.fromkeys(bodies)]
 
 
-def _require_star(stars: Bodies, start: Start, index: int) -> int:
-    star = star_of(stars, start, index)
+def _check_has_star(stars: Bodies, start: Start, index: int) -> int:
+    star = find_host_star(stars, start, index)
     if star is None:
         raise InvalidInput(
             f"Body '{start.ids[index][:100]}' does not orbit a star.",

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from universe.nbody.body_names import short_names
+from universe.nbody.body_names import shorten_names
 from universe.plotting import Drawing, Panel, Series, draw_chart
 from universe.plotting.colours import make_colour_ramp
 
 
-def transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
+def draw_transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
     """Return a panel for each planet with at least three transits: minutes late or early against the best line."""
     planets = [one for one in reply["planets"].values() if one["ttvHalfRangeMinutes"] is not None]
-    first = _zero(reply)
+    first = _find_time_origin(reply)
     star = next((one["starName"] for one in planets), "")
-    names = short_names([star, *(one["name"] for one in planets)])[1:]
+    names = shorten_names([star, *(one["name"] for one in planets)])[1:]
     panels = [
         Panel(
             f"{name}: observed minus computed, minutes",
@@ -36,14 +36,18 @@ def transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
         for name, planet, colour in zip(names, planets, make_colour_ramp(len(planets)), strict=True)
     ]
     return draw_chart(
-        panels, title=title, subtitle="Transit timing variations", x_label=_label(reply), footer=_footer(reply)
+        panels,
+        title=title,
+        subtitle="Transit timing variations",
+        x_label=_format_axis_label(reply),
+        footer=_format_footer(reply),
     )
 
 
-def velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
+def draw_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
     """Return the velocity of the star over time."""
     samples = reply["samples"]
-    times = np.asarray(samples["times"]) - _zero(reply)
+    times = np.asarray(samples["times"]) - _find_time_origin(reply)
     panel = Panel(
         "radial velocity, m/s, positive away from us",
         [Series(reply["starName"], times, samples["velocities"])],
@@ -52,18 +56,26 @@ def velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
         height=360,
     )
     return draw_chart(
-        [panel], title=title, subtitle=f"Velocity of {reply['starName']}", x_label=_label(reply), footer=_footer(reply)
+        [panel],
+        title=title,
+        subtitle=f"Velocity of {reply['starName']}",
+        x_label=_format_axis_label(reply),
+        footer=_format_footer(reply),
     )
 
 
-def _zero(reply: Mapping[str, Any]) -> float:
+def _find_time_origin(reply: Mapping[str, Any]) -> float:
     """Return the time that the axis counts from."""
     return float(reply["time"]) + (reply["epochJulianDate"] or 0.0)
 
 
-def _label(reply: Mapping[str, Any]) -> str:
-    return f"days since {reply['timeScale'].split(' ')[0]} {_zero(reply):.5f}" if reply["epochJulianDate"] else "days"
+def _format_axis_label(reply: Mapping[str, Any]) -> str:
+    return (
+        f"days since {reply['timeScale'].split(' ')[0]} {_find_time_origin(reply):.5f}"
+        if reply["epochJulianDate"]
+        else "days"
+    )
 
 
-def _footer(reply: Mapping[str, Any]) -> str:
+def _format_footer(reply: Mapping[str, Any]) -> str:
     return "Kepler orbits without mutual attraction" if reply["method"] == "kepler" else "N-body (gauss), run twice"

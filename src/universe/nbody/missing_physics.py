@@ -10,10 +10,10 @@ _NOTICEABLE = 1e-4
 """Degrees by which relativity turns an orbit during a run, below which it is not worth a sentence of its own."""
 
 
-def missing_physics(motion: Motion, *, relativity: bool) -> list[str]:
+def describe_missing_physics(motion: Motion, *, relativity: bool) -> list[str]:
     """Return sentences about forces that a run does not have."""
     sentences = ["Bodies are points with constant masses that attract each other by Newton's law."]
-    turned = periapsis_shift(motion)
+    turned = estimate_periapsis_shift(motion)
     if relativity:
         sentences.append("General relativity counts in the field of the heaviest body, to first order.")
     elif turned is not None and turned[1] >= _NOTICEABLE:
@@ -30,7 +30,7 @@ def missing_physics(motion: Motion, *, relativity: bool) -> list[str]:
     return sentences
 
 
-def periapsis_shift(motion: Motion) -> tuple[str, float] | None:
+def estimate_periapsis_shift(motion: Motion) -> tuple[str, float] | None:
     """Return the body whose periapsis relativity turns most during a run, and by how many degrees.
 
     To first order 6 pi G M / (c^2 a (1 - e^2)) for each revolution.

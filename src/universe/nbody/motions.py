@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from universe.nbody import limits
 from universe.nbody.gravity import Gravity
 from universe.nbody.integration import GAUSS, make_stepper
-from universe.nbody.placing import about_barycentre, place
-from universe.nbody.selection import family_of, orbit_of
+from universe.nbody.placing import place_bodies, subtract_barycentre
+from universe.nbody.selection import group_chosen_bodies, read_orbit
 from universe.nbody.starts import REFERENCE_AXES, Start
 from universe.nbody.twins import shift_start
 from universe.orbits.anomaly import Floats, solve_kepler
@@ -42,7 +42,7 @@ class Motion(Protocol):
         ...
 
 
-def require_days(days: float) -> float:
+def check_days(days: float) -> float:
     """Return the days of a measurement. Raise InvalidInput unless they are a finite number above 0."""
     if not (math.isfinite(days) and days > 0):
         raise InvalidInput(
@@ -54,19 +54,19 @@ def require_days(days: float) -> float:
     return days
 
 
-def main_pass(start: Start, days: float) -> Iterator[Motion]:
+def make_main_pass(start: Start, days: float) -> Iterator[Motion]:
     """Return the motion by gravity, step by step. Raise InvalidInput for more work than a measurement is worth."""
-    return _gravity_pass(start, days, (start.positions.T, start.velocities.T), is_twin=False)
+    return _make_gravity_pass(start, days, (start.positions.T, start.velocities.T), is_twin=False)
 
 
-def twin_pass(start: Start, days: float) -> Iterator[Motion]:
+def make_twin_pass(start: Start, days: float) -> Iterator[Motion]:
     """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
-    return _gravity_pass(start, days, shift_start(start), is_twin=True)
+    return _make_gravity_pass(start, days, shift_start(start), is_twin=True)
 
 
-def _gravity_pass(start: Start, days: float, states: tuple[Floats, Floats], *, is_twin: bool) -> Iterator[Motion]:
-    limits.require_start(start)
-    limits.require_step(start, days, GAUSS, None)
+def _make_gravity_pass(start: Start, days: float, states: tuple[Floats, Floats], *, is_twin: bool) -> Iterator[Motion]:
+    limits.check_start(start)
+    limits.choose_step(start, days, GAUSS, None)
     x, v = (one[None] for one in states)
     stepper = make_stepper(Gravity(start.masses), x, v, method=GAUSS, step=None, coarse=is_twin)
     try:
@@ -80,17 +80,17 @@ def _gravity_pass(start: Start, days: float, states: tuple[Floats, Floats], *, i
         ) from None
 
 
-def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
+def make_kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
     """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule.
 
     Raise InvalidInput for more orbits than a measurement is worth.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
-    family = family_of(stars, start.ids)
+    family = group_chosen_bodies(stars, start.ids)
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
-    orbits = [_orbit(stars, family, index) for index in moving]
+    orbits = [_read_orbit(stars, family, index) for index in moving]
     unit = np.eye(len(family.ids))
-    weights = about_barycentre(start.masses, place(family, unit)[: len(start.ids)])[:, moving]
+    weights = subtract_barycentre(start.masses, place_bodies(family, unit)[: len(start.ids)])[:, moving]
     motion = make_elements(orbits)
     # The closer an orbit is to a parabola, the faster is its periapsis.
     lengths = (orbit.period * max(1 - orbit.eccentricity, 1e-3) ** 1.5 for orbit in orbits if orbit.eccentricity < 1)
@@ -108,17 +108,17 @@ def kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator
         yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
 
 
-def _orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
+def _read_orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
     """Return an orbit with the stated period, and a size that obeys Kepler's third law where it is derived."""
     mass = family.orbited_masses[index]
-    orbit = orbit_of(stars, family.ids[index], mass)
+    orbit = read_orbit(stars, family.ids[index], mass)
     if orbit.derived != AXIS or orbit.eccentricity >= 1:
         return orbit
     axis = compute_semi_major_axis(orbit.osculating_period or orbit.period, mass)
     return replace(orbit, semi_major_axis=axis, periapsis_distance=axis * (1 - orbit.eccentricity))
 
 
-def observed(
+def report_progress(
     motions: Iterable[Motion], days: float, notify: Notify | None, part: tuple[float, float]
 ) -> Iterator[Motion]:
     """Yield the same motions, and report which part of all the work is done."""
@@ -142,15 +142,17 @@ class _KeplerPiece:
 
     def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
-        places, speeds = _ellipse_states(self.motion, at) if self.is_elliptic else _orbit_states(self.motion, at)
+        places, speeds = (
+            _compute_ellipse_states(self.motion, at) if self.is_elliptic else _compute_orbit_states(self.motion, at)
+        )
         return self.weights @ places[:, :, REFERENCE_AXES], self.weights @ speeds[:, :, REFERENCE_AXES]
 
 
-def _orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
+def _compute_orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
     return np.stack([motion.positions(float(t)) for t in at]), np.stack([motion.velocities(float(t)) for t in at])
 
 
-def _ellipse_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
+def _compute_ellipse_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
     """Return what `Elements` does, for many times at once."""
     turns = motion.turns_per_time * (at[:, None] - motion.epoch) + motion.turns_at_epoch
     anomaly = solve_kepler(2 * math.pi * (turns - np.rint(turns)), motion.eccentricity)

@@ -110,12 +110,12 @@ class PairMotion:
     def closest(self, interval: int, pair: int) -> tuple[float, float]:
         """Return the time and distance of a minimum within an interval of the grid."""
         first, last = self.times[interval], self.times[interval + 1]
-        time = _crossing(lambda times: self._relative(pair, times)[1], first, last)
+        time = _find_crossing(lambda times: self._relative(pair, times)[1], first, last)
         return time, self.distance(pair, time)
 
     def entry(self, pair: int, first: float, last: float, distance: float) -> float:
         """Return when a distance falls below a value that it is above at `first` and below at `last`."""
-        return _crossing(lambda times: distance - self._relative(pair, times)[0], first, last)
+        return _find_crossing(lambda times: distance - self._relative(pair, times)[0], first, last)
 
     def distance(self, pair: int, time: float) -> float:
         return float(self._relative(pair, np.array([time]))[0][0])
@@ -134,7 +134,7 @@ class PairMotion:
         return distance, (place * speed).sum(axis=1) * self._direction
 
 
-def _crossing(values: Callable[[Floats], Floats], first: float, last: float) -> float:
+def _find_crossing(values: Callable[[Floats], Floats], first: float, last: float) -> float:
     """Return where values that are below 0 at `first` and not at `last` cross 0."""
     below = above = 0.0
     for _ in range(_ROUNDS):

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from universe.nbody.collisions import IGNORE, MERGE, MOST_LISTED, STOP, Collision, Contact, Contacts, merge
+from universe.nbody.collisions import IGNORE, MERGE, MOST_LISTED, STOP, Collision, Contact, Contacts, merge_bodies
 from universe.nbody.divergence import Divergence
 from universe.nbody.encounters import Encounters
-from universe.nbody.gravity import Gravity, distances
+from universe.nbody.gravity import Gravity, compute_distances
 from universe.nbody.integration import Stepper
 from universe.nbody.pairs import PairMotion, Pairs
 from universe.nbody.segments import PartialSegment, Segment
@@ -109,10 +109,10 @@ class Pass:
     def _too_close(self, positions: Floats, bodies: tuple[int, ...]) -> InvalidInput:
         masses = self.masses[list(bodies)]
         with np.errstate(divide="ignore"):
-            time = distances(positions)[0] ** 3 / (masses[:, None] + masses)
+            time = compute_distances(positions)[0] ** 3 / (masses[:, None] + masses)
         pair = np.unravel_index(int(time.argmin()), time.shape)
         one, other = sorted(self._ids[bodies[int(index)]] for index in pair)
-        distance = float(distances(positions)[0][pair])
+        distance = float(compute_distances(positions)[0][pair])
         return InvalidInput(
             f"'{one}' and '{other}' come too close to be followed at day {self._day:.10g}: {distance:.3g} AU.",
             hint="Point masses cannot be followed through each other: choose a shorter time, or give both bodies "
@@ -133,7 +133,7 @@ class Pass:
 
     def _merge(self, contact: Contact, motion: PairMotion) -> None:
         one, other = int(self._pairs.first[contact.pair]), int(self._pairs.second[contact.pair])
-        merger = merge(one, other, self.masses, self.radii, self.relative)
+        merger = merge_bodies(one, other, self.masses, self.radii, self.relative)
         self._collision(contact, motion, self._ids[merger.survivor])
         self.positions = merger.joined(self.masses, self.positions)
         self.velocities = merger.joined(self.masses, self.velocities)

@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers import Motion, angle_series
+from universe.nbody.answers import Motion, compute_angle_series
 from universe.nbody.answers.motion import Samples
-from universe.nbody.body_names import short_names
+from universe.nbody.body_names import shorten_names
 from universe.nbody.starts import Start
-from universe.nbody.summary import angle_text
-from universe.nbody.tables import span_text
-from universe.nbody.transit_times import passages
+from universe.nbody.summary import format_angle
+from universe.nbody.tables import format_span
+from universe.nbody.transit_times import find_passages
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel
@@ -32,7 +32,7 @@ _NOISE: Final = 1e-9
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 
 
-def picture(
+def draw_run(
     reply: Mapping[str, Any],
     start: Start,
     samples: Samples,
@@ -45,26 +45,26 @@ def picture(
     is_long = motion.span >= 3 * YEAR_IN_DAYS
     unit, name = (YEAR_IN_DAYS, "years") if is_long else (1.0, "days")
     times = motion.times / unit  # which may be fewer than those of the samples
-    short = dict(zip(start.ids, short_names(start.names), strict=True))
+    short = dict(zip(start.ids, shorten_names(start.names), strict=True))
     panels: list[Panel] = []
     if "elements" in kinds:
-        panels += _elements(motion, times, short)
+        panels += _draw_elements(motion, times, short)
     if "angles" in kinds:
-        panels += _angles(reply, motion, times, short)
+        panels += _draw_angles(reply, motion, times, short)
     if "distances" in kinds:
-        panels += _distances(start, samples, motion, short, unit)
+        panels += _draw_distances(start, samples, motion, short, unit)
     worst = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
     trust = f"error at most {worst:.1g} degrees" if reply["trustworthy"] else "NOT TRUSTWORTHY"
     return draw_chart(
         panels,
         title=title,
-        subtitle=f"{span_text(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
+        subtitle=f"{format_span(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
         x_label=f"{name} since the start",
         footer=f"{reply['method']}, {reply['steps']:,} steps, {trust}",
     )
 
 
-def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+def _draw_elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
     bodies = [body for family in motion.families() for body in family if np.isfinite(motion.axes[:, body]).any()]
     bodies = bodies[:_MOST_BODIES]
     colours = make_colour_ramp(len(bodies))
@@ -76,7 +76,7 @@ def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterat
 
     with np.errstate(invalid="ignore", divide="ignore"):
         closed = np.where(motion.axes > 0, motion.axes, np.nan)
-        changes = 100 * (closed / _mean(closed) - 1)
+        changes = 100 * (closed / _compute_column_means(closed) - 1)
     is_noise = np.nanmax(np.abs(changes), axis=0, initial=0.0) < _NOISE
     changes = np.where(is_noise & np.isfinite(changes), 0.0, changes)
     yield make_stacked_panel("semi-major axis, change from the mean", series(changes), unit=" %")
@@ -85,13 +85,13 @@ def _elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterat
     yield Panel("inclination to the reference plane, degrees", series(motion.inclinations), height=height)
 
 
-def _mean(values: Floats) -> Floats:
+def _compute_column_means(values: Floats) -> Floats:
     """Return the mean of each column over the values that it has."""
     count = np.isfinite(values).sum(axis=0)
     return np.where(count, np.nan_to_num(values).sum(axis=0) / np.maximum(count, 1), np.nan)
 
 
-def _angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+def _draw_angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
     """Yield a panel for angles of three bodies and one for those of pairs that librate; these do not wrap."""
     for kind, title in (("laplace", "Laplace angles of three bodies"), ("mean-motion", "resonant angles of pairs")):
         every = [one for one in reply["resonances"] if one["kind"] == kind]
@@ -100,10 +100,10 @@ def _angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapp
         chosen = (every if kind == "laplace" or not held else held)[:_MOST_ANGLES]
         if not chosen:
             continue
-        values = [angle_series(motion, one) for one in chosen]
-        low = _best_cut([value for one, value in zip(chosen, values, strict=True) if one in held] or values)
+        values = [compute_angle_series(motion, one) for one in chosen]
+        low = _choose_angle_cut([value for one, value in zip(chosen, values, strict=True) if one in held] or values)
         series = [
-            Series(angle_text(one, short), times, (value - low) % 360 + low, is_points=True, width=1.3)
+            Series(format_angle(one, short), times, (value - low) % 360 + low, is_points=True, width=1.3)
             for one, value in zip(chosen, values, strict=True)
         ]
         shown = "" if len(chosen) == len(every) else f", {len(chosen)} drawn"
@@ -114,7 +114,7 @@ def _angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapp
         yield Panel(title, series, note, y_range=(low, low + 360), is_angle=True, height=height)
 
 
-def _best_cut(values: Sequence[Floats]) -> float:
+def _choose_angle_cut(values: Sequence[Floats]) -> float:
     """Return the multiple of 90 degrees from -180 to 0 that the angles are nearest to least often."""
 
     def crossings(cut: float) -> int:
@@ -123,7 +123,7 @@ def _best_cut(values: Sequence[Floats]) -> float:
     return min((0.0, -180.0, -90.0, -270.0), key=crossings)
 
 
-def _distances(
+def _draw_distances(
     start: Start, samples: Samples, motion: Motion, short: Mapping[str, str], unit: float
 ) -> Iterator[Panel]:
     """Yield the distance of neighbours at each passage, in mutual Hill radii."""
@@ -132,8 +132,10 @@ def _distances(
     for inner, outer in [pair for family in motion.families() for pair in pairwise(family)][:_MOST_PAIRS]:
         if not motion.periods[inner] > _COARSE * step:
             continue
-        days, distances = passages(start.masses, samples.times, samples.positions, samples.velocities, inner, outer)
-        radii = _hill_radii(start, samples, days, inner, outer)
+        days, distances = find_passages(
+            start.masses, samples.times, samples.positions, samples.velocities, inner, outer
+        )
+        radii = _compute_hill_radii(start, samples, days, inner, outer)
         if days.size and radii.all():
             name = f"{short[motion.ids[inner]]} {short[motion.ids[outer]]}"
             series.append(Series(name, days / unit, distances / radii, is_points=True, width=1.8))
@@ -143,7 +145,7 @@ def _distances(
         yield Panel(_PASSAGES, series, note, y_range=(0.0, 1.08 * max(highest, _HILL_STABLE)), lines=(_HILL_STABLE,))
 
 
-def _hill_radii(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
+def _compute_hill_radii(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
     """Return the mutual Hill radius of two siblings in AU at each of these days; 0 for bodies without mass."""
     parent = start.parents[inner]
     nearest = np.abs(np.searchsorted(np.abs(samples.times), np.abs(days))).clip(max=samples.times.size - 1)

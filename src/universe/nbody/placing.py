@@ -8,7 +8,7 @@ from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Grouping
 
 
-def relative_matrix(grouping: Grouping) -> Floats:
+def make_relative_matrix(grouping: Grouping) -> Floats:
     """Return the matrix whose product with positions is each subsystem relative to its centre; roots are 0."""
     matrix = np.zeros((len(grouping.ids), len(grouping.ids)))
     for index, (own, centre) in enumerate(grouping.weights()):
@@ -18,7 +18,7 @@ def relative_matrix(grouping: Grouping) -> Floats:
     return matrix
 
 
-def place(grouping: Grouping, relative: Floats) -> Floats:
+def place_bodies(grouping: Grouping, relative: Floats) -> Floats:
     """Return positions (or velocities) of all bodies from those of their orbits, both of shape (n, 3).
 
     The barycentre of each root and the bodies below it is where the row of the root says.
@@ -37,7 +37,7 @@ def place(grouping: Grouping, relative: Floats) -> Floats:
     return groups
 
 
-def family_masses(masses: Floats, parents: Sequence[int]) -> Floats:
+def compute_family_masses(masses: Floats, parents: Sequence[int]) -> Floats:
     """Return the mass of each body together with everything that orbits it."""
     total = masses.copy()
     for index, mass in enumerate(masses):
@@ -48,6 +48,6 @@ def family_masses(masses: Floats, parents: Sequence[int]) -> Floats:
     return total
 
 
-def about_barycentre(masses: Floats, values: Floats) -> Floats:
+def subtract_barycentre(masses: Floats, values: Floats) -> Floats:
     """Return positions or velocities relative to their mean weighted by mass."""
     return values - masses @ values / masses.sum()

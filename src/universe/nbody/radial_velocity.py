@@ -12,12 +12,20 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.elements import elements_during
-from universe.nbody.hosts import TILT, remarks, star_named, unknown_elements
-from universe.nbody.line_of_sight import Sight, inclinations, sight_of
-from universe.nbody.motions import Motion, Notify, kepler_pass, main_pass, observed, require_days, twin_pass
-from universe.nbody.placing import family_masses
-from universe.nbody.starts import Start, start_of
+from universe.nbody.elements import compute_jacobi_elements
+from universe.nbody.hosts import TILT, describe_unknown_elements, find_star, list_unknown_elements
+from universe.nbody.line_of_sight import Sight, compute_inclinations, find_line_of_sight
+from universe.nbody.motions import (
+    Motion,
+    Notify,
+    check_days,
+    make_kepler_pass,
+    make_main_pass,
+    make_twin_pass,
+    report_progress,
+)
+from universe.nbody.placing import compute_family_masses
+from universe.nbody.starts import Start, make_start
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies
 from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, compute_period
@@ -29,7 +37,7 @@ _MOST_SAMPLES: Final = 1_000_000
 _TWIN_FACTOR: Final = 2.0
 
 
-def radial_velocities(
+def measure_radial_velocities(
     plain: Mapping[str, Any],
     star: str | None = None,
     *,
@@ -43,7 +51,7 @@ def radial_velocities(
 
     Raise InvalidInput for a universe without a star or a line of sight, and for days or samples out of range.
     """
-    days = require_days(days)
+    days = check_days(days)
     if not 2 <= samples <= _MOST_SAMPLES:
         raise InvalidInput(
             f"samples must be between 2 and {_MOST_SAMPLES}, got {samples}.",
@@ -52,16 +60,22 @@ def radial_velocities(
             allowed=f"2 to {_MOST_SAMPLES}",
         )
     stars = cast("Bodies", plain["stars"])
-    start = start_of(plain)
-    index = star_named(stars, start, star)
-    sight = sight_of(stars, start.ids[index], observer)
+    start = make_start(plain)
+    index = find_star(stars, start, star)
+    sight = find_line_of_sight(stars, start.ids[index], observer)
     times = np.linspace(0, days, samples)
     error = None
     if is_kepler:
-        speeds = _sample(observed(kepler_pass(plain, start, days), days, notify, (0, 1)), times, index, sight)
+        speeds = _sample_velocity(
+            report_progress(make_kepler_pass(plain, start, days), days, notify, (0, 1)), times, index, sight
+        )
     else:
-        speeds = _sample(observed(main_pass(start, days), days, notify, (0, 0.4)), times, index, sight)
-        twin = _sample(observed(twin_pass(start, days), days, notify, (0.4, 0.6)), times, index, sight)
+        speeds = _sample_velocity(
+            report_progress(make_main_pass(start, days), days, notify, (0, 0.4)), times, index, sight
+        )
+        twin = _sample_velocity(
+            report_progress(make_twin_pass(start, days), days, notify, (0.4, 0.6)), times, index, sight
+        )
         error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
     epoch = find_epoch(stars.values())
     return {
@@ -77,32 +91,35 @@ def radial_velocities(
         "least": float(speeds.min()),
         "greatest": float(speeds.max()),
         "errorMetresPerSecond": error,
-        "planets": semi_amplitudes(stars, start, index, sight),
+        "planets": compute_semi_amplitudes(stars, start, index, sight),
         "samples": {
             "times": (times + float(plain["time"]) + (epoch or 0.0)).tolist(),
             "velocities": speeds.tolist(),
         },
-        "notes": [*start.notes, *remarks(stars, [key for key in start.ids if key != start.ids[index]])],
+        "notes": [
+            *start.notes,
+            *describe_unknown_elements(stars, [key for key in start.ids if key != start.ids[index]]),
+        ],
     }
 
 
-def semi_amplitudes(stars: Bodies, start: Start, star: int, sight: Sight) -> dict[str, dict[str, Any]]:
+def compute_semi_amplitudes(stars: Bodies, start: Start, star: int, sight: Sight) -> dict[str, dict[str, Any]]:
     """Return the period, mass times sin i, eccentricity and semi-amplitude of each body that orbits a star.
 
     Where the tilt is unknown, the mass counts as the least one: sin i is 1 and the inclination None.
     """
     found: dict[str, dict[str, Any]] = {}
     apart, speed = start.relative @ start.positions, start.relative @ start.velocities
-    elements = elements_during(start, start.positions, start.velocities)
-    tilts = inclinations(sight, apart, speed)
+    elements = compute_jacobi_elements(start, start.positions, start.velocities)
+    tilts = compute_inclinations(sight, apart, speed)
     # A body moves with its moons: all the mass of the subsystem pulls at the star.
-    masses = family_masses(start.masses, start.parents)
+    masses = compute_family_masses(start.masses, start.parents)
     for index, parent in enumerate(start.parents):
         if parent != star or not elements.eccentricity[index] < 1:
             continue
         period = compute_period(float(elements.semi_major_axis[index]), float(start.orbited_mass[index]))
         mass = float(masses[index])
-        tilt = None if TILT in unknown_elements(stars[start.ids[index]]) else float(tilts[index])
+        tilt = None if TILT in list_unknown_elements(stars[start.ids[index]]) else float(tilts[index])
         e = float(elements.eccentricity[index])
         least_mass = mass if tilt is None else mass * math.sin(math.radians(tilt))
         found[start.ids[index]] = {
@@ -111,18 +128,18 @@ def semi_amplitudes(stars: Bodies, start: Start, star: int, sight: Sight) -> dic
             "eccentricity": e,
             "inclination": tilt,
             "massSinI": least_mass,
-            "semiAmplitude": semi_amplitude(period, least_mass, float(start.orbited_mass[index]), e),
+            "semiAmplitude": compute_semi_amplitude(period, least_mass, float(start.orbited_mass[index]), e),
         }
     return found
 
 
-def semi_amplitude(period: float, mass_sin_i: float, total_mass: float, eccentricity: float) -> float:
+def compute_semi_amplitude(period: float, mass_sin_i: float, total_mass: float, eccentricity: float) -> float:
     """Return the semi-amplitude in m/s from days, solar masses of the planet and of all that is inside its orbit."""
     speed = math.cbrt(2 * math.pi * G / period) * mass_sin_i / math.cbrt(total_mass) ** 2
     return METRES_PER_SECOND * speed / math.sqrt((1 - eccentricity) * (1 + eccentricity))
 
 
-def _sample(motions: Iterable[Motion], times: Floats, index: int, sight: Sight) -> Floats:
+def _sample_velocity(motions: Iterable[Motion], times: Floats, index: int, sight: Sight) -> Floats:
     """Return the speed away from the observer in m/s."""
     speeds = np.empty(times.size)
     done = 0

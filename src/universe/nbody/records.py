@@ -8,7 +8,7 @@ import numpy as np
 
 from universe.nbody.accuracy import Accuracy, Drifts
 from universe.nbody.gravity import Gravity
-from universe.nbody.limits import time_is_up
+from universe.nbody.limits import make_time_limit_error
 from universe.nbody.segments import Segment
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
@@ -79,7 +79,7 @@ class Reporter:
         done = day / self._days
         passed = self._clock() - self._began if self._clock else _INTERVAL * 100 * done
         if self._clock and passed > self._seconds and day != self._days:
-            raise time_is_up(self._seconds, day, self._days)
+            raise make_time_limit_error(self._seconds, day, self._days)
         if self._progress and (passed >= self._next or day == self._days):
             self._next = passed + _INTERVAL
             self._progress(done)

@@ -8,12 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.answers import Motion, answers_of, motion_during
-from universe.nbody.answers.wording import plain_number
+from universe.nbody.answers import Motion, collect_answers, compute_run_motion
+from universe.nbody.answers.wording import format_plain_number
 from universe.nbody.limits import MAX_SECONDS
-from universe.nbody.missing_physics import missing_physics
-from universe.nbody.runs import Run, run
-from universe.nbody.starts import start_of
+from universe.nbody.missing_physics import describe_missing_physics
+from universe.nbody.runs import Run, run_nbody
+from universe.nbody.starts import make_start
 from universe.orbits.anomaly import Floats
 from universe.orbits.numbers import finite_or_none
 
@@ -58,8 +58,8 @@ def report_run(
 
     Raise NotFound for a body that does not exist, and InvalidInput for what cannot be integrated.
     """
-    done = run(
-        start_of(plain, ids),
+    done = run_nbody(
+        make_start(plain, ids),
         days,
         method=method,
         step=step,
@@ -69,7 +69,7 @@ def report_run(
         clock=clock,
         seconds=seconds,
     )
-    motion = motion_during(done)
+    motion = compute_run_motion(done)
     reply = {
         "id": universe_id,
         "version": version,
@@ -85,13 +85,13 @@ def report_run(
         "relativity": done.relativity,
         "frame": FRAME,
         "bodies": list(done.start.ids),
-        "start": _states(done.start.ids, done.start.masses, done.start.positions, done.start.velocities),
-        "end": _states(done.start.ids, done.masses, done.positions, done.velocities),
-        "error": _errors(done),
-        "errors": _sentences(done, motion),
+        "start": _list_states(done.start.ids, done.start.masses, done.start.positions, done.start.velocities),
+        "end": _list_states(done.start.ids, done.masses, done.positions, done.velocities),
+        "error": _list_errors(done),
+        "errors": _describe_errors(done, motion),
         "trustworthy": done.trustworthy,
-        "energyDrift": _drift(done.energy_drift),
-        "angularMomentumDrift": _drift(done.angular_momentum_drift),
+        "energyDrift": _format_drift(done.energy_drift),
+        "angularMomentumDrift": _format_drift(done.angular_momentum_drift),
         "encounters": [
             {
                 "bodies": list(one.bodies),
@@ -113,22 +113,23 @@ def report_run(
             }
             for one in done.collisions
         ],
-        **answers_of(done, motion),
+        **collect_answers(done, motion),
     }
     return Report(reply, done, motion)
 
 
-def headline(reply: Mapping[str, Any]) -> str:
+def format_headline(reply: Mapping[str, Any]) -> str:
     """Return the outcome of a run on one short line."""
     degrees = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
     if not reply["trustworthy"]:
-        return f"not trustworthy after {reply['days']:g} days: positions known to {plain_number(degrees)} degrees only"
+        known = format_plain_number(degrees)
+        return f"not trustworthy after {reply['days']:g} days: positions known to {known} degrees only"
     collided, left = len(reply["collisions"]), len(reply["ejections"])
     fate = f"{collided:,} collided, {left:,} left" if collided or left else "nothing collided or left"
     return f"{reply['days']:g} days: {fate}; arithmetic good to {degrees:.1g} degrees"
 
 
-def _states(
+def _list_states(
     ids: Iterable[str], masses: Floats, positions: Floats, velocities: Floats
 ) -> dict[str, dict[str, Any] | None]:
     """Return the states by id; None for a body that has merged into another."""
@@ -139,21 +140,21 @@ def _states(
     }
 
 
-def _errors(done: Run) -> dict[str, dict[str, float | None]]:
+def _list_errors(done: Run) -> dict[str, dict[str, float | None]]:
     rows = zip(done.start.ids, done.error_au.tolist(), done.error_degrees.tolist(), strict=True)
     return {key: {"au": finite_or_none(au), "degrees": finite_or_none(degrees)} for key, au, degrees in rows}
 
 
-def _sentences(done: Run, motion: Motion) -> dict[str, list[str]]:
+def _describe_errors(done: Run, motion: Motion) -> dict[str, list[str]]:
     """Return the sentences about each of the three kinds of error."""
     return {
-        "arithmetic": [_arithmetic(done)],
+        "arithmetic": [_describe_arithmetic_error(done)],
         "start": list(done.start.notes) or [_UNCERTAIN],
-        "physics": missing_physics(motion, relativity=done.relativity),
+        "physics": describe_missing_physics(motion, relativity=done.relativity),
     }
 
 
-def _arithmetic(done: Run) -> str:
+def _describe_arithmetic_error(done: Run) -> str:
     if not done.steps:
         return "Nothing was integrated."
     degrees = done.worst_error_degrees
@@ -167,5 +168,5 @@ def _arithmetic(done: Run) -> str:
     )
 
 
-def _drift(drift: Any) -> dict[str, float] | None:
+def _format_drift(drift: Any) -> dict[str, float] | None:
     return None if drift is None else {"max": drift.max, "final": drift.final}

@@ -78,7 +78,7 @@ class Run:
     """"collision", or None if the run covers the days asked for."""
 
 
-def run(
+def run_nbody(
     start: Start,
     days: float,
     *,
@@ -104,10 +104,10 @@ def run(
     Raise InvalidInput for a start, a choice or an amount of work that is not accepted, and for bodies that come too
     close to each other to be followed.
     """
-    limits.require_choices(days, method, on_collision, relativity=relativity)
-    limits.require_start(start)
-    step = limits.require_step(start, days, method, step)
-    count = limits.require_samples(samples, start, days)
+    limits.check_choices(days, method, on_collision, relativity=relativity)
+    limits.check_start(start)
+    step = limits.choose_step(start, days, method, step)
+    count = limits.choose_sample_count(samples, start, days)
     central = int(start.masses.argmax()) if relativity else None
 
     def make(gravity: Gravity, x: Floats, v: Floats) -> Stepper:

@@ -97,18 +97,18 @@ class PartialSegment(Segment):
             v = np.stack([whole.first_velocities, whole.last_velocities])
         else:
             x, v = whole.motion(times)
-        (x0, x1), (v0, v1) = _spread(x, bodies, count), _spread(v, bodies, count)
+        (x0, x1), (v0, v1) = _scatter_to_all_bodies(x, bodies, count), _scatter_to_all_bodies(v, bodies, count)
         return cls(float(times[0]), float(times[1]), x0, v0, x1, v1, whole, bodies, count)
 
     def motion(self, times: Floats) -> tuple[Floats, Floats]:
         x, v = self.whole.motion(times)
-        return _spread(x, self.bodies, self.count), _spread(v, self.bodies, self.count)
+        return _scatter_to_all_bodies(x, self.bodies, self.count), _scatter_to_all_bodies(v, self.bodies, self.count)
 
     def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
         return self.motion(self.begin + self.length * fraction)
 
 
-def _spread(values: Floats, bodies: tuple[int, ...], count: int) -> Floats:
+def _scatter_to_all_bodies(values: Floats, bodies: tuple[int, ...], count: int) -> Floats:
     spread = np.full((*values.shape[:-1], count), np.nan)
     spread[..., list(bodies)] = values
     return spread

@@ -12,13 +12,13 @@ from universe.orbits.units import convert
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 
-def choose(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
+def choose_bodies(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     """Return the bodies to move: `ids`, or all with a true orbit or without a parent.
 
     Raise NotFound for an id that does not exist, and InvalidInput for no orbits, no id, an id given twice, or a mass
     that is not one.
     """
-    chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _moves(body)]
+    chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _can_move(body)]
     if ids is None and not any(body.get("kepler") for body in stars.values()) and len(chosen) != 1:
         lack = "No body of this universe has a kepler block" if stars else "This universe has no bodies"
         raise InvalidInput(
@@ -46,22 +46,24 @@ def choose(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     for body_id in chosen:
         if body_id not in stars:
             raise NotFound(f"There is no body '{body_id[:100]}'.", hint="Name bodies of this universe.", id=body_id)
-    if not sum(mass_of(stars, body_id) for body_id in chosen):
-        raise lacking(chosen[0], "mass", "none of the bodies has one above 0", "its mass in solar masses")
+    if not sum(read_mass(stars, body_id) for body_id in chosen):
+        raise make_missing_field_error(
+            chosen[0], "mass", "none of the bodies has one above 0", "its mass in solar masses"
+        )
     return chosen
 
 
-def family_of(stars: Bodies, chosen: Sequence[str]) -> Grouping:
+def group_chosen_bodies(stars: Bodies, chosen: Sequence[str]) -> Grouping:
     """Return the hierarchy of the chosen bodies, in their order, and then of the bodies that connect them.
 
     Raise InvalidInput for bodies without a common centre, a missing orbit, and parents that are missing or form a ring.
     """
-    chains = [_chain(stars, body_id) for body_id in chosen]
+    chains = [_list_ancestors(stars, body_id) for body_id in chosen]
     common = set(chains[0]).intersection(*chains[1:])
     centre = next((body_id for body_id in chains[0] if body_id in common), None)
     if centre is None:
         alone = next(chain for chain in chains if chain[-1] != chains[0][-1])
-        raise lacking(
+        raise make_missing_field_error(
             alone[-1],
             "kepler",
             f"it orbits nothing, so it would stand where '{chains[0][-1][:100]}' does",
@@ -70,47 +72,53 @@ def family_of(stars: Bodies, chosen: Sequence[str]) -> Grouping:
     connecting = [body_id for chain in chains for body_id in chain[: chain.index(centre) + 1]]
     members = list(dict.fromkeys([*chosen, *connecting]))
     for body_id in members:
-        mass_of(stars, body_id)
+        read_mass(stars, body_id)
         if body_id != centre:
-            orbit_of(stars, body_id)
+            read_orbit(stars, body_id)
     return group_bodies(stars, members)
 
 
-def attached(stars: Bodies, chosen: Sequence[str]) -> Bodies:
+def attach_to_chosen_parents(stars: Bodies, chosen: Sequence[str]) -> Bodies:
     """Return the chosen bodies, each with the nearest chosen body above it as its parent."""
     listed = set(chosen)
-    above = {body_id: _chain(stars, body_id)[1:] for body_id in chosen}
+    above = {body_id: _list_ancestors(stars, body_id)[1:] for body_id in chosen}
     return {
         body_id: {**stars[body_id], "parentId": next((key for key in above[body_id] if key in listed), None)}
         for body_id in chosen
     }
 
 
-def orbit_of(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOrbit:
+def read_orbit(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOrbit:
     """Return the orbit of a body, for a mass orbited if its period is not given.
 
     Raise InvalidInput unless it has one in astronomical units.
     """
     if stars[body_id].get("kepler") is None:
-        raise lacking(body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent")
+        raise make_missing_field_error(
+            body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent"
+        )
     orbit = read_kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
     if orbit.units != ASTRONOMICAL:
-        raise lacking(body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees")
+        raise make_missing_field_error(
+            body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees"
+        )
     return orbit
 
 
-def mass_of(stars: Bodies, body_id: str) -> float:
+def read_mass(stars: Bodies, body_id: str) -> float:
     """Return the mass of a body in solar masses. Raise InvalidInput if it is absent or below 0."""
     try:
         mass = read_number(stars[body_id], "mass")
     except InvalidInput:
         mass = None
     if mass is None or mass < 0:
-        raise lacking(body_id, "mass", "it is absent or not a mass", "its mass in solar masses (0 for a test particle)")
+        raise make_missing_field_error(
+            body_id, "mass", "it is absent or not a mass", "its mass in solar masses (0 for a test particle)"
+        )
     return mass
 
 
-def radius_of(body: Mapping[str, Any]) -> float:
+def read_radius_au(body: Mapping[str, Any]) -> float:
     """Return the physical radius of a body in AU, not-a-number if unknown; `radius` is only the size it is drawn at."""
     physical = body.get("physical")
     try:
@@ -124,7 +132,7 @@ def radius_of(body: Mapping[str, Any]) -> float:
     return convert(km, "km", "au") if km > 0 else math.nan
 
 
-def lacking(body_id: str, field: str, problem: str, allowed: str) -> InvalidInput:
+def make_missing_field_error(body_id: str, field: str, problem: str, allowed: str) -> InvalidInput:
     """Return the error for a body that gravity cannot move."""
     return InvalidInput(
         f"Body '{body_id[:100]}' cannot be moved by gravity because of '{field}': {problem}.",
@@ -135,18 +143,20 @@ def lacking(body_id: str, field: str, problem: str, allowed: str) -> InvalidInpu
     )
 
 
-def _moves(body: Mapping[str, Any]) -> bool:
+def _can_move(body: Mapping[str, Any]) -> bool:
     return bool(body.get("kepler")) or not body.get("parentId")
 
 
-def _chain(stars: Bodies, body_id: str) -> list[str]:
+def _list_ancestors(stars: Bodies, body_id: str) -> list[str]:
     """Return a body and all bodies above it, nearest first."""
     chain = [body_id]
     while (parent := stars[chain[-1]].get("parentId")) is not None:
         if not isinstance(parent, str) or parent not in stars:
             missing = f"there is no body '{str(parent)[:100]}'"
-            raise lacking(chain[-1], "parentId", missing, "a body of this universe or null")
+            raise make_missing_field_error(chain[-1], "parentId", missing, "a body of this universe or null")
         if parent in chain:
-            raise lacking(chain[-1], "parentId", "the parents form a ring", "a body outside of the ring or null")
+            raise make_missing_field_error(
+                chain[-1], "parentId", "the parents form a ring", "a body outside of the ring or null"
+            )
         chain.append(parent)
     return chain

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from universe.nbody.selection import mass_of, orbit_of
-from universe.nbody.tables import span_text
+from universe.nbody.selection import read_mass, read_orbit
+from universe.nbody.tables import format_span
 from universe.nbody.vectors import VectorSet
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.units import compute_period
@@ -17,7 +17,7 @@ _BODIES_OF_EPHEMERIS: Final = 11
 _KINDS: Final = {"estimate": "an estimate and not measured", "minimum": "the least it can be (m sin i)"}
 
 
-def notes_about(
+def describe_data(
     stars: Bodies, chosen: Sequence[str], counted: Sequence[str], family: Grouping, by_elements: Sequence[str]
 ) -> list[str]:
     """Return sentences about the data of the bodies: what was left out, is unknown or does not fit.
@@ -32,9 +32,9 @@ def notes_about(
             f"Only the chosen bodies count: orbital elements stay attached to them, and {left} other "
             f"{'bodies do' if left > 1 else 'body does'} not attract."
         )
-    accuracies = {body_id: _physical(stars, body_id).get("orbitAccuracyDegrees") for body_id in by_elements}
+    accuracies = {body_id: _read_physical_block(stars, body_id).get("orbitAccuracyDegrees") for body_id in by_elements}
     for degrees in sorted({value for value in accuracies.values() if isinstance(value, (int, float))}):
-        names = _names(stars, [body_id for body_id, value in accuracies.items() if value == degrees])
+        names = _list_names(stars, [body_id for body_id, value in accuracies.items() if value == degrees])
         unit = "degree" if degrees == 1 else "degrees"
         notes.append(f"Start good to {degrees:g} {unit} for {names}: mean elements, not osculating ones.")
     for name, field, taken in (
@@ -44,30 +44,32 @@ def notes_about(
     ):
         unknown = [body_id for body_id in by_elements if _is_unknown(stars[body_id], field)]
         if unknown:
-            notes.append(f"The {name} of {_names(stars, unknown)} is unknown: {taken}.")
+            notes.append(f"The {name} of {_list_names(stars, unknown)} is unknown: {taken}.")
     for kind, meaning in _KINDS.items():
-        if listed := [body_id for body_id in chosen if _physical(stars, body_id).get("massIs") == kind]:
-            notes.append(f"The mass of {_names(stars, listed)} is {meaning}.")
-    return notes + _disagreements(stars, family, by_elements)
+        if listed := [body_id for body_id in chosen if _read_physical_block(stars, body_id).get("massIs") == kind]:
+            notes.append(f"The mass of {_list_names(stars, listed)} is {meaning}.")
+    return notes + _describe_disagreements(stars, family, by_elements)
 
 
-def notes_on_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -> list[str]:
+def describe_absorbed_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a sentence about planets that stand for their moons, if there are any."""
     if not moons:
         return []
-    names, verb = _names(stars, moons), "stand" if len(moons) > 1 else "stands"
+    names, verb = _list_names(stars, moons), "stand" if len(moons) > 1 else "stands"
     return [
         f"{names} {verb} for planet and moons: at their barycentre, with the mass of all, but "
         "without the moons' own motion (for Earth without its Moon about 2 arcseconds in 10 years)."
     ]
 
 
-def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: VectorSet) -> str:
+def describe_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: VectorSet) -> str:
     """Return a sentence about bodies `ids` that start from state vectors, integrated over so many days."""
-    moved = f", integrated over {span_text(abs(days))} with the relativistic field of the central body" if days else ""
-    note = f"{_names(stars, ids)} start from state vectors{moved}."
+    moved = (
+        f", integrated over {format_span(abs(days))} with the relativistic field of the central body" if days else ""
+    )
+    note = f"{_list_names(stars, ids)} start from state vectors{moved}."
     changed = [one for one in ids if _has_other_mass(stars, one, vectors)]
-    if any(_EPHEMERIS in _source_ids(stars[body_id]) for body_id in ids):
+    if any(_EPHEMERIS in _list_source_ids(stars[body_id]) for body_id in ids):
         note += " These are of JPL's ephemeris DE421 at J2000 (Folkner, Williams and Boggs 2009)"
         if len(vectors.ids) < _BODIES_OF_EPHEMERIS:
             note += "; bodies of the ephemeris are missing or have other orbits"
@@ -81,7 +83,8 @@ def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: Vec
             )
     if changed:
         note += (
-            f" The mass of {_names(stars, changed)} is not the one that the state vectors were integrated with: the "
+            f" The mass of {_list_names(stars, changed)} is not the one that the state vectors were integrated with: "
+            "the "
             "start is that of the measured bodies, and the run continues with the changed mass."
         )
     return note
@@ -90,7 +93,7 @@ def note_on_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: Vec
 def _has_other_mass(stars: Bodies, body_id: str, vectors: VectorSet) -> bool:
     """Return True if a body, with everything below it that has no vector, has not the mass of its vector."""
     own = sum(
-        mass_of(stars, one)
+        read_mass(stars, one)
         for one, body in stars.items()
         if one == body_id or (body.get("parentId") == body_id and one not in vectors.ids)
     )
@@ -98,32 +101,35 @@ def _has_other_mass(stars: Bodies, body_id: str, vectors: VectorSet) -> bool:
     return abs(own - mass) > _DISAGREEMENT * mass
 
 
-def note_on_epoch(epoch: float, days: float) -> str:
+def describe_epoch(epoch: float, days: float) -> str:
     """Return a sentence about elements that hold at one instant and were integrated to the time."""
-    return f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {span_text(abs(days))}."
+    return (
+        f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {format_span(abs(days))}."
+    )
 
 
-def note_on_kepler_motion(reason: str) -> str:
+def describe_kepler_motion(reason: str) -> str:
     """Return a sentence about elements that were led to the time by Kepler motion."""
     return f"Kepler motion, without the attraction of the bodies for each other, leads to the time: {reason}."
 
 
-def any_mean_elements(stars: Bodies, ids: Iterable[str]) -> bool:
+def has_mean_elements(stars: Bodies, ids: Iterable[str]) -> bool:
     """Return True if the elements of a body are means over years, which hold at any time but are not its orbit."""
-    return any("orbitAccuracyDegrees" in _physical(stars, body_id) for body_id in ids)
+    return any("orbitAccuracyDegrees" in _read_physical_block(stars, body_id) for body_id in ids)
 
 
-def _disagreements(stars: Bodies, family: Grouping, by_elements: Sequence[str]) -> list[str]:
+def _describe_disagreements(stars: Bodies, family: Grouping, by_elements: Sequence[str]) -> list[str]:
     notes: list[str] = []
     for body_id in by_elements:
         fields = cast("Mapping[str, Any]", stars[body_id].get("kepler") or {})
-        orbit, mass = orbit_of(stars, body_id), family.orbited_masses[family.ids.index(body_id)]
+        orbit, mass = read_orbit(stars, body_id), family.orbited_masses[family.ids.index(body_id)]
         if fields.get("period") is None or fields.get("derived") is not None or orbit.eccentricity >= 1:
             continue
         by_law = compute_period(orbit.semi_major_axis, mass)
         if abs(by_law / orbit.period - 1) > _DISAGREEMENT:
             notes.append(
-                f"The period of {_names(stars, [body_id])}, {orbit.period:.6g} days, does not fit its semi-major axis "
+                f"The period of {_list_names(stars, [body_id])}, {orbit.period:.6g} days, does not fit its semi-major "
+                "axis "
                 f"and the masses, which give {by_law:.6g} days; the run takes the semi-major axis."
             )
     return notes
@@ -136,18 +142,18 @@ def _is_unknown(body: Mapping[str, Any], field: str) -> bool:
     return fields.get(field) is None
 
 
-def _physical(stars: Bodies, body_id: str) -> Mapping[str, Any]:
+def _read_physical_block(stars: Bodies, body_id: str) -> Mapping[str, Any]:
     found = stars[body_id].get("physical")
     return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
 
 
-def _source_ids(body: Mapping[str, Any]) -> list[Any]:
+def _list_source_ids(body: Mapping[str, Any]) -> list[Any]:
     found = body.get("sources")
     listed = cast("list[Any]", found) if isinstance(found, list) else []
     return [cast("Mapping[str, Any]", source).get("id") for source in listed if isinstance(source, Mapping)]
 
 
-def _names(stars: Bodies, ids: Iterable[str]) -> str:
+def _list_names(stars: Bodies, ids: Iterable[str]) -> str:
     names = [str(stars[body_id].get("name") or body_id)[:100] for body_id in ids]
     if len(names) > _LISTED:
         names[_LISTED:] = [f"{len(names) - _LISTED} more"]

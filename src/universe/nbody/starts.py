@@ -7,17 +7,31 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.nbody.placing import about_barycentre, place, relative_matrix
-from universe.nbody.selection import attached, choose, family_of, orbit_of, radius_of
-from universe.nbody.start_notes import (
-    any_mean_elements,
-    note_on_epoch,
-    note_on_kepler_motion,
-    note_on_vectors,
-    notes_about,
-    notes_on_moons,
+from universe.nbody.placing import make_relative_matrix, place_bodies, subtract_barycentre
+from universe.nbody.selection import (
+    attach_to_chosen_parents,
+    choose_bodies,
+    group_chosen_bodies,
+    read_orbit,
+    read_radius_au,
 )
-from universe.nbody.vectors import TooLong, absorb_moons, advance, impose, merge_states, states_at, vectors_of
+from universe.nbody.start_notes import (
+    describe_absorbed_moons,
+    describe_data,
+    describe_epoch,
+    describe_kepler_motion,
+    describe_vectors,
+    has_mean_elements,
+)
+from universe.nbody.vectors import (
+    TooLong,
+    absorb_moons,
+    apply_states,
+    integrate_days,
+    integrate_states,
+    merge_states,
+    read_vectors,
+)
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies, Grouping, group_bodies
 from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
@@ -52,7 +66,7 @@ class Start:
     """How good the start is, in sentences."""
 
 
-def start_of(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Start:
+def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Start:
     """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
 
     Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
@@ -63,78 +77,80 @@ def start_of(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Star
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     check_time(time)
-    chosen = choose(stars, ids)
+    chosen = choose_bodies(stars, ids)
     lone, (stars, moons) = stars, absorb_moons(stars, chosen)
-    family = family_of(stars, chosen)
-    positions, velocities, notes = _states(lone, chosen, family, moons, time)
-    run = family if len(family.ids) == len(chosen) else group_bodies(attached(stars, chosen), chosen)
+    family = group_chosen_bodies(stars, chosen)
+    positions, velocities, notes = _compute_states(lone, chosen, family, moons, time)
+    run = family if len(family.ids) == len(chosen) else group_bodies(attach_to_chosen_parents(stars, chosen), chosen)
     masses = np.array(run.masses)
     return Start(
         run.ids,
         tuple(str(stars[body_id].get("name") or body_id) for body_id in chosen),
         masses,
-        about_barycentre(masses, positions[: len(chosen)]),
-        about_barycentre(masses, velocities[: len(chosen)]),
-        np.array([radius_of(stars[body_id]) for body_id in chosen]),
-        relative_matrix(run),
+        subtract_barycentre(masses, positions[: len(chosen)]),
+        subtract_barycentre(masses, velocities[: len(chosen)]),
+        np.array([read_radius_au(stars[body_id]) for body_id in chosen]),
+        make_relative_matrix(run),
         np.array(run.orbited_masses),
         run.parents,
         tuple(notes),
     )
 
 
-def _states(
+def _compute_states(
     stars: Bodies, chosen: Sequence[str], family: Grouping, moons: Mapping[str, Sequence[str]], time: float
 ) -> tuple[Floats, Floats, list[str]]:
     """Return positions and velocities of a family at a time, and notes: from vectors, one epoch, or Kepler motion."""
-    placing, held, notes = family, list[str](), notes_on_moons(stars, moons)
+    placing, held, notes = family, list[str](), describe_absorbed_moons(stars, moons)
     counted = [*chosen, *(one for left in moons.values() for one in left)]
-    relative = orbit_states(stars, family, time)
+    relative = compute_orbit_states(stars, family, time)
     moving = [body_id for body_id, parent in zip(family.ids, family.parents, strict=True) if parent >= 0]
-    epochs = {orbit_of(stars, body_id).epoch for body_id in moving}
+    epochs = {read_orbit(stars, body_id).epoch for body_id in moving}
     try:
-        vectors = vectors_of(stars)
+        vectors = read_vectors(stars)
         if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
-            placing, held = impose(stars, family, relative, merge_states(stars, states_at(stars, vectors, time), moons))
-            notes.append(note_on_vectors(stars, held, time - vectors.epoch, vectors))
+            placing, held = apply_states(
+                stars, family, relative, merge_states(stars, integrate_states(stars, vectors, time), moons)
+            )
+            notes.append(describe_vectors(stars, held, time - vectors.epoch, vectors))
         elif epochs - {time}:
-            if any_mean_elements(stars, moving):
-                notes.append(note_on_kepler_motion("the elements of some of them are means over years"))
+            if has_mean_elements(stars, moving):
+                notes.append(describe_kepler_motion("the elements of some of them are means over years"))
             elif len(epochs) > 1 or len(family.ids) > len(chosen):
-                notes.append(note_on_kepler_motion("their elements do not all hold at one instant"))
+                notes.append(describe_kepler_motion("their elements do not all hold at one instant"))
             else:
-                positions, velocities = _from_epoch(stars, family, epoch := epochs.pop(), time)
-                notes.append(note_on_epoch(epoch, time - epoch))
-                return positions, velocities, notes + notes_about(stars, chosen, counted, family, moving)
+                positions, velocities = _integrate_from_epoch(stars, family, epoch := epochs.pop(), time)
+                notes.append(describe_epoch(epoch, time - epoch))
+                return positions, velocities, notes + describe_data(stars, chosen, counted, family, moving)
     except TooLong:
-        notes.append(note_on_kepler_motion("the time is too far from the instant at which their states are known"))
+        notes.append(describe_kepler_motion("the time is too far from the instant at which their states are known"))
     by_elements = [body_id for body_id in moving if body_id not in held]
-    notes += notes_about(stars, chosen, counted, family, by_elements)
-    return place(placing, relative[0]), place(placing, relative[1]), notes
+    notes += describe_data(stars, chosen, counted, family, by_elements)
+    return place_bodies(placing, relative[0]), place_bodies(placing, relative[1]), notes
 
 
-def _from_epoch(stars: Bodies, family: Grouping, epoch: float, time: float) -> tuple[Floats, Floats]:
+def _integrate_from_epoch(stars: Bodies, family: Grouping, epoch: float, time: float) -> tuple[Floats, Floats]:
     """Return positions and velocities at a time, integrated from the instant at which all elements hold."""
-    relative, masses = orbit_states(stars, family, epoch), np.array(family.masses)
-    positions, velocities = (about_barycentre(masses, place(family, one)) for one in relative)
-    periods = [orbit_of(stars, body_id).period for body_id in family.ids if body_id != family.ids[family.order[0]]]
-    return advance(masses, positions, velocities, time - epoch, shortest=min(periods))
+    relative, masses = compute_orbit_states(stars, family, epoch), np.array(family.masses)
+    positions, velocities = (subtract_barycentre(masses, place_bodies(family, one)) for one in relative)
+    periods = [read_orbit(stars, body_id).period for body_id in family.ids if body_id != family.ids[family.order[0]]]
+    return integrate_days(masses, positions, velocities, time - epoch, shortest=min(periods))
 
 
-def orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
+def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
     """Return positions and velocities of all orbits at a time, by Kepler motion; shape (2, n, 3), roots 0."""
     states = np.zeros((2, len(family.ids), 3))
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
-    motion = make_elements([_orbit_at(stars, family, index, time) for index in moving])
+    motion = make_elements([_read_consistent_orbit(stars, family, index, time) for index in moving])
     states[0, moving] = motion.positions(time)[:, REFERENCE_AXES]
     states[1, moving] = motion.velocities(time)[:, REFERENCE_AXES]
     return states
 
 
-def _orbit_at(stars: Bodies, family: Grouping, index: int, time: float) -> KeplerOrbit:
+def _read_consistent_orbit(stars: Bodies, family: Grouping, index: int, time: float) -> KeplerOrbit:
     """Return an orbit whose size and period obey Kepler's third law for the mass it is about."""
     mass = family.orbited_masses[index]
-    orbit = orbit_of(stars, family.ids[index], mass)
+    orbit = read_orbit(stars, family.ids[index], mass)
     if orbit.eccentricity >= 1:
         scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
         return replace(orbit, period=compute_period(scale, mass))

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from universe.nbody.answers.resonances import angle_formula
-from universe.nbody.body_names import short_names
-from universe.nbody.tables import WIDTH, cut, number_text, range_text, span_text, tabulate, wrap
+from universe.nbody.answers.resonances import format_angle_formula
+from universe.nbody.body_names import shorten_names
+from universe.nbody.tables import WIDTH, cut_text, format_number, format_range, format_span, format_table, wrap_text
 from uraniborg.kernel.logging import printable
 
 _MOST_ROWS: Final = 30
@@ -20,43 +20,52 @@ Reply = Mapping[str, Any]
 
 def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
     """Return the lines of a summary of a reply; `names` are the names of the bodies by id."""
-    listed = short_names([names.get(key, key) for key in reply["bodies"]], _LONGEST_NAME)
+    listed = shorten_names([names.get(key, key) for key in reply["bodies"]], _LONGEST_NAME)
     short = dict(zip(reply["bodies"], listed, strict=True))
-    lines = [heading(reply), "", *wrap(reply["verdict"]), ""]
+    lines = [format_heading(reply), "", *wrap_text(reply["verdict"]), ""]
     if reply["stoppedBy"]:
         lines += [
-            *wrap(f"A {reply['stoppedBy']} ended the run {span_text(reply['daysAsked'] - reply['days'])} early."),
+            *wrap_text(
+                f"A {reply['stoppedBy']} ended the run {format_span(reply['daysAsked'] - reply['days'])} early."
+            ),
             "",
         ]
-    lines += [*_bodies(reply, short), *_resonances(reply, short), *_pairs(reply, short), *_events(reply, short)]
-    lines += ["Chaos", *wrap(reply["chaos"]["meaning"], "  ")]
+    lines += [
+        *_summarise_bodies(reply, short),
+        *_summarise_resonances(reply, short),
+        *_summarise_pairs(reply, short),
+        *_summarise_events(reply, short),
+    ]
+    lines += ["Chaos", *wrap_text(reply["chaos"]["meaning"], "  ")]
     if amd := reply.get("amd"):
-        lines += wrap(amd["meaning"], "  ")
-    return [*lines, "", *_errors(reply)]
+        lines += wrap_text(amd["meaning"], "  ")
+    return [*lines, "", *_summarise_errors(reply)]
 
 
-def heading(reply: Reply) -> str:
+def format_heading(reply: Reply) -> str:
     """Return the line that says which run this is."""
     count = len(reply["bodies"])
     steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
-    return cut(
+    return cut_text(
         f"{printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
-        f"{'body' if count == 1 else 'bodies'}, {span_text(reply['days'])}, {reply['method']}, {steps}",
+        f"{'body' if count == 1 else 'bodies'}, {format_span(reply['days'])}, {reply['method']}, {steps}",
         WIDTH,
     )
 
 
-def _bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _summarise_bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     if not reply["orbits"]:
         return
-    tables = [list(tabulate(_orbit_rows(reply, short, *digits), right=(4, 5), width=None)) for digits in _DIGITS]
+    tables = [
+        list(format_table(_list_orbit_rows(reply, short, *digits), right=(4, 5), width=None)) for digits in _DIGITS
+    ]
     fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
-    yield from (cut(line, WIDTH) for line in (fitting or tables[-1:])[0])
-    yield from _more(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
+    yield from (cut_text(line, WIDTH) for line in (fitting or tables[-1:])[0])
+    yield from _count_omitted(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
     yield ""
 
 
-def _orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
+def _list_orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
     """Return the table of orbits with so many digits."""
     rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (°)", "period (d)", "error (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
@@ -64,22 +73,22 @@ def _orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others:
         rows.append(
             (
                 short.get(key, key),
-                range_text(orbit["semiMajorAxis"], of_axis),
-                range_text(orbit["eccentricity"], of_others),
-                range_text(orbit["inclination"], of_others),
+                format_range(orbit["semiMajorAxis"], of_axis),
+                format_range(orbit["eccentricity"], of_others),
+                format_range(orbit["inclination"], of_others),
                 "-" if period is None else f"{period:.7g}",
-                number_text(reply["error"].get(key, {}).get("degrees"), 1),
+                format_number(reply["error"].get(key, {}).get("degrees"), 1),
             )
         )
     return rows
 
 
-def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _summarise_resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     """Yield each group of bodies near a resonance with the angle that swings least, or the first if none does."""
     best: dict[tuple[str, ...], Reply] = {}
     for one in reply["resonances"]:
         key = tuple(one["bodies"])
-        if key not in best or _swing(one) < _swing(best[key]):
+        if key not in best or _format_swing(one) < _format_swing(best[key]):
             best[key] = one
     if not best:
         return
@@ -92,26 +101,26 @@ def _resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
             if one["centre"] is None or one["halfRange"] >= _WHOLE_TURN
             else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
         )
-        rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, angle_text(one, short)))
-    if max(map(len, tabulate(rows, right=(), width=None))) > WIDTH:
+        rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, format_angle(one, short)))
+    if max(map(len, format_table(rows, right=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
-    yield from tabulate(rows, right=())
-    yield from _more(len(best), _MOST_ROWS, "resonance", "resonances")
+    yield from format_table(rows, right=())
+    yield from _count_omitted(len(best), _MOST_ROWS, "resonance", "resonances")
     yield ""
 
 
-def _swing(resonance: Reply) -> tuple[bool, float]:
+def _format_swing(resonance: Reply) -> tuple[bool, float]:
     half_range = resonance["halfRange"]
     return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
 
 
-def angle_text(resonance: Reply, short: Mapping[str, str]) -> str:
+def format_angle(resonance: Reply, short: Mapping[str, str]) -> str:
     """Return a resonant angle of a reply as a short formula with short names."""
     names = [short.get(key, key) for key in resonance["bodies"]]
-    return angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
+    return format_angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
 
 
-def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _summarise_pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     """Yield the period ratios and closest approaches of neighbours, which are first in the reply."""
     neighbours: dict[str, Reply] = {}
     for one in reply["pairs"]:
@@ -133,43 +142,43 @@ def _pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
                 f"{round(closest['day'], 6):.6g}",
             )
         )
-    yield from tabulate(rows, right=(1, 2, 3, 4))
+    yield from format_table(rows, right=(1, 2, 3, 4))
     yield ""
 
 
-def _events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _summarise_events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     """Yield encounters, collisions and ejections, if there were any."""
     lines: list[str] = []
     for one in reply["encounters"][:_MOST_ROWS]:
         hill = "" if one.get("hillRadii") is None else f" ({one['hillRadii']:.3g} mutual Hill radii)"
-        lines.append(f"day {one['day']:.6g}: {_both(one, short)} pass at {one['au']:.4g} AU{hill}")
+        lines.append(f"day {one['day']:.6g}: {_format_pair(one, short)} pass at {one['au']:.4g} AU{hill}")
     for one in reply["collisions"][:_MOST_ROWS]:
         merged = one.get("survivor")
         after = f"; {short.get(merged, merged)} continues with both masses" if merged else ""
-        lines.append(f"day {one['day']:.6g}: {_both(one, short)} collide{after}")
+        lines.append(f"day {one['day']:.6g}: {_format_pair(one, short)} collide{after}")
     lines += [
         f"day {one['day']:.6g}: {short.get(one['id'], one['id'])} leaves the system" for one in reply["ejections"]
     ]
     if lines:
         yield "Encounters, collisions, ejections"
         for line in lines[:_MOST_ROWS]:
-            yield cut("  " + printable(line, keep=""), WIDTH)
+            yield cut_text("  " + printable(line, keep=""), WIDTH)
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
-        yield from _more(total, _MOST_ROWS, "event", "events")
+        yield from _count_omitted(total, _MOST_ROWS, "event", "events")
         yield ""
 
 
-def _both(event: Reply, short: Mapping[str, str]) -> str:
+def _format_pair(event: Reply, short: Mapping[str, str]) -> str:
     return " and ".join(short.get(key, key) for key in event["bodies"])
 
 
-def _errors(reply: Reply) -> Iterator[str]:
+def _summarise_errors(reply: Reply) -> Iterator[str]:
     yield "Errors" if reply["trustworthy"] else f"Errors: {_NOT_TRUSTED}"
     for name in ("arithmetic", "start", "physics"):
         said = reply["errors"][name]
         text = said if isinstance(said, str) else " ".join(said)
         label = {"arithmetic": "arithmetic", "start": "start", "physics": "missing physics"}[name]
-        lines = wrap(f"{label}: {text or 'none known.'}", "    ")
+        lines = wrap_text(f"{label}: {text or 'none known.'}", "    ")
         yield "  " + lines[0].lstrip()
         yield from lines[1:]
     energy, momentum = reply["energyDrift"], reply["angularMomentumDrift"]
@@ -177,7 +186,7 @@ def _errors(reply: Reply) -> Iterator[str]:
         yield f"  conserved: energy to {energy['max']:.1g}, angular momentum to {momentum['max']:.1g}"
 
 
-def _more(count: int, most: int, one: str, many: str) -> Iterator[str]:
+def _count_omitted(count: int, most: int, one: str, many: str) -> Iterator[str]:
     if count > most:
         left = count - most
         yield f"  … and {left:,} more {one if left == 1 else many}; --json has all"

@@ -11,29 +11,29 @@ _ROUNDING: Final = 1e-12
 """Elements below it, such as the eccentricity of a circle, are 0."""
 
 
-def span_text(days: float) -> str:
+def format_span(days: float) -> str:
     """Return a span of time in days, and in years if it is long."""
     unit = "day" if abs(days) == 1 else "days"
-    long = f" ({_readable(days / 365.25, 4)} years)" if abs(days) >= 730 else ""
-    return f"{_readable(days, 6)} {unit}{long}"
+    long = f" ({_format_without_exponent(days / 365.25, 4)} years)" if abs(days) >= 730 else ""
+    return f"{_format_without_exponent(days, 6)} {unit}{long}"
 
 
-def _readable(value: float, digits: int) -> str:
+def _format_without_exponent(value: float, digits: int) -> str:
     """Return a number with so many digits and without an exponent."""
     return f"{value:,.0f}" if abs(value) >= 10**digits / 10 else f"{value:,.{digits}g}"
 
 
-def wrap(text: str, indent: str = "") -> list[str]:
+def wrap_text(text: str, indent: str = "") -> list[str]:
     """Return the lines of a paragraph."""
     return textwrap.wrap(printable(text, keep=""), WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
 
 
-def cut(text: str, width: int) -> str:
+def cut_text(text: str, width: int) -> str:
     """Return a text that is not longer than `width`."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def range_text(values: Mapping[str, float] | None, digits: int = 3) -> str:
+def format_range(values: Mapping[str, float] | None, digits: int = 3) -> str:
     """Return the least and the largest of values, or one of them if they agree to so many digits."""
     if values is None:
         return "-"
@@ -44,12 +44,12 @@ def range_text(values: Mapping[str, float] | None, digits: int = 3) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def number_text(value: float | None, digits: int = 2) -> str:
+def format_number(value: float | None, digits: int = 2) -> str:
     """Return a number with so many digits, or a dash for none."""
     return "-" if value is None else f"{value:.{digits}g}"
 
 
-def tabulate(rows: Sequence[tuple[str, ...]], right: Sequence[int], width: int | None = WIDTH) -> Iterator[str]:
+def format_table(rows: Sequence[tuple[str, ...]], right: Sequence[int], width: int | None = WIDTH) -> Iterator[str]:
     """Yield rows with aligned columns, cut at the width unless it is None."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
@@ -58,4 +58,4 @@ def tabulate(rows: Sequence[tuple[str, ...]], right: Sequence[int], width: int |
             for column, (text, size) in enumerate(zip(row, widths, strict=True))
         )
         line = "  ".join(cells).rstrip()
-        yield line if width is None else cut(line, width)
+        yield line if width is None else cut_text(line, width)

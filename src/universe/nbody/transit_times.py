@@ -9,12 +9,12 @@ import numpy as np
 
 from universe.domain.units import find_epoch
 from universe.nbody.gravity import Gravity
-from universe.nbody.hosts import TILT, planets_of, remarks, unknown_elements
-from universe.nbody.line_of_sight import sight_of
-from universe.nbody.motions import Notify, kepler_pass, main_pass, observed, require_days, twin_pass
+from universe.nbody.hosts import TILT, describe_unknown_elements, find_planets, list_unknown_elements
+from universe.nbody.line_of_sight import find_line_of_sight
+from universe.nbody.motions import Notify, check_days, make_kepler_pass, make_main_pass, make_twin_pass, report_progress
 from universe.nbody.segments import HermiteSegment
-from universe.nbody.starts import Start, start_of
-from universe.nbody.transits import Conjunction, Shadow, find_conjunctions, shadow_of
+from universe.nbody.starts import Start, make_start
+from universe.nbody.transits import Conjunction, Shadow, compute_shadow, find_conjunctions
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies
 from universe.orbits.numbers import finite_or_none
@@ -46,7 +46,7 @@ class Line:
     period: float
 
 
-def transit_times(
+def measure_transit_times(
     plain: Mapping[str, Any],
     bodies: Sequence[str] | None = None,
     *,
@@ -59,17 +59,19 @@ def transit_times(
 
     Raise InvalidInput for a universe without planets, without a line of sight, or for days that are not above 0.
     """
-    days = require_days(days)
+    days = check_days(days)
     stars = cast("Bodies", plain["stars"])
-    start = start_of(plain)
-    pairs = planets_of(stars, start, bodies)
-    sight = sight_of(stars, start.ids[pairs[0][1]], observer)
+    start = make_start(plain)
+    pairs = find_planets(stars, start, bodies)
+    sight = find_line_of_sight(stars, start.ids[pairs[0][1]], observer)
     if is_kepler:
-        found = find_conjunctions(observed(kepler_pass(plain, start, days), days, notify, (0, 1)), sight, pairs)
+        found = find_conjunctions(
+            report_progress(make_kepler_pass(plain, start, days), days, notify, (0, 1)), sight, pairs
+        )
         twins = None
     else:
-        found = find_conjunctions(observed(main_pass(start, days), days, notify, (0, 0.4)), sight, pairs)
-        twins = find_conjunctions(observed(twin_pass(start, days), days, notify, (0.4, 0.6)), sight, pairs)
+        found = find_conjunctions(report_progress(make_main_pass(start, days), days, notify, (0, 0.4)), sight, pairs)
+        twins = find_conjunctions(report_progress(make_twin_pass(start, days), days, notify, (0.4, 0.6)), sight, pairs)
     epoch = find_epoch(stars.values())
     zero = float(plain["time"]) + (0.0 if epoch is None else epoch)
     return {
@@ -84,37 +86,37 @@ def transit_times(
                 "name": start.names[planet],
                 "star": start.ids[host],
                 "starName": start.names[host],
-                **_facts(
-                    _events(found[row], twins[row] if twins else None, start, (planet, host)),
+                **_describe_planet(
+                    _list_conjunctions(found[row], twins[row] if twins else None, start, (planet, host)),
                     zero,
-                    is_tilt_known=TILT not in unknown_elements(stars[start.ids[planet]]),
+                    is_tilt_known=TILT not in list_unknown_elements(stars[start.ids[planet]]),
                 ),
             }
             for row, (planet, host) in enumerate(pairs)
         },
-        "notes": [*start.notes, *remarks(stars, [start.ids[planet] for planet, _ in pairs])],
+        "notes": [*start.notes, *describe_unknown_elements(stars, [start.ids[planet] for planet, _ in pairs])],
     }
 
 
-def best_line(numbers: Sequence[int], times: Sequence[float]) -> Line:
+def fit_line(numbers: Sequence[int], times: Sequence[float]) -> Line:
     """Return the line of least squares through two or more times."""
     period, first = np.polyfit(np.asarray(numbers, dtype=np.float64), np.asarray(times), 1)
     return Line(float(first), float(period))
 
 
-def _events(
+def _list_conjunctions(
     found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: Start, pair: tuple[int, int]
 ) -> list[Event]:
     """Return the conjunctions with their looks and errors."""
     radii = float(start.radii[pair[1]]), float(start.radii[pair[0]])
-    errors = [None] * len(found) if twins is None else _errors(found, twins)
+    errors = [None] * len(found) if twins is None else _estimate_errors(found, twins)
     return [
-        Event(number, one, shadow_of(one, *radii), error)
+        Event(number, one, compute_shadow(one, *radii), error)
         for number, (one, error) in enumerate(zip(found, errors, strict=True))
     ]
 
 
-def _errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[float | None]:
+def _estimate_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[float | None]:
     """Return the error of each time in seconds: twice the distance to its twin, and what rounding adds."""
     period = (found[-1].day - found[0].day) / (len(found) - 1) if len(found) > 1 else 0.0
     return [
@@ -125,10 +127,10 @@ def _errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[
     ]
 
 
-def _facts(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
+def _describe_planet(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
     transits = [one for one in events if one.shadow.kind != "none"] if is_tilt_known else []
     numbers, days = [one.number for one in transits], [one.conjunction.day for one in transits]
-    line = best_line(numbers, days) if len(transits) > 1 else None
+    line = fit_line(numbers, days) if len(transits) > 1 else None
     late = (
         [_MINUTES * (day - line.first - line.period * number) for number, day in zip(numbers, days, strict=True)]
         if line is not None and len(transits) >= _FEWEST
@@ -138,7 +140,7 @@ def _facts(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict
     impacts = [one.shadow.impact for one in events]
     minutes = float(np.mean([one.shadow.minutes for one in transits])) if transits else math.nan
     return {
-        "status": _status(events) if is_tilt_known else "tilt of the orbit unknown",
+        "status": _summarise_status(events) if is_tilt_known else "tilt of the orbit unknown",
         "conjunctions": len(events),
         "impactParameter": finite_or_none(min(impacts)) if impacts and is_tilt_known else None,
         "durationMinutes": finite_or_none(minutes),
@@ -161,7 +163,7 @@ def _facts(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict
     }
 
 
-def _status(events: Sequence[Event]) -> str:
+def _summarise_status(events: Sequence[Event]) -> str:
     kinds = {one.shadow.kind for one in events}
     if not kinds:
         return "no conjunction in this time"
@@ -177,7 +179,7 @@ _FAR: Final = 1e9
 """AU away, where a body that is gone pulls at nothing."""
 
 
-def passages(
+def find_passages(
     masses: Floats, times: Floats, positions: Floats, velocities: Floats, first: int, second: int
 ) -> tuple[Floats, Floats]:
     """Return the days and distances (AU) of all local minima of the distance of two bodies at evenly spread times.

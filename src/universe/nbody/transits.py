@@ -58,7 +58,7 @@ def find_conjunctions(motions: Iterable[Motion], sight: Sight, pairs: Sequence[P
     for motion in motions:
         times = motion.begin + _PLACES * (motion.end - motion.begin)
         times[-1] = motion.end
-        slopes, depths = _sky_motion(motion, times, sight, planets, hosts)
+        slopes, depths = _compute_sky_motion(motion, times, sight, planets, hosts)
         if before is not None:
             slopes[0] = before  # rounding between two steps must not hide a change of sign
         before = slopes[-1]
@@ -66,11 +66,11 @@ def find_conjunctions(motions: Iterable[Motion], sight: Sight, pairs: Sequence[P
         for step, index in cast("list[tuple[int, int]]", np.argwhere(turns).tolist()):
             ends = (float(times[step]), float(times[step + 1]))
             values = (float(slopes[step, index]), float(slopes[step + 1, index]))
-            found[index].append(_refine(motion, sight, pairs[index], ends, values))
+            found[index].append(_refine_conjunction(motion, sight, pairs[index], ends, values))
     return found
 
 
-def shadow_of(conjunction: Conjunction, star_radius: float, planet_radius: float) -> Shadow:
+def compute_shadow(conjunction: Conjunction, star_radius: float, planet_radius: float) -> Shadow:
     """Return how much of the star a planet covers, along a straight path. Radii are in AU, not-a-number if unknown."""
     if math.isnan(star_radius):
         return Shadow(math.nan, math.nan, "unknown")
@@ -84,7 +84,7 @@ def shadow_of(conjunction: Conjunction, star_radius: float, planet_radius: float
     return Shadow(impact, minutes, "grazing" if is_grazing else "full")
 
 
-def _sky_motion(
+def _compute_sky_motion(
     motion: Motion, times: Floats, sight: Sight, planets: Sequence[int], hosts: Sequence[int]
 ) -> tuple[Floats, Floats]:
     """Return half the rate of the squared sky separation, and how far in front the planets are, of shape (k, pairs)."""
@@ -94,7 +94,7 @@ def _sky_motion(
     return ((apart @ sight.across.T) * (speed @ sight.across.T)).sum(axis=-1), apart @ sight.towards
 
 
-def _refine(
+def _refine_conjunction(
     motion: Motion, sight: Sight, pair: Pair, ends: tuple[float, float], values: tuple[float, float]
 ) -> Conjunction:
     """Return the conjunction between two times, by the secant method kept within them."""
@@ -102,7 +102,7 @@ def _refine(
     time = low - below * (high - low) / (above - below) if above > below else low
     last, last_value = (low, below) if -below < above else (high, above)
     for _ in range(_MOST_ITERATIONS):
-        value = float(_sky_motion(motion, np.array([time]), sight, [pair[0]], [pair[1]])[0][0, 0])
+        value = float(_compute_sky_motion(motion, np.array([time]), sight, [pair[0]], [pair[1]])[0][0, 0])
         low, high = (time, high) if value < 0 else (low, time)
         slope = (value - last_value) / (time - last) if time != last else 0.0
         following = time - value / slope if slope > 0 else math.nan

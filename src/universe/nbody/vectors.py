@@ -8,8 +8,8 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.nbody.integration import integrate
-from universe.nbody.placing import relative_matrix
-from universe.nbody.selection import mass_of
+from universe.nbody.placing import make_relative_matrix
+from universe.nbody.selection import read_mass
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange_bodies, orbit_sort_key
 from universe.orbits.kepler_blocks import read_kepler_orbit
@@ -29,9 +29,9 @@ class VectorSet:
     velocities: Floats
 
 
-def vectors_of(stars: Bodies) -> VectorSet | None:
+def read_vectors(stars: Bodies) -> VectorSet | None:
     """Return the state vectors of all bodies that have one at the instant of the first, or None if none has one."""
-    found = {body_id: vector for body_id, body in stars.items() if (vector := _vector(body))}
+    found = {body_id: vector for body_id, body in stars.items() if (vector := _read_vector(body))}
     if not found:
         return None
     epoch = next(iter(found.values()))[0]
@@ -40,11 +40,11 @@ def vectors_of(stars: Bodies) -> VectorSet | None:
     return VectorSet(epoch, tuple(listed), np.array(masses), np.array(positions), np.array(velocities))
 
 
-def states_at(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple[Floats, Floats]]:
+def integrate_states(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple[Floats, Floats]]:
     """Return position and velocity of the bodies at a time, by integration. Raise TooLong."""
     periods = [read_kepler_orbit(stars, body_id).period for body_id in vectors.ids if stars[body_id].get("kepler")]
     heaviest = int(vectors.masses.argmax())
-    positions, velocities = advance(
+    positions, velocities = integrate_days(
         vectors.masses,
         vectors.positions,
         vectors.velocities,
@@ -63,12 +63,12 @@ def absorb_moons(stars: Bodies, chosen: Sequence[str]) -> tuple[Bodies, dict[str
     listed = set(chosen)
     moons: dict[str, list[str]] = {}
     for body_id in stars:
-        planet = _above(stars, body_id)
-        if body_id not in listed and planet in listed and _above(stars, planet) and _vector(stars[planet]):
+        planet = _find_parent(stars, body_id)
+        if body_id not in listed and planet in listed and _find_parent(stars, planet) and _read_vector(stars[planet]):
             moons.setdefault(planet, []).append(body_id)
-    taken = {_above(stars, body_id) for body_id in chosen}
+    taken = {_find_parent(stars, body_id) for body_id in chosen}
     moons = {planet: left for planet, left in moons.items() if planet not in taken}
-    masses = {planet: sum(mass_of(stars, one) for one in (planet, *left)) for planet, left in moons.items()}
+    masses = {planet: sum(read_mass(stars, one) for one in (planet, *left)) for planet, left in moons.items()}
     heavier = {planet: {**stars[planet], "mass": mass} for planet, mass in masses.items()}
     return {**stars, **heavier}, moons
 
@@ -80,7 +80,7 @@ def merge_states(
     merged = dict(states)
     for planet, left in moons.items():
         members = [planet, *(one for one in left if one in states)]
-        weights = np.array([mass_of(stars, one) for one in members])
+        weights = np.array([read_mass(stars, one) for one in members])
         if weights.sum() > 0:
             weights /= weights.sum()
             place, speed = (weights @ np.array([states[one][kind] for one in members]) for kind in (0, 1))
@@ -88,13 +88,13 @@ def merge_states(
     return merged
 
 
-def _above(stars: Bodies, body_id: str) -> str:
+def _find_parent(stars: Bodies, body_id: str) -> str:
     """Return the parent of a body, or nothing."""
     parent = stars[body_id].get("parentId")
     return parent if isinstance(parent, str) and parent in stars else ""
 
 
-def impose(
+def apply_states(
     stars: Bodies, family: Grouping, relative: Floats, states: Mapping[str, tuple[Floats, Floats]]
 ) -> tuple[Grouping, list[str]]:
     """Put the orbits of bodies with states into `relative`, shape (2, n, 3).
@@ -127,13 +127,13 @@ def impose(
         own,
         [sizes[index] for index in held],
     )
-    matrix = relative_matrix(merged)
+    matrix = make_relative_matrix(merged)
     for kind in (0, 1):
         relative[kind, held] = matrix @ np.array([states[family.ids[index]][kind] for index in held])
     return placing, [family.ids[index] for index in held]
 
 
-def _vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[float]] | None:
+def _read_vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[float]] | None:
     """Return epoch, mass, position and velocity of a body, or None if it has no vector that fits its elements."""
     block = body.get("stateVector")
     if not isinstance(block, Mapping):
@@ -143,12 +143,17 @@ def _vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[fl
         if fields.get("elements") != digest_elements(body.get("kepler")):
             return None
         mass = read_number(fields, "mass", read_number(body, "mass", 0.0))
-        return read_number(fields, "epoch", 0.0), mass, _triple(fields, "position"), _triple(fields, "velocity")
+        return (
+            read_number(fields, "epoch", 0.0),
+            mass,
+            _read_triple(fields, "position"),
+            _read_triple(fields, "velocity"),
+        )
     except (InvalidInput, TypeError, ValueError, OverflowError):  # an element that is not a number has no digest
         return None
 
 
-def _triple(fields: Mapping[str, Any], name: str) -> list[float]:
+def _read_triple(fields: Mapping[str, Any], name: str) -> list[float]:
     found = fields.get(name)
     values = dict(zip("xyz", cast("list[Any]", found) if isinstance(found, list) else (), strict=False))
     listed = [read_number(values, axis) for axis in "xyz"]
@@ -166,7 +171,7 @@ class TooLong(Exception):
     """The way to the time is too long to be integrated."""
 
 
-def advance(
+def integrate_days(
     masses: Floats, positions: Floats, velocities: Floats, days: float, *, shortest: float, central: int | None = None
 ) -> tuple[Floats, Floats]:
     """Return positions and velocities after `days`, whose quickest orbit takes `shortest` days. Raise TooLong."""

@@ -42,13 +42,13 @@ class HabitableZone:
         return "inside" if is_conservative else "optimistic edge"
 
 
-def starlight_at(limit: str, temperature: float) -> float:
+def compute_starlight_limit(limit: str, temperature: float) -> float:
     """Return the starlight at a limit, in units of the sunlight at Earth, for an effective temperature in kelvins."""
     t = temperature - _REFERENCE
     return sum(coefficient * t**power for power, coefficient in enumerate(LIMITS[limit]))
 
 
-def habitable_zone(temperature: float, luminosity: float) -> HabitableZone | None:
+def compute_habitable_zone(temperature: float, luminosity: float) -> HabitableZone | None:
     """Return the zone of a star from kelvins and solar luminosities; None for a star hotter than the paper covers.
 
     A star that is cooler has the limits of 2600 K, and the note says so.
@@ -62,6 +62,6 @@ def habitable_zone(temperature: float, luminosity: float) -> HabitableZone | Non
             f"the limits are those of {COOLEST:g} K, not of this star."
         )
     used = max(temperature, COOLEST)
-    starlight = {name: starlight_at(name, used) for name in LIMITS}
+    starlight = {name: compute_starlight_limit(name, used) for name in LIMITS}
     distances = {name: math.sqrt(luminosity / value) for name, value in starlight.items()}
     return HabitableZone(starlight, distances, used, note)

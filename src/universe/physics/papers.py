@@ -58,7 +58,7 @@ PAPERS: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def papers_of(quantities: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def collect_papers(quantities: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """Return the papers of pairs of a paper's id and a quantity, each once, with the quantities as its fields."""
     fields: dict[str, dict[str, None]] = {}
     for paper, quantity in quantities:

@@ -12,8 +12,8 @@ from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
 from universe.orbits.numbers import read_number
 from universe.orbits.units import convert
 from universe.physics import formulas
-from universe.physics.habitable_zone import HOTTEST, HabitableZone, habitable_zone
-from universe.physics.papers import papers_of
+from universe.physics.habitable_zone import HOTTEST, HabitableZone, compute_habitable_zone
+from universe.physics.papers import collect_papers
 from uraniborg.kernel.errors import InvalidInput
 
 Quantity = dict[str, Any]
@@ -32,7 +32,7 @@ class _Star:
     zone: HabitableZone | None
 
 
-def physics_of(plain: Mapping[str, Any]) -> dict[str, Any]:
+def report_physics(plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return `bodies` (quantities by id), `zones` (by star), `notes` and `sources` (the papers of the formulas).
 
     Raise InvalidInput for a universe in scene units, whose masses and lengths are not physical.
@@ -45,9 +45,9 @@ def physics_of(plain: Mapping[str, Any]) -> dict[str, Any]:
             argument="kepler.units",
             allowed="astronomical",
         )
-    hosts = {body_id: _star(body) for body_id, body in stars.items() if is_star(body)}
-    bodies = {body_id: _body(stars, body_id, hosts) for body_id in stars}
-    zones = {body_id: _zone(host) for body_id, host in hosts.items()}
+    hosts = {body_id: _report_star(body) for body_id, body in stars.items() if is_star(body)}
+    bodies = {body_id: _report_body(stars, body_id, hosts) for body_id in stars}
+    zones = {body_id: _report_zone(host) for body_id, host in hosts.items()}
     used = [
         (quantity["paper"], name)
         for quantities in bodies.values()
@@ -58,40 +58,43 @@ def physics_of(plain: Mapping[str, Any]) -> dict[str, Any]:
     notes = [
         f"{stars[body_id].get('name') or body_id}: {zone['note']}" for body_id, zone in zones.items() if zone["note"]
     ]
-    return {"bodies": bodies, "zones": zones, "notes": notes, "sources": papers_of(used)}
+    return {"bodies": bodies, "zones": zones, "notes": notes, "sources": collect_papers(used)}
 
 
-def computed_sources(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def list_computed_sources(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the papers of all quantities that can be computed, as the sources of one entry among the bodies."""
-    measured = papers_of([("winn2010", "transit times"), ("lovis2010", "radial velocity semi-amplitudes")])
+    measured = collect_papers([("winn2010", "transit times"), ("lovis2010", "radial velocity semi-amplitudes")])
     return {
-        "computed quantities": {"name": "computed quantities", "sources": [*physics_of(plain)["sources"], *measured]}
+        "computed quantities": {
+            "name": "computed quantities",
+            "sources": [*report_physics(plain)["sources"], *measured],
+        }
     }
 
 
-def _body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dict[str, Any]:
+def _report_body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dict[str, Any]:
     body = stars[body_id]
-    mass, radius_km = _number(body, "mass"), _physical(body, "radiusKm")
+    mass, radius_km = _read_number(body, "mass"), _read_physical_number(body, "radiusKm")
     quantities: dict[str, Quantity] = {}
     if body_id in hosts:
-        quantities |= _starlight(body, hosts[body_id])
-    orbit = _orbit(stars, body_id)
-    host_id, around = _path_to_star(stars, body_id, hosts)
+        quantities |= _find_starlight(body, hosts[body_id])
+    orbit = _read_orbit(stars, body_id)
+    host_id, around = _find_star(stars, body_id, hosts)
     if host_id is not None and around is not None and body_id not in hosts:
-        quantities |= _climate(hosts[host_id], around)
+        quantities |= _report_climate(hosts[host_id], around)
     if mass and radius_km:
         for name, unit, formula, compute in (
-            ("meanDensity", "g/cm^3", "3 m / (4 pi r^3)", formulas.mean_density),
-            ("surfaceGravity", "m/s^2", "G m / r^2", formulas.surface_gravity),
-            ("escapeSpeed", "km/s", "sqrt(2 G m / r)", formulas.escape_speed),
+            ("meanDensity", "g/cm^3", "3 m / (4 pi r^3)", formulas.compute_mean_density),
+            ("surfaceGravity", "m/s^2", "G m / r^2", formulas.compute_surface_gravity),
+            ("escapeSpeed", "km/s", "sqrt(2 G m / r)", formulas.compute_escape_speed),
         ):
-            quantities[name] = _quantity(compute(mass, radius_km), unit, formula, None)
+            quantities[name] = _make_quantity(compute(mass, radius_km), unit, formula, None)
     if orbit is not None and orbit.eccentricity < 1 and mass:
         inner = compute_orbited_mass(stars, body_id) - mass
         if inner > 0:
-            value = formulas.hill_radius(orbit.semi_major_axis, orbit.eccentricity, mass, inner)
-            quantities["hillRadius"] = _quantity(value, "AU", "a (1 - e) (m / 3M)^(1/3)", _HAMILTON)
-    physical = _block(body, "physical")
+            value = formulas.compute_hill_radius(orbit.semi_major_axis, orbit.eccentricity, mass, inner)
+            quantities["hillRadius"] = _make_quantity(value, "AU", "a (1 - e) (m / 3M)^(1/3)", _HAMILTON)
+    physical = _read_block(body, "physical")
     return {
         "name": body.get("name") or body_id,
         "star": host_id,
@@ -101,19 +104,19 @@ def _body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dict[str, 
     }
 
 
-def _starlight(body: Mapping[str, Any], star: _Star) -> dict[str, Quantity]:
+def _find_starlight(body: Mapping[str, Any], star: _Star) -> dict[str, Quantity]:
     """Return temperature and luminosity: as stated, or from each other and the radius."""
-    has_temperature = _physical(body, "teffKelvin") is not None
-    has_luminosity = _physical(body, "luminositySolar") is not None
+    has_temperature = _read_physical_number(body, "teffKelvin") is not None
+    has_luminosity = _read_physical_number(body, "luminositySolar") is not None
     return {
-        "effectiveTemperature": _quantity(
+        "effectiveTemperature": _make_quantity(
             star.temperature,
             "K",
             None if has_temperature else "5772 K (L / R^2)^(1/4)",
             None if has_temperature else _PRSA,
             "set physical.teffKelvin, or luminositySolar and radiusKm",
         ),
-        "luminosity": _quantity(
+        "luminosity": _make_quantity(
             star.luminosity,
             "solar",
             None if has_luminosity else "R^2 (Teff / 5772 K)^4",
@@ -123,27 +126,27 @@ def _starlight(body: Mapping[str, Any], star: _Star) -> dict[str, Quantity]:
     }
 
 
-def _climate(star: _Star, orbit: KeplerOrbit) -> dict[str, Quantity]:
+def _report_climate(star: _Star, orbit: KeplerOrbit) -> dict[str, Quantity]:
     lacking = "the star's luminosity is unknown" if orbit.eccentricity < 1 else "the orbit is open"
     axis, e = orbit.semi_major_axis, orbit.eccentricity
     has_light = star.luminosity is not None and e < 1
-    light = formulas.insolation(star.luminosity, axis, e) if star.luminosity is not None and e < 1 else None
-    found = {"insolation": _quantity(light, "Earth", "L / (a^2 sqrt(1 - e^2))", _MENDEZ, lacking)}
+    light = formulas.compute_insolation(star.luminosity, axis, e) if star.luminosity is not None and e < 1 else None
+    found = {"insolation": _make_quantity(light, "Earth", "L / (a^2 sqrt(1 - e^2))", _MENDEZ, lacking)}
     for albedo in ALBEDOS:
         heat = None
         if has_light and star.temperature is not None and star.radius is not None:
-            heat = formulas.equilibrium_temperature(star.temperature, star.radius, axis, albedo)
-        found[f"equilibriumTemperature, A = {albedo:g}"] = _quantity(
+            heat = formulas.compute_equilibrium_temperature(star.temperature, star.radius, axis, albedo)
+        found[f"equilibriumTemperature, A = {albedo:g}"] = _make_quantity(
             heat, "K", "Teff sqrt(R / 2a) (1 - A)^(1/4)", _MENDEZ, lacking
         )
     if light is not None and star.zone is not None:
-        found["habitableZone"] = _quantity(
+        found["habitableZone"] = _make_quantity(
             star.zone.place(light), "", f"insolation against the limits of {star.zone.temperature:g} K", _KOPPARAPU
         )
     return found
 
 
-def _zone(star: _Star) -> dict[str, Any]:
+def _report_zone(star: _Star) -> dict[str, Any]:
     if star.temperature is None or star.luminosity is None:
         return {"limits": None, "note": "temperature or luminosity unknown, so there is no habitable zone to show."}
     if star.zone is None:
@@ -154,19 +157,19 @@ def _zone(star: _Star) -> dict[str, Any]:
     return {"limits": limits, "temperature": star.zone.temperature, "note": star.zone.note, "paper": _KOPPARAPU}
 
 
-def _star(body: Mapping[str, Any]) -> _Star:
-    radius_km = _physical(body, "radiusKm")
+def _report_star(body: Mapping[str, Any]) -> _Star:
+    radius_km = _read_physical_number(body, "radiusKm")
     radius = convert(radius_km, "km", "solar_radius") if radius_km else None
-    temperature, luminosity = _physical(body, "teffKelvin"), _physical(body, "luminositySolar")
+    temperature, luminosity = _read_physical_number(body, "teffKelvin"), _read_physical_number(body, "luminositySolar")
     if luminosity is None and radius and temperature:
-        luminosity = formulas.luminosity(radius, temperature)
+        luminosity = formulas.compute_luminosity(radius, temperature)
     elif temperature is None and radius and luminosity:
-        temperature = formulas.effective_temperature(radius, luminosity)
-    zone = habitable_zone(temperature, luminosity) if temperature and luminosity else None
+        temperature = formulas.compute_effective_temperature(radius, luminosity)
+    zone = compute_habitable_zone(temperature, luminosity) if temperature and luminosity else None
     return _Star(radius, temperature, luminosity, zone)
 
 
-def _path_to_star(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tuple[str | None, KeplerOrbit | None]:
+def _find_star(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tuple[str | None, KeplerOrbit | None]:
     """Return the nearest star above a body, and the orbit around it of the body or of the planet it belongs to."""
     seen: set[str] = set()
     current = body_id
@@ -176,32 +179,32 @@ def _path_to_star(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tu
         if not isinstance(parent, str) or parent not in stars:
             break
         if parent in hosts:
-            return parent, _orbit(stars, current)
+            return parent, _read_orbit(stars, current)
         current = parent
     return None, None
 
 
-def _orbit(stars: Bodies, body_id: str) -> KeplerOrbit | None:
-    if not _block(stars[body_id], "kepler"):
+def _read_orbit(stars: Bodies, body_id: str) -> KeplerOrbit | None:
+    if not _read_block(stars[body_id], "kepler"):
         return None
     orbit = read_kepler_orbit(stars, body_id)
     return orbit if orbit.units == "astronomical" else None
 
 
-def _quantity(
+def _make_quantity(
     value: float | str | None, unit: str, formula: str | None, paper: str | None, lacking: str | None = None
 ) -> Quantity:
     found: Quantity = {"value": value, "unit": unit, "formula": formula, "paper": paper}
     return found if value is not None else {**found, "unknown": lacking}
 
 
-def _physical(body: Mapping[str, Any], name: str) -> float | None:
+def _read_physical_number(body: Mapping[str, Any], name: str) -> float | None:
     """Return a number above 0 of the block `physical`, or None."""
-    value = _number(_block(body, "physical"), name)
+    value = _read_number(_read_block(body, "physical"), name)
     return value if value is not None and value > 0 else None
 
 
-def _number(fields: Mapping[str, Any], name: str) -> float | None:
+def _read_number(fields: Mapping[str, Any], name: str) -> float | None:
     try:
         value = read_number(fields, name)
     except InvalidInput:
@@ -209,6 +212,6 @@ def _number(fields: Mapping[str, Any], name: str) -> float | None:
     return value if value is not None and 0 <= value < math.inf else None
 
 
-def _block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _read_block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     block = body.get(name)
     return cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from universe.claims import SUPPORTED, ClaimStatus, TextOf, status_of
+from universe.claims import SUPPORTED, ClaimStatus, TextOf, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
 from universe.domain.derivation import get_field_value
 from universe.domain.entities import Entity
@@ -97,7 +97,7 @@ def _check_claim(
         return ClaimStatus("unverified claim", differs)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return ClaimStatus("unverified claim", f"{field} is not a number.")
-    return status_of(source, field, value, body=body, text_of=text_of)
+    return check_claim(source, field, value, body=body, text_of=text_of)
 
 
 def _format_value(value: Any) -> str:

@@ -4,8 +4,8 @@ from typing import Any, Final
 
 import pytest
 
-from universe.claims import SUPPORTED, status_of
-from universe.claims.commands import NotStated, claim
+from universe.claims import SUPPORTED, check_claim
+from universe.claims.commands import NotStated, claim_value
 from universe.orbits.units import EARTH_MASS
 from uraniborg.kernel.errors import InvalidInput
 
@@ -28,7 +28,7 @@ ROWS: Final = [row("d", "0.388 ± 0.012"), row("e", "0.692 ± 0.022")]
 
 
 def ask(**more: Any) -> dict[str, Any]:
-    return claim({"body": "trappist-1-e", "rows": ROWS, "paper": PAPER, **more})
+    return claim_value({"body": "trappist-1-e", "rows": ROWS, "paper": PAPER, **more})
 
 
 def test_the_command_sets_the_number_of_the_bodys_row_with_the_paper_and_the_row_as_its_source() -> None:
@@ -49,7 +49,7 @@ def test_the_command_sets_the_number_of_the_bodys_row_with_the_paper_and_the_row
     assert location["stated"] == {"value": 0.692, "unit": "earth_mass", "as_written": "0.692 ± 0.022 Earth masses"}
     assert made["table_row"] == "| planet | mass [M⊕] |\n|---|---|\n| e | 0.692 ± 0.022 |"
     body = {"id": "trappist-1-e", "name": "TRAPPIST-1 e"}
-    assert status_of(source, "mass", made["value"], body=body).status == SUPPORTED
+    assert check_claim(source, "mass", made["value"], body=body).status == SUPPORTED
 
 
 def test_the_number_that_the_row_states_may_be_given_and_another_one_is_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.claims import SUPPORTED, UNVERIFIED, ClaimStatus, statement_in, status_of
+from universe.claims import SUPPORTED, UNVERIFIED, ClaimStatus, check_claim, read_statement
 from universe.orbits.units import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert
 
 E: Final[dict[str, Any]] = {"id": "trappist-1-e", "name": "TRAPPIST-1 e"}
@@ -35,7 +35,7 @@ def status(
     text: str | None = None,
 ) -> ClaimStatus:
     source = {"id": "x", "title": title, "fields": [field], "locations": {field: location}}
-    return status_of(source, field, value, body=body, text_of=None if text is None else lambda _: text)
+    return check_claim(source, field, value, body=body, text_of=None if text is None else lambda _: text)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_other_fields_and_units_are_converted(field: str, header: str, cell: str
     location = {"table": "1", "header": ["planet", header], "row": ["TRAPPIST-1 e", cell]}
     assert status(location, value, field=field).status == SUPPORTED
     assert status(location, value * 1.01, field=field).status == UNVERIFIED
-    stated = statement_in(location, field, body=E)
+    stated = read_statement(location, field, body=E)
     assert not isinstance(stated, str)
     assert stated.value == pytest.approx(value, rel=1e-9)
 
@@ -275,7 +275,7 @@ def test_what_a_location_states_is_supported_by_it_and_the_double_of_it_is_not(
         if by_body
         else {"table": "1", "header": ["", "d", "e"], "row": [label, "7", cell]}
     )
-    stated = statement_in(location, "mass", body=E, title=TITLE)
+    stated = read_statement(location, "mass", body=E, title=TITLE)
     assert not isinstance(stated, str)
     assert stated.value == pytest.approx(convert(float(number), unit[1], "solar_mass"))
     assert status(location, stated.value).status == SUPPORTED
@@ -294,8 +294,8 @@ _JUNK = st.recursive(
 @given(_JUNK, st.floats())
 def test_no_location_however_odd_is_an_error(location: object, value: float) -> None:
     assert status(location, value).status in (SUPPORTED, UNVERIFIED)
-    assert status_of({"locations": location}, "mass", value).status in (SUPPORTED, UNVERIFIED)
-    statement_in(location, "kepler.period", body=E)
+    assert check_claim({"locations": location}, "mass", value).status in (SUPPORTED, UNVERIFIED)
+    read_statement(location, "kepler.period", body=E)
 
 
 @pytest.mark.parametrize("cell", ["0.692 (42)", "42 0.692", "0.692 or 42", "0.692, 42", "0.692\n42"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.universe.nbody.truths import End, Truth, read_truth
-from universe.nbody.runs import Run, run
+from universe.nbody.runs import Run, run_nbody
 
 YEAR: Final = 365.25
 PROMISED_DEGREES: Final = 1e-6
@@ -44,7 +44,7 @@ FIXED_STEPS: Final = [
 def ran(case: str, days: float, method: str = "gauss") -> tuple[Truth, End, Run]:
     truth = read_truth(case)
     end = truth.end(days)
-    return truth, end, run(truth.start, end.days, method=method)
+    return truth, end, run_nbody(truth.start, end.days, method=method)
 
 
 @pytest.mark.parametrize(("case", "days"), REGULAR)
@@ -105,6 +105,6 @@ def test_yoshida_at_its_usual_step_is_soon_off_for_trappist_1_and_says_so() -> N
 def test_a_run_back_in_time_returns_to_the_start() -> None:
     truth, end, _ = ran("kepler-90", YEAR)
     there = truth.start
-    done = run(replace(there, positions=end.positions, velocities=end.velocities), -end.days)
+    done = run_nbody(replace(there, positions=end.positions, velocities=end.velocities), -end.days)
     relative = there.relative @ (done.positions - there.positions)
     assert np.linalg.norm(relative, axis=1).max() < 1e-11

@@ -19,9 +19,9 @@ import pytest
 from tests.universe.domain.samples import EMPTY_STATE, a_body
 from tests.universe.nbody.truths import read_truth
 from universe.cli import run as run_command
-from universe.nbody.limits import require_step
-from universe.nbody.runs import run
-from universe.nbody.starts import start_of
+from universe.nbody.limits import choose_step
+from universe.nbody.runs import run_nbody
+from universe.nbody.starts import make_start
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 EARTH: Final = {"units": "astronomical", "semiMajorAxis": 1.0, "eccentricity": 0.0167, "meanAnomaly": 30}
@@ -116,7 +116,7 @@ def test_a_negative_mass_is_refused_by_the_state_and_by_the_start(ask: Ask, tmp_
     done = ask("import", "state.json", "--json")
     assert (done.code, done.error["path"]) == (2, "stars.earth.mass")
     with pytest.raises(InvalidInput, match=r"earth.*mass"):
-        start_of(state)
+        make_start(state)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -124,7 +124,7 @@ def test_a_negative_mass_is_refused_by_the_state_and_by_the_start(ask: Ask, tmp_
 def test_numbers_that_are_not_finite_are_refused(field: str, value: float) -> None:
     change: Json = {"mass": value} if field == "mass" else {"kepler": {**EARTH, field: value}}
     with pytest.raises(InvalidInput) as caught:
-        start_of(plain(earth=change))
+        make_start(plain(earth=change))
     assert "earth" in caught.value.message
     assert field in caught.value.message
     assert caught.value.hint
@@ -137,7 +137,7 @@ def test_a_start_that_holds_no_number_is_refused(field: str, value: float) -> No
     broken = np.array(getattr(start, field))
     broken.flat[-1] = value
     with pytest.raises(InvalidInput):
-        run(replace(start, **{field: broken}), 1.0)
+        run_nbody(replace(start, **{field: broken}), 1.0)
 
 
 def test_a_start_with_two_bodies_in_the_same_place_is_refused_by_their_names() -> None:
@@ -145,19 +145,19 @@ def test_a_start_with_two_bodies_in_the_same_place_is_refused_by_their_names() -
     positions = start.positions.copy()
     positions[2] = positions[1]
     with pytest.raises(InvalidInput) as caught:
-        run(replace(start, positions=positions), 1.0)
+        run_nbody(replace(start, positions=positions), 1.0)
     assert "earth" in caught.value.message
     assert "moon" in caught.value.message
 
 
 def test_a_test_particle_without_mass_takes_part() -> None:
-    done = run(start_of(plain()), 30.0)
+    done = run_nbody(make_start(plain()), 30.0)
     assert done.trustworthy
 
 
 def test_a_body_that_does_not_exist_cannot_be_chosen(imported: Callable[[Json], str], ask: Ask) -> None:
     with pytest.raises(NotFound):
-        start_of(plain(), ["sun", "nobody"])
+        make_start(plain(), ["sun", "nobody"])
     done = ask("nbody", imported(plain()), "--body", "sun", "--body", "nobody", "--json")
     assert (done.code, done.error["code"]) == (3, "not_found")
     assert "nobody" in done.error["message"]
@@ -166,7 +166,7 @@ def test_a_body_that_does_not_exist_cannot_be_chosen(imported: Callable[[Json], 
 def test_an_empty_choice_and_a_body_named_twice_are_refused() -> None:
     for ids in ([], ["sun", "sun"]):
         with pytest.raises(InvalidInput):
-            start_of(plain(), ids)
+            make_start(plain(), ids)
 
 
 def test_one_body_alone_has_nothing_to_answer(imported: Callable[[Json], str], ask: Ask) -> None:
@@ -204,14 +204,14 @@ def test_ten_thousand_years_of_trappist_1_are_refused_at_once_with_the_span_that
 def test_the_span_that_a_refusal_names_is_accepted() -> None:
     start = read_truth("trappist-1").start
     with pytest.raises(InvalidInput) as caught:
-        run(start, float(TEN_THOUSAND_YEARS))
+        run_nbody(start, float(TEN_THOUSAND_YEARS))
     allowed = re.search(r"([0-9,.]+) days", caught.value.ids["allowed"])
     assert allowed
     longest = float(allowed[1].replace(",", ""))
     assert longest > 10 * 365.25
-    require_step(start, longest * 0.999, "gauss", None)
+    choose_step(start, longest * 0.999, "gauss", None)
     with pytest.raises(InvalidInput):
-        require_step(start, longest * 1.001, "gauss", None)
+        choose_step(start, longest * 1.001, "gauss", None)
 
 
 INTERRUPTED: Final = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from universe.nbody.body_names import find_bodies, short_names
+from universe.nbody.body_names import find_bodies, shorten_names
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 STARS = {
@@ -41,12 +41,12 @@ def test_a_name_that_two_bodies_have_is_refused_with_their_ids() -> None:
 
 
 def test_short_names_leave_out_what_all_have_in_common() -> None:
-    assert short_names(["TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c"]) == ["TRAPPIST-1", "b", "c"]
-    assert short_names(["Sun", "Mercury", "Mars"]) == ["Sun", "Mercury", "Mars"]
-    assert short_names(["A", "Star B", "Star C"]) == ["A", "Star B", "Star C"]
-    assert short_names(["Sun", "A comet with a long name"]) == ["Sun", "A comet with …"]
-    assert short_names(["A", "A very long name 1", "A very long name 2"], 8) == ["A", "… name 1", "… name 2"]
-    assert short_names(["", "\n\x1b[31m"]) == ["?", "[31m"]
-    assert short_names([]) == []
-    assert short_names(["Alpha Centauri A", "Alpha Centauri B"], 12) == ["A", "B"]
-    assert short_names(["Proxima Centauri", "Proxima Centauri"], 12) == ["Centauri", "Centauri"]
+    assert shorten_names(["TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c"]) == ["TRAPPIST-1", "b", "c"]
+    assert shorten_names(["Sun", "Mercury", "Mars"]) == ["Sun", "Mercury", "Mars"]
+    assert shorten_names(["A", "Star B", "Star C"]) == ["A", "Star B", "Star C"]
+    assert shorten_names(["Sun", "A comet with a long name"]) == ["Sun", "A comet with …"]
+    assert shorten_names(["A", "A very long name 1", "A very long name 2"], 8) == ["A", "… name 1", "… name 2"]
+    assert shorten_names(["", "\n\x1b[31m"]) == ["?", "[31m"]
+    assert shorten_names([]) == []
+    assert shorten_names(["Alpha Centauri A", "Alpha Centauri B"], 12) == ["A", "B"]
+    assert shorten_names(["Proxima Centauri", "Proxima Centauri"], 12) == ["Centauri", "Centauri"]

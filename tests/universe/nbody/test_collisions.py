@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.universe.nbody.sample_starts import YEAR, giants, orbit, pair, start_from, with_radii
-from universe.nbody.collisions import POLICIES, merge
-from universe.nbody.runs import Run, run
+from universe.nbody.collisions import POLICIES, merge_bodies
+from universe.nbody.runs import Run, run_nbody
 from universe.nbody.segments import Segment
 from universe.nbody.starts import Start
 from universe.orbits.units import G, compute_period
@@ -41,7 +41,7 @@ def falling(masses: tuple[float, ...], *radii: float) -> Start:
 
 
 def test_a_collision_stops_the_run_where_surfaces_touch() -> None:
-    done = run(sungrazer(), 20 * YEAR)
+    done = run_nbody(sungrazer(), 20 * YEAR)
     assert done.stopped_by == "collision"
     (collision,) = done.collisions
     assert collision.bodies == ("a", "b")
@@ -56,7 +56,7 @@ def test_a_collision_stops_the_run_where_surfaces_touch() -> None:
 
 def test_a_run_ignores_a_collision_and_reports_it() -> None:
     start = sungrazer()
-    done = run(start, 20 * YEAR, on_collision="ignore")
+    done = run_nbody(start, 20 * YEAR, on_collision="ignore")
     assert (done.stopped_by, done.days, done.trustworthy) == (None, 20 * YEAR, True)
     assert len(done.collisions) == 2
     assert done.collisions[0].day == pytest.approx(hits(), abs=1e-7)
@@ -74,7 +74,7 @@ def test_a_merger_keeps_mass_momentum_and_volume(
 ) -> None:
     start = falling(masses, *radii, math.nan)
     seen: list[Segment] = []
-    done = run(start, 400.0, on_collision="merge", observe=seen.append)
+    done = run_nbody(start, 400.0, on_collision="merge", observe=seen.append)
     (collision,) = done.collisions
     assert collision.bodies == ("a", "b")
     assert collision.survivor == ("a" if masses[0] >= masses[1] else "b")
@@ -100,10 +100,10 @@ def test_a_merger_keeps_mass_momentum_and_volume(
 def test_what_orbited_the_swallowed_body_orbits_the_survivor() -> None:
     # Columns are bodies: a star, a planet of it, and a moon of the planet.
     relative = np.array([[0, 0, 0], [-1, 0.9, 0.1], [0, -1, 1]], dtype=np.float64)
-    swallowed = merge(0, 1, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
+    swallowed = merge_bodies(0, 1, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
     assert (swallowed.survivor, swallowed.gone) == (0, 1)
     assert swallowed.relative.tolist() == [[0, 0, 0], [0, 0, 0], [-1, 0, 1]]
-    landed = merge(1, 2, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
+    landed = merge_bodies(1, 2, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
     assert landed.relative.tolist() == [[0, 0, 0], [-1, 1, 0], [0, 0, 0]]
     assert landed.radii[1] == 1e-3
 
@@ -114,7 +114,7 @@ def test_a_planet_that_is_swallowed_leaves_the_others_where_they_belong() -> Non
         heavy, velocities=heavy.velocities * np.array([[1], [0.02], [1], [1], [1]]), radii=np.full(5, 1e-3)
     )
     infall = replace(infall, radii=np.array([0.1, 5e-4, 4e-4, 2e-4, 2e-4]))
-    done = run(infall, 4000, on_collision="merge")
+    done = run_nbody(infall, 4000, on_collision="merge")
     assert [one.bodies for one in done.collisions] == [("a", "b")]
     assert done.trustworthy
     assert np.isfinite(done.error_au).all()
@@ -124,27 +124,27 @@ def test_a_planet_that_is_swallowed_leaves_the_others_where_they_belong() -> Non
 
 def test_three_bodies_in_contact_become_one() -> None:
     start = start_from([1, 0.5, 0.2], [[0, 0, 0], [0.01, 0, 0], [0.02, 0, 0]], np.zeros((3, 3)), [-1, -1, -1])
-    done = run(with_radii(start, 0.01, 0.01, 0.01), 10, on_collision="merge")
+    done = run_nbody(with_radii(start, 0.01, 0.01, 0.01), 10, on_collision="merge")
     assert [one.day for one in done.collisions] == [0, 0]
     assert done.masses.tolist() == [1.7, 0, 0]
     assert done.positions[0] == pytest.approx([0, 0, 0], abs=1e-15)
 
 
 def test_bodies_that_touch_from_the_start_stop_it_on_the_first_day() -> None:
-    done = run(with_radii(pair(), 0.6, 0.6), 100)
+    done = run_nbody(with_radii(pair(), 0.6, 0.6), 100)
     assert (done.days, done.stopped_by) == (0, "collision")
     assert (done.positions == pair().positions).all()
 
 
 def test_bodies_without_radii_do_not_collide() -> None:
     for policy in POLICIES:
-        done = run(with_radii(sungrazer(), math.nan, math.nan), 10 * YEAR, on_collision=policy)
+        done = run_nbody(with_radii(sungrazer(), math.nan, math.nan), 10 * YEAR, on_collision=policy)
         assert (done.collisions, done.stopped_by) == ((), None)
 
 
 def test_a_run_whose_twin_collides_otherwise_is_not_trusted() -> None:
     grazing = with_radii(pair(0.99, 0.0, axis=1, anomaly=180), 0.0101, 0.0)
-    missed = run(grazing, 3 * YEAR, method="leapfrog", on_collision="merge")
+    missed = run_nbody(grazing, 3 * YEAR, method="leapfrog", on_collision="merge")
     assert not missed.trustworthy
 
 
@@ -156,7 +156,7 @@ def flyby(distance: float, speed: float = 0.01) -> Start:
 
 
 def test_a_passage_within_the_hill_sphere_is_an_encounter_with_its_distance() -> None:
-    done = run(flyby(0.1), 200, on_collision="ignore")
+    done = run_nbody(flyby(0.1), 200, on_collision="ignore")
     (met,) = done.encounters
     assert met.bodies == ("b", "c")
     seen = _minimum(done)
@@ -177,7 +177,7 @@ def _minimum(done: Run) -> float:
 
 
 def test_a_wide_passage_is_no_encounter_but_the_closest_approach() -> None:
-    done = run(flyby(1.0), 200)
+    done = run_nbody(flyby(1.0), 200)
     assert (done.encounters, done.encounter_count) == ((), 0)
     assert done.closest.distance_au[1, 2] == pytest.approx(_minimum(done), rel=1e-3)
     assert done.closest.hill_radii[1, 2] > 1
@@ -188,7 +188,7 @@ def test_test_particles_that_race_past_each_other_between_steps_are_seen() -> No
     x = np.array([[0, 0, 0], [1.0, 0, 0], [0, 0, 3.0], [0.0, 1.0, 1e-4]])
     v = np.array([[0, 0, 0], [0, math.sqrt(G), 0], [0, math.sqrt(G / 3), 0], [math.sqrt(G), 0, 0]])
     start = start_from([1, 0, 0, 0], x, v, [-1, 0, 0, 0])
-    done = run(start, YEAR / 2)
+    done = run_nbody(start, YEAR / 2)
     # An eighth of a turn after the start, where the height of 1e-4 has become 1e-4 cos 45 degrees.
     assert done.closest.distance_au[1, 3] == pytest.approx(1e-4 / math.sqrt(2), rel=1e-6)
     assert done.closest.days[1, 3] == pytest.approx(YEAR / 8, abs=1e-3)
@@ -200,7 +200,7 @@ def test_a_moon_meets_nothing_in_the_hill_sphere_of_its_planet() -> None:
     x = np.array([[0, 0, 0], [5.0, 0, 0], [5.0 + axis, 0, 0], [0, 9, 0]])
     planet = math.sqrt(G / 5)
     v = np.array([[0, 0, 0], [0, planet, 0], [0, planet + math.sqrt(G * mass / axis), 0], [-math.sqrt(G / 9), 0, 0]])
-    done = run(start_from([1, mass, 1e-8, 1e-4], x, v, [-1, 0, 1, 0]), 30)
+    done = run_nbody(start_from([1, mass, 1e-8, 1e-4], x, v, [-1, 0, 1, 0]), 30)
     assert done.encounter_count == 0
     assert done.closest.distance_au[1, 2] == pytest.approx(axis, rel=1e-2)
     assert math.isnan(done.closest.hill_radii[1, 2])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.nbody.elements import osculating_elements
+from universe.nbody.elements import compute_osculating_elements
 from universe.orbits.kepler import Elements
 
 MU = 0.0002959122082855911
@@ -38,7 +38,7 @@ def test_an_ellipse_gives_its_elements_back(
         argument_of_periapsis=periapsis,
         mean_anomaly=mean,
     )
-    found = osculating_elements(motion.positions(0.0)[:, [0, 2, 1]], motion.velocities(0.0)[:, [0, 2, 1]], MU)
+    found = compute_osculating_elements(motion.positions(0.0)[:, [0, 2, 1]], motion.velocities(0.0)[:, [0, 2, 1]], MU)
     assert found.semi_major_axis[0] == pytest.approx(axis, rel=1e-9)
     assert found.eccentricity[0] == pytest.approx(e, abs=1e-11)
     assert found.inclination[0] == pytest.approx(tilt, abs=1e-6)
@@ -52,7 +52,7 @@ def test_an_ellipse_gives_its_elements_back(
 def test_a_hyperbola_gives_its_elements_back(nearest: float, e: float, periapsis: float, days: float) -> None:
     axis = nearest / (1 - e)
     motion = Elements(axis, e, period=period(axis), inclination=30, argument_of_periapsis=periapsis)
-    found = osculating_elements(motion.positions(days)[0][[0, 2, 1]], motion.velocities(days)[0][[0, 2, 1]], MU)
+    found = compute_osculating_elements(motion.positions(days)[0][[0, 2, 1]], motion.velocities(days)[0][[0, 2, 1]], MU)
     assert found.semi_major_axis == pytest.approx(axis, rel=1e-7)
     assert found.eccentricity == pytest.approx(e, rel=1e-7)
     assert off(float(found.argument_of_periapsis), periapsis) < 1e-4
@@ -61,7 +61,7 @@ def test_a_hyperbola_gives_its_elements_back(nearest: float, e: float, periapsis
 
 def test_a_circle_in_the_reference_plane_has_a_longitude_and_no_more() -> None:
     speed = math.sqrt(MU)
-    found = osculating_elements([0.0, 1.0, 0.0], [-speed, 0.0, 0.0], MU)
+    found = compute_osculating_elements([0.0, 1.0, 0.0], [-speed, 0.0, 0.0], MU)
     assert found.mean_longitude == pytest.approx(90)
     assert found.inclination == 0
     assert found.longitude_of_ascending_node == 0
@@ -73,7 +73,7 @@ def test_arrays_of_any_shape_are_taken_and_no_centre_gives_not_a_number() -> Non
     x[..., 0] = 1.0
     v = np.zeros((5, 2, 3))
     v[..., 1] = math.sqrt(MU)
-    found = osculating_elements(x, v, [MU, 0.0])
+    found = compute_osculating_elements(x, v, [MU, 0.0])
     assert found.semi_major_axis.shape == found.mean_longitude.shape == (5, 2)
     assert found.semi_major_axis[:, 0] == pytest.approx(1.0)
     assert np.isnan(found.semi_major_axis[:, 1]).all()
@@ -83,7 +83,9 @@ def test_arrays_of_any_shape_are_taken_and_no_centre_gives_not_a_number() -> Non
 def test_a_parabola_has_an_infinite_axis_and_is_not_bound_or_unbound_by_rounding() -> None:
     motion = Elements(math.inf, 1.0, period=period(0.5), periapsis_distance=0.5, inclination=30)
     for days in (-300.0, -7.0, 0.0, 11.0, 500.0):
-        found = osculating_elements(motion.positions(days)[0][[0, 2, 1]], motion.velocities(days)[0][[0, 2, 1]], MU)
+        found = compute_osculating_elements(
+            motion.positions(days)[0][[0, 2, 1]], motion.velocities(days)[0][[0, 2, 1]], MU
+        )
         assert np.isposinf(found.semi_major_axis)
         assert found.eccentricity == pytest.approx(1, abs=1e-12)
         assert found.inclination == pytest.approx(30)

@@ -16,14 +16,14 @@ import pytest
 from universe.initial_states import load_initial_state
 from universe.nbody.exports import render_csv, render_rebound
 from universe.nbody.integration import integrate
-from universe.nbody.starts import Start, start_of
+from universe.nbody.starts import Start, make_start
 
 HOSTILE = '星"),\n]; import os; os.abort() #\'\'\'"""\\\r\u2028\u202e{x}%s,=1+1'
 
 
 @pytest.fixture(scope="module")
 def start() -> Start:
-    return start_of(load_initial_state("trappist-1"))
+    return make_start(load_initial_state("trappist-1"))
 
 
 def script_of(start: Start, universe_id: str = "t", days: float = 3.0) -> str:

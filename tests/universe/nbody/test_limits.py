@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.universe.nbody.sample_starts import YEAR, giants, pair, start_from
-from universe.nbody.limits import MAX_WORK, inner_orbit
-from universe.nbody.runs import run
+from universe.nbody.limits import MAX_WORK, find_inner_orbit
+from universe.nbody.runs import run_nbody
 from universe.nbody.starts import Start
 from universe.orbits.units import compute_period
 from uraniborg.kernel.errors import InvalidInput
@@ -37,7 +37,7 @@ from uraniborg.kernel.errors import InvalidInput
 def test_a_choice_that_does_not_exist_is_refused_with_what_is_allowed(argument: str, value: Any) -> None:
     choices: dict[str, Any] = {"days": 100.0, "method": "yoshida4", argument: value}
     with pytest.raises(InvalidInput) as refused:
-        run(pair(), **choices)
+        run_nbody(pair(), **choices)
     assert refused.value.ids["argument"] == argument
     assert refused.value.ids["allowed"]
     assert "Allowed" in refused.value.hint
@@ -45,9 +45,9 @@ def test_a_choice_that_does_not_exist_is_refused_with_what_is_allowed(argument: 
 
 def test_the_default_method_takes_no_step_and_fixed_steps_no_relativity() -> None:
     with pytest.raises(InvalidInput, match="'gauss' chooses its steps itself"):
-        run(pair(), 10, step=1.0)
+        run_nbody(pair(), 10, step=1.0)
     with pytest.raises(InvalidInput, match="'leapfrog' cannot follow forces that depend on velocities"):
-        run(pair(), 10, method="leapfrog", relativity=True)
+        run_nbody(pair(), 10, method="leapfrog", relativity=True)
 
 
 def broken(**changes: Any) -> Start:
@@ -69,7 +69,7 @@ def broken(**changes: Any) -> Start:
 )
 def test_a_start_that_is_none_is_refused_with_the_body(start: Start, problem: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        run(start, 10)
+        run_nbody(start, 10)
     assert problem in refused.value.message
 
 
@@ -77,13 +77,13 @@ def test_more_than_a_thousand_bodies_are_refused() -> None:
     count = 1001
     many = replace(pair(), ids=tuple(map(str, range(count))), masses=np.ones(count))
     with pytest.raises(InvalidInput, match="the number of chosen bodies is 1001"):
-        run(many, 1)
+        run_nbody(many, 1)
 
 
 def test_ten_thousand_years_of_a_tight_system_are_refused_with_orbits_and_what_is_allowed() -> None:
     start = pair(0.0, 1e-5, axis=0.01)
     with pytest.raises(InvalidInput, match=r"days are 10,000,\d{3} orbits of 'b', too many for 2 bodies") as refused:
-        run(start, 1e7 * compute_period(0.01, 1))
+        run_nbody(start, 1e7 * compute_period(0.01, 1))
     assert f"at most {MAX_WORK // 64:,} of these orbits" in refused.value.ids["allowed"]
     assert "a shorter time, or fewer bodies" in refused.value.hint
 
@@ -103,23 +103,23 @@ def test_more_bodies_are_allowed_fewer_orbits_and_steps() -> None:
         parents=(-1,) * count,
     )
     with pytest.raises(InvalidInput, match="500 bodies") as refused:
-        run(start, 1e6)
+        run_nbody(start, 1e6)
     assert f"at most {MAX_WORK // count**2} of these orbits" in refused.value.hint
     with pytest.raises(InvalidInput, match="500 bodies") as refused:
-        run(start, 1e6, method="yoshida4", step=1.0)
+        run_nbody(start, 1e6, method="yoshida4", step=1.0)
     assert "at most 6666 steps" in refused.value.hint
 
 
 def test_the_inner_orbit_is_the_shortest_bound_one_or_the_nearest_pair() -> None:
-    body, period = inner_orbit(giants())
+    body, period = find_inner_orbit(giants())
     assert (body, period) == ("b", pytest.approx(compute_period(5.2, 1), rel=1e-2))
     loose = start_from([1, 1, 1], [[0, 0, 0], [1, 0, 0], [0, 9, 0]], np.zeros((3, 3)), [-1, -1, -1])
-    assert inner_orbit(loose) == ("a", pytest.approx(compute_period(1, 2)))
+    assert find_inner_orbit(loose) == ("a", pytest.approx(compute_period(1, 2)))
     alone = start_from([1], [[0, 0, 0]], [[0, 0, 0]], [-1])
-    assert inner_orbit(alone) == ("a", math.inf)
+    assert find_inner_orbit(alone) == ("a", math.inf)
 
 
 def test_a_fixed_step_fills_the_days_and_one_that_fits_is_chosen() -> None:
-    assert run(pair(), 10, method="leapfrog", step=3).steps == 4
-    assert run(pair(), 1.1, method="leapfrog", step=0.1).steps == 11
-    assert run(pair(), YEAR, method="yoshida4").steps == 60
+    assert run_nbody(pair(), 10, method="leapfrog", step=3).steps == 4
+    assert run_nbody(pair(), 1.1, method="leapfrog", step=0.1).steps == 11
+    assert run_nbody(pair(), YEAR, method="yoshida4").steps == 60

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from universe.initial_states import load_initial_state
-from universe.nbody.answers import differences_of, motion_during
+from universe.nbody.answers import compare_answers, compute_run_motion
 from universe.nbody.comparison_summary import summarise_comparison
-from universe.nbody.missing_physics import periapsis_shift
-from universe.nbody.pictures import KINDS, picture
-from universe.nbody.reports import Report, headline, report_run
+from universe.nbody.missing_physics import estimate_periapsis_shift
+from universe.nbody.pictures import KINDS, draw_run
+from universe.nbody.reports import Report, format_headline, report_run
 from universe.nbody.summary import summarise
-from universe.nbody.tables import range_text, span_text
+from universe.nbody.tables import format_range, format_span
 from universe.plotting import Drawing, write_png, write_svg
 from universe.plotting.marks import Dots, Label
 
@@ -34,7 +34,7 @@ def texts(drawing: Drawing) -> list[str]:
 
 def drawn(report: Report, *kinds: str) -> Drawing:
     run = report.run
-    return picture(report.reply, run.start, run.samples, report.motion, title="TRAPPIST-1", kinds=kinds or KINDS)
+    return draw_run(report.reply, run.start, run.samples, report.motion, title="TRAPPIST-1", kinds=kinds or KINDS)
 
 
 def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
@@ -42,16 +42,18 @@ def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
 
 
 def test_a_headline_is_one_short_line(report: Report) -> None:
-    assert headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
-    assert headline({**report.reply, "collisions": [{}], "ejections": []}).startswith("200 days: 1 collided, 0 left;")
-    assert headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
+    assert format_headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
+    assert format_headline({**report.reply, "collisions": [{}], "ejections": []}).startswith(
+        "200 days: 1 collided, 0 left;"
+    )
+    assert format_headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
 
 
 def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("universe.nbody.answers.report._MOST_STATES", 1_000)
-    motion = motion_during(report.run)
+    motion = compute_run_motion(report.run)
     assert motion.times.size < report.run.samples.times.size
     labels = texts(drawn(replace(report, motion=motion)))
     assert {"eccentricity", "Laplace angles of three bodies", "0", "50", "100", "150"} <= set(labels)
@@ -70,7 +72,7 @@ def test_relativity_turns_mercury_by_43_arcseconds_in_a_century() -> None:
     state = load_initial_state("solar-system")
     mercury = next(key for key, body in state["stars"].items() if body["name"] == "Mercury")
     sun = next(key for key, body in state["stars"].items() if body["name"] == "Sun")
-    found = periapsis_shift(report_run(state, 365.25, universe_id="s", version=0, ids=[sun, mercury]).motion)
+    found = estimate_periapsis_shift(report_run(state, 365.25, universe_id="s", version=0, ids=[sun, mercury]).motion)
     assert found is not None
     name, degrees = found
     assert name == "Mercury"
@@ -106,12 +108,12 @@ def test_a_summary_of_events_and_of_a_run_that_cannot_be_trusted(report: Report)
 
 
 def test_texts_of_ranges_and_spans() -> None:
-    assert range_text({"min": 0.0101, "mean": 0.02, "max": 0.0203}) == "0.0101–0.0203"
-    assert range_text({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
-    assert range_text({"min": 129.6, "mean": 130, "max": 130.2}, 2) == "130"
-    assert range_text(None) == "-"
-    assert span_text(3652.5) == "3,652.5 days (10 years)"
-    assert span_text(-1) == "-1 day"
+    assert format_range({"min": 0.0101, "mean": 0.02, "max": 0.0203}) == "0.0101–0.0203"
+    assert format_range({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
+    assert format_range({"min": 129.6, "mean": 130, "max": 130.2}, 2) == "130"
+    assert format_range(None) == "-"
+    assert format_span(3652.5) == "3,652.5 days (10 years)"
+    assert format_span(-1) == "-1 day"
 
 
 def test_two_runs_side_by_side_fit_80_columns(report: Report) -> None:
@@ -120,7 +122,7 @@ def test_two_runs_side_by_side_fit_80_columns(report: Report) -> None:
     other["trustworthy"] = False
     for one in other["resonances"]:
         one.update(behaviour="circulates", centre=None, halfRange=None)
-    found = differences_of(report.reply, other, ["t version 7", "t version 8"])
+    found = compare_answers(report.reply, other, ["t version 7", "t version 8"])
     lines = summarise_comparison(report.reply, other, found, report.names)
     assert max(map(len, lines)) <= 80
     assert (lines[0][:11], lines[1][:11]) == ("t version 7", "t version 8")

@@ -6,9 +6,9 @@ import pytest
 
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
-from universe.physics import formulas, physics_of
-from universe.physics.habitable_zone import habitable_zone, starlight_at
-from universe.physics.report import computed_sources
+from universe.physics import formulas, report_physics
+from universe.physics.habitable_zone import compute_habitable_zone, compute_starlight_limit
+from universe.physics.report import list_computed_sources
 from universe.provenance.bibliography import collect_sources
 from uraniborg.kernel.errors import InvalidInput
 
@@ -20,7 +20,7 @@ def values(reply: dict[str, Any], body_id: str) -> dict[str, Any]:
 
 
 def test_the_earth_has_the_sunlight_temperature_and_bulk_that_textbooks_state() -> None:
-    earth = values(physics_of(systems.load_system("solar-system")), "earth")
+    earth = values(report_physics(systems.load_system("solar-system")), "earth")
     assert earth["insolation"] == pytest.approx(1, abs=0.001)
     assert earth[A0] == pytest.approx(279, abs=1)
     assert earth[A3] == pytest.approx(255, abs=1)
@@ -32,7 +32,7 @@ def test_the_earth_has_the_sunlight_temperature_and_bulk_that_textbooks_state() 
 
 
 def test_insolation_and_temperatures_of_trappist_1_follow_from_its_luminosity_and_distances() -> None:
-    reply = physics_of(systems.load_system("trappist-1"))
+    reply = report_physics(systems.load_system("trappist-1"))
     planets = [values(reply, f"trappist-1-{letter}") for letter in "bcdefgh"]
     # S = L / a^2 with 0.000553 solar luminosities; T = 278.6 K S^(1/4) without reflection.
     distances = [0.01154, 0.01580, 0.02227, 0.02925, 0.03849, 0.04683, 0.06189]
@@ -41,7 +41,7 @@ def test_insolation_and_temperatures_of_trappist_1_follow_from_its_luminosity_an
 
 
 def test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014() -> None:
-    zone = habitable_zone(5780, 1.0)
+    zone = compute_habitable_zone(5780, 1.0)
     assert zone is not None
     found = [zone.distances[name] for name in ("recentVenus", "runawayGreenhouse", "maximumGreenhouse", "earlyMars")]
     assert found == pytest.approx([0.750, 0.950, 1.676, 1.768], abs=0.0005)
@@ -56,7 +56,7 @@ def test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014() -> None
 
 
 def test_a_star_below_the_range_of_the_fit_has_marked_limits() -> None:
-    reply = physics_of(systems.load_system("trappist-1"))
+    reply = report_physics(systems.load_system("trappist-1"))
     zone = reply["zones"]["trappist-1"]
     found = [one["au"] for one in zone["limits"].values()]
     assert found == pytest.approx([0.019, 0.025, 0.050, 0.053], abs=0.0005)
@@ -66,12 +66,12 @@ def test_a_star_below_the_range_of_the_fit_has_marked_limits() -> None:
 
 
 def test_a_star_above_the_range_of_the_fit_has_no_zone() -> None:
-    assert habitable_zone(7201, 5.0) is None
-    assert habitable_zone(7200, 5.0) is not None
-    assert starlight_at("runawayGreenhouse", 5780) == 1.107
+    assert compute_habitable_zone(7201, 5.0) is None
+    assert compute_habitable_zone(7200, 5.0) is not None
+    assert compute_starlight_limit("runawayGreenhouse", 5780) == 1.107
     state = one_planet()
     state["stars"]["star"]["physical"]["teffKelvin"] = 9000
-    reply = physics_of(state)
+    reply = report_physics(state)
     assert reply["zones"]["star"]["limits"] is None
     assert "ends at 7200 K" in reply["notes"][0]
     assert "habitableZone" not in values(reply, "planet")
@@ -79,7 +79,7 @@ def test_a_star_above_the_range_of_the_fit_has_no_zone() -> None:
 
 
 def test_an_unknown_luminosity_is_unknown_and_not_guessed() -> None:
-    reply = physics_of(one_planet())
+    reply = report_physics(one_planet())
     star, planet = values(reply, "star"), values(reply, "planet")
     assert (star["effectiveTemperature"], star["luminosity"]) == (None, None)
     assert (planet["insolation"], planet[A0]) == (None, None)
@@ -92,20 +92,20 @@ def test_an_unknown_luminosity_is_unknown_and_not_guessed() -> None:
 def test_a_meaningless_temperature_counts_as_unknown(value: Any) -> None:
     state = one_planet()
     state["stars"]["star"]["physical"]["teffKelvin"] = value
-    assert values(physics_of(state), "star")["effectiveTemperature"] is None
+    assert values(report_physics(state), "star")["effectiveTemperature"] is None
 
 
 def test_temperature_and_luminosity_follow_from_each_other_with_the_paper_named() -> None:
-    reply = physics_of(systems.load_system("alpha-centauri"))
+    reply = report_physics(systems.load_system("alpha-centauri"))
     assert values(reply, "alpha-centauri-a")["effectiveTemperature"] == pytest.approx(5795, abs=19)
     assert reply["bodies"]["alpha-centauri-a"]["quantities"]["effectiveTemperature"]["paper"] == "prsa2016"
     assert reply["bodies"]["alpha-centauri-a"]["quantities"]["luminosity"]["paper"] is None
-    assert formulas.luminosity(1, 5772) == 1
-    assert formulas.effective_temperature(2, formulas.luminosity(2, 4000)) == pytest.approx(4000)
+    assert formulas.compute_luminosity(1, 5772) == 1
+    assert formulas.compute_effective_temperature(2, formulas.compute_luminosity(2, 4000)) == pytest.approx(4000)
 
 
 def test_a_moon_has_the_starlight_of_its_planet() -> None:
-    reply = physics_of(systems.load_system("solar-system"))
+    reply = report_physics(systems.load_system("solar-system"))
     assert values(reply, "moon")["insolation"] == values(reply, "earth")["insolation"]
     assert reply["bodies"]["moon"]["star"] == "sun"
 
@@ -114,13 +114,13 @@ def test_scene_units_are_refused() -> None:
     state = one_planet()
     state["stars"]["planet"]["kepler"]["units"] = "scene"
     with pytest.raises(InvalidInput, match="no body in astronomical units"):
-        physics_of(state)
+        report_physics(state)
 
 
 def test_bodies_without_a_star_have_no_climate() -> None:
     state = one_planet()
     state["stars"]["star"]["bodyType"] = "blackHole"
-    reply = physics_of(state)
+    reply = report_physics(state)
     assert reply["zones"] == {}
     assert reply["bodies"]["planet"]["star"] is None
     assert "insolation" not in values(reply, "planet")
@@ -128,8 +128,8 @@ def test_bodies_without_a_star_have_no_climate() -> None:
 
 def test_every_computed_quantity_names_its_paper_in_the_bibliography() -> None:
     state = systems.load_system("trappist-1")
-    cited = {one.id: one for one in collect_sources({**state["stars"], **computed_sources(state)})}
+    cited = {one.id: one for one in collect_sources({**state["stars"], **list_computed_sources(state)})}
     assert {"agol2021", "kopparapu2014", "mendez2017", "hamilton1992", "winn2010", "lovis2010"} <= cited.keys()
     assert cited["kopparapu2014"].uses == [("computed quantities", ("habitableZone",))]
-    named = {one["paper"] for body in physics_of(state)["bodies"].values() for one in body["quantities"].values()}
+    named = {one["paper"] for body in report_physics(state)["bodies"].values() for one in body["quantities"].values()}
     assert named - {None} <= cited.keys()

@@ -17,7 +17,19 @@ from tests.uraniborg.old_data.folder import OldData
 from uraniborg.kernel.version import version
 
 ANSWERS: Final = "answers.json"
-_WORDING: Final = {"message", "hint", "hints", "error", "warnings", "notes", "note", "text", "next_step", "summary"}
+_WORDING: Final = {
+    "message",
+    "hint",
+    "hints",
+    "error",
+    "warnings",
+    "notes",
+    "note",
+    "text",
+    "next_step",
+    "summary",
+    "bibtex",
+}
 _TIMES: Final = {"age_s", "waiting_s", "expires_at", "last_active", "updated_at", "elapsed_s", "home", "path", "folder"}
 
 

@@ -3,9 +3,9 @@
 All functions are pure: they read the samples of a run and what the run has measured on its way.
 """
 
-from universe.nbody.answers.comparison import differences_of
+from universe.nbody.answers.comparison import compare_answers
 from universe.nbody.answers.motion import Motion
-from universe.nbody.answers.report import answers_of, motion_during
-from universe.nbody.answers.resonances import angle_series
+from universe.nbody.answers.report import collect_answers, compute_run_motion
+from universe.nbody.answers.resonances import compute_angle_series
 
-__all__ = ["Motion", "angle_series", "answers_of", "differences_of", "motion_during"]
+__all__ = ["Motion", "collect_answers", "compare_answers", "compute_angle_series", "compute_run_motion"]

@@ -15,7 +15,7 @@ _HEAVY: Final = 0.1
 _BISECTIONS: Final = 60
 
 
-def amd_of(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
+def compute_amd(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
     """Return the deficit over its critical value at the start, for the largest family, or None if it has no meaning.
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
@@ -36,17 +36,17 @@ def amd_of(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
             "outer": motion.ids[massive[k + 1]],
             "ratio": deficit
             / float(momenta[k + 1])
-            / critical_amd(
+            / compute_critical_amd(
                 float(axes[k] / axes[k + 1]), float(motion.masses[massive[k]] / motion.masses[massive[k + 1]])
             ),
         }
         for k in range(len(massive) - 1)
     ]
     worst = max(float(pair["ratio"]) for pair in pairs)
-    return {"ratio": worst, "pairs": pairs, "meaning": _meaning(worst, has_resonances=has_resonances)}
+    return {"ratio": worst, "pairs": pairs, "meaning": _describe_amd(worst, has_resonances=has_resonances)}
 
 
-def critical_amd(axis_ratio: float, mass_ratio: float) -> float:
+def compute_critical_amd(axis_ratio: float, mass_ratio: float) -> float:
     """Return the least relative deficit with which two orbits (inner over outer: axes, masses) can touch.
 
     Relative to the circular angular momentum of the outer body (Laskar & Petit 2017).
@@ -54,16 +54,16 @@ def critical_amd(axis_ratio: float, mass_ratio: float) -> float:
     low, high = 0.0, 1.0
     for _ in range(_BISECTIONS):
         inner = (low + high) / 2
-        outer = _outer_eccentricity(inner, axis_ratio, mass_ratio)
+        outer = _solve_outer_eccentricity(inner, axis_ratio, mass_ratio)
         if axis_ratio * (1 + inner) + outer < 1:
             low = inner
         else:
             high = inner
-    outer = _outer_eccentricity(low, axis_ratio, mass_ratio)
+    outer = _solve_outer_eccentricity(low, axis_ratio, mass_ratio)
     return mass_ratio * math.sqrt(axis_ratio) * (1 - math.sqrt(1 - low * low)) + 1 - math.sqrt(1 - outer * outer)
 
 
-def _outer_eccentricity(inner: float, axis_ratio: float, mass_ratio: float) -> float:
+def _solve_outer_eccentricity(inner: float, axis_ratio: float, mass_ratio: float) -> float:
     """Return the eccentricity of the outer orbit with which the deficit of touching orbits is least."""
     return mass_ratio * inner / math.sqrt(axis_ratio * (1 - inner * inner) + (mass_ratio * inner) ** 2)
 
@@ -77,7 +77,7 @@ def _is_planetary(motion: Motion, body: int) -> bool:
     )
 
 
-def _meaning(worst: float, *, has_resonances: bool) -> str:
+def _describe_amd(worst: float, *, has_resonances: bool) -> str:
     below = (
         f"The angular momentum deficit is {worst:.2g} of its critical value"
         if worst < 1

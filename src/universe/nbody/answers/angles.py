@@ -49,7 +49,7 @@ class Behaviour:
         return found if self.reason is None else {**found, "reason": self.reason}
 
 
-def classify(angle: Floats, *, orbits: float, error: float = 0.0) -> Behaviour:
+def classify_angle(angle: Floats, *, orbits: float, error: float = 0.0) -> Behaviour:
     """Return how an angle (degrees, with whole turns, evenly sampled) moved.
 
     `orbits` is how many times the outermost body went around, `error` the degrees to which the angle is known.
@@ -96,6 +96,6 @@ def _count_returns(angle: Floats, orbits: float) -> int:
     return returns
 
 
-def circular_difference(first: float, second: float) -> float:
+def compute_circular_difference(first: float, second: float) -> float:
     """Return the degrees from one angle to another, from -180 to 180."""
     return math.remainder(second - first, 360)

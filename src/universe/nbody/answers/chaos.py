@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.wording import days_in_words
+from universe.nbody.answers.wording import format_days
 from universe.orbits.anomaly import Floats
 
 CHAOTIC: Final = 4.0
@@ -35,7 +35,7 @@ class Chaos:
         return {"megno": self.megno, "lyapunovDays": self.lyapunov_days, "meaning": self.meaning}
 
 
-def chaos_of(times: Floats, growth: Floats, *, run_days: float = 0.0) -> Chaos:
+def estimate_chaos(times: Floats, growth: Floats, *, run_days: float = 0.0) -> Chaos:
     """Return the estimate from the natural logarithm of how far the distance of two runs has grown at each time.
 
     Times are days since the start. The distance is one in phase space, and small at all times. They may end before
@@ -48,21 +48,21 @@ def chaos_of(times: Floats, growth: Floats, *, run_days: float = 0.0) -> Chaos:
         if days.size and float(days[-1]) < _COVERED * abs(run_days):
             return Chaos(None, None, "Chaos cannot be measured: rounding or an encounter separates neighbouring runs.")
         return Chaos(None, None, "The run is too short for an estimate of chaos.")
-    megno = _megno(days, growth)
+    megno = _compute_megno(days, growth)
     half, span = days.size // 2, float(days[-1])
     final, halfway = float(megno[-1]), float(megno[half])
     if final <= _REGULAR:
-        return Chaos(final, None, _regular(final, span, is_whole=span >= _COVERED * abs(run_days)))
+        return Chaos(final, None, _describe_regular(final, span, is_whole=span >= _COVERED * abs(run_days)))
     if final <= CHAOTIC or final <= halfway:
         unclear = f"Whether motion is chaotic is unclear: MEGNO is {final:.2g}, above the 2 of regular motion"
         return Chaos(final, None, f"{unclear}, but too low or not growing. Only a longer run can tell.")
     # The line through the later half is free of the first, algebraic growth.
     slope = float(np.polyfit(days[half:], growth[half:], 1)[0])
     lyapunov = 1 / slope if slope > 0 else span / (2 * final)
-    return Chaos(final, lyapunov, _chaotic(final, lyapunov, span))
+    return Chaos(final, lyapunov, _describe_chaotic(final, lyapunov, span))
 
 
-def _megno(days: Floats, growth: Floats) -> Floats:
+def _compute_megno(days: Floats, growth: Floats) -> Floats:
     """Return the time-averaged MEGNO at each time after the first."""
     # Y(T) = 2/T times the integral of t d(ln distance); its running mean converges.
     middles, steps = (days[1:] + days[:-1]) / 2, np.diff(days)
@@ -70,16 +70,16 @@ def _megno(days: Floats, growth: Floats) -> Floats:
     return np.cumsum(present * steps) / days[1:]
 
 
-def _regular(megno: float, span: float, *, is_whole: bool) -> str:
-    when = "" if is_whole else f" in the first {days_in_words(span)}, and later it could not be measured"
+def _describe_regular(megno: float, span: float, *, is_whole: bool) -> str:
+    when = "" if is_whole else f" in the first {format_days(span)}, and later it could not be measured"
     return (
         f"No chaos appeared{when} (MEGNO {megno:.2g}; regular motion tends to 2). A Lyapunov time above about "
-        f"{days_in_words(span / CHAOTIC / 2)} would not show in this {'run' if is_whole else 'time'}."
+        f"{format_days(span / CHAOTIC / 2)} would not show in this {'run' if is_whole else 'time'}."
     )
 
 
-def _chaotic(megno: float, lyapunov: float, span: float) -> str:
+def _describe_chaotic(megno: float, lyapunov: float, span: float) -> str:
     return (
         f"Motion is chaotic (MEGNO {megno:.2g} and growing): small differences grow by a factor of e in about "
-        f"{days_in_words(lyapunov)}, estimated from {days_in_words(span)}. Chaotic is not unstable."
+        f"{format_days(lyapunov)}, estimated from {format_days(span)}. Chaotic is not unstable."
     )

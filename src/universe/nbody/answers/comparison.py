@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR, circular_difference
+from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR, compute_circular_difference
 from universe.nbody.answers.resonances import TRIPLE
-from universe.nbody.answers.wording import list_in_words
+from universe.nbody.answers.wording import join_words
 
 Answers = Mapping[str, Any]
 _WIDER: Final = 1.0
@@ -14,7 +14,7 @@ _ABSENT: Final = "not near"
 _LISTED: Final = 4
 
 
-def differences_of(
+def compare_answers(
     first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")
 ) -> dict[str, Any]:
     """Return two answers (of `answers_of`) side by side, and a verdict about how the second differs.
@@ -23,19 +23,19 @@ def differences_of(
     of the answers counts if it is there: the verdict of runs that cannot be trusted claims nothing.
     """
     found: dict[str, Any] = {
-        "resonances": _resonances(first, second),
-        "orbits": _orbits(first, second),
-        "pairs": _pairs(first, second),
+        "resonances": _compare_resonances(first, second),
+        "orbits": _compare_orbits(first, second),
+        "pairs": _compare_pairs(first, second),
         "ejections": [[one["id"] for one in run["ejections"]] for run in (first, second)],
         "chaos": {key: [run["chaos"][key] for run in (first, second)] for key in ("megno", "lyapunovDays")},
     }
     doubtful = [name for name, run in zip(names, (first, second), strict=True) if run.get("trustworthy") is False]
     for row in found["resonances"]:
-        row["changed"] = row["changed"] and not _lone_bodies(found, row["bodies"])
-    return {"verdict": _distrust(doubtful) if doubtful else _verdict(found, names), **found}
+        row["changed"] = row["changed"] and not _find_bodies_in_one_run(found, row["bodies"])
+    return {"verdict": _describe_distrust(doubtful) if doubtful else _write_verdict(found, names), **found}
 
 
-def _resonances(first: Answers, second: Answers) -> list[dict[str, Any]]:
+def _compare_resonances(first: Answers, second: Answers) -> list[dict[str, Any]]:
     """Return every angle of either run with both behaviours, Laplace triples first."""
     runs = [{one["angle"]: one for one in run["resonances"]} for run in (first, second)]
     angles = list(dict.fromkeys([*runs[0], *runs[1]]))
@@ -56,27 +56,27 @@ def _resonances(first: Answers, second: Answers) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["kind"] != TRIPLE)
 
 
-def _orbits(first: Answers, second: Answers) -> dict[str, dict[str, Any]]:
+def _compare_orbits(first: Answers, second: Answers) -> dict[str, dict[str, Any]]:
     ids = list(dict.fromkeys([*first["orbits"], *second["orbits"]]))
     return {
         body: {
             "meanPeriod": [run["orbits"].get(body, {}).get("meanPeriod") for run in (first, second)],
-            "eccentricityMax": [_largest(run["orbits"].get(body), "eccentricity") for run in (first, second)],
-            "semiMajorAxisMean": [_mean(run["orbits"].get(body), "semiMajorAxis") for run in (first, second)],
+            "eccentricityMax": [_read_largest(run["orbits"].get(body), "eccentricity") for run in (first, second)],
+            "semiMajorAxisMean": [_read_mean(run["orbits"].get(body), "semiMajorAxis") for run in (first, second)],
         }
         for body in ids
     }
 
 
-def _largest(orbit: Mapping[str, Any] | None, element: str) -> float | None:
+def _read_largest(orbit: Mapping[str, Any] | None, element: str) -> float | None:
     return orbit[element]["max"] if orbit and orbit[element] else None
 
 
-def _mean(orbit: Mapping[str, Any] | None, element: str) -> float | None:
+def _read_mean(orbit: Mapping[str, Any] | None, element: str) -> float | None:
     return orbit[element]["mean"] if orbit and orbit[element] else None
 
 
-def _pairs(first: Answers, second: Answers) -> list[dict[str, Any]]:
+def _compare_pairs(first: Answers, second: Answers) -> list[dict[str, Any]]:
     runs = [{(pair["inner"], pair["outer"]): pair for pair in run["pairs"]} for run in (first, second)]
     keys = list(dict.fromkeys([*runs[0], *runs[1]]))
     rows: list[dict[str, Any]] = []
@@ -95,48 +95,48 @@ def _pairs(first: Answers, second: Answers) -> list[dict[str, Any]]:
     return rows
 
 
-def _distrust(doubtful: Sequence[str]) -> str:
+def _describe_distrust(doubtful: Sequence[str]) -> str:
     runs = "run is" if len(doubtful) == 1 else "runs are"
-    return f"Nothing is claimed about the difference: the {runs} not trustworthy ({list_in_words(doubtful)})."
+    return f"Nothing is claimed about the difference: the {runs} not trustworthy ({join_words(doubtful)})."
 
 
-def _verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    shared = [row for row in found["resonances"] if not _lone_bodies(found, row["bodies"])]
+def _write_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
+    shared = [row for row in found["resonances"] if not _find_bodies_in_one_run(found, row["bodies"])]
     triples = [row for row in shared if row["kind"] == TRIPLE]
     pairs = [row for row in shared if row["kind"] != TRIPLE]
     sentences = [
         f"Of {names[0]} and {names[1]}, each over its own span:",
-        *_about_bodies(found, names),
-        *_about_angles(triples, "Laplace angle"),
-        *_about_angles(pairs, "angle of a pair"),
-        *_about_approaches(found["pairs"], names),
-        *_about_chaos(found["chaos"], names),
-        *_about_ejections(found["ejections"], names),
+        *_describe_bodies(found, names),
+        *_describe_angles(triples, "Laplace angle"),
+        *_describe_angles(pairs, "angle of a pair"),
+        *_describe_approaches(found["pairs"], names),
+        *_describe_chaos(found["chaos"], names),
+        *_describe_ejections(found["ejections"], names),
         "Neither run says anything about longer times.",
     ]
     return " ".join(sentences)
 
 
-def _lone_bodies(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
+def _find_bodies_in_one_run(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
     """Return those of these bodies that orbit in one of the runs alone: in this one, or in either."""
     shapes = {body: found["orbits"][body]["eccentricityMax"] for body in ids if body in found["orbits"]}
     lone = {body: one for body, one in shapes.items() if (one[0] is None) != (one[1] is None)}
     return [body for body, one in lone.items() if run is None or one[run] is not None]
 
 
-def _about_bodies(found: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _describe_bodies(found: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     sentences: list[str] = []
     for run, name in enumerate(names):
-        if lone := _lone_bodies(found, found["orbits"], run):
+        if lone := _find_bodies_in_one_run(found, found["orbits"], run):
             more = [f"{len(lone) - _LISTED} more"] if len(lone) > _LISTED else []
-            listed = list_in_words([*lone[:_LISTED], *more])
+            listed = join_words([*lone[:_LISTED], *more])
             sentences.append(
                 f"Only {name} has {listed}: {'its' if len(lone) == 1 else 'their'} angles are not compared."
             )
     return sentences
 
 
-def _about_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
+def _describe_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
     if not rows:
         return []
     plural = noun.replace("angle", "angles", 1)
@@ -157,12 +157,12 @@ def _about_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
             if some:
                 sentences.append(
                     f"{len(some)} {noun if len(some) == 1 else plural} changed from '{before or _ABSENT}' to "
-                    f"'{after or _ABSENT}': {list_in_words(some)}."
+                    f"'{after or _ABSENT}': {join_words(some)}."
                 )
-    return [*sentences, *_about_swings(rows)]
+    return [*sentences, *_describe_swings(rows)]
 
 
-def _about_swings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _describe_swings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the angle that librates in both and whose swing changed most."""
     held = [row for row in rows if row["behaviour"] == [LIBRATES, LIBRATES]]
     if not held:
@@ -171,12 +171,12 @@ def _about_swings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     before, after = most["halfRange"]
     if abs(after - before) < _WIDER:
         return []
-    moved = circular_difference(*most["centre"])
+    moved = compute_circular_difference(*most["centre"])
     about = f", about a centre moved by {moved:+.3g} degrees" if abs(moved) >= _WIDER else ""
     return [f"The largest change of a swing: {most['angle']} from {before:.3g} to {after:.3g} degrees{about}."]
 
 
-def _about_approaches(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+def _describe_approaches(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
     least = [
         min(
             (pair["closestHillRadii"][run] for pair in pairs if pair["closestHillRadii"][run] is not None), default=None
@@ -189,7 +189,7 @@ def _about_approaches(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) 
     return [f"The closest approach is {first} and {second}."]
 
 
-def _about_chaos(chaos: Mapping[str, Sequence[float | None]], names: Sequence[str]) -> list[str]:
+def _describe_chaos(chaos: Mapping[str, Sequence[float | None]], names: Sequence[str]) -> list[str]:
     is_chaotic = [days is not None for days in chaos["lyapunovDays"]]
     if is_chaotic == [False, False]:
         return ["Neither run shows chaos within its span."]
@@ -198,8 +198,8 @@ def _about_chaos(chaos: Mapping[str, Sequence[float | None]], names: Sequence[st
     return [f"Only {names[is_chaotic.index(True)]} is chaotic within its span, which is not unstable."]
 
 
-def _about_ejections(ejections: Sequence[Sequence[str]], names: Sequence[str]) -> list[str]:
+def _describe_ejections(ejections: Sequence[Sequence[str]], names: Sequence[str]) -> list[str]:
     if not any(ejections):
         return ["No body left in either."]
-    left = [f"{list_in_words(ids) if ids else 'no body'} in {name}" for ids, name in zip(ejections, names, strict=True)]
+    left = [f"{join_words(ids) if ids else 'no body'} in {name}" for ids, name in zip(ejections, names, strict=True)]
     return [f"Unbound and leaving: {left[0]}; {left[1]}."]

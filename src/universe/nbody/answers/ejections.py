@@ -9,7 +9,7 @@ from universe.nbody.starts import Start
 from universe.orbits.numbers import finite_or_none
 
 
-def ejections_of(start: Start, motion: Motion, samples: Samples) -> list[dict[str, Any]]:
+def find_ejections(start: Start, motion: Motion, samples: Samples) -> list[dict[str, Any]]:
     """Return the bodies that were ejected, each with the day of the first sample after which it stayed unbound.
 
     A body that was unbound at the start is not in the list, nor one that comes closer at the end.

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.nbody.elements import OsculatingElements, osculating_elements
-from universe.nbody.placing import family_masses
+from universe.nbody.elements import OsculatingElements, compute_osculating_elements
+from universe.nbody.placing import compute_family_masses
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
@@ -89,18 +89,18 @@ class Motion:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def motion_of(start: Start, samples: Samples) -> Motion:
+def compute_motion(start: Start, samples: Samples) -> Motion:
     """Return the orbits of a run from its samples."""
-    seen = _elements(start, samples.positions, samples.velocities)
-    turned = _elements(start, samples.positions, samples.velocities, _invariable_frames(start))
+    seen = _compute_elements(start, samples.positions, samples.velocities)
+    turned = _compute_elements(start, samples.positions, samples.velocities, _compute_invariable_frames(start))
     times = samples.times - samples.times[0]
     # A parabola has no period, and rounding must not make one of its longitudes.
-    rates = 360 / _periods(start, np.where(np.isfinite(seen.semi_major_axis), seen.semi_major_axis, np.nan))
+    rates = 360 / _compute_periods(start, np.where(np.isfinite(seen.semi_major_axis), seen.semi_major_axis, np.nan))
     longitudes = _count_revolutions(times, turned.mean_longitude, rates)
     return Motion(
         start.ids,
         start.names,
-        family_masses(start.masses, start.parents),
+        compute_family_masses(start.masses, start.parents),
         np.array([start.masses[parent] if parent >= 0 else 0.0 for parent in start.parents]),
         start.parents,
         times,
@@ -110,25 +110,27 @@ def motion_of(start: Start, samples: Samples) -> Motion:
         turned.inclination,
         longitudes,
         (turned.longitude_of_ascending_node + turned.argument_of_periapsis) % 360,
-        _slopes(times, longitudes),
+        _fit_slopes(times, longitudes),
     )
 
 
-def neighbours_first(family: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+def list_pairs(family: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
     """Yield all pairs of a family (inner, outer, whether they are neighbours), the closest in rank first."""
     for gap in range(1, len(family)):
         for inner, outer in zip(family, family[gap:], strict=False):
             yield inner, outer, gap == 1
 
 
-def _elements(start: Start, positions: Floats, velocities: Floats, frames: Floats | None = None) -> OsculatingElements:
+def _compute_elements(
+    start: Start, positions: Floats, velocities: Floats, frames: Floats | None = None
+) -> OsculatingElements:
     places, speeds = start.relative @ positions, start.relative @ velocities
     if frames is not None:
         places, speeds = (np.einsum("nij,...nj->...ni", frames, one) for one in (places, speeds))
-    return osculating_elements(places, speeds, G * start.orbited_mass)
+    return compute_osculating_elements(places, speeds, G * start.orbited_mass)
 
 
-def _invariable_frames(start: Start) -> Floats:
+def _compute_invariable_frames(start: Start) -> Floats:
     """Return for each body a rotation to axes whose z is the angular momentum of the body and its siblings.
 
     Angles among siblings then do not depend on the reference plane, nor on which of its sides is called up.
@@ -140,11 +142,11 @@ def _invariable_frames(start: Start) -> Floats:
         family = [index for index, one in enumerate(start.parents) if one == parent]
         pole = momenta[family].sum(axis=0)
         if (size := float(np.linalg.norm(pole))) > 0:
-            frames[family] = _axes_about(pole / size)
+            frames[family] = _make_axes(pole / size)
     return frames
 
 
-def _axes_about(pole: Floats) -> Floats:
+def _make_axes(pole: Floats) -> Floats:
     nearly_x = np.eye(3)[0 if abs(pole[0]) < 0.9 else 1]
     across = nearly_x - float(nearly_x @ pole) * pole
     first: Floats = across / float(np.linalg.norm(across))
@@ -165,7 +167,7 @@ def _count_revolutions(times: Floats, longitudes: Floats, rates: Floats) -> Floa
     return np.where(is_known, counted, np.nan)
 
 
-def _slopes(times: Floats, values: Floats) -> Floats:
+def _fit_slopes(times: Floats, values: Floats) -> Floats:
     """Return the slope of the best line through each column."""
     centred = times - times.mean()
     square = float(centred @ centred)
@@ -174,5 +176,5 @@ def _slopes(times: Floats, values: Floats) -> Floats:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def _periods(start: Start, axes: Floats) -> Floats:
+def _compute_periods(start: Start, axes: Floats) -> Floats:
     return 2 * np.pi * np.sqrt(axes**3 / (G * start.orbited_mass))

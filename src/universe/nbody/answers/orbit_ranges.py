@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion, neighbours_first
+from universe.nbody.answers.motion import Motion, list_pairs
 from universe.nbody.encounters import Closest
 from universe.orbits.anomaly import Floats
 from universe.orbits.numbers import finite_or_none
@@ -15,13 +15,13 @@ _HEAVY: Final = 0.1
 _MOST_PAIRS: Final = 300
 
 
-def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
+def summarise_orbits(motion: Motion) -> dict[str, dict[str, Any]]:
     """Return the least, mean and largest a (AU), e and i (degrees) of each body with a centre, and its mean period."""
     return {
         motion.ids[body]: {
-            "semiMajorAxis": _range(motion.axes[:, body]),
-            "eccentricity": _range(motion.eccentricities[:, body]),
-            "inclination": _range(motion.inclinations[:, body]),
+            "semiMajorAxis": _compute_range(motion.axes[:, body]),
+            "eccentricity": _compute_range(motion.eccentricities[:, body]),
+            "inclination": _compute_range(motion.inclinations[:, body]),
             "meanPeriod": finite_or_none(float(motion.periods[body])),
         }
         for body, parent in enumerate(motion.parents)
@@ -29,7 +29,7 @@ def orbits_of(motion: Motion) -> dict[str, dict[str, Any]]:
     }
 
 
-def pairs_of(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
+def summarise_pairs(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
     """Return the period ratio and the closest approach of each pair of siblings, neighbours first.
 
     Of more than 300 pairs of a family only the first are in the list: those with the fewest siblings between them.
@@ -39,14 +39,14 @@ def pairs_of(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
             "inner": motion.ids[inner],
             "outer": motion.ids[outer],
             "periodRatio": finite_or_none(float(motion.periods[outer] / motion.periods[inner])),
-            "closest": _closest(motion, closest, inner, outer),
+            "closest": _find_closest_approach(motion, closest, inner, outer),
         }
         for family in motion.families()
-        for inner, outer, _ in islice(neighbours_first(family), _MOST_PAIRS)
+        for inner, outer, _ in islice(list_pairs(family), _MOST_PAIRS)
     ]
 
 
-def _closest(motion: Motion, closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
+def _find_closest_approach(motion: Motion, closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
     distance = finite_or_none(float(closest.distance_au[inner, outer]))
     if distance is None:
         return None
@@ -55,7 +55,7 @@ def _closest(motion: Motion, closest: Closest, inner: int, outer: int) -> dict[s
     return {"au": distance, "hillRadii": finite_or_none(hill) if is_light else None, "day": finite_or_none(day)}
 
 
-def _range(values: Floats) -> dict[str, float] | None:
+def _compute_range(values: Floats) -> dict[str, float] | None:
     """Return the least, mean and largest value, or None if there is none."""
     known = values[np.isfinite(values)]
     if not known.size:

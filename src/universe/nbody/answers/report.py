@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.amd import amd_of
-from universe.nbody.answers.chaos import chaos_of
-from universe.nbody.answers.ejections import ejections_of
-from universe.nbody.answers.motion import Motion, Samples, motion_of
-from universe.nbody.answers.orbit_ranges import orbits_of, pairs_of
-from universe.nbody.answers.resonances import resonances_of
-from universe.nbody.answers.verdict import Findings, verdict_of
+from universe.nbody.answers.amd import compute_amd
+from universe.nbody.answers.chaos import estimate_chaos
+from universe.nbody.answers.ejections import find_ejections
+from universe.nbody.answers.motion import Motion, Samples, compute_motion
+from universe.nbody.answers.orbit_ranges import summarise_orbits, summarise_pairs
+from universe.nbody.answers.resonances import find_resonances
+from universe.nbody.answers.verdict import Findings, write_verdict
 from universe.nbody.runs import Run
 from universe.orbits.anomaly import Floats
 
@@ -20,16 +20,16 @@ _MOST_STATES: Final = 1_000_000
 """Samples times bodies: the elements of so many states take some hundred megabytes."""
 
 
-def answers_of(run: Run, motion: Motion | None = None) -> dict[str, Any]:
+def collect_answers(run: Run, motion: Motion | None = None) -> dict[str, Any]:
     """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, in values that JSON can carry.
 
     `motion` is the one of `motion_during`, for a caller that has it already.
     """
-    motion = motion_during(run) if motion is None else motion
-    resonances = resonances_of(motion, run.worst_error_degrees)
-    pairs = pairs_of(motion, run.closest)
-    ejections = ejections_of(run.start, motion, _continue(run, _samples(run)))
-    chaos = chaos_of(run.divergence.times, run.divergence.log_distance, run_days=run.days)
+    motion = compute_run_motion(run) if motion is None else motion
+    resonances = find_resonances(motion, run.worst_error_degrees)
+    pairs = summarise_pairs(motion, run.closest)
+    ejections = find_ejections(run.start, motion, _continue_merged_bodies(run, _choose_samples(run)))
+    chaos = estimate_chaos(run.divergence.times, run.divergence.log_distance, run_days=run.days)
     findings = Findings(
         motion,
         run.worst_error_degrees,
@@ -44,20 +44,22 @@ def answers_of(run: Run, motion: Motion | None = None) -> dict[str, Any]:
         run.method,
     )
     return {
-        "verdict": verdict_of(findings),
-        "orbits": orbits_of(motion),
+        "verdict": write_verdict(findings),
+        "orbits": summarise_orbits(motion),
         "pairs": pairs,
         "resonances": [one.plain(motion) for one in resonances],
         "ejections": ejections,
         "chaos": chaos.to_plain(),
-        "amd": amd_of(motion, has_resonances=bool(resonances)),
+        "amd": compute_amd(motion, has_resonances=bool(resonances)),
     }
 
 
-def motion_during(run: Run) -> Motion:
+def compute_run_motion(run: Run) -> Motion:
     """Return the osculating orbits of a run. A body that has merged into another has none from then on."""
-    samples = _samples(run)
-    return motion_of(run.start, _continue(run, samples)).without(np.isnan(samples.positions[:, :, 0]))
+    samples = _choose_samples(run)
+    return compute_motion(run.start, _continue_merged_bodies(run, samples)).without(
+        np.isnan(samples.positions[:, :, 0])
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class _States:
     velocities: Floats
 
 
-def _samples(run: Run) -> Samples:
+def _choose_samples(run: Run) -> Samples:
     """Return the samples of a run, fewer if they are many, or its start alone if it has none."""
     samples = run.samples
     if not samples.times.size:
@@ -76,7 +78,7 @@ def _samples(run: Run) -> Samples:
     return _States(samples.times[::every], samples.positions[::every], samples.velocities[::every])
 
 
-def _continue(run: Run, samples: Samples) -> Samples:
+def _continue_merged_bodies(run: Run, samples: Samples) -> Samples:
     """Return the samples with every body that has merged at the place of the body it merged into.
 
     The orbits further out then are about the same mass as before.

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.angles import LIBRATES, Behaviour, classify
-from universe.nbody.answers.motion import Motion, neighbours_first
+from universe.nbody.answers.angles import LIBRATES, Behaviour, classify_angle
+from universe.nbody.answers.motion import Motion, list_pairs
 from universe.orbits.anomaly import Floats
 
 PAIR: Final = "mean-motion"
@@ -50,7 +50,7 @@ class Angle:
         return swept + turned @ np.array(self.apsides, dtype=np.float64)
 
 
-def angle_formula(
+def format_angle_formula(
     longitudes: Sequence[int], apsides: Sequence[int], names: Sequence[str], *, is_short: bool = False
 ) -> str:
     """Return an angle as a formula of λ (mean longitude) and ϖ (longitude of the periapsis), the positive λ first.
@@ -86,14 +86,14 @@ class Resonance:
             "bodies": bodies,
             "kind": angle.kind,
             "ratio": angle.ratio,
-            "angle": angle_formula(angle.longitudes, angle.apsides, bodies),
+            "angle": format_angle_formula(angle.longitudes, angle.apsides, bodies),
             "longitudes": list(angle.longitudes),
             "apsides": list(angle.apsides),
             **self.behaviour.to_plain(),
         }
 
 
-def resonances_of(motion: Motion, errors: Floats | None = None) -> list[Resonance]:
+def find_resonances(motion: Motion, errors: Floats | None = None) -> list[Resonance]:
     """Return Laplace triples and pairs near a resonance, each with the behaviour of its angle.
 
     `errors` are the degrees to which each body's longitude is known. A pair that is not of neighbours is in the list
@@ -103,26 +103,26 @@ def resonances_of(motion: Motion, errors: Floats | None = None) -> list[Resonanc
     found: list[Resonance] = []
     for family in motion.families():
         moving = [body for body in family if _is_regular(motion, body)]
-        found += [_judge(motion, angle, unknown) for angle in _triples(motion, moving)]
-        for inner, outer, are_neighbours in islice(neighbours_first(moving), _MOST_PAIRS):
-            angles = [_judge(motion, one, unknown) for one in _pair(motion, inner, outer)]
+        found += [_classify_resonance(motion, angle, unknown) for angle in _find_triple_resonances(motion, moving)]
+        for inner, outer, are_neighbours in islice(list_pairs(moving), _MOST_PAIRS):
+            angles = [_classify_resonance(motion, one, unknown) for one in _find_pair_resonances(motion, inner, outer)]
             if are_neighbours or any(one.behaviour.behaviour == LIBRATES for one in angles):
                 found += angles
     return sorted(found, key=lambda one: one.angle.kind != TRIPLE)
 
 
-def angle_series(motion: Motion, resonance: Mapping[str, Any]) -> Floats:
+def compute_angle_series(motion: Motion, resonance: Mapping[str, Any]) -> Floats:
     """Return the values during a run of an angle from a reply, in degrees from 0 to 360."""
     bodies = tuple(motion.ids.index(body) for body in resonance["bodies"])
     angle = Angle(resonance["kind"], bodies, tuple(resonance["longitudes"]), tuple(resonance["apsides"]))
     return angle.values(motion) % 360
 
 
-def _judge(motion: Motion, angle: Angle, errors: Floats) -> Resonance:
+def _classify_resonance(motion: Motion, angle: Angle, errors: Floats) -> Resonance:
     bodies = list(angle.bodies)
     orbits = motion.span * float(np.min(motion.mean_motions[bodies])) / 360
     error = float(np.abs(angle.longitudes) @ errors[bodies])
-    return Resonance(angle, classify(angle.values(motion), orbits=orbits, error=error))
+    return Resonance(angle, classify_angle(angle.values(motion), orbits=orbits, error=error))
 
 
 def _is_regular(motion: Motion, body: int) -> bool:
@@ -131,7 +131,7 @@ def _is_regular(motion: Motion, body: int) -> bool:
     return bool(is_closed and (motion.tilts[:, body] < 90).all())
 
 
-def _pair(motion: Motion, inner: int, outer: int) -> Iterator[Angle]:
+def _find_pair_resonances(motion: Motion, inner: int, outer: int) -> Iterator[Angle]:
     """Yield all eccentricity angles of the simplest resonance p+q:p that two bodies are near."""
     ratio = float(motion.mean_motions[inner] / motion.mean_motions[outer])
     if abs(ratio - 1) < _SHARED:
@@ -156,7 +156,7 @@ def _has_apsis(motion: Motion, body: int) -> bool:
     return float(motion.eccentricities[:, body].mean()) > _CIRCULAR
 
 
-def _triples(motion: Motion, moving: list[int]) -> Iterator[Angle]:
+def _find_triple_resonances(motion: Motion, moving: list[int]) -> Iterator[Angle]:
     """Yield for each three neighbours the slowest angle p λ1 - (p + q) λ2 + q λ3, if it is slow."""
     for first, second, third in zip(moving, moving[1:], moving[2:], strict=False):
         n1, n2, n3 = motion.mean_motions[[first, second, third]]

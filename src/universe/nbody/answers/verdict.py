@@ -12,7 +12,7 @@ from universe.nbody.answers.angles import CIRCULATES, LIBRATES
 from universe.nbody.answers.chaos import Chaos
 from universe.nbody.answers.motion import Motion
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
-from universe.nbody.answers.wording import days_in_words, list_in_words, names_in_words, plain_number
+from universe.nbody.answers.wording import format_days, format_plain_number, join_names, join_words
 from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.orbits.anomaly import Floats
 from uraniborg.kernel.text import plural
@@ -40,25 +40,26 @@ class Findings:
     method: str
 
 
-def verdict_of(found: Findings) -> str:
+def write_verdict(found: Findings) -> str:
     """Return one paragraph: first whether the run can be trusted, last what it does not tell."""
     if not found.trustworthy:
-        return _distrust(found)
+        return _describe_distrust(found)
     sentences = [
-        _events(found),
-        *_resonances(found),
-        *_extremes(found),
+        _describe_events(found),
+        *_describe_resonances(found),
+        *_describe_extremes(found),
         found.chaos.meaning,
-        *_two_planets(found),
-        *_limits(found),
+        *_describe_hill_stability(found),
+        *_describe_limits(found),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _distrust(found: Findings) -> str:
+def _describe_distrust(found: Findings) -> str:
     worst = int(np.nan_to_num(found.errors, nan=180.0).argmax())
     reason = (
-        f"{found.motion.names[worst]} is known to {plain_number(found.errors[worst])} degrees of its orbit only, and "
+        f"{found.motion.names[worst]} is known to {format_plain_number(found.errors[worst])} degrees of its orbit "
+        "only, and "
         f"{TRUSTED_DEGREES:g} degrees is the limit"
         if not found.errors[worst] < TRUSTED_DEGREES
         else "a second run from almost the same start met other collisions"
@@ -71,7 +72,7 @@ def _distrust(found: Findings) -> str:
     )
 
 
-def _events(found: Findings) -> str:
+def _describe_events(found: Findings) -> str:
     motion = found.motion
     moving = [body for body in range(len(motion.ids)) if motion.mean_motions[body] > 0]
     orbits = ""
@@ -81,19 +82,19 @@ def _events(found: Findings) -> str:
         orbits = f" ({number:,.0f} orbits of {motion.names[fastest]})" if number >= 1 else ""
     events = [
         "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
-        "none left" if not found.ejections else f"{_ejected(found)} became unbound and left",
+        "none left" if not found.ejections else f"{_describe_ejections(found)} became unbound and left",
     ]
     if found.encounters:
         events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
-    return f"During the {days_in_words(motion.span)} of this run{orbits}, {list_in_words(events)}."
+    return f"During the {format_days(motion.span)} of this run{orbits}, {join_words(events)}."
 
 
-def _ejected(found: Findings) -> str:
+def _describe_ejections(found: Findings) -> str:
     names = dict(zip(found.motion.ids, found.motion.names, strict=True))
-    return names_in_words([names[one["id"]] for one in found.ejections])
+    return join_names([names[one["id"]] for one in found.ejections])
 
 
-def _resonances(found: Findings) -> list[str]:
+def _describe_resonances(found: Findings) -> list[str]:
     motion = found.motion
     families = [family for family in motion.families() if len(family) > 1]
     if not families:
@@ -102,23 +103,23 @@ def _resonances(found: Findings) -> list[str]:
         wandering = [body for family in families for body in family if not motion.mean_motions[body] > 0]
         if not wandering:
             return ["No two or three neighbours are near a resonance of order 3 or lower."]
-        names = list_in_words([motion.names[body] for body in wandering[:_LISTED]])
+        names = join_words([motion.names[body] for body in wandering[:_LISTED]])
         more = f" and {len(wandering) - _LISTED} more" if len(wandering) > _LISTED else ""
         return [f"Resonances are unknown: this run gives no mean period of {names}{more}."]
     triples = [one for one in found.resonances if one.angle.kind == TRIPLE]
-    return [*_triples(found, triples), *_pairs(found)]
+    return [*_describe_triples(found, triples), *_describe_pairs(found)]
 
 
-def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
+def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
     if not triples:
         return []
-    librating, circulating = _having(triples, LIBRATES), _having(triples, CIRCULATES)
+    librating, circulating = _select_by_behaviour(triples, LIBRATES), _select_by_behaviour(triples, CIRCULATES)
     if len(librating) == len(triples):
         widest = max(triples, key=lambda one: one.behaviour.half_range or 0.0)
         subject = f"All {len(triples)} Laplace angles" if len(triples) > 1 else "The Laplace angle"
         return [
             f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
-            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_bodies(found, widest)}."
+            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_name_bodies(found, widest)}."
         ]
     if not librating and not circulating:
         subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
@@ -129,53 +130,53 @@ def _triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
         ([one for one in triples if one not in librating and one not in circulating], "are unclear"),
     ]
     parts = [
-        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_listed(found, some)})"
+        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_list_bodies_of(found, some)})"
         for some, verb in kinds
         if some
     ]
-    return [f"Of {plural(len(triples), 'Laplace angle')}, {list_in_words(parts)}."]
+    return [f"Of {plural(len(triples), 'Laplace angle')}, {join_words(parts)}."]
 
 
-def _pairs(found: Findings) -> list[str]:
+def _describe_pairs(found: Findings) -> list[str]:
     near: dict[tuple[int, ...], list[Resonance]] = {}
     for one in found.resonances:
         if one.angle.kind == PAIR:
             near.setdefault(one.angle.bodies, []).append(one)
-    held = [angles[0] for angles in near.values() if _having(angles, LIBRATES)]
-    loose = [angles[0] for angles in near.values() if len(_having(angles, CIRCULATES)) == len(angles)]
+    held = [angles[0] for angles in near.values() if _select_by_behaviour(angles, LIBRATES)]
+    loose = [angles[0] for angles in near.values() if len(_select_by_behaviour(angles, CIRCULATES)) == len(angles)]
     unclear = [angles[0] for angles in near.values() if angles[0] not in held and angles[0] not in loose]
     sentences = [
         (held, "In resonance during the span, by at least one librating angle: {}."),
         (loose, "Near a resonance, but with circulating angles: {}."),
         (unclear, "Near a resonance, but the run does not show whether in it: {}."),
     ]
-    return [sentence.format(_ratios(found, some)) for some, sentence in sentences if some]
+    return [sentence.format(_list_ratios(found, some)) for some, sentence in sentences if some]
 
 
-def _ratios(found: Findings, some: Sequence[Resonance]) -> str:
-    return _shortened([f"{_bodies(found, one)} ({one.angle.ratio})" for one in some])
+def _list_ratios(found: Findings, some: Sequence[Resonance]) -> str:
+    return _shorten_list([f"{_name_bodies(found, one)} ({one.angle.ratio})" for one in some])
 
 
-def _listed(found: Findings, some: Sequence[Resonance]) -> str:
-    return _shortened([_bodies(found, one) for one in some])
+def _list_bodies_of(found: Findings, some: Sequence[Resonance]) -> str:
+    return _shorten_list([_name_bodies(found, one) for one in some])
 
 
-def _shortened(texts: Sequence[str]) -> str:
+def _shorten_list(texts: Sequence[str]) -> str:
     """Return the first texts and how many more there are; all if only one more would be left out."""
     if len(texts) <= _LISTED + 1:
         return "; ".join(texts)
     return "; ".join([*texts[:_LISTED], f"and {len(texts) - _LISTED} more"])
 
 
-def _having(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:
+def _select_by_behaviour(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:
     return [one for one in some if one.behaviour.behaviour == behaviour]
 
 
-def _bodies(found: Findings, one: Resonance) -> str:
-    return names_in_words([found.motion.names[body] for body in one.angle.bodies])
+def _name_bodies(found: Findings, one: Resonance) -> str:
+    return join_names([found.motion.names[body] for body in one.angle.bodies])
 
 
-def _extremes(found: Findings) -> list[str]:
+def _describe_extremes(found: Findings) -> list[str]:
     motion = found.motion
     orbiting = [body for body, parent in enumerate(motion.parents) if parent >= 0]
     sentences: list[str] = []
@@ -189,13 +190,14 @@ def _extremes(found: Findings) -> list[str]:
         names = [motion.names[motion.ids.index(least[end])] for end in ("inner", "outer")]
         closest = least["closest"]
         sentences.append(
-            f"The closest approach, of {names_in_words(names)}, was {plain_number(closest['hillRadii'])} mutual Hill "
+            f"The closest approach, of {join_names(names)}, was {format_plain_number(closest['hillRadii'])} mutual "
+            "Hill "
             f"radii on day {round(closest['day'], 6):.4g}."
         )
     return sentences
 
 
-def _two_planets(found: Findings) -> list[str]:
+def _describe_hill_stability(found: Findings) -> list[str]:
     """Return the Hill criterion, which holds for two light bodies alone, on orbits that are nearly circles."""
     motion = found.motion
     families = motion.families()
@@ -224,7 +226,7 @@ def _two_planets(found: Findings) -> list[str]:
     ]
 
 
-def _limits(found: Findings) -> list[str]:
+def _describe_limits(found: Findings) -> list[str]:
     error = float(np.nanmax(found.errors, initial=0.0))
     unknown = [note for note in found.notes if "unknown" in note]
     assumed = "Resonances and approaches are therefore those of an assumed system."

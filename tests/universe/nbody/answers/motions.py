@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion, motion_of
+from universe.nbody.answers.motion import Motion, compute_motion
 from universe.nbody.integration import integrate
 from universe.nbody.runs import Samples
-from universe.nbody.starts import Start, start_of
+from universe.nbody.starts import Start, make_start
 from universe.orbits.kepler_blocks import read_elements
 from universe.orbits.units import compute_semi_major_axis
 from universe.systems import load_system
@@ -18,11 +18,11 @@ def trappist_1(h_times: float = 1.0) -> Start:
     """Return TRAPPIST-1 (Agol et al. 2021) with planet h so many times as heavy."""
     plain = load_system("trappist-1")
     plain["stars"]["trappist-1-h"]["mass"] *= h_times
-    return start_of(plain)
+    return make_start(plain)
 
 
 def solar_system(*ids: str) -> Start:
-    return start_of(load_system("solar-system"), ids)
+    return make_start(load_system("solar-system"), ids)
 
 
 def neptune_and_pluto() -> Start:
@@ -81,16 +81,16 @@ def sample(start: Start, days: float, count: int) -> Samples:
 
 
 def motion(start: Start, days: float, count: int) -> Motion:
-    return motion_of(start, sample(start, days, count))
+    return compute_motion(start, sample(start, days, count))
 
 
 def kepler_motion(plain: dict[str, Any], days: float, count: int) -> Motion:
     """Return the motion of planets without mass, which is Kepler's."""
-    start = start_of(plain)
+    start = make_start(plain)
     orbits = read_elements(plain["stars"], start.ids[1:])
     times = np.linspace(0.0, days, count)
     states = np.zeros((2, count, len(start.ids), 3))
     for at, time in enumerate(times.tolist()):
         states[0, at, 1:] = orbits.positions(time)[:, [0, 2, 1]]
         states[1, at, 1:] = orbits.velocities(time)[:, [0, 2, 1]]
-    return motion_of(start, Samples(times, states[0], states[1]))
+    return compute_motion(start, Samples(times, states[0], states[1]))

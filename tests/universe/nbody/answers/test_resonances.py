@@ -13,12 +13,12 @@ from tests.universe.nbody.answers.motions import (
     solar_system,
     trappist_1,
 )
-from universe.nbody.answers import answers_of
+from universe.nbody.answers import collect_answers
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR
 from universe.nbody.answers.motion import Motion
-from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance, angle_series, resonances_of
-from universe.nbody.runs import run
-from universe.nbody.starts import start_of
+from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance, compute_angle_series, find_resonances
+from universe.nbody.runs import run_nbody
+from universe.nbody.starts import make_start
 
 # The five angles of TRAPPIST-1 and the numbers before the longitudes: R. Luger et al., "A seven-planet resonant chain
 # in TRAPPIST-1", Nature Astronomy 1, 0129 (2017), with (p, q) = (2, 3), (1, 2), (2, 3), (1, 2), (1, 1).
@@ -48,14 +48,14 @@ def first_part(of: Motion, part: float) -> Motion:
 
 def test_all_five_laplace_angles_of_trappist_1_librate_over_ten_years() -> None:
     of = ten_years_of_trappist_1()
-    found = laplace(resonances_of(of), of)
+    found = laplace(find_resonances(of), of)
     assert {key: one.angle.longitudes for key, one in found.items()} == CHAIN
     assert {one.behaviour.behaviour for one in found.values()} == {LIBRATES}
 
 
 def test_laplace_angles_of_trappist_1_have_the_known_means_and_swings_over_four_years() -> None:
     of = first_part(ten_years_of_trappist_1(), 0.4)
-    found = laplace(resonances_of(of), of)
+    found = laplace(find_resonances(of), of)
     for key, (mean, swing) in FOUR_YEARS.items():
         assert found[key].behaviour.centre == pytest.approx(mean, abs=1.0)
         assert found[key].behaviour.half_range == pytest.approx(swing, abs=1.0)
@@ -63,30 +63,30 @@ def test_laplace_angles_of_trappist_1_have_the_known_means_and_swings_over_four_
 
 def test_few_samples_of_trappist_1_give_the_same_behaviour() -> None:
     of = ten_years_of_trappist_1()
-    sparse = laplace(resonances_of(of.at(slice(None, None, 20))), of)
-    for key, one in laplace(resonances_of(of), of).items():
+    sparse = laplace(find_resonances(of.at(slice(None, None, 20))), of)
+    for key, one in laplace(find_resonances(of), of).items():
         assert sparse[key].behaviour.behaviour == one.behaviour.behaviour
         assert sparse[key].behaviour.centre == pytest.approx(one.behaviour.centre, abs=0.5)
 
 
 def test_pairs_of_trappist_1_are_near_the_known_ratios() -> None:
     of = ten_years_of_trappist_1()
-    pairs = {one.angle.bodies: one.angle.ratio for one in resonances_of(of) if one.angle.kind == PAIR}
+    pairs = {one.angle.bodies: one.angle.ratio for one in find_resonances(of) if one.angle.kind == PAIR}
     neighbours = [pairs[body, body + 1] for body in range(1, 7)]
     assert neighbours == ["8:5", "5:3", "3:2", "3:2", "4:3", "3:2"]  # Luger et al. 2017
 
 
 def test_an_angle_of_a_reply_is_drawn_as_it_was_classified() -> None:
     of = ten_years_of_trappist_1()
-    one = laplace(resonances_of(of), of)["cde"]
-    drawn = angle_series(of, one.plain(of))
+    one = laplace(find_resonances(of), of)["cde"]
+    drawn = compute_angle_series(of, one.plain(of))
     assert drawn.mean() == pytest.approx(one.behaviour.centre, abs=1e-3)
     assert one.plain(of)["angle"] == "λ(trappist-1-c) - 3 λ(trappist-1-d) + 2 λ(trappist-1-e)"
 
 
 def test_a_short_run_of_trappist_1_leaves_resonances_unclear() -> None:
     of = first_part(ten_years_of_trappist_1(), 0.02)  # 73 days, 4 orbits of h
-    found = resonances_of(of)
+    found = find_resonances(of)
     assert LIBRATES not in {one.behaviour.behaviour for one in found}
     assert laplace(found, of)["fgh"].behaviour.behaviour == UNCLEAR
 
@@ -95,7 +95,7 @@ def test_a_longitude_that_is_not_known_leaves_its_angles_unclear() -> None:
     of = ten_years_of_trappist_1()
     errors = np.zeros(8)
     errors[7] = 30.0
-    found = laplace(resonances_of(of, errors), of)
+    found = laplace(find_resonances(of, errors), of)
     assert found["fgh"].behaviour.behaviour == UNCLEAR
     assert found["bcd"].behaviour.behaviour == LIBRATES
 
@@ -103,7 +103,7 @@ def test_a_longitude_that_is_not_known_leaves_its_angles_unclear() -> None:
 def test_io_europa_and_ganymede_librate_about_180_degrees() -> None:
     # P.-S. de Laplace; C. F. Yoder, Nature 279, 767 (1979): the angle librates about 180 degrees in about 2071 days.
     of = motion(solar_system("jupiter", "io", "europa", "ganymede"), 900.0, 2000)
-    triple = next(one for one in resonances_of(of) if one.angle.kind == TRIPLE)
+    triple = next(one for one in find_resonances(of) if one.angle.kind == TRIPLE)
     assert triple.angle.longitudes == (1, -3, 2)
     assert triple.behaviour.behaviour == LIBRATES
     assert triple.behaviour.centre == pytest.approx(180, abs=20)  # from mean elements, good to 4 degrees
@@ -113,8 +113,8 @@ def test_neptune_and_pluto_are_in_their_3_to_2_resonance() -> None:
     # C. J. Cohen and E. C. Hubbard, AJ 70, 10 (1965), and J. G. Williams and G. S. Benson, AJ 76, 167 (1971):
     # 3 λ(Pluto) - 2 λ(Neptune) - ϖ(Pluto) librates about 180 degrees by about 80 in about 20,000 years.
     of = motion(neptune_and_pluto(), 40_000 * YEAR, 1200)
-    found = {one.angle.apsides: one.behaviour for one in resonances_of(of)}
-    assert next(one.angle.ratio for one in resonances_of(of)) == "3:2"
+    found = {one.angle.apsides: one.behaviour for one in find_resonances(of)}
+    assert next(one.angle.ratio for one in find_resonances(of)) == "3:2"
     held = found[0, -1]
     assert held.behaviour == LIBRATES
     assert held.centre == pytest.approx(180, abs=5)
@@ -123,16 +123,16 @@ def test_neptune_and_pluto_are_in_their_3_to_2_resonance() -> None:
 
 def test_jupiter_and_earth_are_near_no_resonance() -> None:
     of = motion(solar_system("sun", "earth", "jupiter"), 650 * YEAR, 1000)
-    assert resonances_of(of) == []
+    assert find_resonances(of) == []
 
 
 def test_jupiter_and_saturn_are_near_5_to_2_and_not_in_it() -> None:
     # The great inequality: a turn of 5 λ(Saturn) - 2 λ(Jupiter) takes about 900 years (Laplace 1785).
     start = solar_system("sun", "jupiter", "saturn")
-    found = resonances_of(motion(start, 1200 * YEAR, 2000))
+    found = find_resonances(motion(start, 1200 * YEAR, 2000))
     assert {one.angle.ratio for one in found} == {"5:2"}
     assert {one.behaviour.behaviour for one in found} == {CIRCULATES}
-    short = resonances_of(motion(start, 400 * YEAR, 1000))
+    short = find_resonances(motion(start, 400 * YEAR, 1000))
     assert {one.behaviour.behaviour for one in short} == {UNCLEAR}
 
 
@@ -143,22 +143,22 @@ def test_bodies_that_do_not_attract_each_other_never_librate(
 ) -> None:
     periods = [10.0 * float(np.prod(ratios[:count])) for count in range(len(ratios) + 1)]
     state = planets(periods, eccentricity=eccentricity, phase=phase)
-    found = resonances_of(kepler_motion(state, orbits * periods[-1], 200))
+    found = find_resonances(kepler_motion(state, orbits * periods[-1], 200))
     assert LIBRATES not in {one.behaviour.behaviour for one in found}
 
 
 @pytest.mark.parametrize("ratios", [(1.71, 1.83), (1.42, 2.23), (2.14, 1.58)])
 def test_planets_away_from_resonances_have_none(ratios: tuple[float, float]) -> None:
     periods = [10.0, 10.0 * ratios[0], 10.0 * ratios[0] * ratios[1]]
-    of = motion(start_of(planets(periods, mass=2e-5)), 60 * periods[-1], 1000)
-    assert LIBRATES not in {one.behaviour.behaviour for one in resonances_of(of)}
+    of = motion(make_start(planets(periods, mass=2e-5)), 60 * periods[-1], 1000)
+    assert LIBRATES not in {one.behaviour.behaviour for one in find_resonances(of)}
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("h_times", "circulating"), [(2.0, 0), (50.0, 2)])
 def test_heavier_h_over_ten_years(h_times: float, circulating: int) -> None:
     of = motion(trappist_1(h_times), 10 * YEAR, 4001)
-    heavy, light = laplace(resonances_of(of), of), laplace(resonances_of(ten_years_of_trappist_1()), of)
+    heavy, light = laplace(find_resonances(of), of), laplace(find_resonances(ten_years_of_trappist_1()), of)
     behaviours = [one.behaviour.behaviour for one in heavy.values()]
     assert set(heavy) == set(CHAIN)
     assert behaviours.count(CIRCULATES) >= circulating
@@ -170,7 +170,7 @@ def test_heavier_h_over_ten_years(h_times: float, circulating: int) -> None:
 
 @pytest.mark.soak
 def test_trappist_1_with_fifty_times_h_is_chaotic_over_thirty_years() -> None:
-    found = answers_of(run(trappist_1(50.0), 30 * YEAR, seconds=3600))
+    found = collect_answers(run_nbody(trappist_1(50.0), 30 * YEAR, seconds=3600))
     assert found["chaos"]["megno"] > 4
     assert 1 * YEAR < found["chaos"]["lyapunovDays"] < 10 * YEAR
 
@@ -180,7 +180,7 @@ def test_a_trojan_shares_the_orbit_of_its_planet() -> None:
     planet = state["stars"]["p0"]
     block = {**planet["kepler"], "eccentricity": 0.03, "meanAnomaly": planet["kepler"]["meanAnomaly"] + 70}
     state["stars"]["p1"] = {**planet, "name": "Trojan", "mass": 0.0, "kepler": block}
-    found = answers_of(run(start_of(state), 60 * 4330.0))
+    found = collect_answers(run_nbody(make_start(state), 60 * 4330.0))
     (one,) = found["resonances"]
     assert (one["ratio"], one["behaviour"]) == ("1:1", "librates")
     assert min(one["centre"], 360 - one["centre"]) == pytest.approx(60, abs=5)  # L4, by Lagrange
