@@ -84,7 +84,10 @@ TOO_MANY: dict[str, tuple[Any, str]] = {
     "unconnected": (row(MANY) | {"edges": []}, "No edge leads to 'n1'"),
     "edges": ({**GOOD, "edges": [{"from": f"b{at}", "to": "a"} for at in range(MANY)]}, "it is 'b0'"),
     "keys": ({**GOOD, **{f"k{at}": 1 for at in range(MANY)}}, "no key 'k0'"),
-    "outputs": ({**GOOD, "outputs": {f"o{at}": {"source": f"${{a.o{at}}}"} for at in range(MANY)}}, "has no output `o0`"),
+    "outputs": (
+        {**GOOD, "outputs": {f"o{at}": {"source": f"${{a.o{at}}}"} for at in range(MANY)}},
+        "has no output `o0`",
+    ),
     "circle": (
         row(MANY) | {"edges": [*row(MANY)["edges"], {"from": f"n{MANY - 1}", "to": "n1"}]},
         "wait for each other",
