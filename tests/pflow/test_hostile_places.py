@@ -220,13 +220,13 @@ def test_a_broken_log_of_runs_is_said_so_also_by_who_only_reads_it(home: Path) -
 
 
 @pytest.mark.parametrize("how", [*BROKEN, "empty"])
-def test_a_broken_cache_of_the_registry_is_made_anew_and_said_so(home: Path, how: str) -> None:
+def test_a_broken_cache_of_the_registry_is_rebuilt_and_reported(home: Path, how: str) -> None:
     fresh = make_service(home).browse("shell")
     cache = home / "cache" / "registry.json"
     whole = cache.read_bytes()
     cache.write_bytes(BROKEN[how](whole) if how in BROKEN else b"")
     anew = make_service(home).browse("shell")
-    assert any("registry" in one and "made anew" in one for one in anew.pop("problems"))
+    assert any("registry" in one and "rebuilt" in one for one in anew.pop("problems"))
     assert anew == fresh
     assert cache.read_bytes() == whole
     assert "problems" not in make_service(home).browse("shell")

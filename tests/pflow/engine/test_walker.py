@@ -252,7 +252,7 @@ def test_items_of_a_batch_may_be_workflows_and_are_resumed_inside(home: Home) ->
 
 def test_a_workflow_that_runs_itself_is_refused_before_anything_runs(home: Home) -> None:
     home.draft("flow", chain(node("a"), node("again", "workflow", workflow_name="flow")))
-    with pytest.raises(InvalidWorkflow, match="in a circle"):
+    with pytest.raises(InvalidWorkflow, match="in a cycle"):
         home.service.execute("flow")
     assert not home.lines()
 
