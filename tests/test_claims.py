@@ -22,7 +22,7 @@ README: dict[str, list[str]] = {
         "test_preprint_and_journal_version_come_back_as_one_paper",
         "test_every_source_record_is_listed_with_its_reason",
         "test_a_retracted_paper_is_found_and_marked_at_the_review_and_in_every_export",
-        "test_a_search_result_says_that_a_paper_is_retracted_and_filters_by_it",
+        "test_a_search_result_reports_that_a_paper_is_retracted_and_filters_by_it",
     ],
     "You decide.": [
         "test_24_papers_4_marks_and_a_reject_end_with_all_but_the_excluded_ones",
@@ -37,7 +37,7 @@ README: dict[str, list[str]] = {
     ],
     "It can be repeated.": ["test_a_replay_gives_the_same_bytes_every_time"],
     "From a folder to a shelf in one command.": [
-        "test_broken_files_are_told_with_reasons_and_the_others_are_shelved",
+        "test_broken_files_are_reported_with_reasons_and_the_others_are_shelved",
         "test_a_folder_of_everything_is_the_same_shelf_after_any_number_of_updates",
     ],
     "Ids and citation keys stay.": [
@@ -45,7 +45,7 @@ README: dict[str, list[str]] = {
         "test_the_keys_of_a_search_are_the_keys_of_its_bibtex_also_where_several_papers_give_one",
     ],
     "Any query is understood.": [
-        "test_nothing_in_a_query_is_an_error_and_the_reply_says_how_it_was_read",
+        "test_nothing_in_a_query_is_an_error_and_the_reply_reports_how_it_was_read",
         "test_quality",
     ],
     "Made for agents.": [
@@ -57,19 +57,19 @@ README: dict[str, list[str]] = {
         "test_a_harmed_shelf_is_never_called_whole",
     ],
     "Commands are the only way to change anything.": [
-        "test_all_listeners_hear_the_same_in_the_same_order",
+        "test_all_listeners_receive_the_same_in_the_same_order",
         "test_64_clients_lose_nothing_double_nothing_and_all_listeners_see_one_order",
         "test_a_field_that_no_entity_has_is_an_error_with_the_nearest",
     ],
     "Nothing is lost.": [
         "test_every_entry_that_was_acknowledged_survives_sigkill_at_any_instant",
-        "test_undo_restore_and_branch_lead_where_they_say",
+        "test_undo_restore_and_branch_lead_to_the_stated_version",
         "test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4",
         "test_entries_that_a_damaged_write_ahead_log_lost_are_reported",
     ],
     "Live.": [
-        "test_whoever_leaves_and_comes_back_again_and_again_misses_nothing_and_hears_nothing_twice",
-        "test_a_listener_hears_of_a_process_that_alone_writes",
+        "test_a_listener_that_leaves_and_comes_back_again_and_again_misses_nothing_and_receives_nothing_twice",
+        "test_a_listener_receives_the_changes_of_a_process_that_alone_writes",
     ],
     "Answers with their error.": [
         "test_a_transiting_system_starts_as_rebound_starts_it",
@@ -86,7 +86,7 @@ README: dict[str, list[str]] = {
     "Real orbits.": [
         "test_moons_and_ceres_are_where_jpl_has_them",
         "test_positions_and_velocities_are_those_of_rebound",
-        "test_full_and_grazing_transits_and_misses_are_told_apart",
+        "test_full_and_grazing_transits_and_misses_are_distinguished",
         "test_the_star_recedes_before_a_transit_and_approaches_after_it",
         "test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014",
         "test_a_seed_grows_what_it_always_grew",

@@ -72,7 +72,7 @@ def test_verify_of_a_whole_shelf_exits_with_0(capsys: Capture, shelf: Path) -> N
     assert told.out.startswith("Intact: 3 papers")
 
 
-def test_stats_says_what_is_missing_where(capsys: Capture, shelf: Path) -> None:
+def test_stats_reports_what_is_missing_where(capsys: Capture, shelf: Path) -> None:
     said = call_command(capsys, "stats", shelf, "--json").json
     assert said["papers"] == 3
     assert said["with_source"] == 1
@@ -91,7 +91,7 @@ def test_stats_says_what_is_missing_where(capsys: Capture, shelf: Path) -> None:
     assert "3 papers from 1570 to 1571, 1 with their text." in told.out
 
 
-def test_diff_says_what_is_added_removed_and_changed(capsys: Capture, tmp_path: Path) -> None:
+def test_diff_reports_what_is_added_removed_and_changed(capsys: Capture, tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     build_titled_shelf(old, "Stays", "Goes away")
     build_titled_shelf(new, "Stays", "Comes in new", note="x")
@@ -187,13 +187,13 @@ def test_a_hostile_file_name_reaches_the_terminal_without_its_escapes(capsys: Ca
 @pytest.mark.parametrize(
     "arguments", [["dance"], ["build"], ["search"], ["stats", "--colour"], ["serve", "--port", "x"]]
 )
-def test_what_the_command_does_not_know_is_told_as_every_error_is(capsys: Capture, arguments: list[str]) -> None:
+def test_what_the_command_does_not_know_is_reported_as_every_error_is(capsys: Capture, arguments: list[str]) -> None:
     done = call_command(capsys, *arguments, "--json")
     assert done.code == 2
     assert done.error["code"] == "usage"
 
 
-def test_the_installed_command_tells_errors_on_stderr_and_nothing_on_stdout(tmp_path: Path) -> None:
+def test_the_installed_command_reports_errors_on_stderr_and_nothing_on_stdout(tmp_path: Path) -> None:
     done = run_process("stats", "nowhere", cwd=tmp_path)
     assert (done.code, done.out) == (3, "")
     assert done.err == (

@@ -85,7 +85,7 @@ def test_normalising_an_arxiv_id_twice_changes_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("written", [None, "", "10.1000", "10.1000/", "10.1/x", "11.1000/x", "see 10.1000/x", "doi:"])
-def test_what_is_no_doi_gives_none(written: str | None) -> None:
+def test_what_is_not_a_doi_gives_none(written: str | None) -> None:
     assert spell_doi_for_id(written) is None
 
 
@@ -133,7 +133,7 @@ def test_an_old_arxiv_id_keeps_its_archive() -> None:
 
 
 @pytest.mark.parametrize("written", [None, "", "2301.1", "2301.000001", "9901001", "arxiv:", "x 2301.00001"])
-def test_what_is_no_arxiv_id_gives_none(written: str | None) -> None:
+def test_what_is_not_an_arxiv_id_gives_none(written: str | None) -> None:
     assert spell_arxiv_for_id(written) is None
 
 

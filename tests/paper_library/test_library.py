@@ -137,7 +137,7 @@ MISSING: list[tuple[Ask, type[UraniborgError], set[str]]] = [
 
 @requirement("PL-16")
 @pytest.mark.parametrize(("ask", "error", "ids"), MISSING)
-def test_what_is_not_there_is_told_with_the_ids_concerned(
+def test_what_is_not_there_is_reported_with_the_ids_concerned(
     library: Library, ask: Ask, error: type[UraniborgError], ids: set[str]
 ) -> None:
     with pytest.raises(error) as caught:
@@ -281,14 +281,14 @@ def test_numbers_of_the_shelf_are_those_of_its_papers(library: Library) -> None:
     assert stats["build_id"] == library.build_id
 
 
-def test_nothing_that_is_told_holds_a_path_or_an_address(library: Library, shelf: Path) -> None:
+def test_no_reply_holds_a_path_or_an_address(library: Library, shelf: Path) -> None:
     told = [library.stats(), library.search("fish"), library.metadata("fish2019"), library.summary("fish2019")]
     assert str(shelf.parent) not in json.dumps(told)
     assert "static" not in json.dumps(told)
 
 
 @requirement("PL-16")
-def test_an_asset_that_was_lost_or_changed_is_told_without_its_place(shelf: Path, tmp_path: Path) -> None:
+def test_an_asset_that_was_lost_or_changed_is_reported_without_its_path(shelf: Path, tmp_path: Path) -> None:
     import shutil
 
     copy = Path(shutil.copytree(shelf, tmp_path / "copy"))

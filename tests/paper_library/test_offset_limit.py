@@ -32,7 +32,7 @@ def caller(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Caller]:
 @pytest.mark.parametrize(
     ("tool", "arguments"), [("search_papers", {"query": "comet"}), ("search_papers_by_keyword", {"keyword": "comets"})]
 )
-def test_the_last_page_of_a_tool_says_how_many_more_there_are(
+def test_the_last_page_of_a_tool_reports_how_many_more_there_are(
     caller: Caller, tool: str, arguments: dict[str, str]
 ) -> None:
     page = caller.answer(tool, **arguments, offset=4, limit=10)
@@ -49,7 +49,7 @@ def test_a_search_that_shows_everything_mentions_no_more(caller: Caller) -> None
     assert (page["next_offset"], page.get("more")) == (None, None)
 
 
-def test_rest_says_it_in_the_same_words(caller: Caller) -> None:
+def test_rest_uses_the_same_words(caller: Caller) -> None:
     found = caller.http.get("/api/v1/search", params={"q": "comet", "offset": 4, "limit": 10}).json()
     assert found["more"] == caller.answer("search_papers", query="comet", offset=4, limit=10)["more"]
     values = caller.http.get("/api/v1/facets/year", params={"offset": 4, "limit": 10}).json()
@@ -59,7 +59,7 @@ def test_rest_says_it_in_the_same_words(caller: Caller) -> None:
     assert WAY_OUT in beyond.json()["error"]["hint"]
 
 
-def test_the_pages_say_it_and_offer_no_link_that_is_refused(caller: Caller) -> None:
+def test_the_pages_report_it_and_offer_no_link_that_is_refused(caller: Caller) -> None:
     page = caller.http.get("/", params={"q": "comet", "offset": 4}).text
     assert "116 further papers" in page
     assert ">More</a>" not in page
@@ -71,7 +71,7 @@ def test_the_pages_say_it_and_offer_no_link_that_is_refused(caller: Caller) -> N
     assert WAY_OUT in beyond.text
 
 
-def test_the_command_says_it_too(
+def test_the_command_reports_it_too(
     shelf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)

@@ -157,7 +157,7 @@ def test_an_offset_that_is_none_shows_the_beginning(pages: httpx.Client, offset:
     assert shown(pages.get("/", params={"q": "moon", "offset": offset})).text.count("Moon number") == 10
 
 
-def test_what_cannot_be_shown_is_told_on_a_page(pages: httpx.Client) -> None:
+def test_what_cannot_be_shown_is_reported_on_a_page(pages: httpx.Client) -> None:
     assert "Paper not found" in shown(pages.get("/papers/nothing"), 404).text
     assert "at most 500 characters" in shown(pages.get("/", params={"q": "x" * 501}), 422).text
     assert "offset" in shown(pages.get("/", params={"q": "moon", "offset": "10001"}), 422).text
@@ -291,7 +291,7 @@ def test_values_are_browsed_by_kind_and_lead_to_papers(pages: httpx.Client, kind
         assert re.search(rf"\d papers? with {kind} ", shown(pages.get(target)).text)
 
 
-def test_a_kind_that_is_none_and_a_value_that_is_none_are_told_on_a_page(pages: httpx.Client) -> None:
+def test_an_invalid_kind_and_an_invalid_value_are_reported_on_a_page(pages: httpx.Client) -> None:
     shown(pages.get("/browse/colour"), 422)
     shown(pages.get("/", params={"year": "soon"}), 422)
     shown(pages.get("/", params={"author": "x" * 501}), 422)
@@ -310,6 +310,6 @@ def test_a_retracted_paper_is_marked_on_every_page(pages: httpx.Client) -> None:
     assert "Doubtful moonsRetracted" in open_paper(pages, "Doubtful moons, continued").text
 
 
-def test_a_concern_is_told_and_is_not_a_retraction(pages: httpx.Client) -> None:
+def test_a_concern_is_reported_and_is_not_a_retraction(pages: httpx.Client) -> None:
     answer = pages.get(shown(pages.get("/?q=title:doubtful")).links["Doubtful moons, continued"])
     assert '<p class="notice" role="note"><b>Expression of concern</b> · 2021</p>' in answer.text

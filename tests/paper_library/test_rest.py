@@ -93,7 +93,7 @@ def test_facets_and_stats_count_what_is_there(rest: httpx.Client) -> None:
 
 
 @requirement("PL-15")
-def test_texts_are_cut_where_asked_and_say_how_to_go_on(rest: httpx.Client) -> None:
+def test_texts_are_cut_where_asked_and_name_the_next_step(rest: httpx.Client) -> None:
     address = f"papers/{paper(rest, 'On comets')}/source"
     text = MARKDOWN.strip()
     cut = rest.get(address, params={"max_chars": 100}).text
@@ -246,12 +246,12 @@ def test_a_paper_that_came_without_bibtex_has_an_entry_made_for_it(rest: httpx.C
 
 
 @pytest.mark.parametrize("path", ["nothing", "papers", "papers/a/b/c", "search/more", "facets"])
-def test_an_address_with_nothing_at_it_is_told_in_the_one_shape(rest: httpx.Client, path: str) -> None:
+def test_an_address_with_nothing_at_it_is_reported_in_the_one_shape(rest: httpx.Client, path: str) -> None:
     assert error(rest.get(path), 404)["code"] == "no_such_address"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_another_method_is_told_in_the_one_shape_with_those_allowed(rest: httpx.Client, method: str) -> None:
+def test_another_method_is_reported_in_the_one_shape_with_those_allowed(rest: httpx.Client, method: str) -> None:
     for path in ("search", "papers/brahe1573", "stats"):
         answer = rest.request(method, path)
         assert error(answer, 405)["code"] == "method_not_allowed"
@@ -291,7 +291,7 @@ def test_the_tag_changes_when_the_shelf_does(tmp_path: Path) -> None:
         assert served.client.get("/api/v1/stats").headers["ETag"] != old
 
 
-def test_nothing_tells_where_the_shelf_lies(rest: httpx.Client, rest_folder: Path) -> None:
+def test_no_reply_discloses_the_path_of_the_shelf(rest: httpx.Client, rest_folder: Path) -> None:
     comets = paper(rest, "On comets")
     paths = ["search", "stats", f"papers/{comets}", f"papers/{comets}/summary", "papers/x", "openapi.json"]
     for path in paths:

@@ -66,7 +66,7 @@ def test_the_sample_command_builds_the_very_same_shelf(sample: Sample, tmp_path:
     assert read_manifest(sample_shelf(tmp_path / "shelf")).build_id == sample.report.build_id
 
 
-def test_every_paper_says_who_wrote_it_when_and_where_and_what_it_is_about(sample: Sample) -> None:
+def test_every_paper_states_who_wrote_it_when_and_where_and_what_it_is_about(sample: Sample) -> None:
     for paper in sample.papers:
         assert paper["authors"], paper["title"]
         assert 1950 < paper["year"] < 2025, paper["title"]
@@ -138,7 +138,7 @@ def test_a_word_that_only_a_translation_has_is_shown_where_it_stands(sample: Sam
     assert bold in hit["snippet_markdown"]
 
 
-def test_texts_and_translations_say_first_that_they_are_not_the_paper(sample: Sample) -> None:
+def test_texts_and_translations_state_first_that_they_are_not_the_paper(sample: Sample) -> None:
     for key in WITH_SHEET:
         assert sample.library.source(key).startswith(
             "*This is a data sheet, written for this sample shelf: numbers that the paper states, without its text."

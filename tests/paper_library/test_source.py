@@ -51,7 +51,7 @@ def test_a_search_with_no_other_source_finds_the_papers_of_the_shelf(tmp_path: P
 
 
 @pytest.mark.parametrize("harm", ["missing", "damaged"])
-def test_a_shelf_that_cannot_be_opened_is_a_failure_of_the_source_that_says_why(
+def test_a_shelf_that_cannot_be_opened_is_a_failure_of_the_source_with_the_reason(
     tmp_path: Path, shelf: Path, harm: str
 ) -> None:
     if harm == "damaged":
@@ -62,7 +62,7 @@ def test_a_shelf_that_cannot_be_opened_is_a_failure_of_the_source_that_says_why(
     assert "Traceback" not in done.stderr
 
 
-def test_without_a_shelf_a_search_with_no_other_source_says_that_it_has_none(tmp_path: Path) -> None:
+def test_without_a_shelf_a_search_with_no_other_source_reports_that_it_has_none(tmp_path: Path) -> None:
     done = searched(tmp_path, None)
     assert done.returncode == 5
     assert "No source is available" in done.stderr

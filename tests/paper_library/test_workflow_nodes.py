@@ -213,7 +213,7 @@ def test_adding_twice_changes_nothing_and_keeps_what_was_there(context: Context,
     assert shelf.is_dir()
 
 
-def test_files_are_added_and_what_is_no_paper_is_told(context: Context) -> None:
+def test_files_are_added_and_what_is_not_a_paper_is_reported(context: Context) -> None:
     write_bibliography(context.folder / "more.bib", "Instruments of astronomy")
     added = workflow_nodes.add({"files": "more.bib", "papers": [{"no": "title"}], "shelf": "shelf"}, context)
     assert added["papers"] == 1

@@ -127,12 +127,12 @@ def test_list_shows_the_newest_first(made: Ask) -> None:
     assert len(made("list", "--limit", "1", "--json").json["universes"]) == 1
 
 
-def test_list_says_how_to_make_one_where_there_is_none(ask: Ask) -> None:
+def test_list_reports_how_to_make_one_where_there_is_none(ask: Ask) -> None:
     assert "universe new" in ask("list").out
     assert ask("list", "--json").json == {"universes": []}
 
 
-def test_send_tells_the_version_and_what_happened(made: Ask) -> None:
+def test_send_reports_the_version_and_what_happened(made: Ask) -> None:
     said = made("send", "u", json.dumps(add_star("b")), "--json").json
     assert said == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
     assert made("send", "u", json.dumps(add_star("c"))).out == "Version 5: starAdded c.\n"
@@ -169,7 +169,7 @@ def test_undo_restore_and_branch_go_back_and_are_history(made: Ask) -> None:
     assert made("branch", "u").out.startswith("Created ")
 
 
-def test_history_tells_every_entry_and_goes_on_after_a_version(made: Ask) -> None:
+def test_history_reports_every_entry_and_continues_after_a_version(made: Ask) -> None:
     made("undo", "u")
     said = made("history", "u", "--json").json["entries"]
     assert [one["version"] for one in said] == [1, 2, 3, 4]
@@ -192,7 +192,7 @@ def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
     assert made("show", "u", "--version", "1").out.splitlines()[-1] == "1 body"
 
 
-def test_show_tells_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
+def test_show_reports_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
     stars = {"sun": a_body("sun"), "stray": a_body("stray", "gone")}
     source = tmp_path / "state.json"
     source.write_text(json.dumps({**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}))
@@ -220,7 +220,7 @@ def test_what_is_exported_and_imported_is_exported_as_the_same_bytes(ask: Ask, t
     assert ask("export", "t").out == first.read_text()
 
 
-def test_cite_prints_the_sources_or_says_that_there_are_none(made: Ask) -> None:
+def test_cite_prints_the_sources_or_reports_that_there_are_none(made: Ask) -> None:
     made("new", "--from", "trappist-1", "--id", "t")
     told, said = made("cite", "t"), made("cite", "t", "--json").json
     assert told.out.startswith("@article{agol2021,")
@@ -232,7 +232,7 @@ def test_cite_prints_the_sources_or_says_that_there_are_none(made: Ask) -> None:
     assert made("cite", "u", "--json").json["sources"] == []
 
 
-def test_cite_tells_where_a_value_comes_from(ask: Ask) -> None:
+def test_cite_reports_where_a_value_comes_from(ask: Ask) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     cited = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
     assert "mass = 2.078414629e-06 solar masses" in cited
@@ -384,7 +384,7 @@ FAILING: Final[list[tuple[list[str], int, str]]] = [
 
 
 @pytest.mark.parametrize(("arguments", "code", "name"), FAILING, ids=[" ".join(one[0]) for one in FAILING])
-def test_every_failure_is_told_in_one_shape(
+def test_every_failure_is_reported_in_one_shape(
     made: Ask, tmp_path: Path, arguments: list[str], code: int, name: str
 ) -> None:
     (tmp_path / "file").write_text("no JSON")
@@ -415,7 +415,7 @@ def test_looking_at_a_database_named_in_the_settings_does_not_make_it(
     assert not (tmp_path / "none.db").exists()
 
 
-def test_new_makes_the_database_it_is_told(ask: Ask, tmp_path: Path) -> None:
+def test_new_makes_the_given_database(ask: Ask, tmp_path: Path) -> None:
     db = ("--db", f"sqlite:///{tmp_path}/mine.db")
     assert ask("new", "--id", "u", *db).code == 0
     assert [one["id"] for one in ask("list", *db, "--json").json["universes"]] == ["u"]

@@ -70,7 +70,7 @@ def ids(events: list[Event]) -> list[int | None]:
 
 
 @requirement("UN-24")
-async def test_a_command_is_told_with_its_version_as_id_and_its_events(client: httpx.AsyncClient) -> None:
+async def test_a_command_is_sent_with_its_version_as_id_and_its_events(client: httpx.AsyncClient) -> None:
     async with listening(client) as stream:
         assert stream.headers["Content-Type"].split(";")[0] == "text/event-stream"
         assert stream.headers["Cache-Control"] == "no-cache"
@@ -90,7 +90,7 @@ async def test_a_command_is_told_with_its_version_as_id_and_its_events(client: h
         assert stream.retry is not None
 
 
-async def test_a_refused_command_is_told_to_nobody(client: httpx.AsyncClient) -> None:
+async def test_a_refused_command_is_sent_to_no_listener(client: httpx.AsyncClient) -> None:
     async with listening(client) as stream:
         assert (await client.post("/universes/u/commands", json={"type": "removeStar", "id": "x"})).status_code == 422
         assert (await client.post("/universes/u/commands", json={"type": "explode"})).status_code == 400
@@ -99,7 +99,7 @@ async def test_a_refused_command_is_told_to_nobody(client: httpx.AsyncClient) ->
         assert ids(await stream.take(1)) == [1]
 
 
-async def test_a_list_is_told_one_by_one(client: httpx.AsyncClient) -> None:
+async def test_a_list_is_sent_one_by_one(client: httpx.AsyncClient) -> None:
     async with listening(client) as stream:
         await send(client, [add_star("a"), TICK, add_star("b")])
         events = await stream.take(3)
@@ -120,7 +120,7 @@ async def test_text_with_line_ends_stays_in_one_event(client: httpx.AsyncClient)
 
 class TestReplay:
     @pytest.mark.parametrize("how", ["since", "last"])
-    async def test_who_was_away_is_told_all_that_came_since_and_then_what_comes(
+    async def test_who_was_away_receives_all_that_came_since_and_then_what_comes(
         self, client: httpx.AsyncClient, how: str
     ) -> None:
         await send(client, [add_star(f"s{n}") for n in range(1, 11)])
@@ -133,21 +133,21 @@ class TestReplay:
             await send(client, TICK)
             assert ids(await stream.take(7)) == [5, 6, 7, 8, 9, 10, 11]
 
-    async def test_who_says_nothing_is_told_only_what_comes(self, client: httpx.AsyncClient) -> None:
+    async def test_a_listener_without_a_position_receives_only_new_events(self, client: httpx.AsyncClient) -> None:
         await send(client, [TICK] * 5)
         async with listening(client) as stream:
             await send(client, TICK)
             assert ids(await stream.take(1)) == [6]
 
     @pytest.mark.parametrize("how", [{"params": {"since": 6}}, {"headers": {"Last-Event-ID": "6"}}])
-    async def test_who_claims_to_know_more_than_there_is_is_told_so(
+    async def test_who_claims_to_know_more_than_there_is_is_reported(
         self, client: httpx.AsyncClient, how: dict[str, Any]
     ) -> None:
         await send(client, [TICK] * 5)
         answer = await client.get("/universes/u/events", **how)
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "version_not_found")
 
-    async def test_a_browser_that_reconnects_to_the_address_it_began_with_is_told_nothing_twice(
+    async def test_a_browser_that_reconnects_to_the_address_it_began_with_receives_nothing_twice(
         self, client: httpx.AsyncClient
     ) -> None:
         """It repeats the whole address, `since` too, and adds the id of the last event it was told of."""
@@ -157,7 +157,7 @@ class TestReplay:
             assert ids(await stream.take(1)) == [6]
 
     @pytest.mark.parametrize("how", ["since", "last"])
-    async def test_whoever_leaves_and_comes_back_again_and_again_misses_nothing_and_hears_nothing_twice(
+    async def test_a_listener_that_leaves_and_comes_back_again_and_again_misses_nothing_and_receives_nothing_twice(
         self, client: httpx.AsyncClient, how: str
     ) -> None:
         chance = random.Random(1572)
@@ -179,7 +179,9 @@ class TestReplay:
         assert ids(heard) == list(range(1, total + 1))
         assert {one.data["command"]["id"] for one in heard} == {f"s{n}" for n in range(total)}
 
-    async def test_who_is_thousands_behind_is_told_all_while_more_comes(self, client: httpx.AsyncClient) -> None:
+    async def test_who_is_thousands_behind_receives_everything_while_more_comes(
+        self, client: httpx.AsyncClient
+    ) -> None:
         for _ in range(5):
             await send(client, [TICK] * 600)
 
@@ -192,7 +194,9 @@ class TestReplay:
             assert ids(await stream.take(3_200)) == list(range(1, 3_201))
         await writing
 
-    async def test_who_falls_thousands_behind_while_listening_is_told_all(self, client: httpx.AsyncClient) -> None:
+    async def test_who_falls_thousands_behind_while_listening_receives_everything(
+        self, client: httpx.AsyncClient
+    ) -> None:
         note = "n" * 10_000
         async with listening(client) as stream:
             for start in range(0, 1_800, 100):
@@ -201,7 +205,7 @@ class TestReplay:
             assert ids(events) == list(range(1, 1_801))
             assert events[-1].data["command"]["id"] == "s1799"
 
-    async def test_after_a_restart_the_stream_goes_on_where_it_was_left(self, tmp_path: Path) -> None:
+    async def test_after_a_restart_the_stream_resumes_where_it_was_left(self, tmp_path: Path) -> None:
         async with server(tmp_path) as client, listening(client) as stream:
             await send(client, [TICK] * 7)
             await stream.take(3)
@@ -209,7 +213,7 @@ class TestReplay:
             await send(client, TICK)
             assert ids(await stream.take(5)) == [4, 5, 6, 7, 8]
 
-    async def test_a_damaged_entry_is_told_as_such_and_the_rest_as_it_was(self, tmp_path: Path) -> None:
+    async def test_a_damaged_entry_is_reported_as_such_and_the_rest_as_it_was(self, tmp_path: Path) -> None:
         async with server(tmp_path, snapshot_every=5) as client:
             for number in range(1, 8):
                 await send(client, add_star(f"s{number}"))
@@ -247,14 +251,14 @@ async def test_what_cannot_be_listened_to_is_refused_and_ends(
     assert await listeners(client) == 0
 
 
-async def test_a_stream_with_nothing_to_tell_says_so(tmp_path: Path) -> None:
+async def test_a_stream_without_events_sends_heartbeats(tmp_path: Path) -> None:
     async with server(tmp_path, heartbeat_s=0.1) as client, listening(client) as stream:
         assert await stream.comment(4) == ["connected", "heartbeat", "heartbeat", "heartbeat"]
         await send(client, TICK)
         assert ids(await stream.take(1)) == [1]
 
 
-async def test_all_listeners_hear_the_same_in_the_same_order(client: httpx.AsyncClient) -> None:
+async def test_all_listeners_receive_the_same_in_the_same_order(client: httpx.AsyncClient) -> None:
     async with AsyncExitStack() as leave:
         streams = [await leave.enter_async_context(listening(client)) for _ in range(10)]
         writing = asyncio.gather(*(send(client, add_star(f"s{n}")) for n in range(100)))
@@ -265,7 +269,7 @@ async def test_all_listeners_hear_the_same_in_the_same_order(client: httpx.Async
         assert await listeners(client) == 10
 
 
-async def test_a_listener_hears_only_its_own_universe(client: httpx.AsyncClient) -> None:
+async def test_a_listener_receives_only_its_own_universe(client: httpx.AsyncClient) -> None:
     async with listening(client) as stream:
         await client.post("/universes", json={"name": "Other", "id": "v"})
         for _ in range(5):
@@ -275,7 +279,7 @@ async def test_a_listener_hears_only_its_own_universe(client: httpx.AsyncClient)
         assert event.data["command"]["id"] == "mine"
 
 
-async def test_what_another_process_does_is_told_too(tmp_path: Path) -> None:
+async def test_what_another_process_does_is_sent_too(tmp_path: Path) -> None:
     async with server(tmp_path) as here, server(tmp_path) as there, listening(here, since=0) as stream:
         for number in range(10):
             await send((here, there)[number % 2], add_star(f"s{number}"))
@@ -361,7 +365,7 @@ def large(number: int) -> list[dict[str, Any]]:
 
 
 class TestStalling:
-    async def test_a_listener_that_takes_nothing_slows_nobody_and_is_dropped_and_can_catch_up(
+    async def test_a_listener_that_takes_nothing_slows_no_other_listener_and_is_dropped_and_can_catch_up(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         logger = logging.getLogger("universe.event_stream")  # also where another test has taken over the root logger
@@ -411,7 +415,7 @@ class TestStalling:
             finally:
                 stalled.socket.close()
 
-    async def test_a_listener_that_only_hears_heartbeats_is_not_dropped(self, tmp_path: Path) -> None:
+    async def test_a_listener_that_only_receives_heartbeats_is_not_dropped(self, tmp_path: Path) -> None:
         async with server(tmp_path, stall_s=0.1, heartbeat_s=0.05) as client, listening(client) as stream:
             await stream.comment(10)
             await send(client, TICK)
@@ -445,7 +449,7 @@ def is_connected_to(address: tuple[str, int]) -> bool:
     return any(row[2] == remote and row[3] == "01" for row in rows)
 
 
-async def test_a_thousand_events_at_once_are_told_in_pieces_that_are_whole_events(client: httpx.AsyncClient) -> None:
+async def test_a_thousand_events_at_once_are_sent_in_pieces_that_are_whole_events(client: httpx.AsyncClient) -> None:
     await send(client, [TICK] * 1_000)
     chunks: list[bytes] = []
     async with client.stream("GET", "/universes/u/events", params={"since": 0}) as response:

@@ -57,7 +57,7 @@ def page(site: httpx.Client, path: str) -> Page:
     return found
 
 
-def test_a_server_without_universes_says_how_to_make_one(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_a_server_without_universes_reports_how_to_make_one(tmp_path_factory: pytest.TempPathFactory) -> None:
     with served(tmp_path_factory.mktemp("empty")) as site:
         front = page(site, "/")
         assert "universe new" in front.text

@@ -42,7 +42,7 @@ def interrupted(served: Served) -> int:
     return served.child.wait(PROMPTLY)
 
 
-def test_it_says_where_it_is_in_one_line_and_answers_there(tmp_path: Path) -> None:
+def test_it_reports_where_it_is_in_one_line_and_answers_there(tmp_path: Path) -> None:
     with serving_process(tmp_path / "u.db", from_the_start=True) as served:
         answer = httpx.get(f"{served.url}/health", timeout=PROMPTLY)
         assert answer.status_code == 200
@@ -53,7 +53,7 @@ def test_it_says_where_it_is_in_one_line_and_answers_there(tmp_path: Path) -> No
         assert served.stderr == ""
 
 
-async def test_an_interrupt_ends_it_promptly_though_somebody_listens(tmp_path: Path) -> None:
+async def test_an_interrupt_ends_it_promptly_although_a_client_listens(tmp_path: Path) -> None:
     with serving_process(tmp_path / "u.db") as served:
         async with client_of(served.url) as client:
             assert (await client.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
@@ -79,7 +79,7 @@ def no_server(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("address_in", [no_database, no_folder, no_server])
-def test_a_database_that_cannot_be_opened_is_told_in_two_lines_before_anything_else(
+def test_a_database_that_cannot_be_opened_is_reported_in_two_lines_before_anything_else(
     tmp_path: Path, address_in: Callable[[Path], str]
 ) -> None:
     done = refused(tmp_path, "--port", "0", "--db", address_in(tmp_path))
@@ -90,7 +90,7 @@ def test_a_database_that_cannot_be_opened_is_told_in_two_lines_before_anything_e
     assert "open-sesame-42" not in done.stderr
 
 
-def test_a_database_that_cannot_be_opened_is_told_in_one_line_of_json(tmp_path: Path) -> None:
+def test_a_database_that_cannot_be_opened_is_reported_in_one_line_of_json(tmp_path: Path) -> None:
     done = refused(tmp_path, "--port", "0", "--db", no_database(tmp_path), "--json")
     assert done.returncode == 5
     (line,) = done.stdout.splitlines()
@@ -115,7 +115,7 @@ def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
     return answer
 
 
-def test_a_port_that_is_taken_is_told(told: Told, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(told: Told, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, error = told("--port", str(port))

@@ -90,7 +90,7 @@ def told(events: list[Event]) -> list[tuple[int | None, str]]:
     return [(event.id, event.data["command"]["id"]) for event in events]
 
 
-async def test_commands_to_both_are_all_kept_once_and_told_by_both_in_one_order(urls: tuple[str, str]) -> None:
+async def test_commands_to_both_are_all_stored_once_and_sent_by_both_in_one_order(urls: tuple[str, str]) -> None:
     async with both(urls) as (one, other), AsyncExitStack() as streams:
         heard: list[Listener] = [await streams.enter_async_context(listening(client)) for client in (one, other)]
         async with asyncio.timeout(SOON):

@@ -139,7 +139,7 @@ async def test_parts_of_a_state_and_earlier_versions_are_read(context: Context) 
     assert (part["not_found"], part["version"], part["state"]["time"]) == (["ghost"], 3, 4)
 
 
-async def test_a_run_that_is_gone_on_with_neither_makes_nor_sends_anything_twice(context: Context) -> None:
+async def test_a_run_that_is_resumed_neither_makes_nor_sends_anything_twice(context: Context) -> None:
     params = {"create": True, "from": "trappist-1", "command": [add_star("nova"), TICK]}
     first = await workflow_nodes.command(params, context)
     again = await workflow_nodes.command(params, context)
@@ -160,7 +160,7 @@ async def test_the_same_command_from_another_place_is_another_command(context: C
     assert (await workflow_nodes.command(params, replace(context, **other)))["version"] == 2
 
 
-async def test_another_command_from_the_same_place_is_another_command_unless_a_key_says_otherwise(
+async def test_another_command_from_the_same_place_is_another_command_unless_a_key_is_given(
     context: Context,
 ) -> None:
     await made(context)

@@ -52,7 +52,7 @@ def papers_on(shelf: Path) -> dict[str, dict[str, Any]]:
     return said
 
 
-def test_files_of_every_kind_become_papers_and_the_report_tells_all(folder: Path) -> None:
+def test_files_of_every_kind_become_papers_and_the_report_is_complete(folder: Path) -> None:
     target = folder.parent / "shelf"
     report = build_shelf([folder], target)
     assert (report.papers, report.entries, report.merged, report.with_source) == (2, 4, 2, 1)
@@ -121,7 +121,7 @@ def test_two_papers_that_claim_one_bibtex_key_have_two_ids_and_none_is_lost(tmp_
     assert make_paper_id("bib:k") in said
 
 
-def test_a_translation_that_belongs_to_nobody_is_told_of_and_makes_no_paper(tmp_path: Path) -> None:
+def test_a_translation_that_belongs_to_no_paper_is_reported_and_makes_no_paper(tmp_path: Path) -> None:
     put(tmp_path / "in", "fish.zh.md", "鱼。")
     put(tmp_path / "in", "refs.bib", BIB)
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf")
@@ -136,7 +136,7 @@ def test_an_empty_folder_is_refused_and_makes_no_shelf(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
-def test_progress_is_told_from_reading_to_the_index(folder: Path) -> None:
+def test_progress_is_reported_from_reading_to_the_index(folder: Path) -> None:
     told: list[tuple[str, int, int]] = []
 
     def tell(phase: str, done: int, total: int) -> None:
@@ -147,7 +147,7 @@ def test_progress_is_told_from_reading_to_the_index(folder: Path) -> None:
     assert all(done <= total or not total for _, done, total in told)
 
 
-def test_summaries_are_put_on_the_shelf_and_those_of_nobody_are_told_of(folder: Path, tmp_path: Path) -> None:
+def test_summaries_are_put_on_the_shelf_and_those_of_no_paper_are_reported(folder: Path, tmp_path: Path) -> None:
     put(tmp_path / "sums", "deep/fish2019.json", '{"text": "A zebrafish appears."}')
     put(tmp_path / "sums", "deep/nobody.json", "{}")
     report = build_shelf([folder], tmp_path / "shelf", summaries=tmp_path / "sums")

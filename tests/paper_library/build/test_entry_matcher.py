@@ -194,7 +194,7 @@ def test_any_order_gives_the_same_papers_where_titles_are_the_same(entries: list
     assert _same_in_any_order(entries, order)
 
 
-def test_an_entry_that_says_little_does_not_make_one_of_two_papers() -> None:
+def test_an_entry_with_little_metadata_does_not_make_one_of_two_papers() -> None:
     one, other, little = BETWEEN
     assert not any({"a.bib:1", "b.bib:1"} <= set(group) for group in group_origins([one, little, other]))
 

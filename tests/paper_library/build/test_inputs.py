@@ -57,7 +57,7 @@ def test_a_file_is_called_the_same_whichever_argument_names_it_first(folder: Pat
     assert origins(find_inputs([folder, file])[0]) == origins(find_inputs([file, folder])[0])
 
 
-def test_what_is_not_read_is_told_with_its_suffix(folder: Path) -> None:
+def test_what_is_not_read_is_reported_with_its_suffix(folder: Path) -> None:
     put(folder, "a.docx", "x")
     put(folder, "README", "x")
     inputs, problems = find_inputs([folder])
@@ -112,7 +112,7 @@ def test_a_translation_without_an_original_waits_for_an_entry_of_its_name(folder
     assert (entry.title, entry.identifiers, entry.translations) == ("", {"stem": "fish2019"}, {"zh": "它们游泳。"})
 
 
-def test_an_empty_translation_is_told_of(folder: Path) -> None:
+def test_an_empty_translation_is_reported(folder: Path) -> None:
     put(folder, "fish2019.zh.md", "")
     (found,) = find_inputs([folder])[0][0].read()
     assert isinstance(found, Problem)

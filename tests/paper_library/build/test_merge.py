@@ -14,7 +14,7 @@ def one_paper(*entries: object) -> Paper:
     return merge_entries([(entry, make_keys(entry)) for entry in entries])  # pyright: ignore[reportArgumentType]
 
 
-def test_each_entry_fills_in_what_the_better_one_does_not_say() -> None:
+def test_each_entry_fills_in_what_the_better_one_lacks() -> None:
     paper = one_paper(
         make_entry("fish.md", "deep fish", source="# Fish", year=2020, abstract="From the file.", tags=["a"]),
         make_entry(
@@ -80,7 +80,7 @@ def test_the_id_of_a_paper_without_identifiers_follows_from_its_facts() -> None:
     assert paper.paper_id == make_paper_id(f"meta:{meta}")
 
 
-def test_an_id_given_out_before_is_kept_when_a_stronger_key_comes() -> None:
+def test_an_id_given_out_before_is_preserved_when_a_stronger_key_comes() -> None:
     old = make_entry("a.bib:1", bibkey="fish2019", paper_id="a" * 32)
     paper = one_paper(old, make_entry("b.bib:1", doi="10.1000/x"))
     assert paper.paper_id == "a" * 32
@@ -100,7 +100,7 @@ def test_every_key_of_every_entry_leads_to_the_paper() -> None:
     assert len(paper.keys) == len(set(paper.keys))
 
 
-def test_summaries_and_translations_of_all_entries_are_kept() -> None:
+def test_summaries_and_translations_of_all_entries_are_preserved() -> None:
     paper = one_paper(
         make_entry("a.md", summaries={"deep": 1}, translations={"zh": "一"}),
         make_entry("b.md", summaries={"simple": 2, "deep": 3}, translations={"de": "eins"}, preferred_summary="simple"),

@@ -50,7 +50,7 @@ def test_the_reply_has_everything_that_is_known_in_the_order_it_was_given() -> N
     assert [SOURCE[heading["offset"] :].splitlines()[0] for heading in said["outline"]] == ["# Fish", "## Deep ones"]
 
 
-def test_a_paper_that_says_nothing_of_itself_has_every_key_all_the_same() -> None:
+def test_a_paper_without_metadata_has_every_key_all_the_same() -> None:
     assert reply(make_entry("a.md", "Bare")).keys() == reply(make_entry("a.md", "Full", source=SOURCE, year=1)).keys()
 
 
@@ -82,7 +82,7 @@ def test_a_template_named_in_another_script_still_has_a_name() -> None:
     assert all(reply(make_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
 
 
-def test_two_templates_whose_names_become_one_are_both_kept() -> None:
+def test_two_templates_whose_names_become_one_are_both_preserved() -> None:
     said = reply(make_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
     assert len(said["available_summary_templates"]) == 3
 

@@ -129,7 +129,7 @@ def test_a_summary_that_a_person_called_default_survives_an_update(tmp_path: Pat
     assert "Own words." in updated(tmp_path / "shelf").summary("bird2020")
 
 
-def test_an_asset_that_was_lost_or_changed_is_told_of_and_the_rest_is_kept(shelf: Path) -> None:
+def test_an_asset_that_was_lost_or_changed_is_reported_and_the_rest_is_preserved(shelf: Path) -> None:
     for path in (shelf / "static" / "source").rglob("*.md"):
         path.write_text("# Changed")
     problem, _, entry = list[Any](entries_of_shelf(shelf))
@@ -138,6 +138,6 @@ def test_an_asset_that_was_lost_or_changed_is_told_of_and_the_rest_is_kept(shelf
     assert (entry.origin, entry.source, entry.translations) == ("fish2019.md", "", {"zh": "它们游泳。"})
 
 
-def test_what_is_no_shelf_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_a_shelf_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ShelfNotFound):
         list(entries_of_shelf(tmp_path / "nowhere"))

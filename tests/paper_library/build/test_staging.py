@@ -58,7 +58,7 @@ def test_a_failure_inside_leaves_the_old_one_and_no_trace(target: Path, failure:
     assert (content_of(target), beside(target)) == ("old", [])
 
 
-def test_whoever_holds_the_old_folder_open_keeps_reading_it(target: Path) -> None:
+def test_a_reader_that_holds_the_old_folder_open_keeps_reading_it(target: Path) -> None:
     shelve(target, "old")
     with (target / MANIFEST).open() as held:
         shelve(target, "new")
@@ -147,7 +147,7 @@ def test_after_a_build_the_next_may_begin(target: Path) -> None:
     assert content_of(target) == "next"
 
 
-def test_what_is_no_shelf_is_never_replaced(target: Path) -> None:
+def test_what_is_not_a_shelf_is_never_replaced(target: Path) -> None:
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
     with pytest.raises(ShelfExists), stage_folder(target):

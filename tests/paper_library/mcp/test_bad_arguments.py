@@ -109,7 +109,7 @@ def test_an_id_that_cannot_be_one_is_refused_without_repeating_it(library: Calle
 
 @pytest.mark.parametrize("template", [" ", "../default", "default/..", "\x00", "DEEP_READ", "x" * 400])
 @requirement("PL-16")
-def test_a_template_nobody_wrote_is_not_available(library: Caller, template: str) -> None:
+def test_an_unknown_template_is_not_available(library: Caller, template: str) -> None:
     error = library.failure("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template=template)
     assert error["code"] == "template_not_available"
     assert len(str(error)) < 1_500

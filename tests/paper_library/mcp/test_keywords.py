@@ -50,7 +50,7 @@ def test_keywords_of_any_script_are_found(library: Caller, keyword: str) -> None
 
 
 @requirement("PL-9", "PL-18")
-def test_ten_come_unless_told_otherwise_newest_first(library: Caller) -> None:
+def test_ten_come_by_default_newest_first(library: Caller) -> None:
     page = library.answer("search_papers_by_keyword", keyword="gravel")
     assert (len(page["results"]), page["limit"], page["total"], page["next_offset"]) == (
         10,
@@ -66,7 +66,7 @@ def test_ten_come_unless_told_otherwise_newest_first(library: Caller) -> None:
 
 
 @requirement("PL-9")
-def test_an_unknown_keyword_is_no_error(library: Caller) -> None:
+def test_an_unknown_keyword_is_not_an_error(library: Caller) -> None:
     page = library.answer("search_papers_by_keyword", keyword="phlogiston")
     assert (page["results"], page["total"], page["next_offset"]) == ([], 0, None)
     assert any("search_papers" in note for note in page["interpreted_query"]["ignored"])

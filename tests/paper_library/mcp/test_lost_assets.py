@@ -136,7 +136,7 @@ def test_a_file_that_comes_back_is_served_again(shelf_copy: Path) -> None:
         assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.strip_front_matter(inputs.ATTENTION)
 
 
-def test_callers_are_told_nothing_of_folders(damaged: Path) -> None:
+def test_callers_receive_no_folder_names(damaged: Path) -> None:
     with serve_library(LibraryConfig(shelf=damaged)) as caller:
         results = [said(caller) for said in FAILING]
     for told in results:

@@ -39,7 +39,7 @@ def test_what_is_not_json_is_a_parse_error(library: Caller, body: bytes) -> None
         {"jsonrpc": "2.0", "id": 1.5, "method": "ping"},
     ],
 )
-def test_json_that_is_no_message_is_an_invalid_request(library: Caller, body: Any) -> None:
+def test_json_that_is_not_a_message_is_an_invalid_request(library: Caller, body: Any) -> None:
     status, code, request_id = error_of(library, body)
     assert (status, code) == (400, -32600)
     assert request_id in (None, 1)
@@ -47,7 +47,7 @@ def test_json_that_is_no_message_is_an_invalid_request(library: Caller, body: An
 
 @requirement("PL-1")
 @pytest.mark.parametrize("method", ["papers/list", "tools/calls", "", "server/discover", "x" * 10_000])
-def test_an_unknown_method_is_said_to_be_unknown(library: Caller, method: str) -> None:
+def test_an_unknown_method_is_reported_as_unknown(library: Caller, method: str) -> None:
     assert error_of(library, request(method, id="q")) == (200, -32601, "q")
 
 
@@ -63,7 +63,7 @@ def test_an_unknown_method_is_said_to_be_unknown(library: Caller, method: str) -
         ("initialize", {"protocolVersion": "2025-11-25"}),
     ],
 )
-def test_parameters_that_do_not_fit_the_method_are_said_not_to(library: Caller, method: str, params: Any) -> None:
+def test_parameters_that_do_not_fit_the_method_are_reported(library: Caller, method: str, params: Any) -> None:
     assert error_of(library, request(method, params, id=9)) == (200, -32602, 9)
 
 

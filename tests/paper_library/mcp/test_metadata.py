@@ -33,7 +33,7 @@ def id_from(key: str) -> str:
 
 
 @requirement("PL-10")
-def test_everything_known_is_told_in_the_order_and_case_it_was_given(library: Caller) -> None:
+def test_everything_known_is_reported_in_the_order_and_case_it_was_given(library: Caller) -> None:
     said = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
     assert said.keys() >= KEYS
     assert said["title"] == "Attention for Weather: Transformers on Rain Radar"
@@ -58,7 +58,7 @@ def test_the_templates_are_listed_and_the_preferred_one_is_among_them(library: C
 
 
 @requirement("PL-10")
-def test_the_outline_says_where_in_the_source_each_section_begins(library: Caller) -> None:
+def test_the_outline_reports_where_in_the_source_each_section_begins(library: Caller) -> None:
     said = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
     source = inputs.strip_front_matter(inputs.ATTENTION)
     assert [(one["level"], one["title"]) for one in said["outline"]] == [
@@ -74,7 +74,7 @@ def test_the_outline_says_where_in_the_source_each_section_begins(library: Calle
 
 
 @requirement("PL-10")
-def test_a_paper_without_source_says_so(library: Caller) -> None:
+def test_a_missing_source_is_reported(library: Caller) -> None:
     said = library.answer("get_paper_metadata", paper_id=inputs.SOURCELESS)
     assert (said["has_source"], said["source_chars"], said["outline"], said["translations"]) == (False, 0, [], [])
 

@@ -61,7 +61,7 @@ def test_pages_of_this_machine_may_call(library: Caller, origin: str) -> None:
 
 
 @requirement("PL-7")
-def test_a_caller_that_is_no_page_may_call(library: Caller) -> None:
+def test_a_caller_that_is_not_a_page_may_call(library: Caller) -> None:
     response = library.post(PING)
     assert "origin" not in response.request.headers
     assert response.status_code == 200

@@ -57,7 +57,7 @@ def test_every_structured_reply_fits_its_schema(library: Caller) -> None:
             check(published[name], library.answer(name, **arguments))
 
 
-def test_a_schema_says_enough_to_refuse_another_reply(library: Caller) -> None:
+def test_a_schema_is_strict_enough_to_refuse_another_reply(library: Caller) -> None:
     published = schemas(library)
     page = library.answer("search_papers", query="rain radar")
     for name in STRUCTURED:
@@ -83,7 +83,9 @@ def test_a_failure_has_the_error_shape_and_no_structured_content(
     assert "structuredContent" not in library.call(name, **arguments)
 
 
-def test_what_the_search_says_of_a_match_reaches_the_client(library: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_search_reports_of_a_match_reaches_the_client(
+    library: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain = engine.Page.as_dict
     match = {"matched_fields": ["title", "text"], "section": "Results", "offset": 17}
 

@@ -64,7 +64,7 @@ def test_a_source_is_the_markdown_character_for_character(library: Caller, paper
 
 @requirement("PL-12", "PL-15")
 @pytest.mark.parametrize("arguments", [{}, {"max_chars": None}])
-def test_a_long_source_is_cut_at_20000_characters_unless_max_chars_says_otherwise(
+def test_a_long_source_is_cut_at_20000_characters_unless_max_chars_is_given(
     library: Caller, arguments: dict[str, None]
 ) -> None:
     whole = inputs.make_long_text()

@@ -142,7 +142,7 @@ def test_every_kind_of_resource_can_be_read_on(library: Caller, attention: str, 
     "query",
     ["offset=-1", "offset=x", "offset=", "offset=999999999", "offset=1&offset=2", "max_chars=3", "paper_id=clang"],
 )
-def test_an_offset_that_is_none_is_refused(library: Caller, attention: str, query: str) -> None:
+def test_an_offset_that_is_invalid_is_refused(library: Caller, attention: str, query: str) -> None:
     error = library.resource_failure(f"paper://{attention}/source?{query}")
     assert error["code"] == "invalid_argument"
 
@@ -159,7 +159,7 @@ def test_an_offset_that_is_none_is_refused(library: Caller, attention: str, quer
         ("paper://oztuerk2021attention/translation/tlh", "translation_not_available", {"lang": "tlh"}),
     ],
 )
-def test_a_read_that_fails_says_how_with_the_ids_concerned(
+def test_a_read_that_fails_reports_how_with_the_ids_concerned(
     library: Caller, uri: str, code: str, ids: dict[str, str]
 ) -> None:
     error = library.resource_failure(uri)

@@ -34,7 +34,7 @@ def titles(page: dict[str, Any]) -> list[str]:
 
 
 @requirement("PL-8")
-def test_matches_come_with_the_best_first_and_say_where_they_matched(library: Caller) -> None:
+def test_matches_come_with_the_best_first_and_report_where_they_matched(library: Caller) -> None:
     page = library.answer("search_papers", query="rain radar")
     assert page.keys() >= PAGE
     assert titles(page) == [ATTENTION, PORTING]
@@ -49,7 +49,7 @@ def test_matches_come_with_the_best_first_and_say_where_they_matched(library: Ca
 
 
 @requirement("PL-8")
-def test_ten_results_come_unless_told_otherwise_and_the_rest_is_a_page_away(library: Caller) -> None:
+def test_ten_results_come_by_default_and_the_rest_is_a_page_away(library: Caller) -> None:
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
@@ -116,7 +116,7 @@ def test_symbols_that_make_the_name_are_not_dropped(library: Caller) -> None:
         ("title:silent", [SILENT]),
     ],
 )
-def test_the_query_language_means_what_it_says(library: Caller, query: str, found: list[str]) -> None:
+def test_the_query_language_follows_its_description(library: Caller, query: str, found: list[str]) -> None:
     assert sorted(titles(library.answer("search_papers", query=query))) == sorted(found)
 
 
@@ -141,19 +141,19 @@ def test_the_query_language_means_what_it_says(library: Caller, query: str, foun
         "'; --",
     ],
 )
-def test_nothing_in_a_query_is_an_error_and_the_reply_says_how_it_was_read(library: Caller, query: str) -> None:
+def test_nothing_in_a_query_is_an_error_and_the_reply_reports_how_it_was_read(library: Caller, query: str) -> None:
     page = library.answer("search_papers", query=query)
     assert page["interpreted_query"].keys() >= {"terms", "filters", "ignored"}
 
 
-def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reply_says_so(library: Caller) -> None:
+def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reply_reports_it(library: Caller) -> None:
     page = library.answer("search_papers", query='"tidally silent"')
     assert titles(page) == [SILENT]
     assert any("tidally silent" in reason for reason in page["interpreted_query"]["ignored"])
     assert library.answer("search_papers", query='"silent orbits"')["interpreted_query"]["ignored"] == []
 
 
-def test_a_filter_is_told_apart_from_words(library: Caller) -> None:
+def test_a_filter_is_distinguished_from_words(library: Caller) -> None:
     read = library.answer("search_papers", query="radar year:2019..2023")["interpreted_query"]
     assert read["terms"] == ["radar"]
     assert "year" in read["filters"]

@@ -161,7 +161,7 @@ def test_a_static_server_that_recovers_is_used_again(rich_shelf: Path, bare_shel
         assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.strip_front_matter(inputs.ATTENTION)
 
 
-def test_a_silent_static_server_holds_up_nobody_else(bare_shelf: Path) -> None:
+def test_a_silent_static_server_delays_no_other_client(bare_shelf: Path) -> None:
     with (
         static_server(bad.silence) as server,
         serve_library(LibraryConfig(shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=15)) as caller,

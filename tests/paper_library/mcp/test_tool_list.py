@@ -47,7 +47,7 @@ def test_a_client_sees_the_six_specified_tools_and_two_more(tools: dict[str, dic
 
 
 @requirement("PL-6")
-def test_every_tool_has_a_title_of_its_own_and_says_when_to_use_it(tools: dict[str, dict[str, Any]]) -> None:
+def test_every_tool_has_a_title_of_its_own_and_states_when_to_use_it(tools: dict[str, dict[str, Any]]) -> None:
     assert len({tool["title"].strip() for tool in tools.values()} - {""}) == len(tools)
     for name, tool in tools.items():
         description = tool["description"]
@@ -80,7 +80,7 @@ def test_every_argument_is_described_and_unknown_ones_are_shut_out(tools: dict[s
             assert described.get("description") or "enum" in described, (name, argument)
 
 
-def test_every_tool_says_that_it_only_reads(tools: dict[str, dict[str, Any]]) -> None:
+def test_every_tool_declares_that_it_only_reads(tools: dict[str, dict[str, Any]]) -> None:
     for tool in tools.values():
         assert tool["annotations"]["readOnlyHint"] is True
         assert tool["annotations"]["idempotentHint"] is True

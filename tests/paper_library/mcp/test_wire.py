@@ -135,7 +135,7 @@ def test_versions_without_batches_refuse_them(library: Caller, version: str) -> 
     "accept",
     [None, "*/*", "application/json", "application/*", "text/event-stream, application/json", "text/html, */*;q=0.1"],
 )
-def test_whoever_takes_json_gets_it(library: Caller, accept: str | None) -> None:
+def test_a_client_that_accepts_json_gets_it(library: Caller, accept: str | None) -> None:
     with httpx.Client(base_url=library.url, timeout=20) as client:
         del client.headers["accept"]
         response = client.post("/mcp", json=PING, headers={"accept": accept} if accept else {})
@@ -143,7 +143,7 @@ def test_whoever_takes_json_gets_it(library: Caller, accept: str | None) -> None
 
 
 @pytest.mark.parametrize("accept", ["text/html", "text/event-stream", "application/json;q=0"])
-def test_whoever_excludes_json_is_told_that_there_is_nothing_else(library: Caller, accept: str) -> None:
+def test_a_client_that_excludes_json_is_answered_that_only_json_exists(library: Caller, accept: str) -> None:
     response = library.post(PING, accept=accept)
     assert response.status_code == 406
     assert response.json()["error"]["code"] == "not_acceptable"
@@ -155,13 +155,13 @@ def test_the_type_of_the_body_may_have_parameters_and_any_case(library: Caller, 
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""])
-def test_a_body_that_is_not_said_to_be_json_is_refused(library: Caller, content_type: str) -> None:
+def test_a_body_without_a_json_content_type_is_refused(library: Caller, content_type: str) -> None:
     response = library.post(PING, content_type=content_type)
     assert response.status_code in (400, 415)
     assert response.json()["error"]["code"] == "unsupported_media_type"
 
 
-def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_told(rich_shelf: Path) -> None:
+def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_declared(rich_shelf: Path) -> None:
     fits = request("tools/call", {"name": "search_papers", "arguments": {"query": "rain"}})
     with serve_library(LibraryConfig(shelf=rich_shelf, body_limit=1_000)) as caller:
         told = caller.post(request("ping", {"padding": "x" * 1_000}))

@@ -44,7 +44,7 @@ def broken(report: BuildReport) -> dict[str, str]:
     return {problem.origin: problem.reason for problem in report.problems if problem.kind == "broken"}
 
 
-def test_a_target_that_is_no_shelf_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_a_target_that_is_not_a_shelf_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Star")
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
@@ -62,7 +62,7 @@ def test_a_target_that_is_a_file_is_left_alone(capsys: Capture, inputs: Path, ta
     assert target.read_text() == "years of work"
 
 
-def test_a_target_below_a_file_is_refused_and_told_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_a_target_below_a_file_is_refused_and_reported_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
     target.write_text("a file")
     done = call_command(
         capsys, "build", write_bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json"
@@ -71,7 +71,7 @@ def test_a_target_below_a_file_is_refused_and_told_as_such(capsys: Capture, inpu
     assert target.read_text() == "a file"
 
 
-def test_a_target_below_a_file_is_told_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_a_target_below_a_file_is_reported_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
     target.write_text("a file")
     done = call_command(
         capsys, "build", write_bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json"
@@ -116,7 +116,7 @@ def test_missing_inputs_leave_the_old_shelf_as_it_was(capsys: Capture, inputs: P
     assert list_file_stats(target) == before
 
 
-def test_broken_files_are_told_with_reasons_and_the_others_are_shelved(inputs: Path, target: Path) -> None:
+def test_broken_files_are_reported_with_reasons_and_the_others_are_shelved(inputs: Path, target: Path) -> None:
     write_bibliography(inputs / "good.bib", "Star")
     (inputs / "unbalanced.bib").write_text("@article{a, title={Open {brace}, year=1600}\n@book{b, title={After it}}\n")
     (inputs / "latin.bib").write_bytes("@book{c, title={Über die Säule}, author={Müller, Jörg}}".encode("latin-1"))
@@ -136,14 +136,14 @@ def test_broken_files_are_told_with_reasons_and_the_others_are_shelved(inputs: P
     assert verify_shelf(target).is_intact
 
 
-def test_a_file_that_is_a_pipe_is_told_and_does_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
+def test_a_file_that_is_a_pipe_is_reported_and_does_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
     os.mkfifo(inputs / "pipe.bib")
     report = build_shelf([inputs / "pipe.bib", write_bibliography(inputs / "good.bib", "Star")], target)
     assert [(problem.origin, problem.kind) for problem in report.problems] == [("pipe.bib", "skipped")]
     assert report.papers == 1
 
 
-def test_a_link_that_leads_nowhere_is_told(inputs: Path, target: Path) -> None:
+def test_a_link_that_leads_nowhere_is_reported(inputs: Path, target: Path) -> None:
     write_bibliography(inputs / "good.bib", "Star")
     (inputs / "gone.bib").symlink_to(inputs / "nowhere.bib")
     report = build_shelf([inputs], target)
@@ -169,7 +169,7 @@ def unprivileged(tmp_path: Path) -> Generator[Path]:
         shutil.rmtree(folder)
 
 
-def test_an_unreadable_file_is_told_and_the_others_are_shelved(unprivileged: Path) -> None:
+def test_an_unreadable_file_is_reported_and_the_others_are_shelved(unprivileged: Path) -> None:
     inputs = unprivileged / "inputs"
     inputs.mkdir()
     write_bibliography(inputs / "good.bib", "Star")
@@ -179,7 +179,7 @@ def test_an_unreadable_file_is_told_and_the_others_are_shelved(unprivileged: Pat
     assert all_titles(unprivileged / "shelf") == {"Star"}
 
 
-def test_an_unreadable_folder_is_told_and_the_others_are_shelved(unprivileged: Path) -> None:
+def test_an_unreadable_folder_is_reported_and_the_others_are_shelved(unprivileged: Path) -> None:
     inputs = unprivileged / "inputs"
     inputs.mkdir()
     write_bibliography(inputs / "good.bib", "Star")
@@ -214,7 +214,7 @@ def test_hostile_file_names_are_read_like_others(inputs: Path, target: Path) -> 
         assert json.dumps(library.metadata(hit["paper_id"]))
 
 
-def test_a_skipped_file_whose_name_is_no_text_is_told_in_json(inputs: Path, target: Path) -> None:
+def test_a_skipped_file_whose_name_is_not_text_is_reported_in_json(inputs: Path, target: Path) -> None:
     write_bibliography(inputs / "good.bib", "Star")
     (inputs / os.fsdecode(b"bad\xff.exe")).write_text("x")
     done = run_process("build", inputs, "-o", target, "--json", cwd=inputs.parent)
@@ -287,7 +287,7 @@ def test_the_same_inputs_under_another_folder_give_the_same_build_id(inputs: Pat
     assert build_shelf([inputs], tmp_path / "one").build_id == build_shelf([other], tmp_path / "two").build_id
 
 
-def test_summaries_that_fit_no_paper_or_are_no_json_are_told(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_summaries_that_fit_no_paper_or_are_not_json_are_reported(capsys: Capture, inputs: Path, target: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Star", "Comet")
     summaries = inputs / "summaries" / "deep_read"
     summaries.mkdir(parents=True)

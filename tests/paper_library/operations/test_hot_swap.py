@@ -112,7 +112,7 @@ def served_text(served: ServerProcess, paper: str) -> str:
     return answer.text
 
 
-def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_says_so(
+def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_reports_it(
     tmp_path: Path, shelf: Path
 ) -> None:
     other = tmp_path / "other"

@@ -88,7 +88,7 @@ def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.Capture
     assert not folder.exists()
 
 
-def test_a_build_may_go_on_beside_that_of_another_shelf(inputs: Path, shelves: Path) -> None:
+def test_a_build_may_run_beside_that_of_another_shelf(inputs: Path, shelves: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Comet")
     with stage_folder(shelves / "one") as folder:
         (folder / "manifest.json").write_text("{}")
@@ -139,7 +139,7 @@ def test_a_full_disk_leaves_the_old_shelf_whole_and_nothing_beside_it(inputs: Pa
 
 
 @pytest.mark.parametrize("size", LIMITS.values(), ids=LIMITS.keys())
-def test_a_full_disk_is_told_as_such(inputs: Path, shelves: Path, size: int) -> None:
+def test_a_full_disk_is_reported_as_such(inputs: Path, shelves: Path, size: int) -> None:
     done = _built_with_a_full_disk(inputs, shelves / "shelf", size)
     assert done.code == 5
     assert done.error["code"] != "internal_error"

@@ -27,7 +27,7 @@ def test_no_input_can_choose_a_paper_id_or_a_file_name(tmp_path: Path) -> None:
     assert Library.open(tmp_path / "shelf").metadata(hit["paper_id"])["identifiers"] == {}
 
 
-def test_a_place_on_the_owners_machine_is_no_address_of_a_paper(tmp_path: Path) -> None:
+def test_a_place_on_the_owners_machine_is_not_an_address_of_a_paper(tmp_path: Path) -> None:
     paper: dict[str, object] = {"title": "Deep Fish", "url": "file:///home/ada/x.pdf"}
     build_shelf([write(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")

@@ -101,7 +101,7 @@ def test_a_retraction_is_in_the_metadata_with_all_notices(retracted: Library) ->
     assert said["notices"] == [RETRACTION, CORRECTION]
 
 
-def test_a_search_result_says_that_a_paper_is_retracted_and_filters_by_it(retracted: Library) -> None:
+def test_a_search_result_reports_that_a_paper_is_retracted_and_filters_by_it(retracted: Library) -> None:
     (hit,) = retracted.search("children")["results"]
     assert hit["retracted"] is True
     assert retracted.search("is:retracted")["total"] == 1
@@ -116,7 +116,7 @@ def test_a_paper_that_is_only_corrected_is_not_retracted(tmp_path: Path) -> None
     assert library.metadata(hit["paper_id"])["retraction"] is None
 
 
-def test_show_and_bibtex_say_that_a_paper_is_retracted(
+def test_show_and_bibtex_report_that_a_paper_is_retracted(
     retracted: Library, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = call_command(capsys, "show", tmp_path / "shelf", "lovelace")
@@ -126,7 +126,7 @@ def test_show_and_bibtex_say_that_a_paper_is_retracted(
     assert "retracted" in call_command(capsys, "search", tmp_path / "shelf", "children").out
 
 
-def test_a_retraction_is_told_in_the_entry_that_its_owner_wrote_too(tmp_path: Path) -> None:
+def test_a_retraction_is_reported_in_the_entry_that_its_owner_wrote_too(tmp_path: Path) -> None:
     for note in ("", "  note = {Read twice},\n"):
         bibtex = f"@article{{own, title={{Ileal hyperplasia in children}},\n{note}  year=1998}}"
         library = shelved(tmp_path, "found.json", exported(found(), retraction=RETRACTION, bibtex=bibtex))

@@ -53,7 +53,7 @@ def test_an_address_that_others_can_reach_needs_a_token(
     assert not_listening == []
 
 
-def test_insecure_lets_others_reach_it_and_says_so(
+def test_insecure_lets_others_reach_it_and_reports_it(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure")
@@ -62,7 +62,7 @@ def test_insecure_lets_others_reach_it_and_says_so(
     assert [run["host"] for run in not_listening] == ["0.0.0.0"]
 
 
-def test_insecure_is_said_out_loud_beside_json_too(
+def test_insecure_is_reported_beside_json_too(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure", "--json")
@@ -78,7 +78,7 @@ def test_an_address_of_this_machine_needs_no_token(
     assert len(not_listening) == 1
 
 
-def test_a_port_that_is_taken_is_told(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
+def test_a_port_that_is_taken_is_reported(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = call_command(capsys, "serve", shelf, "--port", str(port), "--json")
@@ -87,7 +87,7 @@ def test_a_port_that_is_taken_is_told(capsys: Capture, shelf: Path, not_listenin
     assert not_listening == []
 
 
-def test_a_host_that_is_none_is_told(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
+def test_a_host_that_is_invalid_is_reported(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
     done = call_command(capsys, "serve", shelf, "--host", "no.such.host.invalid", "--insecure", "--port", "0", "--json")
     assert (done.code, done.error["code"]) == (5, "port_taken")
     assert not_listening == []
@@ -100,7 +100,7 @@ NO_PORT = "http://x:99999999/"
 
 
 @pytest.mark.parametrize("base", [*BASES, NO_PORT])
-def test_a_static_base_that_is_no_address_is_told(
+def test_a_static_base_that_is_not_an_address_is_reported(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], base: str
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--static-base-url", base, "--port", "0", "--json")
@@ -113,7 +113,7 @@ OPTIONS = [["--workers", "0"], ["--workers", "65"], ["--port", "65536"], ["--por
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_an_option_out_of_bounds_is_told(
+def test_an_option_out_of_bounds_is_reported(
     capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], options: list[str]
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--json", *options)
@@ -165,7 +165,7 @@ WRONG = ["Bearer wrong", "Bearer t0ken-of-our", "Bearer t0ken-of-ours ours", "Ba
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_without_the_token_nothing_but_the_health_is_told(guarded: httpx.Client, path: str) -> None:
+def test_without_the_token_nothing_but_the_health_is_disclosed(guarded: httpx.Client, path: str) -> None:
     for sent in ({}, *({"Authorization": value} for value in WRONG)):
         refused = guarded.get(path, headers=sent)
         assert refused.status_code == 401
@@ -279,7 +279,7 @@ def test_what_it_prints_is_one_line_of_json(shelf: Path, tmp_path: Path) -> None
         assert served.child.stdout.read() == b""
 
 
-def test_requests_that_are_no_http_do_no_harm(shelf: Path, tmp_path: Path) -> None:
+def test_requests_that_are_not_http_do_no_harm(shelf: Path, tmp_path: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         address = ("127.0.0.1", int(served.url.rpartition(":")[2]))
         for raw in (

@@ -95,7 +95,7 @@ async def test_a_slow_search_over_mcp_is_cut_off_while_others_are_answered(shelf
 
 
 @pytest.mark.usefixtures("slow_searches")
-async def test_slow_searches_over_rest_and_pages_keep_nobody_waiting(shelf: Path) -> None:
+async def test_slow_searches_over_rest_and_pages_delay_no_other_caller(shelf: Path) -> None:
     async with served(shelf) as client:
         slow = [asyncio.create_task(client.get(path)) for path in ("/api/v1/search?q=slow", "/?q=slow")]
         assert (await client.get("/api/v1/search?q=star")).json()["total"] == 1

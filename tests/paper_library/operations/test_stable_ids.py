@@ -379,7 +379,7 @@ def test_an_update_of_a_shelf_of_the_first_schema_with_other_papers_keeps_all_it
     assert "In depth." in library.summary("brahe", "deep")
 
 
-def test_a_damaged_shelf_without_its_file_is_replaced_and_the_report_says_so(folder: Path, tmp_path: Path) -> None:
+def test_a_damaged_shelf_without_its_file_is_replaced_and_the_report_names_it(folder: Path, tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     build_shelf([folder], shelf)
     (tmp_path / "shelf.ids.json").unlink()

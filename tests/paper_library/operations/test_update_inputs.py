@@ -219,7 +219,7 @@ def test_entries_that_are_gone_stay_until_they_are_pruned_and_come_back_under_th
     assert set(content(shelf)) == set(before)
 
 
-def test_a_pruned_paper_of_two_inputs_keeps_what_the_other_says(tmp_path: Path) -> None:
+def test_a_pruned_paper_of_two_inputs_keeps_what_the_other_states(tmp_path: Path) -> None:
     write(tmp_path / "in" / "refs.bib", bib("The new star", doi="10.1000/star"))
     write(tmp_path / "in" / "brahe.md", f"---\ntitle: The new star\n---\n{LONG}\n")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
@@ -285,7 +285,7 @@ def test_prune_without_an_update_is_refused(tmp_path: Path) -> None:
         build_shelf([write(tmp_path / "refs.bib", bib("Star"))], tmp_path / "shelf", prune=True)
 
 
-def test_the_command_says_what_an_update_did(tmp_path: Path) -> None:
+def test_the_command_reports_what_an_update_did(tmp_path: Path) -> None:
     write(tmp_path / "in" / "refs.bib", bib("The new stra") + bib("Of comets").replace("{brahe", "{two"))
     assert run_process("build", "in", "-o", "shelf", cwd=tmp_path).code == 0
     write(tmp_path / "in" / "refs.bib", bib("The new star"))

@@ -109,7 +109,7 @@ def test_an_update_of_a_harmed_shelf_is_refused_and_makes_none(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_lost_text_of_the_old_shelf_is_told_and_its_paper_stays(tmp_path: Path) -> None:
+def test_a_lost_text_of_the_old_shelf_is_reported_and_its_paper_stays(tmp_path: Path) -> None:
     old = tmp_path / "old"
     build_readable_shelf(old)
     (file,) = (old / "static" / "source").rglob("*.md")

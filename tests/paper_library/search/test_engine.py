@@ -100,7 +100,7 @@ def test_what_is_not_there_is_not_found(library: Library, query: str) -> None:
         ("roots year:2020 -tag:plants", set[str]()),
     ],
 )
-def test_every_construct_finds_what_it_says(library: Library, query: str, expected: set[str]) -> None:
+def test_every_construct_finds_what_it_describes(library: Library, query: str, expected: set[str]) -> None:
     assert find_titles(library, query) == expected
 
 
@@ -110,7 +110,7 @@ def test_a_phrase_is_exact_where_a_word_is_not(library: Library) -> None:
     assert find_titles(library, '"templates"') == {CODE}
 
 
-def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reading_says_so(library: Library) -> None:
+def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reading_reports_it(library: Library) -> None:
     page = library.search('"carrots in the dark"')
     assert CARROTS in list_titles(page)
     assert any("carrots in the dark" in line for line in page["interpreted_query"]["ignored"])
@@ -131,7 +131,7 @@ def test_lower_case_and_or_not_are_words(library: Library) -> None:
     assert find_titles(library, "carrots not roots") == {CARROTS, ROOTS}
 
 
-def test_common_words_are_left_out_beside_others_and_the_reading_says_so(library: Library) -> None:
+def test_common_words_are_left_out_beside_others_and_the_reading_reports_it(library: Library) -> None:
     page = library.search("the carrots of the")
     assert (list_titles(page), page["interpreted_query"]["terms"]) == ([CARROTS], ["carrots"])
     assert page["interpreted_query"]["ignored"] == ["Too common to count: the, of."]
@@ -315,7 +315,7 @@ def test_a_suggestion_finds_something(library: Library) -> None:
     assert library.search(library.search("tempaltes")["did_you_mean"])["total"] == 2
 
 
-def test_of_many_words_every_one_is_searched_or_told_of(library: Library) -> None:
+def test_of_many_words_every_one_is_searched_or_reported(library: Library) -> None:
     page = library.search("x " * 120 + "carrots")
     assert list_titles(page) == [CARROTS] or page["interpreted_query"]["ignored"]
 

@@ -42,7 +42,7 @@ def read(text: str) -> dict[str, Any]:
 @example("-" * 500)
 @example("(" * 250 + ")" * 250)
 @example("AND FISH 🐟 NOT -the the*")
-def test_any_text_is_read_and_every_word_of_it_is_searched_or_told_of(text: str) -> None:
+def test_any_text_is_read_and_every_word_of_it_is_searched_or_reported(text: str) -> None:
     query = parse_query(text)
     known = "".join([*(f"{unit.field} {unit.text}" for unit in units(query)), *query.ignored]).lower()
     for typed in text.replace('"', " ").split():
@@ -127,7 +127,7 @@ def test_every_form_of_years_is_understood(typed: str, years: tuple[int | None, 
 
 
 @pytest.mark.parametrize("typed", ["abc", "20", "20199", "2019..x", "..", ">", "2019..2020..2021", "20192020"])
-def test_years_that_are_none_are_searched_as_words_and_told_of(typed: str) -> None:
+def test_years_that_are_none_are_searched_as_words_and_reported(typed: str) -> None:
     query = parse_query(f"fish year:{typed}")
     assert [unit.text for (unit,) in query.wanted][:2] == ["fish", "year"]
     assert not query.required
@@ -148,7 +148,7 @@ def test_quotation_marks_of_any_kind_make_a_phrase(opening: str, closing: str) -
         ('title:"deep fish', ["title", "deep", "fish"]),
     ],
 )
-def test_a_quotation_mark_without_its_partner_is_left_out_and_told_of(typed: str, terms: list[str]) -> None:
+def test_a_quotation_mark_without_its_partner_is_left_out_and_reported(typed: str, terms: list[str]) -> None:
     said = said_of(typed)
     assert (said["terms"], len(said["ignored"])) == (terms, 1)
 
@@ -166,7 +166,7 @@ def test_a_quotation_mark_without_its_partner_is_left_out_and_told_of(typed: str
         ("NOT", [], 1),
     ],
 )
-def test_an_operator_with_nothing_to_join_is_left_out_and_told_of(typed: str, terms: list[str], told: int) -> None:
+def test_an_operator_with_nothing_to_join_is_left_out_and_reported(typed: str, terms: list[str], told: int) -> None:
     said = said_of(typed)
     assert (said["terms"], len(said["ignored"])) == (terms, told)
     assert "required" not in said
@@ -188,7 +188,7 @@ def test_an_operator_with_nothing_to_join_is_left_out_and_told_of(typed: str, te
         ("fi\0sh", ["fi", "sh"]),
     ],
 )
-def test_what_is_no_construct_is_words(typed: str, terms: list[str]) -> None:
+def test_what_is_not_a_construct_is_words(typed: str, terms: list[str]) -> None:
     assert read(typed) == {"terms": terms}
 
 
@@ -207,12 +207,12 @@ def test_an_order_of_growth_is_one_word(typed: str, term: str) -> None:
 
 
 @pytest.mark.parametrize("typed", ["!!!", "-", '""', "* * *", "-!!!", "\ud800"])
-def test_what_has_no_words_in_it_is_told_of(typed: str) -> None:
+def test_what_has_no_words_in_it_is_reported(typed: str) -> None:
     assert parse_query(typed).ignored
 
 
 @pytest.mark.parametrize("typed", ["deep (fish birds) OR cold", "title:(deep fish)", "-(deep fish)"])
-def test_brackets_that_group_are_told_of(typed: str) -> None:
+def test_brackets_that_group_are_reported(typed: str) -> None:
     assert parse_query(typed).ignored
 
 

@@ -135,7 +135,7 @@ def test_an_order_given_explicitly_counts_more_than_completeness(fruit: Library)
     )
 
 
-def test_an_order_in_the_query_yields_to_the_argument_and_the_reply_says_so(fruit: Library) -> None:
+def test_an_order_in_the_query_yields_to_the_argument_and_the_reply_reports_it(fruit: Library) -> None:
     page = fruit.search("apple sort:year", sort="title_desc")
     assert list_titles(page) == sorted(list_titles(page), reverse=True)
     assert any("sort:year_desc was not used" in note for note in page["interpreted_query"]["ignored"])

@@ -170,7 +170,7 @@ def test_without_a_match_the_beginning_is_shown_and_cut_between_words() -> None:
     assert re.fullmatch(r"(?:wonderful )*wonderful ?…", said)
 
 
-def test_how_many_different_words_were_found_is_told() -> None:
+def test_how_many_different_words_were_found_is_reported() -> None:
     matcher = WordMatcher.from_query(CompiledQuery.for_snippets("fish birds cold"))
     assert make_snippet("fish fishes FISH and bird", matcher)[1] == 2
     assert make_snippet("nothing", matcher)[1] == 0

@@ -49,7 +49,7 @@ def test_names_of_people_are_suggested(shelf: Library) -> None:
 
 
 @pytest.mark.parametrize("word", ["zzzzzz", "old2", "abc", "2019", "fi*"])
-def test_what_is_like_nothing_or_says_too_little_gets_no_suggestion(shelf: Library, word: str) -> None:
+def test_what_is_like_nothing_or_has_too_little_text_gets_no_suggestion(shelf: Library, word: str) -> None:
     assert suggested(shelf, word, word) is None
 
 

@@ -46,14 +46,14 @@ def test_a_name_becomes_the_field(typed: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "expected"), [("auhtor:Zhang", "author:Zhang"), ("tilte: moon", "title:moon"), ("venu:x", "venue:x")]
 )
-def test_a_misspelt_name_becomes_the_nearest_field_and_a_note_says_so(typed: str, expected: str) -> None:
+def test_a_misspelt_name_becomes_the_nearest_field_and_a_note_reports_it(typed: str, expected: str) -> None:
     found, (note,) = renamed(typed)
     assert found == expected
     assert f"it was read as {expected.partition(':')[0]}:" in note
 
 
 @pytest.mark.parametrize("typed", ["colour:red", "lang:de", "type:review", "xy:1"])
-def test_a_name_that_is_no_field_stays_and_a_note_lists_the_fields(typed: str) -> None:
+def test_a_name_that_is_not_a_field_stays_and_a_note_lists_the_fields(typed: str) -> None:
     found, (note,) = renamed(typed)
     assert found == typed
     assert "Fields: title, author" in note

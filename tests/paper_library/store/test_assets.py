@@ -68,7 +68,7 @@ def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFaile
     ],
 )
 @pytest.mark.parametrize("ref", [SOURCE, SUMMARY], ids=["source", "summary"])
-def test_a_fetch_that_fails_says_why_and_of_which_paper_and_template(
+def test_a_fetch_that_fails_reports_why_and_of_which_paper_and_template(
     tmp_path: Path, answered: Answer, reason: str, ref: AssetRef
 ) -> None:
     error = failure_of(answered, ref, tmp_path)

@@ -46,7 +46,7 @@ def numbers(changes: list[Change]) -> set[int]:
     return {int(change.title.split()[1]) for change in changes}
 
 
-def test_a_change_of_the_text_alone_is_told_with_what_it_changed(tmp_path: Path) -> None:
+def test_a_change_of_the_text_alone_is_reported_with_what_it_changed(tmp_path: Path) -> None:
     shelves: list[Path] = []
     for name, text in (("before", "Angles."), ("after", "Arches.")):
         source = tmp_path / f"{name}-texts"

@@ -26,7 +26,7 @@ def a_document(**changes: Any) -> dict[str, Any]:
     return make_document(**{**facts, **changes})
 
 
-def test_what_is_said_of_a_paper_is_there_stemmed_and_as_written() -> None:
+def test_the_text_about_a_paper_is_indexed_stemmed_and_as_written() -> None:
     said = a_document()
     assert said[fields.TITLE] == "fish c++"
     assert said[fields.ABOUT] == "fish c++ swim deep sea wet"

@@ -49,7 +49,7 @@ def test_a_replaced_shelf_is_seen_without_a_restart(shelf: Path) -> None:
     assert library.live.problem is None
 
 
-def test_whoever_holds_the_old_shelf_finishes_on_it(shelf: Path) -> None:
+def test_a_reader_that_holds_the_old_shelf_finishes_on_it(shelf: Path) -> None:
     live = LiveShelf(shelf)
     held = live.current()
     build_titled_shelf(shelf, "New star")

@@ -169,7 +169,7 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
     assert error.ids == {"paper_id": paper}
 
 
-def test_a_lost_static_file_fails_for_its_paper_and_says_that_it_is_missing(shelf: Path) -> None:
+def test_a_lost_static_file_fails_for_its_paper_and_reports_that_it_is_missing(shelf: Path) -> None:
     shutil.rmtree(shelf / "static" / "source")
     library = Library.open(shelf)
     (paper,) = library.find_by_title("On comets")
@@ -193,7 +193,7 @@ def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) 
     assert "quokka" not in str(found)
 
 
-def test_a_pipe_in_the_place_of_a_text_keeps_nobody_waiting(shelf: Path) -> None:
+def test_a_pipe_in_the_place_of_a_text_delays_no_other_caller(shelf: Path) -> None:
     (file,) = (shelf / "static" / "source").rglob("*.md")
     file.unlink()
     os.mkfifo(file)

@@ -81,7 +81,7 @@ SENTENCE = st.lists(
 ).map(lambda words: f"The {' '.join(words)}.")
 
 
-def test_it_has_what_the_metadata_says_in_the_same_words() -> None:
+def test_it_has_what_the_metadata_states_in_the_same_words() -> None:
     said = make_default_summary(METADATA)
     assert (said["template"], said["method"]) == ("default", "extractive")
     assert (said["paper_title"], said["paper_authors"], said["publication_venue"]) == (

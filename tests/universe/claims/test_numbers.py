@@ -88,7 +88,7 @@ def test_names_indices_exponents_ratios_and_unclear_decimals_are_no_numbers(text
         ("42 per cent", ["percent"]),
     ],
 )
-def test_ranges_limits_and_percentages_are_told_from_values(text: str, kinds: list[str]) -> None:
+def test_ranges_limits_and_percentages_are_distinguished_from_values(text: str, kinds: list[str]) -> None:
     assert [kind for _, kind in read(text)] == kinds
 
 

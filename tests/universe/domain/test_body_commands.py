@@ -42,7 +42,7 @@ def test_a_body_without_parent_is_a_root() -> None:
     assert found.state.rootIds == ("sun",)
 
 
-def test_a_body_with_a_parent_is_listed_by_it_and_is_no_root() -> None:
+def test_a_body_with_a_parent_is_listed_by_it_and_is_not_a_root() -> None:
     assert children(SYSTEM, "sun") == ["earth", "mars"]
     assert children(SYSTEM, "earth") == ["moon"]
     assert SYSTEM.rootIds == ("sun",)
@@ -77,7 +77,7 @@ def test_a_body_added_again_takes_the_place_of_the_first_and_the_lists_stay() ->
     assert after(add_star("sun"), start=SYSTEM).rootIds == ("sun", "sun")
 
 
-def test_an_update_merges_one_level_deep_and_keeps_what_nobody_knows() -> None:
+def test_an_update_merges_one_level_deep_and_keeps_unknown_fields() -> None:
     given = update("earth", mass=9, ring=RING, note={"a": 1}, bodyType=None)
     state = accepted(after(update("earth", note={"b": 2}), start=SYSTEM), given).state
     assert state.stars["earth"] == {
@@ -217,7 +217,7 @@ def test_a_first_ring_is_made_from_the_body_and_then_patched() -> None:
 
 
 @pytest.mark.parametrize("ring", [{}, {"ring": None}])
-def test_a_ring_that_is_null_is_no_ring(ring: Json) -> None:
+def test_a_ring_that_is_null_is_not_a_ring(ring: Json) -> None:
     state = after(update("mars", **ring), start=SYSTEM)
     assert refused(state, command("removeRing", planetId="mars")) == {"type": "ringNotFound", "planetId": "mars"}
     assert after(command("updateRing", planetId="mars", patch={}), start=state).stars["mars"]["ring"]["opacity"] == 0.6

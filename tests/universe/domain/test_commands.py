@@ -103,7 +103,7 @@ def test_a_missing_field_is_named(kind: str, name: str) -> None:
     assert "list_universe_commands" in error.hint
 
 
-def test_whoever_left_a_field_out_is_told_what_it_may_be() -> None:
+def test_a_missing_field_is_reported_with_its_allowed_values() -> None:
     for kind, name in REQUIRED:
         given = example(kind)
         del given[name]
@@ -159,7 +159,7 @@ def test_a_path_that_ends_in_the_name_of_a_kind_is_left_whole() -> None:
 
 @pytest.mark.parametrize(("kind", "place"), LEAVES)
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_what_is_no_finite_number_is_refused_by_its_exact_path(
+def test_what_is_not_a_finite_number_is_refused_by_its_exact_path(
     kind: str, place: tuple[str | int, ...], number: float
 ) -> None:
     error = refusal_of(with_value(example(kind), place, number))
@@ -171,7 +171,7 @@ def test_what_is_no_finite_number_is_refused_by_its_exact_path(
 @pytest.mark.parametrize(
     "kind", [kind for kind in COMMAND_TYPES if {"payload", "patch", "disk"} & COMMAND_CLASSES[kind].__required_keys__]
 )
-def test_nan_deep_inside_what_nobody_knows_is_refused_all_the_same(kind: str) -> None:
+def test_nan_deep_inside_unknown_fields_is_refused_all_the_same(kind: str) -> None:
     given = example(kind)
     name = next(iter({"payload", "patch", "disk"} & given.keys()))
     given[name]["note"] = [{"deep": [0, math.nan]}]
@@ -231,7 +231,7 @@ def test_an_unknown_field_of_a_command_is_refused_with_the_fields_there_are(kind
         ("replaceSnapshot", ("snapshot",)),
     ],
 )
-def test_unknown_keys_inside_are_kept(kind: str, place: tuple[str | int, ...]) -> None:
+def test_unknown_keys_inside_are_preserved(kind: str, place: tuple[str | int, ...]) -> None:
     given = example(kind)
     odd = {"hasOwnProperty": [None, {"": "🪐"}]}
     parsed: Any = parse_command(with_value(given, (*place, "__proto__"), odd))
@@ -360,7 +360,7 @@ def test_fields_that_belong_inside_the_payload_are_named_so() -> None:
     assert problems["payload"] == "is missing"
 
 
-def test_a_missing_field_with_a_misspelled_one_beside_it_is_told_of_it() -> None:
+def test_a_missing_field_with_a_misspelled_one_beside_it_is_reported_with_it() -> None:
     given = example("addStar")
     given["payload"]["mas"] = given["payload"].pop("mass")
     assert refusal_of(given).message == "payload.mass is missing; there is 'mas'."
@@ -412,7 +412,7 @@ def test_half_a_character_is_refused_in_an_id_a_value_and_a_key() -> None:
     assert refusal_of({"type": "\ud800"}).ids["path"] == "type"
 
 
-def test_nesting_is_kept_up_to_the_limit_and_refused_beyond() -> None:
+def test_nesting_is_preserved_up_to_the_limit_and_refused_beyond() -> None:
     deep: Any = "here"
     for _ in range(DEPTH - 2):
         deep = {"a": deep}
@@ -422,7 +422,7 @@ def test_nesting_is_kept_up_to_the_limit_and_refused_beyond() -> None:
 
 
 @pytest.mark.parametrize("key", [1, None, True, b"note"])
-def test_a_key_that_is_no_string_is_refused(key: object) -> None:
+def test_a_key_that_is_not_a_string_is_refused(key: object) -> None:
     for path, given in [
         (repr(key), {**example("tick"), key: 1}),
         (f"payload.note.{key!r}", add_star("x", None, note={key: 1})),
@@ -443,7 +443,7 @@ def test_other_mappings_are_taken_as_objects_and_tuples_as_lists() -> None:
 
 
 @pytest.mark.parametrize("given", [None, 5, "tick", [], ["tick"], b"{}", True, {"tick"}])
-def test_what_is_no_object_is_no_command(given: Any) -> None:
+def test_what_is_not_an_object_is_not_a_command(given: Any) -> None:
     error = refusal_of(given)
     assert error.ids["path"] == ""
     assert error.message == "the command is not a JSON object."
@@ -451,7 +451,7 @@ def test_what_is_no_object_is_no_command(given: Any) -> None:
 
 
 @pytest.mark.parametrize("given", [{}, {"type": None}, {"type": 5}, {"type": ["tick"]}, {"type": {}}, {"Type": "tick"}])
-def test_a_command_without_a_type_is_told_the_types_there_are(given: Json) -> None:
+def test_a_command_without_a_type_is_answered_with_the_known_types(given: Json) -> None:
     error = refusal_of(given)
     assert error.ids["path"] == "type"
     assert all(name in error.ids["allowed"] for name in COMMAND_TYPES)
@@ -460,7 +460,7 @@ def test_a_command_without_a_type_is_told_the_types_there_are(given: Json) -> No
 @pytest.mark.parametrize(
     "name", ["", "Tick", "ADDSTAR", "toString", "__proto__", "addNebula", "tick ", "x" * 5000, "🪐"]
 )
-def test_an_unknown_command_is_told_the_commands_there_are(name: str) -> None:
+def test_an_unknown_command_is_answered_with_the_known_commands(name: str) -> None:
     with pytest.raises(UnknownCommand) as caught:
         parse_command({"type": name, "surplus": SECRET})
     assert caught.value.status == 400
@@ -546,7 +546,7 @@ def test_of_many_problems_each_is_listed_once_and_the_first_leads(paths: list[st
     assert error.ids.keys() <= {"path", "allowed", "command", "example", "problems"}
 
 
-def test_of_many_wrong_entities_the_first_in_the_given_order_is_told() -> None:
+def test_of_many_wrong_entities_the_first_in_the_given_order_is_reported() -> None:
     for order in ("abc", "cba", "bac"):
         nebulae = {key: a_nebula(key, radius=None) for key in order}
         error = refusal_of(command("setNebulae", nebulae={"good": a_nebula("good"), **nebulae}))

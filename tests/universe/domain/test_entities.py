@@ -138,7 +138,7 @@ def test_a_block_of_a_body_is_taken_whole_and_refused_without_any_field_it_needs
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_a_block_keeps_what_nobody_knows_and_may_be_null(block: str) -> None:
+def test_a_block_keeps_unknown_fields_and_may_be_null(block: str) -> None:
     odd = {**BLOCKS[block], "ours": {"deep": [None]}}
     assert parse_command(add_star("x", None, **{block: odd}))["payload"][block] == odd
     assert parse_command(add_star("x", None, **{block: None}))["payload"][block] is None
@@ -171,7 +171,7 @@ def test_a_choice_is_one_of_its_words_and_the_refusal_lists_them(value: Any) -> 
         assert f"'{word}'" in error.ids["allowed"]
 
 
-def test_numbers_beyond_what_is_sensible_are_nobody_elses_business() -> None:
+def test_numbers_beyond_what_is_sensible_are_accepted() -> None:
     """From 0 to 1 is advice: nothing recorded enforces it."""
     ring = {**RING, "opacity": 7, "density": -3}
     assert parse_command(add_star("x", None, ring=ring, eccentricity=4))["payload"]["ring"] == ring

@@ -181,7 +181,9 @@ CASES: Final[list[Case]] = [
 
 
 @pytest.mark.parametrize(("state", "given", "event", "code"), CASES, ids=[case[2]["type"] for case in CASES])
-def test_a_refusal_says_what_was_not_possible_and_what_to_do(state: State, given: Json, event: Json, code: str) -> None:
+def test_a_refusal_reports_what_was_not_possible_and_what_to_do(
+    state: State, given: Json, event: Json, code: str
+) -> None:
     assert refused(state, given) == event
     error = make_refusal_error(event, state, universeId="u-42")
     assert (error.code, error.status) == (code, 422)
@@ -228,7 +230,7 @@ def test_where_nothing_is_near_some_ids_are_listed() -> None:
     assert make_refusal_error(event).ids == {"event": event}
 
 
-def test_an_attachment_says_which_of_the_two_is_missing() -> None:
+def test_an_attachment_reports_which_of_the_two_is_missing() -> None:
     state = parse_state({"stars": {"sun": a_body("sun")}})
     for child, parent, missing in (("x", "sun", "'x'"), ("sun", "y", "'y'"), ("x", "y", "'x' and 'y'")):
         error = make_refusal_error(refused(state, command("attachStar", childId=child, parentId=parent)), state)

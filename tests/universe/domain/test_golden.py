@@ -157,7 +157,7 @@ def test_an_unknown_command_is_refused_with_the_commands_there_are(golden: list[
         assert all(name in caught.value.ids["allowed"] for name in COMMAND_TYPES)
 
 
-def test_every_refused_probe_is_told_what_is_allowed(golden: list[Json]) -> None:
+def test_every_refused_probe_is_answered_with_what_is_allowed(golden: list[Json]) -> None:
     silent: list[tuple[str, int]] = []
     for step in steps(golden, "malformed"):
         if step.is_probe and step.command != {"type": "tick"}:

@@ -135,7 +135,7 @@ def test_removing_a_group_that_lists_a_group_above_it_is_refused_as_a_circle(lis
 
 
 @pytest.mark.parametrize("listed", [below("b", "system"), below("c"), below("ghost"), below("d")], ids=str)
-def test_removing_a_group_that_lists_anything_else_is_no_circle(listed: Json) -> None:
+def test_removing_a_group_that_lists_anything_else_is_not_a_circle(listed: Json) -> None:
     state = after(update("c", children=[listed]), start=NESTED)
     found = accepted(state, command("removeGroup", id="c"))
     assert "c" not in found.state.groups
@@ -186,7 +186,7 @@ def test_a_child_is_not_taken_out_of_other_groups_and_need_not_be_there() -> Non
     assert parent(state, "c") == "d"
 
 
-def test_unknown_keys_of_a_child_are_kept() -> None:
+def test_unknown_keys_of_a_child_are_preserved() -> None:
     given = command("addToGroup", groupId="d", child={**below("sun", "system"), "note": 1})
     assert after(given, start=NESTED).groups["d"]["children"] == [{"id": "sun", "type": "system", "note": 1}]
 
@@ -199,7 +199,7 @@ def test_the_same_child_is_listed_once_for_each_type() -> None:
     assert refused(state, put("d", "c", "system")) == event
 
 
-def test_a_system_of_the_name_of_a_group_above_is_no_circle() -> None:
+def test_a_system_of_the_name_of_a_group_above_is_not_a_circle() -> None:
     state = after(put("c", "a", "system"), start=NESTED)
     assert members(state, "c") == [("a", "system")]
     assert parent(state, "a") is None

@@ -206,7 +206,7 @@ def test_a_hundred_thousand_in_a_chain_are_a_state_and_a_snapshot() -> None:
     assert parse_state({"groups": groups}) == snapshot.state
 
 
-def test_a_circle_of_a_hundred_thousand_is_no_snapshot_and_no_state() -> None:
+def test_a_circle_of_a_hundred_thousand_is_neither_a_snapshot_nor_a_state() -> None:
     groups = {key: a_group(key, body["parentId"]) for key, body in chain(MANY).items()}
     groups["s0"]["parentGroupId"] = f"s{MANY - 1}"
     snapshot = reduce(EMPTY, command("replaceSnapshot", snapshot=a_snapshot(groups=groups)))

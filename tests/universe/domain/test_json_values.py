@@ -68,7 +68,7 @@ def test_tuples_become_lists_and_other_mappings_objects(value: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_what_is_no_finite_number_is_refused_wherever_it_is(number: float) -> None:
+def test_what_is_not_a_finite_number_is_refused_wherever_it_is(number: float) -> None:
     wrong: list[tuple[Any, str]] = [
         (number, ""),
         ([number], "0"),
@@ -81,7 +81,7 @@ def test_what_is_no_finite_number_is_refused_wherever_it_is(number: float) -> No
         assert (problem.path, problem.problem, problem.allowed) == (path, "is not a finite number", "finite numbers")
 
 
-def test_whole_numbers_of_64_bits_are_kept_larger_ones_become_floats_and_the_largest_are_refused() -> None:
+def test_whole_numbers_of_64_bits_are_preserved_larger_ones_become_floats_and_the_largest_are_refused() -> None:
     kept = copy_json([LARGEST, SMALLEST, LARGEST + 1, SMALLEST - 1])
     assert kept == [LARGEST, SMALLEST, float(LARGEST + 1), float(SMALLEST - 1)]
     assert [type(number) for number in kept] == [int, int, float, float]
@@ -101,12 +101,12 @@ def test_half_a_character_is_refused_in_values_and_in_keys(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "🪐", "\u0000", "e\u0301", "\U0010ffff", "a\nb"])
-def test_whole_unicode_text_is_kept_as_it_is(text: str) -> None:
+def test_whole_unicode_text_is_preserved_as_it_is(text: str) -> None:
     assert copy_json({text: text}) == {text: text}
 
 
 @pytest.mark.parametrize("key", [1, None, True, 1.5, ("a",), b"a"])
-def test_a_key_that_is_no_string_is_refused_where_it_is(key: object) -> None:
+def test_a_key_that_is_not_a_string_is_refused_where_it_is(key: object) -> None:
     problem = problem_of({"a": [{"good": 1, key: 1}]})
     assert problem.path == f"a.0.{key!r}"
     assert (problem.problem, problem.allowed) == ("is a key that is not a string", "strings as keys")
@@ -140,7 +140,7 @@ def test_what_json_does_not_have_is_refused_by_its_kind(value: Any) -> None:
     assert problem.allowed == "JSON"
 
 
-def test_nesting_is_kept_up_to_the_limit_and_refused_beyond() -> None:
+def test_nesting_is_preserved_up_to_the_limit_and_refused_beyond() -> None:
     assert copy_json(nested(DEPTH)) == nested(DEPTH)
     assert copy_json({"a": nested(DEPTH - 1)}) == {"a": nested(DEPTH - 1)}
     for value, first in [(nested(DEPTH + 1), "0"), ({"a": nested(DEPTH)}, "a")]:

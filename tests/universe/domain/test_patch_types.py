@@ -38,7 +38,7 @@ def may_be_null(kind: str, name: str) -> bool:
 
 
 @pytest.mark.parametrize("kind", PATCHED)
-def test_a_patch_needs_no_field_and_keeps_those_nobody_knows(kind: str) -> None:
+def test_a_patch_needs_no_field_and_keeps_unknown_fields(kind: str) -> None:
     assert parse_command(patch(kind, {})) == patch(kind, {})
     odd: Json = {"toString": [1, {"é": None}], "__proto__": {}, "": 5}
     assert parse_command(patch(kind, odd)) == patch(kind, odd)

@@ -52,7 +52,7 @@ def with_kepler(state: State, key: str, **elements: Any) -> Json:
     return {**state.stars[key]["kepler"], **elements}
 
 
-def test_a_changed_mass_loses_its_source_and_says_who_set_it(trappist: State) -> None:
+def test_a_changed_mass_loses_its_source_and_reports_who_set_it(trappist: State) -> None:
     after = sent(
         trappist,
         {"type": "updateStar", "id": E, "payload": {"mass": 3e-6}, "reason": "to see what happens"},
@@ -242,7 +242,7 @@ def test_commands_of_releases_that_did_not_withdraw_citations_are_replayed_as_th
     assert reduce(trappist, command, None).state.stars[E] == {**trappist.stars[E], "mass": 3e-6}
 
 
-def test_withdrawals_are_told_in_sentences(trappist: State) -> None:
+def test_withdrawals_are_reported_in_sentences(trappist: State) -> None:
     command = parse_command({"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
     outcome = reduce(trappist, command, Origin(2, "Tycho"))
     told = describe_citation_changes(trappist, outcome.state, outcome.touched)

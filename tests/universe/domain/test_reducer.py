@@ -79,7 +79,7 @@ def test_what_is_given_can_be_changed_afterwards_without_harm(kind: str) -> None
     assert (state.to_plain(), events) == written
 
 
-def test_what_is_no_command_is_raised_and_not_an_event() -> None:
+def test_what_is_not_a_command_is_raised_and_not_an_event() -> None:
     with pytest.raises(UnknownCommand):
         apply(EMPTY, {"type": "explode"})
     with pytest.raises(MalformedCommand):
@@ -87,7 +87,7 @@ def test_what_is_no_command_is_raised_and_not_an_event() -> None:
 
 
 @pytest.mark.parametrize(("dt", "time"), [(0, 7), (3, 10), (-10, -3), (0.25, 7.25)])
-def test_a_tick_adds_to_the_time_and_says_nothing(dt: float, time: float) -> None:
+def test_a_tick_adds_to_the_time_and_reports_nothing(dt: float, time: float) -> None:
     before = after(command("tick", dt=7))
     found = accepted(before, command("tick", dt=dt))
     assert (found.state.time, found.events, found.touched) == (time, [], {})

@@ -80,7 +80,7 @@ def test_clearing_the_plain_form_leaves_the_state() -> None:
 
 
 @pytest.mark.parametrize("given", [None, [], "{}", 5, True, b"{}", [("time", 1)]])
-def test_what_is_no_object_is_no_state(given: Any) -> None:
+def test_what_is_not_an_object_is_not_a_state(given: Any) -> None:
     error = refusal_of(given)
     assert error.message == "the state is not a JSON object."
     assert error.ids == {"path": "", "allowed": list(EMPTY_STATE)}
@@ -128,7 +128,7 @@ NO_SEED: Final = ("is neither a string nor a number", "a string or a number")
         ),
     ],
 )
-def test_a_problem_inside_is_told_by_its_path(given: Json, path: str, problem: str, allowed: str) -> None:
+def test_a_problem_inside_is_reported_by_its_path(given: Json, path: str, problem: str, allowed: str) -> None:
     error = refusal_of(given)
     assert error.message == f"{path} {problem}."
     assert error.ids == {"path": path, "allowed": allowed}
@@ -159,12 +159,12 @@ def test_numbers_json_cannot_carry_are_refused_wherever_they_are(number: float) 
         assert refusal_of(given).ids["path"] == path
 
 
-def test_a_key_that_is_no_string_is_refused() -> None:
+def test_a_key_that_is_not_a_string_is_refused() -> None:
     error = refusal_of({"stars": {1: a_body("a")}})
     assert error.ids == {"path": "stars.1", "allowed": "strings as keys"}
 
 
-def test_no_message_about_a_state_speaks_of_a_command() -> None:
+def test_no_message_about_a_state_mentions_a_command() -> None:
     wrong: list[Any] = [{1: {}}, [], {"selection": 1}, {"stars": {"": a_body("a")}}, {"stars": {"a": a_body("a", "a")}}]
     for given in wrong:
         assert "command" not in refusal_of(given).message

@@ -14,7 +14,7 @@ def made(**overrides: Any) -> State:
     return generate("multiStarHeavy", "tails", **settings)
 
 
-def test_systems_with_planets_have_as_many_comets_as_the_frequency_says() -> None:
+def test_systems_with_planets_have_as_many_comets_as_the_frequency_requires() -> None:
     state = made()
     counts = [sum(comet["parentId"] == root for comet in of_kind(state, "comet")) for root in state["rootIds"]]
     assert set(counts) == {1, 2, 3, 4, 5}

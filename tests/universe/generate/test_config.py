@@ -106,7 +106,7 @@ def test_a_value_out_of_bounds_is_refused_with_its_name(name: str, value: Any) -
 
 
 @pytest.mark.parametrize("seed", [None, True, 1.5, [], "x" * (SEED_CHARS + 1), "half of a character: \ud800"])
-def test_what_is_no_seed_is_refused(seed: Any) -> None:
+def test_what_is_not_a_seed_is_refused(seed: Any) -> None:
     with pytest.raises(InvalidInput, match="seed"):
         make_preset_config("classic", seed)
 

@@ -106,7 +106,7 @@ def belts(**overrides: Any) -> list[dict[str, Any]]:
     return list(made(**settings)["smallBodyFields"].values())
 
 
-def test_belt_settings_do_what_they_say() -> None:
+def test_belt_settings_have_the_named_effect() -> None:
     thin, thick = belts(beltDensity=0.0), belts(beltDensity=1.0)
     assert 0 < len(thin) < len(thick)
     assert thick[0]["particleCount"] == 2 * thin[0]["particleCount"]
@@ -119,7 +119,7 @@ def test_belt_settings_do_what_they_say() -> None:
     assert counts == sorted(set(counts))
 
 
-def test_kuiper_settings_do_what_they_say() -> None:
+def test_kuiper_settings_have_the_named_effect() -> None:
     def one(**overrides: Any) -> dict[str, Any]:
         return belts(**{"enableAsteroidBelts": False, "enableKuiperBelt": True, **overrides})[0]
 
@@ -153,7 +153,7 @@ def disks(**overrides: Any) -> list[dict[str, Any]]:
     return list(made("classic", **settings)["protoplanetaryDisks"].values())
 
 
-def test_disk_settings_do_what_they_say() -> None:
+def test_disk_settings_have_the_named_effect() -> None:
     def mean(name: str, **overrides: Any) -> float:
         return fmean(disk[name] for disk in disks(**overrides))
 
@@ -236,7 +236,7 @@ def test_what_orbits_a_black_hole_stays_out_of_its_disk() -> None:
     ("mode", "fewest", "most"),
     [("flat", 8, 8), ("galaxyCluster", 5, 8), ("deepHierarchy", 4, 12)],
 )
-def test_groups_are_as_many_as_their_structure_says(mode: str, fewest: int, most: int) -> None:
+def test_groups_are_as_many_as_their_structure_requires(mode: str, fewest: int, most: int) -> None:
     settings = {"enableGroups": True, "targetGalaxyCount": 8, "groupStructureMode": mode, "maxSystems": 30}
     states = [generate("sparseOutpost", seed, **settings) for seed in range(30)]
     counts = [len(state["groups"]) for state in states]

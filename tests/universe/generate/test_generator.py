@@ -124,7 +124,7 @@ def test_the_function_and_the_config_make_the_same_universe() -> None:
     assert generate_from(config) == generate("crowded", 9, maxSystems=2)
 
 
-def test_moons_of_moons_are_kept() -> None:
+def test_moons_of_moons_are_preserved() -> None:
     state = generate("deepHierarchy", 1)
     below = moons_of(state, "moon")
     assert len(below) > 20

@@ -77,7 +77,7 @@ def test_trojans_go_round_with_their_point() -> None:
 
 
 @pytest.mark.parametrize(("frequency", "counts"), [(0.05, {0}), (0.3, {0, 1, 2, 3}), (1.0, {2, 3, 4, 5, 6})])
-def test_trojans_are_as_many_as_their_frequency_says(frequency: float, counts: set[int]) -> None:
+def test_trojans_are_as_many_as_the_frequency_requires(frequency: float, counts: set[int]) -> None:
     state = made(trojanFrequency=frequency)
     hosts = [body["id"] for body in of_kind(state, "lagrangePoint") if body["lagrangePoint"]["stable"]]
     found = [body["lagrangeHostId"] for body in state["stars"].values() if "lagrangeHostId" in body]

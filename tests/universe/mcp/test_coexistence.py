@@ -204,7 +204,7 @@ async def test_the_addresses_of_rest_know_nothing_of_sessions(hven: Served, wire
 
 
 @requirement("UN-25", "UN-24")
-async def test_both_streams_hear_what_is_theirs_and_nothing_of_the_other(hven: Served, wire: Wire, u: str) -> None:
+async def test_both_streams_carry_their_own_messages_and_none_of_the_other(hven: Served, wire: Wire, u: str) -> None:
     await hven.make(f"{u}-other")
     session = await subscribed(wire, u, f"{u}-other")
     async with session.listening() as mcp, commands_of(hven.http, u) as rest, agent(hven.mcp) as client:
@@ -222,7 +222,7 @@ async def test_both_streams_hear_what_is_theirs_and_nothing_of_the_other(hven: S
 
 
 @requirement("UN-25")
-async def test_the_command_stream_goes_on_when_the_mcp_stream_is_closed_or_its_session_ends(
+async def test_the_command_stream_continues_when_the_mcp_stream_is_closed_or_its_session_ends(
     hven: Served, wire: Wire, u: str
 ) -> None:
     session = await subscribed(wire, u)
@@ -240,7 +240,7 @@ async def test_the_command_stream_goes_on_when_the_mcp_stream_is_closed_or_its_s
 
 
 @requirement("UN-25")
-async def test_the_mcp_stream_goes_on_when_the_command_stream_is_closed(hven: Served, wire: Wire, u: str) -> None:
+async def test_the_mcp_stream_continues_when_the_command_stream_is_closed(hven: Served, wire: Wire, u: str) -> None:
     session = await subscribed(wire, u)
     async with session.listening() as mcp:
         async with commands_of(hven.http, u) as rest:
@@ -268,7 +268,7 @@ async def test_a_universe_deleted_under_both_streams_ends_the_one_that_was_about
 
 
 @requirement("UN-25")
-async def test_an_mcp_stream_is_no_way_to_hear_commands_and_the_other_is_no_way_to_speak_mcp(
+async def test_an_mcp_stream_carries_no_commands_and_the_command_stream_carries_no_mcp(
     hven: Served, wire: Wire, u: str
 ) -> None:
     session = await wire.begin()

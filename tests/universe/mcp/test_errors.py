@@ -68,7 +68,7 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
 
 
 @requirement("UN-14", "UN-16")
-async def test_the_state_of_an_unknown_universe_is_an_error_that_says_how_to_find_one(hven: Served) -> None:
+async def test_the_state_of_an_unknown_universe_is_an_error_that_names_how_to_find_one(hven: Served) -> None:
     async with agent(hven.mcp) as client:
         error = await failure(client, "get_universe_state", universeId="u-missing")
     assert error["code"] == "universe_not_found"
@@ -79,7 +79,7 @@ async def test_the_state_of_an_unknown_universe_is_an_error_that_says_how_to_fin
 
 
 @requirement("UN-14", "UN-16")
-async def test_a_command_to_an_unknown_universe_is_an_error_that_says_how_to_find_one(hven: Served) -> None:
+async def test_a_command_to_an_unknown_universe_is_an_error_that_names_how_to_find_one(hven: Served) -> None:
     async with agent(hven.mcp) as client:
         error = await refused(client, "u-missing", TICK)
     assert error["code"] == "universe_not_found"
@@ -256,7 +256,7 @@ async def brittle(store: BrokenStore) -> AsyncIterator[Served]:
 
 
 @requirement("UN-15")
-async def test_a_breakdown_inside_is_an_error_that_tells_nothing_and_the_server_lives_on(
+async def test_a_breakdown_inside_is_an_error_without_internals_and_the_server_continues(
     brittle: Served, store: BrokenStore
 ) -> None:
     async with agent(brittle.mcp) as client:
@@ -303,7 +303,7 @@ async def test_a_reducer_that_raises_is_an_error_and_the_next_command_is_done(
 
 
 @requirement("UN-15", "UN-16")
-async def test_a_store_that_is_away_is_an_error_that_says_so_and_names_the_universe(
+async def test_a_store_that_is_away_is_an_error_that_reports_it_and_names_the_universe(
     brittle: Served, store: BrokenStore
 ) -> None:
     away = StoreUnavailable("The database does not answer.", hint="Try again later.")

@@ -35,7 +35,7 @@ HOSTILE_IDS = [
 
 
 @requirement("UN-15")
-async def test_a_command_of_more_than_ten_megabytes_is_refused_and_the_session_goes_on(wire: Wire, u: str) -> None:
+async def test_a_command_of_more_than_ten_megabytes_is_refused_and_the_session_continues(wire: Wire, u: str) -> None:
     session = await wire.begin()
     large = call("send_universe_command", universeId=u, command=add_star("x", name="x" * 10 * MEGABYTE))
     refused = await session.post(large)
@@ -44,7 +44,7 @@ async def test_a_command_of_more_than_ten_megabytes_is_refused_and_the_session_g
 
 
 @requirement("UN-15")
-async def test_a_command_of_nine_megabytes_is_answered_while_others_go_on(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_command_of_nine_megabytes_is_answered_while_others_continue(hven: Served, wire: Wire, u: str) -> None:
     large, other = await wire.begin(), await wire.begin()
     await hven.make(f"{u}-large")
     star = add_star("x", name="x" * 9 * MEGABYTE)
@@ -123,7 +123,7 @@ async def test_half_a_character_is_refused(wire: Wire, u: str) -> None:
 
 @requirement("UN-15")
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b'{"jsonrpc"', b"null\x00", b"[" * 100_000])
-async def test_what_is_no_json_is_refused(wire: Wire, u: str, body: bytes) -> None:
+async def test_what_is_not_json_is_refused(wire: Wire, u: str, body: bytes) -> None:
     session = await wire.begin()
     refused = await session.post(body)
     assert refused.status_code == 400
@@ -190,7 +190,7 @@ async def test_a_body_may_not_have_an_impossible_id(hven: Served, u: str, key: A
 
 @requirement("UN-5", "UN-15")
 @pytest.mark.parametrize("given", [None, 1, True, "tick", "", "[]", '"tick"', [], "{", '{"type": NaN}'], ids=repr)
-async def test_a_command_that_is_no_object_is_refused(hven: Served, u: str, given: Any) -> None:
+async def test_a_command_that_is_not_an_object_is_refused(hven: Served, u: str, given: Any) -> None:
     async with agent(hven.mcp) as client:
         error = await failure(client, "send_universe_command", universeId=u, command=given)
     assert error.get("argument") == "command" or error["code"] == "malformed_command"
@@ -198,7 +198,7 @@ async def test_a_command_that_is_no_object_is_refused(hven: Served, u: str, give
 
 
 @requirement("UN-5")
-async def test_a_list_of_commands_is_no_command(hven: Served, u: str) -> None:
+async def test_a_list_of_commands_is_not_a_command(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         await failure(client, "send_universe_command", universeId=u, command=[TICK, TICK])
     assert await hven.version(u) == 3

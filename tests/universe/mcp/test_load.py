@@ -110,7 +110,7 @@ async def test_calls_of_one_session_at_once_and_rest_beside_them_are_all_done(hv
 
 
 @requirement("UN-19")
-async def test_time_is_the_sum_of_all_ticks_whoever_sent_them(hven: Served, wire: Wire, u: str) -> None:
+async def test_time_is_the_sum_of_all_ticks_from_every_sender(hven: Served, wire: Wire, u: str) -> None:
     sessions = [await wire.begin() for _ in range(10)]
     ticks = [(session, number) for session in sessions for number in range(1, 11)]
     await asyncio.gather(

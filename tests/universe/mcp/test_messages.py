@@ -21,7 +21,7 @@ TICK = command("tick")
 
 @requirement("UN-15")
 @pytest.mark.parametrize("arguments", [None, [], "x", 7])
-async def test_arguments_that_are_no_object_are_refused(wire: Wire, u: str, arguments: Any) -> None:
+async def test_arguments_that_are_not_an_object_are_refused(wire: Wire, u: str, arguments: Any) -> None:
     session = await wire.begin()
     for tool in TOOLS:
         response = await session.post(request("tools/call", {"name": tool, "arguments": arguments}))
@@ -51,7 +51,7 @@ async def test_arguments_that_are_no_object_are_refused(wire: Wire, u: str, argu
     ],
     ids=json.dumps,
 )
-async def test_what_is_no_message_is_refused_and_the_session_goes_on(wire: Wire, u: str, message: Any) -> None:
+async def test_what_is_not_a_message_is_refused_and_the_session_continues(wire: Wire, u: str, message: Any) -> None:
     session = await wire.begin()
     response = await session.post(message)
     assert response.status_code == 400
@@ -84,7 +84,7 @@ async def test_a_message_that_asks_for_nothing_there_is_gets_the_right_code(
 
 
 @requirement("UN-17")
-async def test_answers_that_nobody_asked_for_are_taken_and_forgotten(wire: Wire, u: str) -> None:
+async def test_unrequested_answers_are_taken_and_forgotten(wire: Wire, u: str) -> None:
     session = await wire.begin()
     assert (await session.post({"jsonrpc": "2.0", "id": 99, "result": {}})).status_code == 202
     assert (await session.post({"jsonrpc": "2.0", "method": "notifications/unheard-of"})).status_code == 202
@@ -159,7 +159,7 @@ async def test_a_client_that_leaves_during_a_call_has_its_command_done(hven: Ser
 
 
 @requirement("UN-19")
-async def test_a_client_that_does_not_read_its_stream_holds_up_nobody(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_client_that_does_not_read_its_stream_delays_no_other_client(hven: Served, wire: Wire, u: str) -> None:
     deaf, hearing = await wire.begin(), await wire.begin()
     for session in (deaf, hearing):
         await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})

@@ -109,7 +109,7 @@ async def test_a_template_shows_how_any_universe_is_read(hven: Served, u: str) -
         assert json.loads((await read(client, uri)).text)["id"] == u
 
 
-async def test_a_universe_is_told_in_short(hven: Served, u: str) -> None:
+async def test_a_universe_is_summarized(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         content = await read(client, uri_of(u))
         summary = json.loads(content.text)
@@ -180,7 +180,7 @@ async def test_a_universe_that_is_not_there_is_an_error_that_names_it(hven: Serv
 # Who is told
 
 
-async def test_a_subscriber_is_told_of_commands_by_another_client_and_by_rest(hven: Served, u: str) -> None:
+async def test_a_subscriber_is_notified_of_commands_by_another_client_and_by_rest(hven: Served, u: str) -> None:
     told = Updates()
     async with agent(hven.mcp, on_updated=told) as subscriber, agent(hven.mcp) as other:
         await subscribe(subscriber, u)
@@ -193,7 +193,7 @@ async def test_a_subscriber_is_told_of_commands_by_another_client_and_by_rest(hv
         assert (await summary_of(subscriber, u))["version"] == 6
 
 
-async def test_a_subscriber_is_told_of_a_state_that_was_put_and_of_an_undo(hven: Served, u: str) -> None:
+async def test_a_subscriber_is_notified_of_a_state_that_was_put_and_of_an_undo(hven: Served, u: str) -> None:
     told = Updates()
     async with agent(hven.mcp, on_updated=told) as client:
         await subscribe(client, u)
@@ -205,7 +205,7 @@ async def test_a_subscriber_is_told_of_a_state_that_was_put_and_of_an_undo(hven:
         assert (await summary_of(client, u))["counts"]["stars"] == 3
 
 
-async def test_a_subscriber_is_told_of_a_new_name(hven: Served, u: str) -> None:
+async def test_a_subscriber_is_notified_of_a_new_name(hven: Served, u: str) -> None:
     told = Updates()
     async with agent(hven.mcp, on_updated=told) as client:
         await subscribe(client, u)
@@ -217,7 +217,7 @@ async def test_a_subscriber_is_told_of_a_new_name(hven: Served, u: str) -> None:
         assert await told.until(uri_of(f"{u}-after")) == [uri_of(u), uri_of(f"{u}-after")]
 
 
-async def test_a_subscriber_to_a_universe_that_is_deleted_is_told_and_finds_nothing(hven: Served, u: str) -> None:
+async def test_a_subscriber_to_a_universe_that_is_deleted_is_notified_and_finds_nothing(hven: Served, u: str) -> None:
     told = Updates()
     async with agent(hven.mcp, on_updated=told) as client:
         await subscribe(client, u)
@@ -227,7 +227,7 @@ async def test_a_subscriber_to_a_universe_that_is_deleted_is_told_and_finds_noth
         await client.unsubscribe_resource(AnyUrl(uri_of(u)))
 
 
-async def test_a_universe_made_again_under_its_id_is_told_of_once_more(hven: Served, u: str) -> None:
+async def test_a_universe_made_again_under_its_id_is_announced_once_more(hven: Served, u: str) -> None:
     told = Updates()
     async with agent(hven.mcp, on_updated=told) as client:
         await subscribe(client, u)
@@ -238,7 +238,7 @@ async def test_a_universe_made_again_under_its_id_is_told_of_once_more(hven: Ser
         assert (await summary_of(client, u))["version"] == 0
 
 
-async def test_nobody_is_told_of_other_universes_or_after_unsubscribing(hven: Served, u: str) -> None:
+async def test_no_subscriber_is_notified_of_other_universes_or_after_unsubscribing(hven: Served, u: str) -> None:
     told = Updates()
     for more in ("left", "other", "last"):
         await hven.make(f"{u}-{more}")
@@ -251,7 +251,7 @@ async def test_nobody_is_told_of_other_universes_or_after_unsubscribing(hven: Se
         assert await told.next() == uri_of(f"{u}-last")
 
 
-async def test_nobody_is_told_of_a_command_that_was_refused(hven: Served, u: str) -> None:
+async def test_no_subscriber_is_notified_of_a_command_that_was_refused(hven: Served, u: str) -> None:
     told = Updates()
     await hven.make(f"{u}-last")
     async with agent(hven.mcp, on_updated=told) as client:
@@ -262,7 +262,7 @@ async def test_nobody_is_told_of_a_command_that_was_refused(hven: Served, u: str
         assert await told.next() == uri_of(f"{u}-last")
 
 
-async def test_each_session_is_told_of_what_it_subscribed_to(hven: Served, u: str) -> None:
+async def test_each_session_is_notified_of_what_it_subscribed_to(hven: Served, u: str) -> None:
     first, second = Updates(), Updates()
     await hven.make(f"{u}-other")
     async with agent(hven.mcp, on_updated=first) as one, agent(hven.mcp, on_updated=second) as other:
@@ -274,7 +274,7 @@ async def test_each_session_is_told_of_what_it_subscribed_to(hven: Served, u: st
         assert await second.next() == uri_of(f"{u}-other")
 
 
-async def test_what_happens_before_the_stream_is_open_is_told_once_it_is(hven: Served, wire: Wire, u: str) -> None:
+async def test_what_happens_before_the_stream_is_open_is_sent_once_it_is(hven: Served, wire: Wire, u: str) -> None:
     session = await wire.begin()
     assert (await session.ask("resources/subscribe", {"uri": uri_of(u)}))["result"] == {}
     await hven.send(u, TICK)
@@ -301,7 +301,7 @@ async def test_many_commands_at_once_do_not_drown_a_subscriber(hven: Served, u: 
 
 
 @pytest.mark.parametrize("uri", ["universe://universes/u-missing", "universe://reference/nothing"])
-async def test_nobody_can_subscribe_to_what_is_not_there(hven: Served, uri: str) -> None:
+async def test_a_subscription_to_an_unknown_resource_is_refused(hven: Served, uri: str) -> None:
     async with agent(hven.mcp) as client:
         error = await error_of(client.subscribe_resource(AnyUrl(uri)))
     assert error.code == -32002

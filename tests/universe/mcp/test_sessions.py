@@ -43,7 +43,7 @@ async def test_two_clients_have_sessions_of_their_own(wire: Wire, u: str) -> Non
 
 
 @requirement("UN-19", "UN-20")
-async def test_a_hundred_sessions_have_a_hundred_ids_that_nobody_guesses(wire: Wire) -> None:
+async def test_a_hundred_sessions_have_a_hundred_ids_that_cannot_be_guessed(wire: Wire) -> None:
     begun = [await wire.post(initialize()) for _ in range(100)]
     ids = [response.headers[SESSION] for response in begun]
     assert len(set(ids)) == 100
@@ -242,7 +242,7 @@ def _subscribed() -> int:
 
 
 @requirement("UN-15", "UN-22")
-async def test_a_session_that_ends_during_a_call_harms_nobody() -> None:
+async def test_a_session_that_ends_during_a_call_does_no_harm() -> None:
     store = BrokenStore()
     async with served(store) as server, agent(server.mcp) as client:
         await server.make("u", add_star("sun"))
@@ -262,7 +262,7 @@ async def test_a_session_that_ends_during_a_call_harms_nobody() -> None:
 
 
 @requirement("UN-21", "UN-23")
-async def test_a_session_that_is_not_used_expires_and_its_client_begins_anew() -> None:
+async def test_a_session_that_is_not_used_expires_and_its_client_starts_over() -> None:
     async with served(session_idle_s=0.2) as server:
         await server.make("u")
         wire = Wire(server.http)
@@ -319,7 +319,7 @@ async def test_where_all_sessions_are_in_use_a_newcomer_waits_for_one_to_end() -
 
 
 @requirement("UN-19", "UN-21", "UN-24")
-async def test_a_thousand_sessions_that_nobody_closes_keep_nobody_out() -> None:
+async def test_a_thousand_sessions_left_open_exclude_no_new_client() -> None:
     async with served() as server:
         await server.make("u", add_star("sun"))
         wire = Wire(server.http)

@@ -213,7 +213,7 @@ async def test_instructions_and_tools_cost_an_agent_at_most_3500_tokens(wire: Wi
     assert len(dumps(tools, ensure_ascii=False)) + len(greeting["instructions"]) < 4 * 3_500
 
 
-async def test_the_instructions_say_what_mcp_does_not_do_and_who_does(wire: Wire) -> None:
+async def test_the_instructions_state_what_mcp_does_not_do_and_who_does(wire: Wire) -> None:
     instructions = message_in(await wire.post(initialize()))["result"]["instructions"]
     lacking = instructions.split("Not over MCP:")[1]
     for word in ("create", "undo", "branch", "N-body", "REST", "command line", "POST /universes", "universe new"):
@@ -282,7 +282,7 @@ async def test_a_call_without_a_command_is_refused(hven: Served, u: str) -> None
     assert error["argument"] == "command"
 
 
-async def test_reading_tools_say_that_they_only_read_and_the_sending_one_that_it_changes(hven: Served) -> None:
+async def test_reading_tools_declare_that_they_only_read_and_the_sending_one_that_it_changes(hven: Served) -> None:
     tools = await tools_of(hven)
     for name, tool in tools.items():
         told = tool.annotations

@@ -53,7 +53,7 @@ async def test_initialize_is_answered_with_a_session_at_either_spelling(wire: Wi
     "path",
     ["/", "/MCP", "/mcp/mcp", "/mcp/messages", "/sse", "/messages", "/universes/mcp", "/universes", "/health", "/docs"],
 )
-async def test_no_other_address_speaks_mcp(wire: Wire, path: str) -> None:
+async def test_no_other_address_serves_mcp(wire: Wire, path: str) -> None:
     refused = await wire.send("POST", initialize(), path=path)
     assert refused.status_code in (400, 404, 405)
     assert SESSION not in refused.headers
@@ -78,7 +78,7 @@ def addresses_of(app: Any, prefix: str = "") -> set[str]:
 
 
 @requirement("UN-17")
-async def test_every_address_but_one_is_documented_or_a_page_and_does_not_speak_mcp() -> None:
+async def test_every_address_but_one_is_documented_or_a_page_and_does_not_serve_mcp() -> None:
     app = make_app(UniverseConfig(), MemoryStore())
     async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
         documented = (await http.get("/openapi.json")).json()["paths"].keys()
@@ -185,7 +185,7 @@ async def test_a_message_that_needs_no_answer_gets_an_empty_one(wire: Wire) -> N
 
 @requirement("UN-17")
 @pytest.mark.parametrize("version", VERSIONS)
-async def test_a_version_that_both_know_is_spoken(wire: Wire, u: str, version: str) -> None:
+async def test_a_version_that_both_know_is_used(wire: Wire, u: str, version: str) -> None:
     session = await wire.begin(version, mcp_protocol_version=version)
     assert not (await session.call("get_universe_state", universeId=u)).get("isError")
 
@@ -269,7 +269,7 @@ async def test_settings_let_others_in_and_ask_them_for_a_token() -> None:
 
 
 @requirement("UN-17")
-async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_told() -> None:
+async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_declared() -> None:
     async with served(body_limit=1_000) as server:
         wire = Wire(server.http)
         session = await wire.begin()
@@ -288,7 +288,7 @@ async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_t
 
 @requirement("UN-17")
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", ""])
-async def test_a_body_that_is_not_said_to_be_json_is_refused(wire: Wire, content_type: str) -> None:
+async def test_a_body_without_a_json_content_type_is_refused(wire: Wire, content_type: str) -> None:
     session = await wire.begin()
     response = await session.post(request("ping"), content_type=content_type)
     assert response.status_code in (400, 415)
@@ -299,12 +299,12 @@ async def test_a_body_that_is_not_said_to_be_json_is_refused(wire: Wire, content
 @pytest.mark.parametrize(
     "accept", ["*/*", "application/json, text/event-stream", "text/event-stream, application/json"]
 )
-async def test_whoever_takes_both_kinds_of_answer_gets_one(wire: Wire, accept: str) -> None:
+async def test_a_client_that_accepts_both_kinds_of_answer_gets_one(wire: Wire, accept: str) -> None:
     assert (await wire.post(initialize(), accept=accept)).status_code == 200
 
 
 @requirement("UN-17")
-async def test_whoever_takes_no_kind_of_answer_is_told_which_there_are(wire: Wire) -> None:
+async def test_a_client_that_accepts_no_kind_of_answer_is_answered_with_the_available_kinds(wire: Wire) -> None:
     refused = await wire.post(initialize(), accept="text/html")
     assert refused.status_code == 406
     assert refusal_in(refused)["code"] == "not_acceptable"

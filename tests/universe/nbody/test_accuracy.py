@@ -95,7 +95,7 @@ def test_methods_with_a_fixed_step_know_their_error_too(method: str, case: str, 
     assert degrees.max() < WRONG_DEGREES or not done.trustworthy
 
 
-def test_yoshida_at_its_usual_step_is_soon_off_for_trappist_1_and_says_so() -> None:
+def test_yoshida_at_its_usual_step_is_soon_off_for_trappist_1_and_reports_it() -> None:
     truth, end, done = ran("trappist-1", 60.0, "yoshida4")
     _, degrees = truth.errors(end.positions, done.positions)
     assert degrees.max() > WRONG_DEGREES

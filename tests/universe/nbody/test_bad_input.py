@@ -249,7 +249,7 @@ def test_ctrl_c_ends_a_run_with_130_and_writes_no_file(ask: Ask, tmp_path: Path)
 
 
 @pytest.mark.parametrize(("option", "name"), FILES)
-def test_a_full_disk_leaves_the_old_file_and_says_so(
+def test_a_full_disk_leaves_the_old_file_and_reports_it(
     ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
 ) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")

@@ -71,7 +71,7 @@ def test_rebound_ends_where_this_program_does(start: Start, tmp_path: Path, days
     assert np.array([one["velocity"] for one in end.values()]) == pytest.approx(last.last_velocities.T, abs=1e-12)
 
 
-def test_a_script_without_relativity_says_so(start: Start) -> None:
+def test_a_script_without_relativity_notes_it(start: Start) -> None:
     with_ = render_rebound(start, days=1, universe_id="t", version=0, time=0, relativity=True)
     assert "relativity" in (ast.get_docstring(ast.parse(with_)) or "")
     assert "relativity" not in script_of(start)

@@ -54,7 +54,7 @@ def test_a_higher_order_keeps_the_energy_better_for_the_same_number_of_forces() 
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_angular_momentum_is_kept_to_rounding_and_the_energy_does_not_wander_off(method: str) -> None:
+def test_angular_momentum_is_conserved_to_rounding_and_the_energy_does_not_wander_off(method: str) -> None:
     energy, momentum = drifts(giants(), move(giants(), 40_000, method, 40))
     assert momentum < 1e-13
     assert energy < (1e-13 if method == GAUSS else 1e-3)

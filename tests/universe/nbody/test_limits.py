@@ -67,7 +67,7 @@ def broken(**changes: Any) -> Start:
         (broken(positions=np.array([[0.0, 0, 0], [1e-200, 0, 0]])), "'a' and 'b' are in the same position"),
     ],
 )
-def test_a_start_that_is_none_is_refused_with_the_body(start: Start, problem: str) -> None:
+def test_a_start_that_is_invalid_is_refused_with_the_body(start: Start, problem: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         run_nbody(start, 10)
     assert problem in refused.value.message

@@ -59,7 +59,7 @@ def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     assert {"eccentricity", "Laplace angles of three bodies", "0", "50", "100", "150"} <= set(labels)
 
 
-def test_the_errors_of_arithmetic_start_and_physics_are_told_apart(report: Report) -> None:
+def test_the_errors_of_arithmetic_start_and_physics_are_distinguished(report: Report) -> None:
     errors = report.reply["errors"]
     assert "degrees of its orbit" in errors["arithmetic"][0]
     assert errors["start"]

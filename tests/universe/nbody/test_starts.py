@@ -120,7 +120,7 @@ def _run(start: Start, days: float) -> Any:
     return integrate(start.masses, start.positions, start.velocities, days)
 
 
-def test_planets_of_trappist_1_pass_in_front_when_their_paper_says() -> None:
+def test_planets_of_trappist_1_pass_in_front_when_their_paper_states() -> None:
     # Agol et al. (2021, PSJ 2, 1): the times of the first transits, next to the epoch of the elements.
     system_facts = json.loads(Path(systems.__file__).with_name("data").joinpath("trappist-1.json").read_text())
     start = make_start(systems.load_system("trappist-1"))
@@ -157,7 +157,7 @@ def test_a_later_start_is_the_earlier_one_integrated() -> None:
     assert first.notes == ()
 
 
-def test_elements_of_several_instants_are_led_by_kepler_motion_and_a_note_says_so() -> None:
+def test_elements_of_several_instants_are_led_by_kepler_motion_and_a_note_reports_it() -> None:
     plain = system(10.0, earth={"kepler": {**EARTH, "epoch": 5.0}})
     start = make_start(plain, ["sun", "earth", "rock"])
     about = Elements(1.0, 0.0167, period=compute_period(1.0, 1 + 3e-6), mean_anomaly=30, inclination=5, epoch=5.0)
@@ -165,7 +165,7 @@ def test_elements_of_several_instants_are_led_by_kepler_motion_and_a_note_says_s
     assert any("Kepler motion" in note and "one instant" in note for note in start.notes)
 
 
-def test_a_time_too_far_to_integrate_is_reached_by_kepler_motion_and_a_note_says_so() -> None:
+def test_a_time_too_far_to_integrate_is_reached_by_kepler_motion_and_a_note_reports_it() -> None:
     start = make_start(system(float(MOST_WORK)))
     assert any("too far" in note for note in start.notes)
     assert np.isfinite(start.positions).all()
@@ -264,7 +264,7 @@ def test_notes_name_what_is_unknown_or_not_measured() -> None:
     assert "(m sin i)" in notes
 
 
-def test_a_selection_says_that_elements_stay_attached_to_it() -> None:
+def test_a_selection_reports_that_elements_stay_attached_to_it() -> None:
     start = make_start(system(), ["sun", "earth"])
     assert any("2 other bodies do not attract" in note for note in start.notes)
     assert start.orbited_mass[1] == 1 + 3.0e-6

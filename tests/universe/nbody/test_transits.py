@@ -100,7 +100,7 @@ def test_an_eccentric_planet_transits_when_its_true_anomaly_is_90_degrees_less_o
     ("tilt", "status", "kinds"),
     [(90.0, "transits", {"full"}), (87.1, "grazes", {"grazing"}), (80.0, "does not transit", set[str]())],
 )
-def test_full_and_grazing_transits_and_misses_are_told_apart(tilt: float, status: str, kinds: set[str]) -> None:
+def test_full_and_grazing_transits_and_misses_are_distinguished(tilt: float, status: str, kinds: set[str]) -> None:
     planet = measure_transit_times(one_planet(tilt=tilt, periapsis=0.0), days=25)["planets"]["planet"]
     assert planet["status"] == status
     assert {one["kind"] for one in planet["transits"]} == kinds
@@ -115,7 +115,7 @@ def test_without_the_radius_of_the_star_conjunctions_are_listed_and_nothing_is_c
     assert planet["impactParameter"] is None
 
 
-def test_a_planet_whose_tilt_is_unknown_is_not_said_to_miss_its_star() -> None:
+def test_a_planet_whose_tilt_is_unknown_is_not_reported_to_miss_its_star() -> None:
     reply = measure_transit_times(systems.load_system("alpha-centauri"), days=12)
     assert {one["status"] for one in reply["planets"].values()} == {"tilt of the orbit unknown"}
     assert any("The tilt of Proxima Centauri d, Proxima Centauri b is unknown" in note for note in reply["notes"])

@@ -73,13 +73,13 @@ def test_arrays_broadcast_and_blocks_leave_no_seam() -> None:
 
 
 @pytest.mark.parametrize("e", [1.0, 1.5, -0.1, math.nan, math.inf])
-def test_what_is_no_ellipse_is_refused_with_what_is(e: float) -> None:
+def test_what_is_not_an_ellipse_is_refused_with_what_is(e: float) -> None:
     with pytest.raises(InvalidInput) as refused:
         solve_kepler([0.0, 1.0], [0.5, e])
     assert refused.value.ids["allowed"] == "0 <= eccentricity < 1"
 
 
 @pytest.mark.parametrize("mean", [math.nan, math.inf])
-def test_a_mean_anomaly_that_is_no_number_is_refused(mean: float) -> None:
+def test_a_mean_anomaly_that_is_not_a_number_is_refused(mean: float) -> None:
     with pytest.raises(InvalidInput, match="mean anomaly"):
         solve_kepler([0.0, mean], 0.5)

@@ -37,7 +37,7 @@ def test_hyperbolas_obey_keplers_equation(q: float, e: float, t: float) -> None:
 
 @settings(max_examples=300, deadline=None)
 @given(NEAREST, st.one_of(OPEN, NEAR_1), TIMES)
-def test_energy_and_angular_momentum_are_kept(q: float, e: float, t: float) -> None:
+def test_energy_and_angular_momentum_are_conserved(q: float, e: float, t: float) -> None:
     orbit = conic(q, e, inclination=40, longitude_of_ascending_node=70, argument_of_periapsis=200)
     position, velocity = orbit.positions(t)[0], orbit.velocities(t)[0]
     distance, square = np.linalg.norm(position), velocity @ velocity
@@ -123,7 +123,7 @@ def test_the_path_of_an_open_orbit_goes_through_its_periapsis_from_far_to_far() 
         (1.0, math.inf, math.nan, "eccentricity"),
     ],
 )
-def test_what_is_no_orbit_is_refused(axis: float, e: float, q: float, argument: str) -> None:
+def test_what_is_not_an_orbit_is_refused(axis: float, e: float, q: float, argument: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         Elements(axis, e, period=1.0, periapsis_distance=q)
     assert refused.value.ids["argument"] == argument

@@ -140,7 +140,7 @@ def test_an_orbit_without_size_or_time_is_refused(argument: str, value: float) -
 
 
 @pytest.mark.parametrize("t", [math.nan, math.inf])
-def test_a_time_that_is_no_moment_is_refused(t: float) -> None:
+def test_a_time_that_is_not_a_moment_is_refused(t: float) -> None:
     orbit = Elements(1.0, 0.1, period=1.0)
     with pytest.raises(InvalidInput, match="time"):
         orbit.positions(t)

@@ -145,7 +145,7 @@ def test_a_body_that_can_have_no_position_is_named_with_what_goes_around_it_and_
 
 
 @pytest.mark.parametrize("value", [10**400, math.nan, math.inf, True, "2", {}])
-def test_one_value_that_is_no_number_costs_only_its_own_body(value: object) -> None:
+def test_one_value_that_is_not_a_number_costs_only_its_own_body(value: object) -> None:
     orrery = Orrery({"bad": body(orbitRotX=value), "good": body()})
     assert "orbitRotX" in orrery.unplaceable["bad"]
     assert list(orrery.unplaceable) == ["bad"]
@@ -221,7 +221,7 @@ def test_nothing_is_at_no_places() -> None:
 
 
 @pytest.mark.parametrize("t", [math.nan, math.inf, -math.inf])
-def test_a_time_that_is_no_moment_is_refused(t: float) -> None:
+def test_a_time_that_is_not_a_moment_is_refused(t: float) -> None:
     with pytest.raises(InvalidInput, match="time"):
         Orrery({"a": body()}).positions(t)
 

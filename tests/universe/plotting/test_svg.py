@@ -59,7 +59,7 @@ def test_any_text_gives_well_formed_svg(name: str, color: str, title: str) -> No
     assert tags(fromstring(drawn(name, color, title))) >= {"svg", "title", "rect", "text"}
 
 
-def test_the_page_and_its_title_are_told() -> None:
+def test_the_page_and_its_title_are_reported() -> None:
     root = fromstring(drawn("Sun", title="My <universe>"))
     assert root.attrib["viewBox"] == "0 0 1200 1200"
     assert next(root.iter(f"{SVG}title")).text == "My <universe>"

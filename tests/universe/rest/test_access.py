@@ -120,7 +120,7 @@ class TestToken:
         "path", ["/universes", "/universes/u", "/universes/u/events", "/", "/docs", "/openapi.json"]
     )
     @pytest.mark.parametrize("given", [None, "Bearer", "Bearer wrong", f"Basic {TOKEN}", TOKEN])
-    def test_without_the_token_nothing_is_told(self, guarded: httpx.Client, path: str, given: str | None) -> None:
+    def test_without_the_token_nothing_is_disclosed(self, guarded: httpx.Client, path: str, given: str | None) -> None:
         headers = bearing(given) if given else None
         answer = guarded.get(path, headers=headers)
         error(answer, 401, "not_authorized")
@@ -164,7 +164,7 @@ class TestAddresses:
         ],
     )
     @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
-    def test_a_method_there_is_not_is_405_and_says_which_there_are(
+    def test_a_method_there_is_not_is_405_and_reports_which_there_are(
         self, rest: httpx.Client, universe: str, path: str, allowed: set[str], method: str
     ) -> None:
         if method in allowed:
@@ -225,7 +225,7 @@ def test_others_are_not_served_without_a_token(tmp_path: Path, host: str) -> Non
     assert json.loads(ended.stdout)["error"]["code"] == "insecure_bind"
 
 
-def test_nothing_of_the_inside_is_told_of(rest: httpx.Client, tmp_path: Path) -> None:
+def test_nothing_internal_is_disclosed(rest: httpx.Client, tmp_path: Path) -> None:
     universe = made(rest)
     sent(rest, universe, {"type": "tick"})
     for answer in (rest.get("/universes/x"), rest.post("/universes", content=b"{"), rest.get("/health")):

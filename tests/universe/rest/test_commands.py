@@ -181,7 +181,7 @@ def test_what_is_neither_a_command_nor_a_list_of_them_is_400(rest: httpx.Client,
     assert version_of(rest, universe) == 0
 
 
-def test_malformed_is_told_before_not_found(rest: httpx.Client) -> None:
+def test_malformed_is_reported_before_not_found(rest: httpx.Client) -> None:
     error(post(rest, "u-missing", {"type": "explode"}), 400, "unknown_command")
 
 
@@ -205,12 +205,14 @@ def test_a_version_expected_in_vain_is_409_with_the_present_one(rest: httpx.Clie
 
 
 @pytest.mark.parametrize("expected", ["-1", "x", "1.5", str(2**53 + 1), ""])
-def test_an_expected_version_that_is_none_is_refused(rest: httpx.Client, universe: str, expected: str) -> None:
+def test_an_expected_version_that_is_invalid_is_refused(rest: httpx.Client, universe: str, expected: str) -> None:
     answer = post(rest, universe, TICK, params={"expectedVersion": expected})
     assert error(answer, 400)["argument"] == "expectedVersion"
 
 
-def test_of_two_writers_who_saw_the_same_version_one_is_told_of_the_other(rest: httpx.Client, universe: str) -> None:
+def test_of_two_writers_who_saw_the_same_version_one_is_informed_of_the_other(
+    rest: httpx.Client, universe: str
+) -> None:
     with ThreadPoolExecutor(8) as threads:
         asked = [threads.submit(post, rest, universe, add_star(f"s{n}"), headers={"If-Match": '"0"'}) for n in range(8)]
         statuses = sorted(one.result().status_code for one in asked)
@@ -297,7 +299,7 @@ class TestHistory:
     def test_an_impossible_page_is_refused(self, rest: httpx.Client, universe: str, name: str, value: str) -> None:
         assert error(rest.get(f"/universes/{universe}/history", params={name: value}), 400)["argument"] == name
 
-    def test_undo_restore_and_branch_lead_where_they_say(self, rest: httpx.Client, universe: str) -> None:
+    def test_undo_restore_and_branch_lead_to_the_stated_version(self, rest: httpx.Client, universe: str) -> None:
         for name in ("a", "b"):
             sent(rest, universe, add_star(name))
         answer = rest.post(f"/universes/{universe}/undo")

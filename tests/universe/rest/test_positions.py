@@ -97,7 +97,7 @@ def test_positions_follow_every_change_at_once(rest: httpx.Client, universe: str
 @pytest.mark.parametrize(
     ("name", "value"), [("t", "x"), ("t", "nan"), ("t", "inf"), ("t", "1e999"), ("t", ""), ("format", "float64")]
 )
-def test_a_time_or_form_that_is_none_is_refused(rest: httpx.Client, universe: str, name: str, value: str) -> None:
+def test_a_time_or_form_that_is_invalid_is_refused(rest: httpx.Client, universe: str, name: str, value: str) -> None:
     answer = rest.get(f"/universes/{universe}/positions", params={name: value})
     assert error(answer, 400, "malformed_request")["argument"] == name
 

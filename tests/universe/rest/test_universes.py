@@ -18,7 +18,7 @@ TICK = {"type": "tick"}
 
 
 @requirement("UN-24")
-def test_health_says_that_all_is_well_and_since_when(rest: httpx.Client) -> None:
+def test_health_reports_that_all_is_well_and_since_when(rest: httpx.Client) -> None:
     answer = rest.get("/health")
     assert answer.status_code == 200
     said = answer.json()
@@ -86,7 +86,7 @@ class TestMaking:
         assert "x" * 300 not in told["message"]
 
     @pytest.mark.parametrize("state", [[], "x", 5, {"planets": {}}, {"time": "now"}, {"stars": {"a": {"id": "a"}}}])
-    def test_what_is_no_state_is_refused(self, rest: httpx.Client, universe: str, state: Any) -> None:
+    def test_what_is_not_a_state_is_refused(self, rest: httpx.Client, universe: str, state: Any) -> None:
         error(rest.post("/universes", json={"name": "x", "state": state}), 400, "malformed_state")
         error(rest.put(f"/universes/{universe}", json={"state": state}), 400, "malformed_state")
         assert version_of(rest, universe) == 0
@@ -96,11 +96,11 @@ class TestMaking:
         error(rest.post("/universes", json={"name": "x", "state": {"stars": stars}}), 400, "malformed_state")
 
     @pytest.mark.parametrize("body", [[], "x", None, 5, [{"name": "x"}]])
-    def test_a_body_that_is_no_object_is_refused(self, rest: httpx.Client, universe: str, body: Any) -> None:
+    def test_a_body_that_is_not_an_object_is_refused(self, rest: httpx.Client, universe: str, body: Any) -> None:
         error(rest.post("/universes", json=body), 400, "malformed_request")
         error(rest.put(f"/universes/{universe}", json=body), 400, "malformed_request")
 
-    def test_a_null_is_no_state(self, rest: httpx.Client) -> None:
+    def test_a_null_is_not_a_state(self, rest: httpx.Client) -> None:
         error(rest.post("/universes", json={"name": "x", "state": None}), 400)
 
     def test_a_system_there_is_not_is_refused_by_the_name_of_the_field(self, rest: httpx.Client) -> None:
@@ -161,7 +161,7 @@ class TestOddIds:
         assert len(str(told)) < 1_000
 
     @pytest.mark.parametrize("path", ["/universes/a%2Fb", "/universes/a/b", "/universes/a/b/commands"])
-    def test_a_slash_in_an_id_is_no_address(self, rest: httpx.Client, path: str) -> None:
+    def test_a_slash_in_an_id_is_not_an_address(self, rest: httpx.Client, path: str) -> None:
         error(rest.get(path), 404, "no_such_address")
 
     def test_an_id_may_be_neither_utf_8_nor_anything_and_is_not_found(self, rest: httpx.Client) -> None:
@@ -181,7 +181,7 @@ class TestReading:
             tags.add(answer.headers["ETag"])
         assert len(tags) == 4
 
-    def test_a_version_there_is_not_is_not_found_and_says_which_there_are(
+    def test_a_version_there_is_not_is_not_found_and_reports_which_there_are(
         self, rest: httpx.Client, universe: str
     ) -> None:
         sent(rest, universe, TICK)
@@ -190,7 +190,7 @@ class TestReading:
         assert "1" in told["hint"]
 
     @pytest.mark.parametrize("version", ["-1", "x", "1.5", "1e3", str(2**53 + 1), "9" * 400, ""])
-    def test_a_version_that_is_none_is_refused(self, rest: httpx.Client, universe: str, version: str) -> None:
+    def test_a_version_that_is_invalid_is_refused(self, rest: httpx.Client, universe: str, version: str) -> None:
         for path in ("", "/positions"):
             answer = rest.get(f"/universes/{universe}{path}", params={"version": version})
             assert error(answer, 400)["argument"] == "version"
@@ -284,7 +284,7 @@ class TestReplacing:
         assert rest.get(f"/universes/{universe}").json()["name"] == "Hven"
 
     @pytest.mark.parametrize("tag", ['"x"', '"-1"', '"1.0"', '"' + "9" * 17 + '"', "½", ""])
-    def test_a_tag_that_is_none_is_refused(self, rest: httpx.Client, universe: str, tag: str) -> None:
+    def test_a_tag_that_is_invalid_is_refused(self, rest: httpx.Client, universe: str, tag: str) -> None:
         headers = httpx.Headers([(b"If-Match", tag.encode())])
         answer = rest.put(f"/universes/{universe}", json={"state": {}}, headers=headers)
         assert error(answer, 400)["argument"] == "If-Match"
@@ -330,7 +330,7 @@ class TestListing:
         assert error(rest.get("/universes", params={"limit": limit}), 400)["argument"] == "limit"
 
     @pytest.mark.parametrize("cursor", ["x", "", "x" * 501])
-    def test_what_is_no_cursor_is_refused(self, rest: httpx.Client, cursor: str) -> None:
+    def test_what_is_not_a_cursor_is_refused(self, rest: httpx.Client, cursor: str) -> None:
         assert error(rest.get("/universes", params={"cursor": cursor}), 400)["argument"] == "cursor"
 
     @pytest.mark.parametrize("cursor", ["~", "a~b", "~~~", "\x00~\x00", "zz~'; DROP TABLE universes"])

@@ -20,7 +20,7 @@ from universe.store.port import Entry, Superseded
 TICK = {"type": "tick"}
 
 
-async def test_of_universes_that_nobody_uses_sixty_four_stay_in_memory_those_used_last(
+async def test_of_unused_universes_sixty_four_stay_in_memory_those_used_last(
     service: UniverseService,
 ) -> None:
     ids = [f"u{n}" for n in range(70)]

@@ -147,7 +147,7 @@ async def test_a_chain_of_expected_versions_sent_at_once_is_done_in_full(service
     assert (len(results), errors) == (20, [])
 
 
-async def test_who_leaves_before_the_answer_keeps_nobody_waiting(
+async def test_who_leaves_before_the_answer_delays_no_other_caller(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with store.holding("u") as held:
@@ -260,7 +260,7 @@ async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_da
         await assert_whole(service)
 
 
-async def test_a_universe_made_again_with_the_id_of_a_deleted_one_begins_anew(lasting: UniverseService) -> None:
+async def test_a_universe_made_again_with_the_id_of_a_deleted_one_starts_over(lasting: UniverseService) -> None:
     await lasting.send("u", [{"type": "tick"}] * 3, key="k")
     await lasting.delete("u")
     await lasting.create("Again", universe_id="u")

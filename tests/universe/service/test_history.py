@@ -158,7 +158,7 @@ async def test_undos_sent_at_once_each_take_back_one_change(lasting: UniverseSer
     await assert_whole(lasting)
 
 
-async def test_listeners_are_told_of_a_restore_by_its_version_and_reason(service: UniverseService) -> None:
+async def test_listeners_are_notified_of_a_restore_by_its_version_and_reason(service: UniverseService) -> None:
     await recorded(service)
     async with service.keep_live("u") as live:
         feed = live.open_feed()
@@ -263,7 +263,7 @@ async def test_a_rename_changes_the_name_and_the_time_and_nothing_else(service: 
 
 
 @pytest.mark.parametrize("name", ["", "   ", "n" * (NAME_CHARS + 1), None, 5, ["a"]])
-async def test_a_name_that_is_none_is_refused(service: UniverseService, name: Any) -> None:
+async def test_a_name_that_is_invalid_is_refused(service: UniverseService, name: Any) -> None:
     for asked in (service.create(name), service.rename("u", name)):
         with pytest.raises(MalformedRequest) as caught:
             await asked
@@ -272,7 +272,7 @@ async def test_a_name_that_is_none_is_refused(service: UniverseService, name: An
 
 
 @pytest.mark.parametrize("universe_id", ["", "x" * 10_000, "a/b", "a\nb", "\x00", 5])
-async def test_an_id_that_is_none_is_refused(service: UniverseService, universe_id: Any) -> None:
+async def test_an_id_that_is_invalid_is_refused(service: UniverseService, universe_id: Any) -> None:
     with pytest.raises(MalformedRequest) as caught:
         await service.create("x", universe_id=universe_id)
     assert caught.value.ids["argument"] == "id"
@@ -293,7 +293,7 @@ async def test_an_odd_id_is_an_id_like_any_other(lasting: UniverseService, unive
         await lasting.record(universe_id)
 
 
-async def test_deleting_removes_the_log_and_what_was_kept_beside_it(service: UniverseService) -> None:
+async def test_deleting_removes_the_log_and_what_was_stored_beside_it(service: UniverseService) -> None:
     await service.send("u", {"type": "tick"}, key="k")
     await soon(service.delete("u"))
     assert await service.store.entries("u", after=0, limit=10) == []

@@ -121,7 +121,7 @@ async def test_a_damaged_entry_is_named_and_what_came_before_it_can_be_read_and_
         assert [problem["sequence"] for problem in verdict.problems] == [4]
 
 
-async def test_a_damaged_entry_before_a_snapshot_keeps_nobody_from_going_on(file: Path) -> None:
+async def test_a_damaged_entry_before_a_snapshot_stops_no_other_caller(file: Path) -> None:
     async with UniverseService(SqliteStore(file), snapshot_every=5).running() as service:
         await service.create("Hven", universe_id="u")
         for number in range(1, 8):

@@ -31,7 +31,7 @@ from universe.service.universes import UniverseService
 from universe.store.port import Change
 
 
-async def test_a_command_is_served_told_and_answered_only_once_it_is_written(
+async def test_a_command_is_served_announced_and_answered_only_once_it_is_written(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_live("u") as live:
@@ -49,7 +49,7 @@ async def test_a_command_is_served_told_and_answered_only_once_it_is_written(
 
 
 @requirement("UN-8")
-async def test_whoever_is_answered_finds_the_command_told_and_in_the_log(service: UniverseService) -> None:
+async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_log(service: UniverseService) -> None:
     async with service.keep_live("u") as live:
         feed = live.open_feed()
         result = await service.send("u", add_star("sun"))
@@ -66,7 +66,7 @@ async def test_whoever_is_answered_finds_the_command_told_and_in_the_log(service
     assert said == {"version": 1, "command": add_star("sun"), "events": result.events}
 
 
-async def test_what_cannot_be_written_is_neither_told_nor_served_and_the_next_command_works(
+async def test_what_cannot_be_written_is_neither_announced_nor_served_and_the_next_command_works(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_live("u") as live:
@@ -84,7 +84,9 @@ async def test_what_cannot_be_written_is_neither_told_nor_served_and_the_next_co
     await assert_whole(service)
 
 
-async def test_all_who_waited_for_a_failed_write_are_told_so(service: UniverseService, store: TroubledStore) -> None:
+async def test_all_who_waited_for_a_failed_write_receive_the_error(
+    service: UniverseService, store: TroubledStore
+) -> None:
     async with store.holding("u") as held:
         first = asyncio.create_task(service.send("u", add_star("a")))
         await soon(held.reached.wait())
@@ -99,7 +101,7 @@ async def test_all_who_waited_for_a_failed_write_are_told_so(service: UniverseSe
     assert (await soon(service.send("u", add_star("sun")))).version == 1
 
 
-async def test_a_write_whose_answer_was_lost_is_found_by_the_next_command_and_told_first(
+async def test_a_write_whose_answer_was_lost_is_found_by_the_next_command_and_announced_first(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_live("u") as live:
@@ -137,7 +139,7 @@ async def test_a_retry_with_its_key_after_a_lost_answer_is_done_once(
         ({"type": "updateNebula", "id": "n", "patch": {}}, {"type": "nebulaNotFound", "id": "n"}),
     ],
 )
-async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_written_nor_told(
+async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_written_nor_announced(
     service: UniverseService, store: TroubledStore, command: dict[str, object], event: dict[str, object]
 ) -> None:
     await service.send("u", add_star("sun"))
@@ -157,7 +159,7 @@ async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_writt
     "command",
     [None, [], {}, "tick", 5, {"type": 1}, {"type": "tick", "dt": "5"}, {"type": "addStar", "id": "x"}, [{}], [None]],
 )
-async def test_what_is_no_command_never_reaches_the_store(
+async def test_what_is_not_a_command_never_reaches_the_store(
     service: UniverseService, store: TroubledStore, command: object
 ) -> None:
     with pytest.raises(MalformedCommand) as caught:
@@ -203,7 +205,7 @@ async def test_a_command_cannot_be_changed_by_its_sender_afterwards(service: Uni
     await assert_whole(service)
 
 
-async def test_a_state_cannot_be_changed_by_whoever_gave_it(service: UniverseService) -> None:
+async def test_a_state_cannot_be_changed_by_the_caller_that_gave_it(service: UniverseService) -> None:
     given: dict[str, object] = {"stars": {}, "rootIds": ["a"], "time": 4}
     await service.put("u", given)
     given["rootIds"] = ["b"]
@@ -212,7 +214,7 @@ async def test_a_state_cannot_be_changed_by_whoever_gave_it(service: UniverseSer
 
 
 @pytest.mark.parametrize("state", [[], "x", {"planets": {}}, {"time": "now"}, {"stars": {"a": {}}}, {"time": None}])
-async def test_what_is_no_state_is_refused_before_anything_is_written(
+async def test_what_is_not_a_state_is_refused_before_anything_is_written(
     service: UniverseService, store: TroubledStore, state: object
 ) -> None:
     with pytest.raises(MalformedState):
@@ -253,7 +255,7 @@ async def test_time_that_leaves_the_finite_numbers_is_refused(service: UniverseS
     assert (await state_of(service))["time"] == 1e308
 
 
-async def test_time_that_leaves_what_json_can_hold_is_refused_or_goes_on_as_a_float(service: UniverseService) -> None:
+async def test_time_that_leaves_what_json_can_hold_is_refused_or_continues_as_a_float(service: UniverseService) -> None:
     await service.send("u", {"type": "tick", "dt": 2**63})
     try:
         await service.send("u", {"type": "tick", "dt": 2**63})
@@ -262,7 +264,7 @@ async def test_time_that_leaves_what_json_can_hold_is_refused_or_goes_on_as_a_fl
     assert (await state_of(service))["time"] in (2**63, 2.0**64)
 
 
-async def test_a_listener_to_all_universes_is_told_of_every_change_and_no_more_after_it_left(
+async def test_a_listener_to_all_universes_is_notified_of_every_change_and_no_more_after_it_left(
     service: UniverseService,
 ) -> None:
     told: asyncio.Queue[Change] = asyncio.Queue()
@@ -281,7 +283,7 @@ async def test_a_listener_to_all_universes_is_told_of_every_change_and_no_more_a
     assert told.empty()
 
 
-async def test_a_listener_that_fails_keeps_nobody_else_from_being_told(service: UniverseService) -> None:
+async def test_a_listener_that_fails_does_not_stop_the_notification_of_others(service: UniverseService) -> None:
     told: asyncio.Queue[Change] = asyncio.Queue()
 
     def fail(_change: Change) -> None:

@@ -79,7 +79,7 @@ async def test_what_is_done_in_one_process_is_seen_at_once_in_the_other(
     assert await state_of(here) == await state_of(there)
 
 
-async def test_listeners_in_both_processes_are_told_the_same_in_the_same_order(
+async def test_listeners_in_both_processes_receive_the_same_in_the_same_order(
     here: UniverseService, there: UniverseService
 ) -> None:
     async with here.keep_live("u") as one, there.keep_live("u") as other:
@@ -93,7 +93,9 @@ async def test_listeners_in_both_processes_are_told_the_same_in_the_same_order(
         assert frames_in(feeds[0]) == frames_in(feeds[1])
 
 
-async def test_a_listener_hears_of_a_process_that_alone_writes(here: UniverseService, there: UniverseService) -> None:
+async def test_a_listener_receives_the_changes_of_a_process_that_alone_writes(
+    here: UniverseService, there: UniverseService
+) -> None:
     async with there.keep_live("u") as live:
         feed = live.open_feed()
         await here.send("u", [TICK] * 5)
@@ -101,7 +103,7 @@ async def test_a_listener_hears_of_a_process_that_alone_writes(here: UniverseSer
         assert versions_in(feed) == [1, 2, 3, 4, 5]
 
 
-async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_listeners_are_told(
+async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_listeners_are_notified(
     here: UniverseService, there: UniverseService
 ) -> None:
     await there.send("u", TICK)
@@ -117,7 +119,7 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
         await there.view("u")
 
 
-async def test_a_universe_made_in_one_process_is_known_and_told_of_in_the_other(
+async def test_a_universe_made_in_one_process_is_known_and_announced_in_the_other(
     here: UniverseService, there: UniverseService
 ) -> None:
     told: asyncio.Queue[Change] = asyncio.Queue()

@@ -96,7 +96,7 @@ async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
         assert whole.mirror.to_json() == served
 
 
-async def test_a_repeated_request_is_answered_as_before_whoever_repeats_it(trappist: UniverseService) -> None:
+async def test_a_repeated_request_is_answered_as_before_for_any_caller(trappist: UniverseService) -> None:
     first = await trappist.send("t", HEAVIER, key="k", author="Tycho")
     again = await trappist.send("t", HEAVIER, key="k", author="Sophie")
     assert (again.version, again.state.stars) == (first.version, first.state.stars)
@@ -255,7 +255,7 @@ async def test_a_claim_is_checked_against_its_location(trappist: UniverseService
     assert read["status"] == "unverified claim"
 
 
-async def test_the_log_tells_who_set_a_value_that_never_was_cited(service: UniverseService) -> None:
+async def test_the_log_names_who_set_a_value_that_never_was_cited(service: UniverseService) -> None:
     await service.send("u", {"type": "addStar", "id": "ven", "payload": a_payload(None)}, author="Tycho")
     await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"mass": 2}}, author="Sophie")
     await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"radius": 3}}, author="Erik")

@@ -182,7 +182,7 @@ class TestLists:
         second = await store.records(limit=3, before=(first[-1].created_at, first[-1].id))
         assert [found.id for found in second] == ["u2", "u1", "u0"]
 
-    async def test_a_place_nobody_was_at_is_a_place_all_the_same(self, store: Store) -> None:
+    async def test_a_place_never_used_is_a_place_all_the_same(self, store: Store) -> None:
         await made(store)
         assert await store.records(limit=5, before=("1900", "x")) == []
         assert await store.records(limit=5, before=("9999", "x")) == [record()]
@@ -202,7 +202,9 @@ class TestLog:
         assert await log_of(store) == [odd, entry(2)]
         assert await store.record("u") == Record("u", "A universe", 2, AT, LATER)
 
-    async def test_an_append_to_another_version_is_told_the_present_one_and_leaves_nothing(self, store: Store) -> None:
+    async def test_an_append_to_another_version_is_refused_with_the_current_one_and_leaves_nothing(
+        self, store: Store
+    ) -> None:
         await made(store, count=2)
         for expected in (0, 1, 3, 40):
             with pytest.raises(Superseded) as caught:
@@ -212,7 +214,7 @@ class TestLog:
         assert await store.record("u") == record(version=2)
         assert await store.key("u", "k") is None
 
-    async def test_an_append_to_a_universe_that_is_gone_says_so(self, store: Store) -> None:
+    async def test_an_append_to_a_universe_that_is_gone_is_reported(self, store: Store) -> None:
         await made(store, count=1)
         await store.delete("u")
         with pytest.raises(UniverseNotFound) as caught:
@@ -233,7 +235,7 @@ class TestLog:
         assert await log_of(store) == [*entries(1, 1), *rivals[winner]]
         assert [n for n in range(16) if await store.key("u", f"key {n}")] == [winner]
 
-    async def test_whoever_tries_again_loses_nothing_to_the_others(self, store: Store) -> None:
+    async def test_a_caller_that_tries_again_loses_nothing_to_the_others(self, store: Store) -> None:
         await made(store)
         await asyncio.gather(*(_append_five(store, b"writer %d" % n) for n in range(6)))
         log = await log_of(store)
@@ -290,7 +292,7 @@ async def _append_five(store: Store, body: bytes) -> None:
 
 
 class TestKeys:
-    async def test_a_key_is_any_text_and_tells_what_it_was_used_for(self, store: Store) -> None:
+    async def test_a_key_is_any_text_and_names_its_use(self, store: Store) -> None:
         await made(store)
         keys = ["k", "", "ключ 🗝", "'", "k" * 10_000, "a\0b"]
         for version, key in enumerate(keys):
@@ -357,14 +359,14 @@ class TestSnapshots:
         assert await store.snapshot_versions("other") == [9]
         assert await store.snapshot("u", left[0]) == snapshot(left[0])
 
-    async def test_one_of_a_universe_that_is_gone_is_not_kept(self, store: Store) -> None:
+    async def test_a_snapshot_taken_before_the_universe_was_made_is_not_found(self, store: Store) -> None:
         await store.put_snapshot("u", snapshot(1))
         await made(store)
         assert await store.snapshot("u") is None
 
 
 class TestChanges:
-    async def test_everybody_who_listens_is_told_of_every_change_in_order(self, store: Store) -> None:
+    async def test_every_listener_is_notified_of_every_change_in_order(self, store: Store) -> None:
         async with listening(store) as one, listening(store) as other:
             await made(store, "🪐\n 1")
             await store.append("🪐\n 1", 0, entries(1, 3, "🪐\n 1"))
@@ -374,14 +376,14 @@ class TestChanges:
             await one.until(*expected)
             await other.until(*expected)
 
-    async def test_changes_at_once_are_all_told(self, store: Store) -> None:
+    async def test_concurrent_changes_are_all_announced(self, store: Store) -> None:
         ids = {f"u{n}" for n in range(40)}
         async with listening(store) as heard:
             await asyncio.gather(*(made(store, universe_id) for universe_id in ids))
             await asyncio.gather(*(store.append(i, 0, entries(1, 2, i)) for i in ids))
             await heard.until_so(lambda: {change.universe_id for change in heard.changes if change.version == 2} == ids)
 
-    async def test_what_was_refused_is_not_told(self, store: Store) -> None:
+    async def test_what_was_refused_is_not_announced(self, store: Store) -> None:
         await made(store, count=1)
         async with listening(store) as heard:
             await attempt(store.append("u", 7, [entry(8)]))
@@ -392,7 +394,7 @@ class TestChanges:
             await heard.until(Change("last", 0))
             assert set(heard.changes) <= {Change("last", 0), Change("u", 1)}
 
-    async def test_who_has_stopped_listening_keeps_nobody_from_going_on(self, store: Store) -> None:
+    async def test_who_has_stopped_listening_stops_no_other_caller(self, store: Store) -> None:
         async with listening(store):
             await made(store, "first")
         async with listening(store) as heard:
@@ -435,7 +437,7 @@ class TestTwoStoresAtOnePlace:
         assert [one.version for one in log] == list(range(1, 31))
         assert sum(one.body == b"0" for one in log) == 15
 
-    async def test_one_is_told_what_the_other_does(self, pair: tuple[Store, Store]) -> None:
+    async def test_one_is_notified_of_the_changes_of_the_other(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
         async with listening(one) as heard:
             await heard.until_others_are_heard(other)

@@ -103,7 +103,7 @@ async def test_damage_in_the_log_is_found_where_it_is(
     assert await found(store) == problems
 
 
-async def test_a_log_that_goes_on_after_the_universe_ends_is_found(store: MemoryStore) -> None:
+async def test_a_log_that_continues_after_the_universe_ends_is_found(store: MemoryStore) -> None:
     kept = store._universes["u"]
     kept.record = kept.record._replace(version=5)
     assert await found(store) == [(6, "the log has more entries, but the universe is at version 5")]

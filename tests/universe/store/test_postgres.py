@@ -146,7 +146,7 @@ class TestServerThatGoes:
         with pytest.raises(StoreUnavailable, match="cannot be reached"):
             await PostgresStore(f"postgresql://u@{address}/x").open()
 
-    async def test_nobody_waits_for_ever_for_a_server_that_does_not_answer(
+    async def test_no_caller_waits_for_ever_for_a_server_that_does_not_answer(
         self, far: PostgresStore, wire: Wire
     ) -> None:
         await made(far, count=1)
@@ -169,7 +169,7 @@ class TestServerThatGoes:
         async with asyncio.timeout(SOON_S):
             await store.close()
 
-    async def test_who_waits_for_a_lock_too_long_is_told_and_the_next_is_served(
+    async def test_who_waits_for_a_lock_too_long_gets_an_error_and_the_next_is_served(
         self, store: PostgresStore, far: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         await made(store, count=1)
@@ -199,7 +199,7 @@ class TestServerThatGoes:
         with pytest.raises(StoreUnavailable, match="closed"):
             await EVERY_USE[name](store)
 
-    async def test_a_database_that_can_only_be_read_says_so_and_is_read(
+    async def test_a_database_that_can_only_be_read_reports_it_and_is_read(
         self, store: PostgresStore, postgres_dsn: str
     ) -> None:
         await made(store, count=2)
@@ -209,7 +209,7 @@ class TestServerThatGoes:
                     await EVERY_USE[name](readonly)
             assert await log_of(readonly) == entries(1, 2)
 
-    async def test_tables_that_were_dropped_are_said_to_be_gone(
+    async def test_tables_that_were_dropped_are_reported_as_missing(
         self, store: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         postgres_server.sql(f"DROP SCHEMA {schema} CASCADE")
@@ -218,7 +218,7 @@ class TestServerThatGoes:
 
 
 class TestListening:
-    async def test_what_moved_while_nobody_could_listen_is_told_afterwards(
+    async def test_what_moved_while_no_listener_could_connect_is_reported_afterwards(
         self, store: PostgresStore, far: PostgresStore, wire: Wire
     ) -> None:
         for universe_id in ("still", "moved", "deleted", "made anew"):
@@ -242,7 +242,7 @@ class TestListening:
             await heard.until(Change("new", 3))
             assert "still" not in {change.universe_id for change in heard.changes}
 
-    async def test_a_connection_that_the_server_ended_is_made_anew(
+    async def test_a_connection_that_the_server_ended_is_made_again(
         self, store: PostgresStore, postgres_server: PostgresServer
     ) -> None:
         await made(store)
@@ -269,7 +269,7 @@ class TestListening:
             wire.mend()
             await heard.until(Change("u", 0))
 
-    async def test_two_places_in_one_database_hear_nothing_of_each_other(
+    async def test_two_places_in_one_database_receive_nothing_from_each_other(
         self, store: PostgresStore, postgres_server: PostgresServer
     ) -> None:
         async with (
@@ -298,7 +298,7 @@ class TestListening:
             store._listener._lost.set()
             await store.close()
 
-    async def test_two_processes_write_at_once_and_everything_is_told(
+    async def test_two_processes_write_at_once_and_everything_is_reported(
         self, store: PostgresStore, postgres_dsn: str
     ) -> None:
         await made(store)
@@ -362,7 +362,7 @@ class TestWhatItKeeps:
         assert await store.records(limit=5) == [record()]
         assert await store.records(limit=5, before=(AT, "\0")) == []
 
-    async def test_the_longest_id_is_kept_and_told(self, store: PostgresStore) -> None:
+    async def test_the_longest_id_is_stored_and_announced(self, store: PostgresStore) -> None:
         longest = "".join(chr(0x1F300 + n % 500) for n in range(500))
         async with listening(store) as heard:
             await made(store, longest, 1)
@@ -448,7 +448,7 @@ class TestSecrets:
         shown = "".join([*traceback.format_exception(caught.value), str(caught.value.body()), caplog.text])
         assert not re.search("9f3a7c|s3cr3t", shown)
 
-    def test_without_its_driver_it_says_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_its_driver_it_reports_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in MODULES:
             monkeypatch.delitem(sys.modules, f"universe.store.{name}")
         monkeypatch.setitem(sys.modules, "asyncpg", None)

@@ -100,7 +100,7 @@ class TestGroups:
         await asyncio.gather(gate.open_for(len(pieces)), *pieces)
         assert said.count("COMMIT") == 1 + 2  # that of the gate is one
 
-    async def test_what_is_refused_takes_nobody_else_along(self, store: SqliteStore) -> None:
+    async def test_what_is_refused_fails_alone(self, store: SqliteStore) -> None:
         await made(store)
         await made(store, "half")
         outcomes = await asyncio.gather(
@@ -120,7 +120,7 @@ class TestGroups:
         assert await log_of(store) == entries(1, 4)
         assert await store.record("other")
 
-    async def test_what_breaks_a_rule_of_the_database_takes_nobody_else_along(self, store: SqliteStore) -> None:
+    async def test_what_breaks_a_rule_of_the_database_fails_alone(self, store: SqliteStore) -> None:
         await made(store)
         await made(store, "other")
         _, broken, whole = await asyncio.gather(
@@ -142,7 +142,7 @@ class TestGroups:
         await appended
         assert len(await log_of(store)) == 3
 
-    async def test_who_does_not_wait_for_the_answer_disturbs_nobody(self, store: SqliteStore) -> None:
+    async def test_who_does_not_wait_for_the_answer_disturbs_no_other_caller(self, store: SqliteStore) -> None:
         await made(store)
         gate = Gate(store)
         impatient, patient = (asyncio.create_task(store.append("u", n, [entry(n + 1)])) for n in range(2))
@@ -178,7 +178,7 @@ class TestOtherProcesses:
             written = [(body["append"], body["part"]) for body in bodies if body["writer"] == writer]
             assert written == [(n, part) for n in range(40) for part in range(2)]
 
-    async def test_what_another_process_writes_is_told(self, store: SqliteStore, path: Path) -> None:
+    async def test_what_another_process_writes_is_reported(self, store: SqliteStore, path: Path) -> None:
         await made(store)
         async with listening(store) as heard, appending(f"sqlite:///{path}") as process:
             await heard.until_so(lambda: heard.changes, "the first change")
@@ -189,7 +189,9 @@ class TestOtherProcesses:
             assert found is not None
             await heard.until(Change("u", found.version))
 
-    async def test_what_others_write_just_after_listening_began_is_told(self, store: SqliteStore, path: Path) -> None:
+    async def test_what_others_write_just_after_listening_began_is_reported(
+        self, store: SqliteStore, path: Path
+    ) -> None:
         await made(store)
         async with listening(store) as heard:
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -258,7 +260,7 @@ class TestOtherProcesses:
 
 
 class TestTheFile:
-    async def test_a_full_disk_is_said_and_nothing_is_half_written(self, store: SqliteStore) -> None:
+    async def test_a_full_disk_is_reported_and_nothing_is_half_written(self, store: SqliteStore) -> None:
         await made(store)
         pages = writing_connection(store).execute("PRAGMA page_count").fetchone()[0]
         writing_connection(store).execute(f"PRAGMA max_page_count = {pages + 30}")

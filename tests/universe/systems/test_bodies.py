@@ -75,7 +75,7 @@ def test_every_source_can_be_found_by_a_doi_an_arxiv_number_an_address_or_its_jo
         ("trappist-1", "trappist-1-e", 0.692 * 5.972e24, 0.92 * 6378.1),
     ],
 )
-def test_physical_values_are_in_the_units_their_names_say(
+def test_physical_values_are_in_the_units_their_names_state(
     name: str, key: str, kilograms: float, kilometres: float
 ) -> None:
     body = systems.load_system(name)["stars"][key]
@@ -85,7 +85,7 @@ def test_physical_values_are_in_the_units_their_names_say(
     assert shown == pytest.approx(body["physical"]["radiusKm"])
 
 
-def test_what_is_not_measured_is_said_to_be_so() -> None:
+def test_what_is_not_measured_is_reported_as_such() -> None:
     kepler = systems.load_system("kepler-90")["stars"]
     assert kepler["kepler-90-b"]["physical"]["massIs"] == "estimate"
     assert "eccentricity" not in kepler["kepler-90-b"]["kepler"]
@@ -130,7 +130,7 @@ def test_planets_of_trappist_1_transit_270_degrees_less_omega_after_the_periapsi
     assert (kepler["meanAnomaly"] - since - mean + 180) % 360 - 180 == pytest.approx(0, abs=1e-5)
 
 
-def test_mean_periods_say_that_they_are_computed() -> None:
+def test_mean_periods_report_that_they_are_computed() -> None:
     for body in systems.load_system("trappist-1")["stars"].values():
         for source in body["sources"]:
             if "kepler.period" in source["fields"]:

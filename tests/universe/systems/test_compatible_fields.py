@@ -46,7 +46,7 @@ def test_the_ellipse_that_is_drawn_is_the_true_one(name: str) -> None:
 
 
 @given(st.floats(0, 180), st.floats(0, 360), st.floats(0, 360), st.floats(0, 0.95), st.floats(0, 360))
-def test_any_orbit_can_be_said_in_the_words_of_the_compatible_rule(
+def test_any_orbit_can_be_expressed_in_the_terms_of_the_compatible_rule(
     tilt: float, node: float, periapsis: float, eccentricity: float, anomaly: float
 ) -> None:
     orbit = Orbit(2.0, eccentricity, 100.0, anomaly, (tilt, node), periapsis)

@@ -25,7 +25,7 @@ FULL = r"""@Article{lovelace1843,
 }"""
 
 
-def test_every_field_arrives_decoded_and_the_text_of_the_entry_is_kept_as_it_was(tmp_path: Path) -> None:
+def test_every_field_arrives_decoded_and_the_text_of_the_entry_is_stored_unchanged(tmp_path: Path) -> None:
     entry = only_entry(read_made(tmp_path, "refs.bib", f"\n% a remark\n{FULL}\n"))
     assert entry.bibtex == FULL
     assert entry.title == "Notes on the Über-engine: 50% of x² & more"
@@ -142,7 +142,7 @@ def test_a_file_of_two_encodings_is_read_right_in_both(tmp_path: Path) -> None:
     assert [entry.title for entry in found] == ["Größe", "Größe"]
 
 
-def test_an_entry_that_is_never_closed_costs_itself_alone_and_says_where_it_is(tmp_path: Path) -> None:
+def test_an_entry_that_is_never_closed_costs_itself_alone_and_reports_where_it_is(tmp_path: Path) -> None:
     text = (
         "@misc{a, title = {A}}\n@misc{b,\n title = {B,\n year = 2000}\n\n@misc{c, title = {C}}\n@misc{d, title = {D}\n"
     )
@@ -152,7 +152,7 @@ def test_an_entry_that_is_never_closed_costs_itself_alone_and_says_where_it_is(t
     assert all(problem.kind == "broken" and "braces do not balance" in problem.reason for problem in problems(found))
 
 
-def test_a_brace_too_many_is_reported_and_what_stands_before_it_kept(tmp_path: Path) -> None:
+def test_a_brace_too_many_is_reported_and_what_stands_before_it_stays(tmp_path: Path) -> None:
     found = read_made(tmp_path, "refs.bib", "@misc{a,\n title = {A}},\n year = {2000},\n}\n@misc{b, title = {B}}")
     assert [entry.title for entry in entries(found)] == ["A", "B"]
     assert [problem.origin for problem in problems(found)] == ["refs.bib:2"]

@@ -107,7 +107,7 @@ def test_several_articles_in_one_file_are_several_papers(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "content", ["<html><body/></html>", "<article/>", "<feed xmlns='http://www.w3.org/2005/Atom'/>"]
 )
-def test_xml_that_is_no_article_is_passed_over(tmp_path: Path, content: str) -> None:
+def test_xml_that_is_not_an_article_is_passed_over(tmp_path: Path, content: str) -> None:
     assert only_problem(read_made(tmp_path, "a.xml", content)).kind == "skipped"
 
 

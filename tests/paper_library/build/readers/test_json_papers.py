@@ -77,7 +77,7 @@ def test_csl_json_is_read_with_names_dates_and_types(tmp_path: Path) -> None:
         assert entry.identifiers == {"id": "lovelace1843", "doi": "10.1/x", "arxiv": "arXiv:2301.00001"}
 
 
-def test_what_a_template_says_beyond_the_known_fields_becomes_its_summary(tmp_path: Path) -> None:
+def test_what_a_template_holds_beyond_the_known_fields_becomes_its_summary(tmp_path: Path) -> None:
     paper = {"paper_title": "T", "question1": "Why?", "module_a": {"x": 1}, "source_path": "/home/me/x.md"}
     document = {"template_tag": "deep", "papers": [paper]}
     entry = only_entry(read_made(tmp_path, "a.json", json.dumps(document)))
@@ -100,7 +100,7 @@ def test_an_id_that_can_be_recognised_goes_by_its_scheme(tmp_path: Path, identif
     assert entry.identifiers == {scheme: identifier}
 
 
-def test_bad_lines_are_problems_that_say_where_and_the_others_are_read(tmp_path: Path) -> None:
+def test_bad_lines_are_problems_that_report_where_and_the_others_are_read(tmp_path: Path) -> None:
     lines = [b'{"title": "A"}', b"{oops", b"", b"[1]", b'{"year": 3}', b'{"title": "B"}', b"\xff\xfe"]
     found = read_made(tmp_path, "papers.jsonl", b"\n".join(lines))
     assert [entry.title for entry in entries(found)] == ["A", "B"]

@@ -103,7 +103,7 @@ def test_an_encrypted_pdf_is_read_if_the_empty_password_opens_it(tmp_path: Path)
     assert "Remove the password" in problem.reason
 
 
-def test_a_scan_keeps_its_title_and_says_that_it_has_no_text(tmp_path: Path) -> None:
+def test_a_scan_keeps_its_title_and_reports_that_it_has_no_text(tmp_path: Path) -> None:
     found = read(made_pdf(tmp_path / "a.pdf", [], [], Title="A scanned paper"))
     assert [(entry.title, entry.source) for entry in entries(found)] == [("A scanned paper", "")]
     assert ["no text layer" in problem.reason for problem in problems(found)] == [True]
@@ -172,7 +172,7 @@ def test_without_pypdf_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     ]
 
 
-def test_pypdf_says_nothing_of_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_pypdf_prints_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
         read(made(tmp_path, "a.pdf", b"%PDF-1.4\ngarbage\nstartxref\n99999\n%%EOF"))
     assert [record.name for record in caplog.records if record.name.startswith("pypdf")] == []

@@ -66,5 +66,5 @@ def test_an_angle_without_samples_is_unclear(angle: list[float]) -> None:
     assert classify_angle(np.array(angle), orbits=200).behaviour == UNCLEAR
 
 
-def test_an_angle_that_does_not_move_at_all_is_not_said_to_librate() -> None:
+def test_an_angle_that_does_not_move_at_all_is_not_reported_to_librate() -> None:
     assert classify_angle(np.full(100, 60.0), orbits=200).behaviour == UNCLEAR

@@ -55,7 +55,7 @@ def test_the_verdict_of_a_short_run_claims_no_resonance() -> None:
     assert "errors of the start and of physics left out come on top" in verdict
 
 
-def test_the_verdict_of_an_untrustworthy_run_says_so_first_and_claims_nothing_of_phases() -> None:
+def test_the_verdict_of_an_untrustworthy_run_reports_that_first_and_claims_nothing_of_phases() -> None:
     bad = replace(trappist_run(), trustworthy=False, worst_error_degrees=np.full(8, 12.0))
     found = collect_answers(bad)
     assert found["verdict"].startswith("This run is not trustworthy: ")
@@ -64,7 +64,7 @@ def test_the_verdict_of_an_untrustworthy_run_says_so_first_and_claims_nothing_of
     assert {one["behaviour"] for one in found["resonances"] if one["centre"] is not None} == set()
 
 
-def test_two_runs_that_meet_other_collisions_are_said_to() -> None:
+def test_two_runs_that_meet_other_collisions_are_reported() -> None:
     bad = replace(trappist_run(), trustworthy=False)
     assert "met other collisions" in collect_answers(bad)["verdict"]
 
@@ -108,7 +108,7 @@ def test_the_remedy_for_an_untrustworthy_run_is_one_of_its_method() -> None:
     assert collect_answers(replace(bad, method="leapfrog"))["verdict"].endswith("the method gauss may be trustworthy.")
 
 
-def test_a_list_of_unclear_angles_says_how_many_it_leaves_out() -> None:
+def test_a_list_of_unclear_angles_reports_how_many_it_leaves_out() -> None:
     verdict = collect_answers(trappist_run())["verdict"]
     assert "; and 2 more" in verdict
 
@@ -130,7 +130,7 @@ def test_a_body_that_becomes_unbound_and_leaves_is_ejected() -> None:
     assert found["orbits"]["p1"]["meanPeriod"] is None
 
 
-def test_orbits_outside_of_a_merger_go_on_and_those_of_the_merged_body_end() -> None:
+def test_orbits_outside_of_a_merger_continue_and_those_of_the_merged_body_end() -> None:
     start = make_start(planets([10.0, 20.0, 40.0], mass=1e-6))
     calm = run_nbody(start, 100.0)
     states = [calm.samples.positions.copy(), calm.samples.velocities.copy()]

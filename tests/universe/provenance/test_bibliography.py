@@ -93,7 +93,7 @@ def test_a_source_is_listed_once_in_the_order_of_first_use_with_every_use() -> N
     assert second["note"] == "Used for Io; radius of Europa"
 
 
-def test_a_note_of_many_bodies_says_how_many_more_there_are() -> None:
+def test_a_note_of_many_bodies_reports_how_many_more_there_are() -> None:
     stars = {str(i): body(f"Body {i}", {"id": "a", "title": "A", "fields": ["mass"]}) for i in range(10_000)}
     (entry,) = read(write_bibliography(collect_sources(stars)))
     assert entry["note"].endswith("Body 19 and 9980 more")
@@ -122,7 +122,7 @@ def test_the_first_of_two_sources_with_one_id_counts_and_the_other_is_noted() ->
         ([{"id": 3}], "e.sources.0 has no id and was left out."),
     ],
 )
-def test_what_is_no_source_is_left_out_and_noted(sources: Any, noted: str) -> None:
+def test_what_is_not_a_source_is_left_out_and_noted(sources: Any, noted: str) -> None:
     notes: list[str] = []
     stars = {"e": {"id": "e", "name": "E", "sources": sources}, "f": body("F", AGOL)}
     assert [source.id for source in collect_sources(stars, notes=notes)] == ["agol2021"]
@@ -151,7 +151,7 @@ def test_a_field_of_the_wrong_kind_is_left_out_and_the_source_stays(field: str, 
 
 
 @pytest.mark.parametrize("authors", ["Agol, Eric", ["Agol, Eric", 3], [["Agol, Eric"]], {"a": 1}])
-def test_authors_that_are_no_list_of_texts_are_noted(authors: Any) -> None:
+def test_authors_that_are_not_a_list_of_texts_are_noted(authors: Any) -> None:
     notes: list[str] = []
     collect_sources({"e": body("e", AGOL | {"authors": authors})}, notes=notes)
     assert notes == ["e.sources.0.authors is not a list of texts; items that are not text were left out."]
@@ -249,7 +249,7 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=5), st.fixed_dictionaries({"name": JSON, "sources": JSON}), max_size=3))
-def test_nothing_that_bodies_say_of_their_sources_makes_it_fail(stars: dict[str, dict[str, Any]]) -> None:
+def test_nothing_that_bodies_state_about_their_sources_makes_it_fail(stars: dict[str, dict[str, Any]]) -> None:
     notes: list[str] = []
     found = collect_sources(stars, notes=notes)
     assert len(read(write_bibliography(found))) == len(found)

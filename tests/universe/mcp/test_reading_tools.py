@@ -66,7 +66,7 @@ async def test_the_state_of_a_universe_with_three_bodies_has_the_three(hven: Ser
 
 
 @requirement("UN-6")
-async def test_what_somebody_else_wrote_into_the_store_is_read(tmp_path: Path) -> None:
+async def test_what_another_client_wrote_into_the_store_is_read(tmp_path: Path) -> None:
     file = tmp_path / "universes.db"
     async with served(SqliteStore(file)) as server, agent(server.mcp) as client:
         await server.make("u")
@@ -93,7 +93,7 @@ async def test_ten_thousand_bodies_come_whole_where_no_limit_is_set(hven: Served
 
 
 @requirement("UN-6")
-async def test_only_the_entities_asked_for_are_told(hven: Served, u: str) -> None:
+async def test_only_the_entities_asked_for_are_returned(hven: Served, u: str) -> None:
     await hven.send(u, [samples.add_group("g"), samples.example("setNebulae")])
     async with agent(hven.mcp) as client:
         told = await state_of(client, u, ids=["earth", "n", "g"])
@@ -179,7 +179,7 @@ async def test_no_ids_are_no_entities(hven: Served, u: str) -> None:
 
 
 @requirement("UN-6")
-async def test_only_the_fields_asked_for_are_told(hven: Served, u: str) -> None:
+async def test_only_the_fields_asked_for_are_returned(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         told = await state_of(client, u, fields=["name", "children", "ring"])
         both = await state_of(client, u, ids=["sun"], fields=["mass"])
@@ -192,7 +192,7 @@ async def test_only_the_fields_asked_for_are_told(hven: Served, u: str) -> None:
 
 
 @requirement("UN-6")
-async def test_an_earlier_version_is_told_as_it_was(hven: Served, u: str) -> None:
+async def test_an_earlier_version_is_returned_as_it_was(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         for version, bodies in enumerate([[], ["sun"], ["sun", "earth"], ["sun", "earth", "moon"]]):
             told = await state_of(client, u, version=version)
@@ -204,7 +204,7 @@ async def test_an_earlier_version_is_told_as_it_was(hven: Served, u: str) -> Non
 
 
 @requirement("UN-6", "UN-16")
-async def test_a_version_that_is_not_there_is_an_error_that_says_which_are(hven: Served, u: str) -> None:
+async def test_a_version_that_is_not_there_is_an_error_that_names_which_are(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         error = await failure(client, "get_universe_state", universeId=u, version=4)
     assert error["code"] == "version_not_found"
@@ -248,7 +248,7 @@ async def test_a_state_within_the_limit_comes_whole_and_one_byte_more_does_not(h
 
 @requirement("UN-6", "UN-12")
 @pytest.mark.parametrize("limit", [1_000, 2_000, 65_536])
-async def test_a_larger_state_becomes_a_summary_that_fits_and_says_how_to_go_on(
+async def test_a_larger_state_becomes_a_summary_that_fits_and_names_the_next_step(
     hven: Served, u: str, limit: int
 ) -> None:
     large = f"{u}-large"

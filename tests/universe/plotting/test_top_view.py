@@ -111,7 +111,7 @@ def test_a_body_that_runs_the_other_way_has_its_trail_on_the_other_side() -> Non
     assert first.points[-1][1] < first.points[0][1]
 
 
-def test_moons_that_the_page_cannot_tell_from_their_planet_are_left_out_and_counted() -> None:
+def test_moons_that_the_page_cannot_separate_from_their_planet_are_left_out_and_counted() -> None:
     moons = {f"m{i}": (body(f"Moon {i}", "p", color="#00ff00"), (50.0 + 0.001 * i, 0.0, 0.001)) for i in range(5)}
     planets: dict[str, Any] = {"sun": (SUN, (0, 0, 0)), "p": (body("P"), (50, 0, 0)), "q": (body("Q"), (0, 0, 90))}
     drawing = draw(planets | moons, {"m1": circle_path(50, 0, 0.001)})
@@ -146,13 +146,13 @@ def test_a_path_without_numbers_is_left_out() -> None:
     assert not [mark for mark in drawing.marks if isinstance(mark, Polyline) and mark.stroke == "#336699"]
 
 
-def test_an_empty_universe_gives_a_picture_that_says_so() -> None:
+def test_an_empty_universe_gives_a_picture_that_reports_it() -> None:
     drawing = draw({})
     assert "This universe is empty." in texts(drawing)
     assert "Test" in texts(drawing)
 
 
-def test_a_universe_where_nothing_has_a_place_says_so() -> None:
+def test_a_universe_where_nothing_has_a_place_reports_it() -> None:
     drawing = draw({"x": (body("Lost"), (math.nan, 0, 0))})
     assert "No body of this universe has a position." in texts(drawing)
 
@@ -226,7 +226,7 @@ def test_a_nameless_body_goes_by_its_id() -> None:
     assert "p-17" in texts(drawing)
 
 
-def test_rings_say_what_they_measure_in_scene_units_or_in_au() -> None:
+def test_rings_state_what_they_measure_in_scene_units_or_in_au() -> None:
     assert "2 units" in texts(two((8, 0, 0)))
     kepler = body("P", kepler={"units": "astronomical", "semiMajorAxis": 8})
     drawing = draw({"sun": (SUN, (0, 0, 0)), "p": (kepler, (8, 0, 0))}, t=3.5)
@@ -243,7 +243,7 @@ def test_the_bar_is_as_long_as_the_ring_it_names() -> None:
     assert rings[-1].radius == pytest.approx(planet.x - 600, rel=1e-3)
 
 
-def test_the_date_is_told_where_all_bodies_count_from_one_instant() -> None:
+def test_the_date_is_reported_where_all_bodies_count_from_one_instant() -> None:
     kepler = {"units": "astronomical", "semiMajorAxis": 8}
     dated: dict[str, Any] = {"physical": {"epochJulianDate": 2451545.0}, "kepler": kepler}
     stars: dict[str, Any] = {"sun": (SUN | dated, (0, 0, 0)), "p": (body("P", **dated), (8, 0, 0))}

@@ -117,7 +117,7 @@ def test_a_rogue_planet_is_drawn_without_an_orbit() -> None:
 
 
 @pytest.mark.parametrize("t", [math.nan, math.inf])
-def test_a_time_that_is_none_is_refused(t: float) -> None:
+def test_a_time_that_is_invalid_is_refused(t: float) -> None:
     with pytest.raises(InvalidInput):
         draw_universe({"s": simple("s", None, 0.0)}, t=t, title="T")
 

@@ -39,7 +39,7 @@ async def test_universes_that_leave_memory_lose_nothing(file: Path, monkeypatch:
             await assert_whole(service, universe_id)
 
 
-async def test_a_universe_with_a_listener_stays_in_memory_and_tells_all(
+async def test_a_universe_with_a_listener_stays_in_memory_and_receives_everything(
     store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(universe_cache, "MAX_IDLE", 2)
@@ -53,7 +53,7 @@ async def test_a_universe_with_a_listener_stays_in_memory_and_tells_all(
             assert versions_in(feed) == [1]
 
 
-async def test_every_listener_is_told_also_when_more_universes_have_listeners_than_are_kept_without(
+async def test_every_listener_is_notified_also_when_more_universes_have_listeners_than_are_cached_without(
     store: TroubledStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(universe_cache, "MAX_IDLE", 3)
@@ -124,7 +124,7 @@ async def test_a_service_that_ends_has_written_all_that_it_answered(file: Path) 
         await assert_whole(again)
 
 
-async def test_a_feed_that_nobody_listens_to_is_forgotten_and_begins_again_where_the_universe_is(
+async def test_a_feed_without_listeners_is_forgotten_and_begins_again_where_the_universe_is(
     service: UniverseService,
 ) -> None:
     async with service.keep_live("u") as live:
@@ -141,7 +141,7 @@ async def test_a_feed_that_nobody_listens_to_is_forgotten_and_begins_again_where
         assert versions_in(feed, 2) == [3]
 
 
-async def test_a_universe_deleted_and_made_anew_elsewhere_ends_the_feed_of_the_old_one(
+async def test_a_universe_deleted_and_made_again_elsewhere_ends_the_feed_of_the_old_one(
     service: UniverseService, store: TroubledStore
 ) -> None:
     await service.send("u", [TICK] * 3)

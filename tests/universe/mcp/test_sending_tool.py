@@ -84,7 +84,7 @@ SCRIPT: list[Json] = [
 
 
 @requirement("UN-8", "UN-9")
-async def test_a_bare_tick_is_kept_told_to_listeners_and_answered(u: str) -> None:
+async def test_a_bare_tick_is_stored_sent_to_listeners_and_answered(u: str) -> None:
     store = MemoryStore()
     async with served(store) as server, agent(server.mcp) as client:
         await server.make(u)
@@ -130,7 +130,7 @@ def _of_the_twin(told: Json, u: str) -> Json:
 
 
 @requirement("UN-8")
-async def test_listeners_hear_commands_of_both_ways_in_one_order(hven: Served, u: str) -> None:
+async def test_listeners_receive_commands_of_both_ways_in_one_order(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client, commands_of(hven.http, u) as listener:
         for number in range(10):
             if number % 2:
@@ -292,7 +292,7 @@ async def test_a_repeated_key_gives_the_first_answer_and_does_nothing(hven: Serv
 
 
 @requirement("UN-9")
-async def test_a_repeated_key_tells_once_more_what_changed(hven: Served, u: str) -> None:
+async def test_a_repeated_key_reports_once_more_what_changed(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         mars = add_star("mars", "sun")
         first = await send(client, u, mars, idempotencyKey="once", **{"return": "changes"})
@@ -342,7 +342,7 @@ async def test_a_command_that_comes_as_a_string_of_json_is_understood(hven: Serv
 
 
 @requirement("UN-9")
-async def test_a_tick_of_a_real_system_says_how_much_time_passed_and_the_date(hven: Served, u: str) -> None:
+async def test_a_tick_of_a_real_system_reports_how_much_time_passed_and_the_date(hven: Served, u: str) -> None:
     sol = f"{u}-sol"
     asked = {"id": sol, "name": "Sol", "from": "solar-system"}
     assert (await hven.http.post("/universes", json=asked)).status_code == 201
@@ -421,7 +421,7 @@ async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(hven: S
 
 
 @requirement("UN-9")
-async def test_a_block_with_fewer_fields_is_told_of_those_that_are_gone(hven: Served, u: str) -> None:
+async def test_a_block_with_fewer_fields_is_reported_with_the_removed_ones(hven: Served, u: str) -> None:
     orbit = {"semiMajorAxis": 1, "eccentricity": 0.2, "period": 9}
     await hven.send(u, command("updateStar", id="earth", payload={"kepler": orbit}))
     async with agent(hven.mcp) as client:
@@ -440,7 +440,9 @@ async def test_what_other_surfaces_do_is_pointed_to(hven: Served, u: str) -> Non
 
 @requirement("UN-16")
 @pytest.mark.parametrize("text", ['{"type": "tick", "dt": NaN}', "tick", '{"type": "tick"'])
-async def test_text_that_is_not_json_is_no_command_and_says_where_it_stops(hven: Served, u: str, text: str) -> None:
+async def test_text_that_is_not_json_is_not_a_command_and_reports_where_it_stops(
+    hven: Served, u: str, text: str
+) -> None:
     async with agent(hven.mcp) as client:
         error = await refused(client, u, text)
     assert (error["code"], error["universeId"]) == ("malformed_command", u)
@@ -449,7 +451,7 @@ async def test_text_that_is_not_json_is_no_command_and_says_where_it_stops(hven:
 
 
 @requirement("UN-14")
-async def test_a_misspelled_universe_is_told_the_nearest_ids_and_names() -> None:
+async def test_a_misspelled_universe_is_answered_with_the_nearest_ids_and_names() -> None:
     async with served() as server, agent(server.mcp) as client:
         await server.make("uraniborg-1")
         error = await refused(client, "uranibor-1", TICK)
