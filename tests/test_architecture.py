@@ -1,0 +1,237 @@
+"""The four walks of the architecture page: the named functions exist, and one traced call runs them in that order.
+
+`python -m tests.test_architecture` prints how many functions and modules of the product each walk runs.
+"""
+
+import asyncio
+import importlib
+import json
+import pkgutil
+import re
+import sys
+import tempfile
+import threading
+import tomllib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, Final, NamedTuple, Protocol
+
+import pytest
+
+from uraniborg.kernel.mcp import Server
+from uraniborg.recordings import QUERY, RECORDING
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PAGE: Final = "docs/concepts/architecture.md"
+PACKAGES: Final = ("uraniborg", "paper_search", "paper_library", "universe", "pflow")
+HEADING: Final = re.compile(r"### `(\w+)`")
+STEP: Final = re.compile(r"\d+\. `([\w.]+)` \((`[\w.]+`(?:, `[\w.]+`)*)\)")
+DOTTED_NAME: Final = re.compile(rf"`((?:{'|'.join(PACKAGES)})(?:\.\w+)+)`")
+
+
+class Step(NamedTuple):
+    """A function that a line of the page names."""
+
+    line: int
+    module: str
+    function: str
+
+    def __str__(self) -> str:
+        return f"{PAGE}:{self.line}: {self.module}: {self.function}"
+
+
+def read_walks() -> dict[str, list[Step]]:
+    """Return the steps of each walk, by the name of the tool that starts it."""
+    walks: dict[str, list[Step]] = {}
+    steps: list[Step] = []
+    for line, text in enumerate((ROOT / PAGE).read_text(encoding="utf-8").splitlines(), 1):
+        if heading := HEADING.match(text):
+            steps = walks.setdefault(heading[1], [])
+        if step := STEP.match(text):
+            steps += [Step(line, step[1], name) for name in re.findall(r"`([\w.]+)`", step[2])]
+    return walks
+
+
+def shorten_qualified_name(name: str) -> str:
+    """Return the name of a nested function without the functions around it."""
+    return name.rpartition("<locals>.")[2]
+
+
+def list_functions(module: str) -> set[str]:
+    """Import a module and return the names of its functions and methods, nested ones too."""
+    path = Path(str(importlib.import_module(module).__file__))
+
+    def iterate_code(code: CodeType) -> Iterator[str]:
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield shorten_qualified_name(constant.co_qualname)
+                yield from iterate_code(constant)
+
+    return set(iterate_code(compile(path.read_text(encoding="utf-8"), path, "exec")))
+
+
+class Tracer:
+    """Records the functions of the product in the order in which they first run, in every new thread."""
+
+    def __init__(self) -> None:
+        self.calls: dict[tuple[str, str], None] = {}
+        self._is_recording = False
+
+    @contextmanager
+    def installed(self) -> Generator[None]:
+        """Observe this thread, and the threads that are started in this block."""
+        sys.setprofile(self._note_call)
+        threading.setprofile(self._note_call)
+        try:
+            yield
+        finally:
+            threading.setprofile(None)
+            sys.setprofile(None)
+
+    async def call_tool(self, server: Server, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool and record the functions that run until it returns. Return its reply."""
+        self.calls.clear()
+        self._is_recording = True
+        result = await server.call_tool(name, arguments)
+        self._is_recording = False
+        assert not result.isError, result.content[0].text
+        return json.loads(result.content[0].text)
+
+    def _note_call(self, frame: FrameType, event: str, _: object) -> None:
+        code, module = frame.f_code, str(frame.f_globals.get("__name__"))
+        is_written = not code.co_name.startswith("<") and not code.co_filename.startswith("<")
+        if self._is_recording and event == "call" and is_written and module.split(".")[0] in PACKAGES:
+            self.calls.setdefault((module, shorten_qualified_name(code.co_qualname)))
+
+
+class Walk(Protocol):
+    """Calls a tool twice in an empty folder and records the second call, when everything is imported."""
+
+    async def __call__(self, folder: Path, tracer: Tracer) -> None: ...
+
+
+async def approve_strategy(folder: Path, tracer: Tracer) -> None:
+    from paper_search import mcp_server
+    from paper_search.sessions import SessionManager
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(mcp_server, "_session_manager", manager := SessionManager())
+        for _ in range(2):
+            opened = await tracer.call_tool(mcp_server.mcp, "search_papers", {"query": QUERY})
+            arguments = {"session_id": opened["session_id"], "action": "approve"}
+            reply = await tracer.call_tool(mcp_server.mcp, "decide", arguments)
+        assert reply["checkpoint"]["kind"] == "result_review"
+        await manager.aclose()
+
+
+async def search_shelf(folder: Path, tracer: Tracer) -> None:
+    from paper_library import Library, sample_shelf
+    from paper_library.mcp_server import make_mcp_server
+    from paper_library.worker_threads import WorkerThreads
+
+    library = Library.open(sample_shelf(folder / "shelf"))
+    threads = WorkerThreads(1, query_s=30, fetch_s=30)
+    server = make_mcp_server(library, threads)
+    for _ in range(2):
+        reply = await tracer.call_tool(server, "search_papers", {"query": "planet atmosphere year:2000.."})
+    assert reply["total"] > 1
+    threads.close()
+    library.close()
+
+
+async def add_star(folder: Path, tracer: Tracer) -> None:
+    from tests.universe.domain import samples
+    from universe.mcp_server import make_mcp_server
+    from universe.service.universes import UniverseService
+    from universe.store.sqlite import SqliteStore
+
+    async with UniverseService(SqliteStore(folder / "universes.db")).running() as service:
+        await service.create("Hven", universe_id="hven")
+        server = make_mcp_server(service)
+        for number in range(2):
+            command = samples.add_star(f"star-{number}")
+            arguments = {"universeId": "hven", "command": command}
+            reply = await tracer.call_tool(server, "send_universe_command", arguments)
+        assert reply["events"]
+
+
+async def run_workflow(folder: Path, tracer: Tracer) -> None:
+    from pflow.mcp_server import build_server
+
+    node = {"id": "greet", "type": "shell", "params": {"command": "echo ${name}"}}
+    document = {"inputs": {"name": {"type": "string"}}, "nodes": [node]}
+    drafts = folder / "pflow" / "workflows" / "drafts"
+    drafts.mkdir(parents=True)
+    (drafts / "greeting.json").write_text(json.dumps(document), encoding="utf-8")
+    server = build_server()
+    for _ in range(2):
+        reply = await tracer.call_tool(server, "execute", {"name": "greeting", "inputs": {"name": "Tycho"}})
+    assert reply["outputs"]["greet"]["stdout"].strip() == "Tycho"
+
+
+WALKS: Final[dict[str, Walk]] = {
+    "decide": approve_strategy,
+    "search_papers": search_shelf,
+    "send_universe_command": add_star,
+    "execute": run_workflow,
+}
+
+
+def trace_walk(name: str, folder: Path) -> list[tuple[str, str]]:
+    """Run a walk in this empty folder; return the modules and functions of the product that ran."""
+    tracer = Tracer()
+    with pytest.MonkeyPatch.context() as patched, tracer.installed():
+        patched.chdir(folder)
+        patched.setenv("HOME", str(folder))
+        patched.setenv("URANIBORG_HOME", str(folder / "home"))
+        patched.setenv("PFLOW_HOME", str(folder / "pflow"))
+        patched.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
+        asyncio.run(WALKS[name](folder, tracer))
+    return list(tracer.calls)
+
+
+def test_the_page_has_the_four_walks() -> None:
+    assert {name: bool(steps) for name, steps in read_walks().items()} == dict.fromkeys(WALKS, True)
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_every_function_that_a_walk_names_exists(name: str) -> None:
+    missing = [str(step) for step in read_walks()[name] if step.function not in list_functions(step.module)]
+    assert missing == [], "correct the names on the page"
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_the_functions_of_a_walk_run_in_the_stated_order(name: str, tmp_path: Path) -> None:
+    steps = read_walks()[name]
+    calls = {call: index for index, call in enumerate(trace_walk(name, tmp_path))}
+    assert [f"{step} did not run" for step in steps if step[1:] not in calls] == []
+    pairs = zip(steps, steps[1:], strict=False)
+    assert [f"{later} ran before {step}" for step, later in pairs if calls[later[1:]] < calls[step[1:]]] == []
+
+
+def test_every_module_that_the_page_names_exists() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    unresolved: list[str] = []
+    for line, text in enumerate((ROOT / PAGE).read_text(encoding="utf-8").splitlines(), 1):
+        for name in DOTTED_NAME.findall(text):
+            try:
+                pkgutil.resolve_name(name)
+            except (ImportError, AttributeError):
+                unresolved += [f"{PAGE}:{line}: {name}"] * (name not in project["entry-points"])
+    assert unresolved == []
+
+
+def print_counts(write: Callable[[str], object] = sys.stdout.write) -> None:
+    """Print how many functions and modules run in each walk, in all and outside the kernel."""
+    for name in WALKS:
+        with tempfile.TemporaryDirectory() as folder:
+            calls = trace_walk(name, Path(folder))
+        part = [call for call in calls if not call[0].startswith("uraniborg.")]
+        write(f"{name}: {len(calls)} functions in {len({module for module, _ in calls})} modules, ")
+        write(f"of these {len(part)} functions in {len({module for module, _ in part})} modules outside the kernel\n")
+
+
+if __name__ == "__main__":
+    print_counts()
