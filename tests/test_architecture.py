@@ -14,6 +14,7 @@ import threading
 import tomllib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple, Protocol
@@ -102,7 +103,7 @@ class Tracer:
     def _note_call(self, frame: FrameType, event: str, _: object) -> None:
         code, module = frame.f_code, str(frame.f_globals.get("__name__"))
         is_written = not code.co_name.startswith("<") and not code.co_filename.startswith("<")
-        if self._is_recording and event == "call" and is_written and module.split(".")[0] in PACKAGES:
+        if self._is_recording and event == "call" and is_written and module.partition(".")[0] in PACKAGES:
             self.calls.setdefault((module, shorten_qualified_name(code.co_qualname)))
 
 
@@ -118,6 +119,7 @@ async def approve_strategy(folder: Path, tracer: Tracer) -> None:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(mcp_server, "_session_manager", manager := SessionManager())
+        reply: dict[str, Any] = {}
         for _ in range(2):
             opened = await tracer.call_tool(mcp_server.mcp, "search_papers", {"query": QUERY})
             arguments = {"session_id": opened["session_id"], "action": "approve"}
@@ -134,6 +136,7 @@ async def search_shelf(folder: Path, tracer: Tracer) -> None:
     library = Library.open(sample_shelf(folder / "shelf"))
     threads = WorkerThreads(1, query_s=30, fetch_s=30)
     server = make_mcp_server(library, threads)
+    reply: dict[str, Any] = {}
     for _ in range(2):
         reply = await tracer.call_tool(server, "search_papers", {"query": "planet atmosphere year:2000.."})
     assert reply["total"] > 1
@@ -150,6 +153,7 @@ async def add_star(folder: Path, tracer: Tracer) -> None:
     async with UniverseService(SqliteStore(folder / "universes.db")).running() as service:
         await service.create("Hven", universe_id="hven")
         server = make_mcp_server(service)
+        reply: dict[str, Any] = {}
         for number in range(2):
             command = samples.add_star(f"star-{number}")
             arguments = {"universeId": "hven", "command": command}
@@ -166,6 +170,7 @@ async def run_workflow(folder: Path, tracer: Tracer) -> None:
     drafts.mkdir(parents=True)
     (drafts / "greeting.json").write_text(json.dumps(document), encoding="utf-8")
     server = build_server()
+    reply: dict[str, Any] = {}
     for _ in range(2):
         reply = await tracer.call_tool(server, "execute", {"name": "greeting", "inputs": {"name": "Tycho"}})
     assert reply["outputs"]["greet"]["stdout"].strip() == "Tycho"
@@ -199,16 +204,17 @@ def test_the_page_has_the_four_walks() -> None:
 @pytest.mark.parametrize("name", WALKS)
 def test_every_function_that_a_walk_names_exists(name: str) -> None:
     missing = [str(step) for step in read_walks()[name] if step.function not in list_functions(step.module)]
-    assert missing == [], "correct the names on the page"
+    assert not missing, "not there:\n" + "\n".join(missing)
 
 
 @pytest.mark.parametrize("name", WALKS)
 def test_the_functions_of_a_walk_run_in_the_stated_order(name: str, tmp_path: Path) -> None:
     steps = read_walks()[name]
     calls = {call: index for index, call in enumerate(trace_walk(name, tmp_path))}
-    assert [f"{step} did not run" for step in steps if step[1:] not in calls] == []
-    pairs = zip(steps, steps[1:], strict=False)
-    assert [f"{later} ran before {step}" for step, later in pairs if calls[later[1:]] < calls[step[1:]]] == []
+    missing = [str(step) for step in steps if step[1:] not in calls]
+    assert not missing, "did not run:\n" + "\n".join(missing)
+    early = [f"{later} before {step}" for step, later in pairwise(steps) if calls[later[1:]] < calls[step[1:]]]
+    assert not early, "ran:\n" + "\n".join(early)
 
 
 def test_every_module_that_the_page_names_exists() -> None:
@@ -220,7 +226,7 @@ def test_every_module_that_the_page_names_exists() -> None:
                 pkgutil.resolve_name(name)
             except (ImportError, AttributeError):
                 unresolved += [f"{PAGE}:{line}: {name}"] * (name not in project["entry-points"])
-    assert unresolved == []
+    assert not unresolved, "not there:\n" + "\n".join(unresolved)
 
 
 def print_counts(write: Callable[[str], object] = sys.stdout.write) -> None:
