@@ -69,9 +69,9 @@ async def test_threads_of_a_request_have_its_id() -> None:
     thread = threading.Thread(target=in_this_context(lambda: found.append(current_request_id())))
     thread.start()
     await asyncio.to_thread(thread.join)
-    library = WorkerThreads(1, query_s=20, fetch_s=20)
-    found += [await library.run(current_request_id), await library.fetch(current_request_id)]
-    library.close()
+    threads = WorkerThreads(1, query_s=20, fetch_s=20)
+    found += [await threads.run_query(current_request_id), await threads.run_fetch(current_request_id)]
+    threads.close()
     assert found == [request_id] * 4
 
 
