@@ -3,7 +3,7 @@
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qsl, unquote
 
 from mcp.types import Resource
@@ -13,9 +13,6 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.replies import ends_the_call, noted, protocol_error
 from uraniborg.kernel.text import replace_surrogates
-
-if TYPE_CHECKING:
-    from uraniborg.kernel.mcp.server import Server
 
 _QUERY: Final = re.compile(r"\{\?(\w+(?:,\w+)*)\}$")
 _SEGMENT: Final = re.compile(r"\{(\w+)\}")
@@ -91,24 +88,6 @@ PagedListing = Callable[[str | None], Awaitable[tuple[Iterable[Listed], str | No
 """Takes the cursor of a page, None for the first; returns the page and the cursor of the next page, if there is one."""
 
 
-def list_more(server: "Server", function: Listing) -> None:
-    """Adds to the registered resources of `server`, each time they are listed, what `function` returns then.
-
-    A uri that is listed already is passed over. Where `function` fails the list goes without its part, and the log
-    says why.
-    """
-    server.register_listing(function)
-
-
-def list_pages(server: "Server", function: PagedListing) -> None:
-    """Add the pages of `function` to the registered resources of `server`: the first page with them, others alone.
-
-    A failure on the first page is logged and leaves the page out; on a later page it is the reply. `function` raises
-    InvalidInput for a cursor that it does not know. Raises TypeError if the server has a paged listing already.
-    """
-    server.register_paged_listing(function)
-
-
 async def list_page(
     resources: list[Resource], function: PagedListing, cursor: str | None
 ) -> tuple[list[Resource], str | None]:
@@ -121,7 +100,7 @@ async def list_page(
         return listed
 
     if cursor is None:
-        return await with_listed(resources, [page]), following
+        return await add_listed(resources, [page]), following
     try:
         listed = await page()
     except BaseException as exc:
@@ -131,7 +110,7 @@ async def list_page(
     return [resource for one in listed if (resource := _resource(one)) is not None], following
 
 
-async def with_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:
+async def add_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:
     """`resources` and after them what the functions list. Never raises because one of them fails."""
     known = {str(resource.uri): resource for resource in resources}
     for function in functions:

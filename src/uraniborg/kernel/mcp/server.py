@@ -27,7 +27,7 @@ from uraniborg.kernel.mcp.replies import (
     protocol_error,
     success,
 )
-from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, list_page, with_listed
+from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, add_listed, list_page
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 from uraniborg.kernel.request_ids import identify_error
 
@@ -139,7 +139,7 @@ class Server(FastMCP[Any]):
                 argument="transport",
                 allowed=["stdio"],
             )
-        run_stdio(self, cleanup=self._cleanup, interrupted=self._interrupted)
+        run_stdio(self.protocol, cleanup=self._cleanup, interrupted=self._interrupted)
 
     def register_tool(
         self,
@@ -193,12 +193,19 @@ class Server(FastMCP[Any]):
         self._offer("resources")
 
     def register_listing(self, function: Listing) -> None:
-        """List what `function` returns beside the registered resources; see `list_more`."""
+        """Add the resources that `function` returns to the registered ones each time they are listed.
+
+        A URI that is listed already is skipped. If `function` fails, its resources are left out and the error logged.
+        """
         self._listings.append(function)
         self._offer("resources")
 
     def register_paged_listing(self, function: PagedListing) -> None:
-        """List what `function` returns page by page; see `list_pages`. Raises TypeError if there is one already."""
+        """Add the pages of `function` to the registered resources: the first page with them, the others alone.
+
+        An error on the first page is logged and leaves the page out; on a later page it is the reply. `function` raises
+        InvalidInput for an unknown cursor. Raise TypeError if the server has a paged listing already.
+        """
         if self._paged_listing is not None:
             raise TypeError("There is a paged listing already.")
         self._paged_listing = function
@@ -206,7 +213,7 @@ class Server(FastMCP[Any]):
 
     async def list_resources(self) -> list[types.Resource]:
         """The registered resources, templates not included, and what else there is now."""
-        return await with_listed(await super().list_resources(), self._listings)
+        return await add_listed(await super().list_resources(), self._listings)
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool and return its CallToolResult. Never raises: failures are results too."""

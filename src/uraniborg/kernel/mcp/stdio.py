@@ -9,15 +9,12 @@ import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.stdio_exchange import Exchange
 from uraniborg.kernel.standard_streams import ENDING, Client
-
-if TYPE_CHECKING:
-    from uraniborg.kernel.mcp.server import Server
 
 Cleanup = Callable[[], Awaitable[None]]
 
@@ -28,7 +25,7 @@ _log = get_logger(__name__)
 
 
 def run_stdio(
-    server: "Server",
+    protocol: Protocol,
     *,
     cleanup: Cleanup | None = None,
     interrupted: Cleanup | None = None,
@@ -45,7 +42,7 @@ def run_stdio(
     at most `grace` seconds; a second signal does not wait for it. `interrupted` is awaited before that, and only if it
     is a signal that ends the process: calls whose client has left run on to their end. Call it from the main thread.
     """
-    asyncio.run(_serve(server.protocol, Client(), cleanup, interrupted, grace, patience))
+    asyncio.run(_serve(protocol, Client(), cleanup, interrupted, grace, patience))
 
 
 async def _serve(

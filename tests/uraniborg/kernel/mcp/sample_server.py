@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from uraniborg.kernel.errors import Conflict, NotFound
-from uraniborg.kernel.mcp import Server, make_server, report_progress, resource, run_stdio, tool
+from uraniborg.kernel.mcp import Server, make_server, report_progress, resource, tool
+from uraniborg.kernel.mcp.stdio import run_stdio
 
 
 class Note(BaseModel):
@@ -196,15 +197,15 @@ async def clean_up_whatever_happens() -> None:
 def main() -> None:
     match sys.argv[1:]:
         case ["cleanup"]:
-            run_stdio(sample_server(), cleanup=clean_up)
+            run_stdio(sample_server().protocol, cleanup=clean_up)
         case ["cleanup", grace]:
-            run_stdio(sample_server(), cleanup=clean_up, grace=float(grace))
+            run_stdio(sample_server().protocol, cleanup=clean_up, grace=float(grace))
         case ["endless-cleanup", grace]:
-            run_stdio(sample_server(), cleanup=clean_up_forever, grace=float(grace))
+            run_stdio(sample_server().protocol, cleanup=clean_up_forever, grace=float(grace))
         case ["cleanup", grace, patience]:
-            run_stdio(sample_server(), cleanup=clean_up, grace=float(grace), patience=float(patience))
+            run_stdio(sample_server().protocol, cleanup=clean_up, grace=float(grace), patience=float(patience))
         case ["stubborn-cleanup", grace]:
-            run_stdio(sample_server(), cleanup=clean_up_whatever_happens, grace=float(grace))
+            run_stdio(sample_server().protocol, cleanup=clean_up_whatever_happens, grace=float(grace))
         case _:
             sample_server().run(transport="stdio")
 

@@ -6,7 +6,6 @@ from uraniborg.kernel.mcp import (
     Server,
     Subscriptions,
     add_subscriptions,
-    list_more,
     make_server,
     resource,
     tool,
@@ -31,7 +30,7 @@ def subscribable_server(most: int = 1_000) -> tuple[Server, Subscriptions]:
     async def loose() -> list[Listed]:
         return [Listed("page://loose", "loose")]
 
-    list_more(server, loose)
+    server.register_listing(loose)
     subscribed = add_subscriptions(server, most=most)
 
     @tool(server, title="Change", read_only=False)

@@ -228,11 +228,11 @@ async def test_noise_on_both_streams_of_the_server_does_no_harm() -> None:
 def test_a_server_takes_nothing_from_our_stdin_and_puts_nothing_on_our_stdout_or_stderr() -> None:
     program = f"""
 import asyncio, sys
-from uraniborg.kernel.mcp.client import Connection, StdioServer
+from uraniborg.kernel.mcp.client import RemoteServer, StdioServer
 async def main():
-    connection = await Connection.open(StdioServer({sys.executable!r}, ({odd_server.__file__!r}, "noisy")))
-    await connection.call_tool("any", {{}})
-    await connection.close()
+    server = await RemoteServer.open(StdioServer({sys.executable!r}, ({odd_server.__file__!r}, "noisy")))
+    await server.call_tool("any", {{}})
+    await server.close()
 asyncio.run(main())
 print(sys.stdin.readline().strip())
 """
