@@ -1,14 +1,15 @@
 """One way to fail: the error family that every part and every surface shares.
 
-UraniborgError            code, message, hint and the ids concerned
-├── InvalidInput          the caller sent something that cannot be accepted       422   exit 2
-│   └── MissingExtra      an optional dependency is not installed                 422   exit 2
-├── NotFound              what the caller named does not exist                    404   exit 3
-├── Conflict              it exists, but not in a state that allows this          409   exit 4
-├── Refused               it could be done, but this caller may not               403   exit 4
-├── Unavailable           something outside did not answer; trying later may help 503   exit 5
-│   └── OutOfRoom         the machine has no disk, memory or files left           503   exit 5
-└── InternalError         our fault; says nothing of the inside                   500   exit 70
+UraniborgError              code, message, hint and the ids concerned
+├── InvalidInput            the caller sent something that cannot be accepted       422   exit 2
+│   ├── MissingExtra        an optional dependency is not installed                 422   exit 2
+│   └── UnsupportedPlatform this operating system lacks a function                  422   exit 2
+├── NotFound                what the caller named does not exist                    404   exit 3
+├── Conflict                it exists, but not in a state that allows this          409   exit 4
+├── Refused                 it could be done, but this caller may not               403   exit 4
+├── Unavailable             something outside did not answer; trying later may help 503   exit 5
+│   └── OutOfRoom           the machine has no disk, memory or files left           503   exit 5
+└── InternalError           our fault; says nothing of the inside                   500   exit 70
 
 A part derives its own leaves from these and gives each a stable snake_case `code`.
 """
@@ -56,6 +57,17 @@ class MissingExtra(InvalidInput):
             f"{purpose} needs the optional dependencies of the extra '{extra}'.",
             hint=f"Install them with: pip install 'uraniborg[{extra}]'",
             extra=extra,
+        )
+
+
+class UnsupportedPlatform(InvalidInput):
+    code = "unsupported_platform"
+
+    def __init__(self, purpose: str, module: str) -> None:
+        super().__init__(
+            f"{purpose} needs the Python module '{module}', which this platform ({sys.platform}) does not have.",
+            hint="Use Linux or macOS; on Windows, use WSL.",
+            platform=sys.platform,
         )
 
 

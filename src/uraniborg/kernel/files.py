@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path, PureWindowsPath
 from typing import Final, Literal
 
-from uraniborg.kernel.errors import Conflict, Refused, Unavailable, is_out_of_room
+from uraniborg.kernel.errors import Conflict, Refused, Unavailable, UnsupportedPlatform, is_out_of_room
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
@@ -221,6 +221,18 @@ def _outside() -> PathRefused:
         "The path leads outside its folder.",
         hint="Use a relative path without '..', links that lead out, drive letters or NUL.",
     )
+
+
+def lock_open_file(descriptor: int, *, wait: bool = True) -> None:
+    """Lock an open file against other processes until the file is closed.
+
+    Raise BlockingIOError if another process holds the lock and `wait` is False, UnsupportedPlatform on Windows.
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError as missing:
+        raise UnsupportedPlatform("Locking an open file", "fcntl") from missing
+    fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager

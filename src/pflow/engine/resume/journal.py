@@ -1,7 +1,6 @@
 """The journal of one run: a file that gets a line for each result, locked for as long as the run lives."""
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from pflow.engine.json_values import as_json, from_json
-from uraniborg.kernel.files import open_private, sync_folder
+from uraniborg.kernel.files import lock_open_file, open_private, sync_folder
 
 Key = tuple[str, str]
 """A node and a fingerprint."""
@@ -72,7 +71,7 @@ class Journal:
         """Whether the entry of the file in its folder survives a power cut."""
         self._file = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_open_file(self._file, wait=False)
             self._write_line(orjson.dumps(header) + b"\n")
         except BaseException:
             path.unlink(missing_ok=True)
@@ -186,10 +185,10 @@ def _read_complete_lines(path: Path) -> Iterator[bytes]:
 @contextlib.contextmanager
 def try_lock(path: Path) -> Generator[bool]:
     """Lock the journal for the block, and yield True; yield False if another run holds its lock."""
-    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    file = os.open(path, os.O_RDWR)
     try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_open_file(file, wait=False)
         except BlockingIOError:
             yield False
         else:
@@ -204,7 +203,7 @@ def wait_for_lock(path: Path, *, leaves_file: bool = True) -> Generator[None]:
     while True:
         file = open_private(path, os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock_open_file(file)
             if not _is_same_file(path, file):  # its holder has removed it
                 continue
             try:
