@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from pflow.engine.json_values import as_json, from_json
+from pflow.engine.json_values import encode_outputs, from_json
 from uraniborg.kernel.files import lock_open_file, open_private, sync_folder
 
 Key = tuple[str, str]
@@ -61,7 +61,7 @@ class Entries(NamedTuple):
     """Whether a line cannot be parsed. A last line that was cut off does not count."""
 
 
-class Journal:
+class RunJournal:
     """A journal that this process writes. It is locked until it is closed or the process ends."""
 
     def __init__(self, path: Path, header: dict[str, Any]) -> None:
@@ -158,7 +158,7 @@ def parse_result(line: Any) -> Result:
     outputs = line["outputs"]
     if outputs is not None and not isinstance(outputs, dict):
         raise TypeError("outputs must be an object")
-    text = None if outputs is None else as_json(cast("dict[str, Any]", outputs))
+    text = None if outputs is None else encode_outputs(cast("dict[str, Any]", outputs))
     took = tuple(map(_check_text, line.get("took", ())))
     return Result(node, fingerprint, kind, action, effect, text, by, float(at), took)
 

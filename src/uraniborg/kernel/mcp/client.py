@@ -1,6 +1,6 @@
 """A connection to somebody else's MCP server: started as a process, or reached over HTTP.
 
-    connection = await Connection.open(StdioServer("uvx", ("some-server",)), name="some")
+    connection = await RemoteServer.open(StdioServer("uvx", ("some-server",)), name="some")
     tools = await connection.list_tools()
     reply = await connection.call_tool("find", {"query": "stars"}, timeout_s=30)
     await connection.close()

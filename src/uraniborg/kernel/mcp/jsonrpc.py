@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
-from uraniborg.kernel.mcp.replies import as_json, error_data
+from uraniborg.kernel.mcp.replies import encode_json, error_data
 from uraniborg.kernel.text import replace_surrogates
 
 BATCH_LIMIT: Final = 100
@@ -114,7 +114,7 @@ def refusal(request_id: RequestId | None, error: UraniborgError, code: int) -> b
 
 def failed(request_id: RequestId | None, error: ErrorData) -> bytes:
     """The answer to a request that failed with an error of the SDK."""
-    return as_json({"jsonrpc": "2.0", "id": request_id, "error": error.model_dump(exclude_none=True)})
+    return encode_json({"jsonrpc": "2.0", "id": request_id, "error": error.model_dump(exclude_none=True)})
 
 
 def batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:

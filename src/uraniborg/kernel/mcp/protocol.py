@@ -39,7 +39,7 @@ from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, inva
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.arguments import NotFinite, path_of_not_finite
 from uraniborg.kernel.mcp.replies import Reply, error_data
-from uraniborg.kernel.mcp.session import Connection
+from uraniborg.kernel.mcp.session import ClientConnection
 from uraniborg.kernel.request_ids import REQUEST_ID, begin_request
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -132,9 +132,9 @@ class Protocol(LowLevelServer[Any, Any]):
         initialization_options: InitializationOptions,
         raise_exceptions: bool = False,
         stateless: bool = False,
-        connection: Connection | None = None,
+        connection: ClientConnection | None = None,
     ) -> None:
-        connection = connection or Connection()
+        connection = connection or ClientConnection()
         answers = _NotedAnswers(write_stream, connection)
         admitted = _Admitted(read_stream, answers, self, connection, initialized=stateless)
         # The session enters and iterates its read stream, enters and sends to its write stream, and no more.
@@ -167,7 +167,7 @@ class Protocol(LowLevelServer[Any, Any]):
 class _NotedAnswers:
     """A write stream that reports answers to the connection, and drops answers that nobody waits for."""
 
-    def __init__(self, sink: Outgoing, connection: Connection) -> None:
+    def __init__(self, sink: Outgoing, connection: ClientConnection) -> None:
         self._sink = sink
         self._connection = connection
 
@@ -202,7 +202,7 @@ class _Admitted:
         source: Incoming,
         answers: _NotedAnswers,
         protocol: Protocol,
-        connection: Connection,
+        connection: ClientConnection,
         *,
         initialized: bool,
     ) -> None:

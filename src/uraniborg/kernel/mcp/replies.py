@@ -59,7 +59,7 @@ class Reply(NamedTuple):
         )
 
 
-def as_json(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """`value` as compact JSON, with null for NaN. Raises ValueError or RecursionError for what has no JSON form."""
     try:
         return orjson.dumps(value, option=_PLAIN_ONLY)
@@ -74,15 +74,15 @@ def as_json(value: Any) -> bytes:
 
 
 def as_text(value: Any) -> str:
-    """`value` as the text of a reply: a string as it is, anything else as JSON. Raises as `as_json` does."""
-    return replace_surrogates(value) if isinstance(value, str) else as_json(value).decode()
+    """`value` as the text of a reply: a string as it is, anything else as JSON. Raises as `encode_json` does."""
+    return replace_surrogates(value) if isinstance(value, str) else encode_json(value).decode()
 
 
 def success(value: Any, *, structured: bool) -> Reply:
-    """The reply of a tool that returned `value`. Raises as `as_json` does, and for nesting no client could read."""
+    """The reply of a tool that returned `value`. Raises as `encode_json` does, and for nesting no client could read."""
     if isinstance(value, str):
         return Reply(replace_surrogates(value))
-    written = as_json(value)
+    written = encode_json(value)
     if not structured:
         return Reply(written.decode())
     # The text once more, and not the value: the SDK would write models and None in its own way.
@@ -117,7 +117,7 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
     It stays short, also where an error repeats what it was about.
     """
     try:
-        body = from_json(as_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
+        body = from_json(encode_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
         return identify_error({"error": {name: _bounded(value) for name, value in body["error"].items()}})
     except ValueError:
         bare = {

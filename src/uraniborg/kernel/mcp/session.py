@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from uraniborg.kernel.errors import Conflict, InvalidInput
 
 
-class Connection:
+class ClientConnection:
     """One client, from its first message until it has left. This kind hears everything at any time."""
 
     when_listening: Callable[[], None] | None = None
@@ -59,10 +59,10 @@ class Connection:
             _current.reset(reset)
 
 
-_current: ContextVar[Connection | None] = ContextVar("MCP connection", default=None)
+_current: ContextVar[ClientConnection | None] = ContextVar("MCP connection", default=None)
 
 
-def current_connection() -> Connection | None:
+def current_connection() -> ClientConnection | None:
     """The connection that the request being handled came by; None where each request stands alone."""
     return _current.get()
 
@@ -138,7 +138,7 @@ class IdInUse(InvalidInput):
         )
 
 
-class Session(Connection):
+class Session(ClientConnection):
     """A session with a name nobody can guess. It listens while its event stream is open."""
 
     def __init__(self, *, idle_seconds: float, json_answers: bool) -> None:

@@ -26,7 +26,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
     unreadable,
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validated
-from uraniborg.kernel.mcp.replies import as_json, error_body, noted, protocol_error
+from uraniborg.kernel.mcp.replies import encode_json, error_body, noted, protocol_error
 from uraniborg.kernel.mcp.request_checks import Rules, check_content, read_headers
 from uraniborg.kernel.mcp.server import Server
 
@@ -161,7 +161,7 @@ class StatelessEndpoint:
             error = noted(exc, during="an MCP request over HTTP")
             if isinstance(error, MethodNotAllowed):
                 headers.append((b"allow", ", ".join(error.ids["allowed"]).encode()))
-            answer = Answer(error.status, as_json(error_body(error)))
+            answer = Answer(error.status, encode_json(error_body(error)))
         if answer is not None:
             status, body = answer
             headers = [*(headers if body else ()), (b"content-length", b"%d" % len(body))]

@@ -16,7 +16,7 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.replies import protocol_error
 from uraniborg.kernel.mcp.server import Server
-from uraniborg.kernel.mcp.session import Connection, current_connection
+from uraniborg.kernel.mcp.session import ClientConnection, current_connection
 
 PACE_S: Final = 0.1
 """Between two notifications of the same resource to the same session."""
@@ -29,7 +29,7 @@ _log = get_logger(__name__)
 class Subscriber:
     """Keeps what has changed, each resource once, until the client listens and has room for it."""
 
-    def __init__(self, connection: Connection, session: ServerSession) -> None:
+    def __init__(self, connection: ClientConnection, session: ServerSession) -> None:
         self.uris: set[str] = set()
         self._connection = connection
         self._session = session
@@ -107,7 +107,7 @@ class Subscriptions:
     def __init__(self, server: Server, most: int) -> None:
         self._server = server
         self._most = most
-        self._subscribers: dict[Connection, Subscriber] = {}
+        self._subscribers: dict[ClientConnection, Subscriber] = {}
         self._of_uri: dict[str, set[Subscriber]] = {}
         server.protocol.request_handlers[SubscribeRequest] = self._subscribe
         server.protocol.request_handlers[UnsubscribeRequest] = self._unsubscribe
@@ -165,7 +165,7 @@ class Subscriptions:
             connection.when_over(lambda: self._forget(connection))
         return self._subscribers[connection]
 
-    def _forget(self, connection: Connection) -> None:
+    def _forget(self, connection: ClientConnection) -> None:
         subscriber = self._subscribers.pop(connection)
         for uri in list(subscriber.uris):
             self._end(subscriber, uri)

@@ -15,8 +15,8 @@ from pydantic_core import to_json
 
 from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.mcp.replies import (
-    as_json,
     as_text,
+    encode_json,
     error_body,
     failure,
     noted,
@@ -88,12 +88,12 @@ class Point:
     ],
 )
 def test_values_of_any_kind_are_written_as_pydantic_writes_them(value: Any) -> None:
-    assert as_json([value]) == to_json([value])
+    assert encode_json([value]) == to_json([value])
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_written_as_pydantic_writes_them(number: float) -> None:
-    assert as_json([number]) == to_json([number])
+    assert encode_json([number]) == to_json([number])
 
 
 @given(st.text(st.characters(exclude_categories=[])))

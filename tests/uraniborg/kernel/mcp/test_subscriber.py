@@ -10,11 +10,11 @@ import pytest
 from pydantic import AnyUrl
 
 from uraniborg.kernel.mcp import subscriptions as subscriber
-from uraniborg.kernel.mcp.session import Connection
+from uraniborg.kernel.mcp.session import ClientConnection
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 
-class FakeConnection(Connection):
+class FakeConnection(ClientConnection):
     def __init__(self, *, listening: bool = True, has_room: bool = True) -> None:
         super().__init__()
         self.is_listening = listening
