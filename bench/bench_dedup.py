@@ -40,7 +40,7 @@ def in_order(one: str, other: str) -> tuple[str, str]:
 
 
 def dblp_acm(folder: Path) -> tuple[list[RawPaper], Pairs]:
-    """The records of both sources, and the pairs across them that are one paper."""
+    """Return the records of both sources, and the pairs of records of one paper."""
     papers = [
         RawPaper(
             title=row["title"] or "",
@@ -85,7 +85,7 @@ def found_pairs(papers: Iterable[RawPaper], *, across_sources: bool) -> Pairs:
 
 
 def exact_pairs(papers: Iterable[RawPaper]) -> Pairs:
-    """The baseline: one paper where the titles are equal but for case and punctuation."""
+    """Return the pairs of the baseline: titles that are equal except for case and punctuation."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for paper in papers:
         groups["".join(re.findall(r"\w+", paper.title.lower()))].append(paper.records[0].record_id)
@@ -144,7 +144,7 @@ def made_up_paper(record_id: str, title: str, names: list[str], year: int, doi: 
 
 
 def near_duplicate(paper: RawPaper, chance: random.Random) -> RawPaper:
-    """The same paper as another source might give it: letters swapped or shouted, initials, no DOI."""
+    """Return the paper as another source might: letters swapped or in capitals, initials, no DOI."""
     title = paper.title
     if len(title) > 4 and chance.random() < 0.5:
         place = chance.randrange(1, len(title) - 2)

@@ -30,7 +30,7 @@ def sdk_app(shelf: Path) -> Any:
 
     @server.tool()
     async def get_paper_metadata(paper_id: str) -> dict[str, Any]:
-        """Looks up a paper."""
+        """Look up a paper."""
         return library.metadata(paper_id)
 
     return server.streamable_http_app()

@@ -67,7 +67,7 @@ def _compare(name: str, queries: list[str], ours: Search, raw: Search, fts: Sear
 
 
 def _facet_ratio(library: Library, kind: str, queries: list[str]) -> float:
-    """What counting adds to a search, as a multiple of the search."""
+    """Return the cost of counting facets as a multiple of the cost of the search."""
     plain: list[float] = []
     counting: list[float] = []
     for _ in range(ROUNDS):

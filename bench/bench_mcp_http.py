@@ -49,7 +49,7 @@ def sdk_app() -> Any:
 
     @server.tool()
     async def get_record(record_id: str) -> dict[str, Any]:
-        """Looks up a record."""
+        """Look up a record."""
         return RECORDS[record_id]
 
     return server.streamable_http_app()
@@ -62,7 +62,7 @@ def our_app() -> Any:
 
     @tool(server, title="Get a record", read_only=True)
     async def get_record(record_id: str) -> dict[str, Any]:
-        """Looks up a record."""
+        """Look up a record."""
         return RECORDS[record_id]
 
     return stateless_app(server, origins=[LOOPBACK], hosts=[LOOPBACK])
@@ -156,7 +156,7 @@ class HttpServer:
         return body
 
     def cpu_seconds(self) -> float:
-        """What all threads of the server have used so far. The clock's number is the one clock_getcpuclockid gives."""
+        """Return the CPU time of all threads of the server. The clock's number is that of clock_getcpuclockid."""
         return time.clock_gettime((~self._process.pid << 3) | 2)
 
     def _request(self) -> bytes:

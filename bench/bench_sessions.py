@@ -53,7 +53,7 @@ WORDS: Final = ["crust", "mantle", "ocean", "core", "plume", "ridge", "vent", "t
 
 
 def mark(number: int) -> str:
-    """The word that stands for a session: in its query, and so in its strategy, its papers and its decisions."""
+    """Return the word that marks a session in its query, strategy, papers and decisions."""
     return "moon" + "".join(f"{'bcdfghjklm'[int(digit)]}o" for digit in f"{number:03d}")
 
 
@@ -155,7 +155,7 @@ def decided(number: int, action: str, data: dict[str, Any] | None = None) -> Dec
 
 
 def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
-    """What this session's person answers: five kinds of people, each of whom approves in the end."""
+    """Return the next decision of the session's person: five kinds of people, who all approve in the end."""
     kind, about = number % 5, mark(number)
     if kind == 1 and taken == 0:
         query = {"keywords": [about, "tides"], "boolean_query": f"{about} AND tides"}
@@ -243,7 +243,7 @@ async def memory(folder: Path, papers: int, sessions: int) -> dict[str, float]:
 
 
 def measured(*figures: tuple[int, int]) -> list[dict[str, float]]:
-    """The same for each pair of papers and sessions, in a process of its own."""
+    """Measure each pair of papers and sessions in a separate process."""
     processes = [
         subprocess.Popen([sys.executable, __file__, str(papers), str(sessions)], stdout=subprocess.PIPE)
         for papers, sessions in figures

@@ -80,7 +80,7 @@ def cubic_start_and_one_correction(
 
 
 def error_of(found: Floats, orbits: Elements, sample: int = 20_000) -> float:
-    """The largest distance from positions worked out with longer numbers, relative to the semi-major axis."""
+    """Return the largest distance from positions of higher precision, relative to the semi-major axis."""
     long = np.longdouble
     e = orbits.eccentricity[:sample].astype(long)
     turns = orbits.turns_per_time[:sample] * TIME + orbits.turns_at_epoch[:sample]
@@ -95,7 +95,7 @@ def error_of(found: Floats, orbits: Elements, sample: int = 20_000) -> float:
 
 
 def best_times(contenders: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The best of some rounds of each, taken in turns so that a busy moment falls on all."""
+    """Return the best time of each, measured in turns so that load affects all of them."""
     best = dict.fromkeys(contenders, math.inf)
     for _ in range(ROUNDS):
         for name, work in contenders.items():

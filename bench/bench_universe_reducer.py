@@ -31,7 +31,7 @@ Json = dict[str, Any]
 
 
 def bodies(count: int) -> Json:
-    """A star for every hundred bodies, planets with rings around it."""
+    """Return a state with a star for every hundred bodies, and planets with rings."""
     stars: Json = {}
     for number in range(count):
         sun = number - number % 100
@@ -52,7 +52,7 @@ def bodies(count: int) -> Json:
 
 
 def command(number: int, size: int) -> Json:
-    """Some body, another each time."""
+    """Return a command about a body, a different one for each number."""
     key = f"body-{number * 7919 % size}"
     return {"type": "updateStar", "id": key, "payload": {"mass": float(number), "color": "#123456"}}
 

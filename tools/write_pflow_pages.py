@@ -40,7 +40,7 @@ together is told in [Workflows](workflows.md); nodes of your own and what effect
 
 
 def nodes_page() -> str:
-    """The whole page, of every node type that ships."""
+    """Return the page about all node types that ship."""
     files = {path.stem: path for path in BUILT_IN.glob("*.json")}
     files |= {path.parent.name: path for path in (ROOT / "src").glob("*/workflow_nodes.json")}
     if unknown := sorted(files.keys() ^ TITLES.keys()):
@@ -54,7 +54,7 @@ def nodes_page() -> str:
 
 
 def section(node: Interface) -> str:
-    """What there is to say of one type."""
+    """Return the section about one node type."""
     lines = [f"### `{node.type}`", "", node.description, ""]
     if node.params:
         lines += ["| parameter | type | default | |", "|---|---|---|---|"]

@@ -1,4 +1,4 @@
-"""The door for people: what waits for a decision, and taking it from a terminal."""
+"""The commands `inbox` and `decide`: the questions that wait for a decision, and deciding them in a terminal."""
 
 import json
 import sys
@@ -19,14 +19,14 @@ from uraniborg.kernel.logging import printable
 
 DOOR: Final = "terminal"
 _DOORS: Final = {"paper_search": "paper_search.sessions.inbox", "pflow": "pflow.approvals"}
-"""The module in which each part says how its questions are told and answered."""
+"""The module of each part that displays and answers its questions."""
 _IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8
 _MOST_CHARS: Final = 1_000_000
 
 
 class PartsDoor(Protocol):
-    """What such a module holds."""
+    """The interface of such a module."""
 
     def check_answer(self, entry: Entry, given: Decision) -> None: ...
 
@@ -34,7 +34,7 @@ class PartsDoor(Protocol):
 
 
 def show_inbox(*, as_json: bool) -> None:
-    """Print what waits for a decision, the oldest first."""
+    """Print the questions that wait for a decision, the oldest first."""
     waiting = Inbox().pending()
     if as_json:
         sys.stdout.write(json.dumps([_plain(entry) for entry in waiting]) + "\n")
@@ -53,7 +53,7 @@ def show_inbox(*, as_json: bool) -> None:
 
 
 def show_entry(named: str, *, as_json: bool) -> None:
-    """Print all of what is asked under this id, or the beginning of one."""
+    """Print the whole question with this id or beginning of an id."""
     entry = _find(Inbox(), named, to_decide=False)
     if as_json:
         sys.stdout.write(json.dumps(_plain(entry)) + "\n")
@@ -68,7 +68,7 @@ def show_entry(named: str, *, as_json: bool) -> None:
 
 
 def take_decision(named: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
-    """Decide what waits under this id. Raises what stands in the way."""
+    """Decide the question with this id or beginning of an id. Raise InvalidInput, NotFound or Conflict."""
     inbox = Inbox()
     entry = _find(inbox, named, to_decide=True)
     decision = Decision(action=action, data=_read(data) if data else None, note=note)
@@ -91,9 +91,10 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
 
 
 def _find(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
-    """The one entry meant by an id, the beginning of one, or a handle as the inbox prints it.
+    """Return the one entry with this id, beginning of an id, or handle as the inbox prints it.
 
-    To decide, the handle must say which question: the next one of the same session must not be decided by mistake.
+    To decide, the handle must include the number of the question: the next question of the same session must not be
+    decided by mistake.
     """
     start, colon, rest = named.partition(":")
     candidates = [entry for entry in inbox.beginning_with(start) if start and _fits(entry.id, colon + rest)]
@@ -104,7 +105,7 @@ def _find(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
     if not found:
         return inbox.get(named)
     raise InvalidInput(
-        f"'{printable(named[:80])}' does not say which question is meant.",
+        f"'{printable(named[:80])}' names more than one question.",
         hint=f"Give one of: {', '.join(_handle(entry) for entry in found[:5])}.",
         allowed=[_handle(entry) for entry in found[:10]],
     )
@@ -116,7 +117,7 @@ def _fits(entry_id: str, rest: str) -> bool:
 
 
 def _handle(entry: Entry) -> str:
-    """A short name for the entry, to be typed: the beginning of its id, and its number where it has one."""
+    """Return a short name for the entry: the beginning of its id, and its number if it has one."""
     start, _, rest = entry.id.partition(":")
     number = rest.partition(":")[0]
     return f"{start[:_HANDLE_CHARS]}:{number}" if number else start
@@ -164,7 +165,7 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 
 def _told(entry: Entry, name: str) -> str:
-    """What the asking part says for people; by agreement every payload is an object with a `question`."""
+    """Return a text of the payload, which by convention is an object with a `question`."""
     return printable(str(entry.payload.get(name, "")))
 
 

@@ -1,8 +1,4 @@
-"""The demo: a replayed paper search through both checkpoints, as an agent's session, on a shelf, in a universe, and in
-a workflow.
-
-No network, no key.
-"""
+"""The demo: a replayed paper search, an agent's session, a shelf, a universe and a workflow. No network, no key."""
 
 import asyncio
 import sys
@@ -46,9 +42,9 @@ _COLORS: Final = {
 
 
 def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> None:
-    """Replays the search, shows it on stdout and writes the exports to `output`.
+    """Replay the search, display it on stdout and write the exports to `output`.
 
-    Raises InvalidInput when `output` cannot be written to.
+    Raise InvalidInput when `output` cannot be written to.
     """
     _prepare(output)
     console = console or Console(quiet=as_json, highlight=False)
@@ -81,7 +77,7 @@ async def _search(console: Console) -> PaperCollection:
 
 
 class _Narrator:
-    """Shows each checkpoint and approves it, as a person would who agrees."""
+    """Displays each checkpoint and approves it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

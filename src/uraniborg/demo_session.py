@@ -1,4 +1,4 @@
-"""The demo's second act: the real server, killed between two calls, and the session that goes on all the same."""
+"""The demo's session: the real server is killed between two calls, and another server resumes the session."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ _NEEDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "TEMP")
 
 
 async def show_session(console: Console) -> None:
-    """Runs `paper-search-mcp` as an agent would, kills it at the review, and continues in a new one."""
+    """Run `paper-search-mcp` as an agent would, kill it at the review, and resume in a new process."""
     console.print("[bold]The same search as an agent's session[/], with the server killed in the middle")
     if find_spec("mcp") is None:
         console.print("  [dim]needs the server: pip install 'uraniborg[mcp]'[/]\n")
@@ -62,7 +62,7 @@ async def _play(console: Console, home: Path) -> None:
 
 
 class _Agent:
-    """Speaks to a server as an agent's client does: one JSON-RPC message a line."""
+    """A client that sends one JSON-RPC message per line, as the client of an agent does."""
 
     def __init__(self, process: Process) -> None:
         self.process = process
@@ -120,7 +120,7 @@ async def _decided_by_a_person(checkpoint_id: str, home: Path) -> None:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Nothing of the user's own settings: the demo is the same everywhere."""
+    """Return an environment without the user's settings: the demo is the same everywhere."""
     needed = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     return {**needed, "URANIBORG_HOME": str(home), "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING)}
 

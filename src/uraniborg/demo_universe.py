@@ -76,7 +76,7 @@ def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
 
 @asynccontextmanager
 async def _listening(url: str) -> AsyncGenerator[asyncio.Queue[dict[str, Any]]]:
-    """What the event stream tells, from now on."""
+    """Yield a queue of the events of the stream from now on."""
     heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     begun = asyncio.Event()
 

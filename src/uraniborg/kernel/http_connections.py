@@ -52,7 +52,7 @@ class TooManyConnections(Unavailable):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one client, and all of them together, may take of a server process."""
+    """Limits of one client, and of all clients together."""
 
     header_bytes: int = 32_768
     """Of the request line and all headers of a request, and of its trailers."""
@@ -131,7 +131,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
         self._missing: Literal["headers", "body", "nothing"] = "headers"
-        """What the client has to send before its request, or its next one, is complete."""
+        """The part of its request, or of its next one, that the client has not sent yet."""
         self._missing_since = self.loop.time()
         self._has_begun = False
         self._body_bytes = 0

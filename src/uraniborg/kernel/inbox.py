@@ -1,4 +1,4 @@
-"""The durable inbox of decisions: what waits for a person, and what was decided, once, through whichever door."""
+"""The durable inbox of decisions: questions that wait for a person, and their answers, each decided once."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ class Decision(BaseModel):
 
 
 class Entry(BaseModel):
-    """A question to a person. `subject` is what it is about, such as a session; `door` is where it was decided."""
+    """A question to a person. `subject` is its topic, such as a session; `door` is the interface that decided it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -84,7 +84,7 @@ class DecisionWithdrawn(Conflict):
 
 
 class InboxPort(Protocol):
-    """What every inbox does. All but `wait_decided` may block: from a coroutine call them in a thread."""
+    """The interface of an inbox. All methods but `wait_decided` may block: call them in a thread."""
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry: ...
 
@@ -116,7 +116,7 @@ class InboxPort(Protocol):
 
 
 class Inbox:
-    """The inbox in a SQLite file, `inbox.db` in the data folder unless told otherwise.
+    """The inbox in a SQLite file, by default `inbox.db` in the data folder.
 
     Any number of processes and threads may use the same file at once, each process through an Inbox of its own.
     """
@@ -129,9 +129,9 @@ class Inbox:
         self._changes_here = 0
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
-        """Ask for a decision. An id that is already there keeps what it has, its decision included.
+        """Add a question. An entry that exists stays as it is, with its decision.
 
-        Raises InvalidInput when the payload is not JSON.
+        Raise InvalidInput when the payload is not JSON.
         """
         text = _json(payload, what="payload")
         now = self._clock.now().isoformat()
@@ -144,12 +144,12 @@ class Inbox:
             return _read(connection, entry_id)
 
     def get(self, entry_id: str) -> Entry:
-        """Raises DecisionNotFound."""
+        """Return the entry with this id. Raise DecisionNotFound."""
         with self._used() as connection, reading(connection):
             return _read(connection, entry_id)
 
     def pending(self, part: str | None = None) -> list[Entry]:
-        """What waits, the oldest first."""
+        """Return the entries that wait for a decision, the oldest first."""
         with self._used() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
@@ -157,7 +157,7 @@ class Inbox:
             return [_entry(row) for row in rows]
 
     def beginning_with(self, start: str) -> list[Entry]:
-        """The entries whose id begins so, decided or not, the oldest first; at most a hundred."""
+        """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
         with suppress(UnicodeEncodeError), self._used() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT 100", (start,)
@@ -166,7 +166,7 @@ class Inbox:
         return []
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
-        """Those of the entries named that wait no longer."""
+        """Return the entries with these ids that are decided or withdrawn."""
         with self._used() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
@@ -175,7 +175,7 @@ class Inbox:
             return [_entry(row) for row in rows]
 
     def missing(self, ids: Sequence[str]) -> set[str]:
-        """Those of the ids named under which there is no entry, or no longer."""
+        """Return those of the ids that have no entry."""
         with self._used() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
@@ -183,10 +183,10 @@ class Inbox:
             return set(ids) - {row["id"] for row in rows}
 
     def decide(self, entry_id: str, decision: Decision, door: str) -> Entry:
-        """Take the decision, once. It is on disk when this returns.
+        """Store the decision, once. It is on disk when this returns.
 
-        Raises AlreadyDecided with what was decided first, DecisionWithdrawn, DecisionNotFound, or InvalidInput when the
-        decision's data is not JSON.
+        Raise AlreadyDecided with the first decision, DecisionWithdrawn, DecisionNotFound, or InvalidInput if the data
+        of the decision is not JSON.
         """
         text = _json(decision.model_dump(), what="decision")
         now = self._clock.now().isoformat()
@@ -204,7 +204,7 @@ class Inbox:
             return _read(connection, entry_id)
 
     def withdraw(self, entry_id: str) -> Entry:
-        """Stop asking; withdrawing again changes nothing. Raises AlreadyDecided or DecisionNotFound."""
+        """Withdraw the question; a second time changes nothing. Raise AlreadyDecided or DecisionNotFound."""
         with self._used() as connection, transaction(connection):
             entry = _read(connection, entry_id)
             if entry.state == "decided":
@@ -214,7 +214,7 @@ class Inbox:
             return _read(connection, entry_id)
 
     def reopen(self, entry_id: str) -> Entry:
-        """Ask again, because the decision cannot be used; it is forgotten. Raises DecisionNotFound."""
+        """Delete the decision, which cannot be used, so that the question waits again. Raise DecisionNotFound."""
         with self._used() as connection, transaction(connection):
             _read(connection, entry_id)
             connection.execute(
@@ -225,7 +225,7 @@ class Inbox:
             return _read(connection, entry_id)
 
     def forget(self, part: str, subject: str) -> None:
-        """Delete all that was ever asked about this subject, decided or not."""
+        """Delete all entries about this subject, decided or not."""
         with (
             suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject holds
             self._used() as connection,
@@ -235,18 +235,18 @@ class Inbox:
             self._changes_here += 1
 
     def revision(self) -> tuple[int, int]:
-        """Something that differs after any process has decided, withdrawn, reopened or forgotten an entry.
+        """Return a value that changes when any process decides, withdraws, reopens or deletes an entry.
 
-        Asking is cheap: one who waits for many decisions looks at this first, and at the entries only after a change.
+        It is cheap: poll it to wait for many decisions, and read the entries only after a change.
         """
         with self._used() as connection, reading(connection):
             elsewhere: int = connection.execute("PRAGMA data_version").fetchone()[0]
             return elsewhere, self._changes_here
 
     async def wait_decided(self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05) -> Entry | None:
-        """The entry once it is decided or withdrawn, by any process; None when `timeout_s` pass first.
+        """Wait until any process decides or withdraws the entry, and return it; None after `timeout_s` seconds.
 
-        Raises DecisionNotFound.
+        Raise DecisionNotFound.
         """
         now = asyncio.get_running_loop().time
         deadline = float("inf") if timeout_s is None else now() + timeout_s
@@ -258,7 +258,7 @@ class Inbox:
         return entry
 
     def close(self) -> None:
-        """Let go of the file. The next call opens it again."""
+        """Close the file. The next call opens it again."""
         with self._lock:
             if self._opened is not None:
                 self._opened.close()
@@ -266,11 +266,14 @@ class Inbox:
 
     @contextmanager
     def _used(self) -> Generator[sqlite3.Connection]:
-        """The connection, for one at a time. One that broke is not used again: the file may be repaired or replaced."""
+        """Yield the connection to one thread at a time.
+
+        Reopen a broken one: the file may have been repaired or replaced.
+        """
         with self._lock:
             if self._opened is None:
                 self._opened = self._connection()
-                self._changes_here += 1  # what was seen of the file before says nothing
+                self._changes_here += 1  # the earlier state of the file is not known any more
             try:
                 yield self._opened
             except DatabaseUnusable:
@@ -290,7 +293,7 @@ class Inbox:
 
 
 class MemoryInbox(Inbox):
-    """The same inbox for one process and as long as it lives: for tests and one-shot searches."""
+    """An inbox in memory, for tests and single searches."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         super().__init__(Path(":memory:"), clock)

@@ -1,4 +1,4 @@
-"""Values with their secrets masked: by the name they go under, by the form of text, and by value once registered."""
+"""Masking of secrets: by the name of a field, by patterns in text, and by value once registered."""
 
 import sys
 import threading
@@ -20,7 +20,7 @@ _MaskText = Callable[[str], str]
 
 
 class Redactor:
-    """Masks secrets in any value: by the name they go under, and by value once registered. Safe to share by threads."""
+    """Masks secrets in any value: by the name of a field, and by value once registered. Thread-safe."""
 
     def __init__(self, base: "Redactor | None" = None) -> None:
         """With `base`, mask the secrets that are registered with that redactor, too, now or later."""
@@ -29,7 +29,7 @@ class Redactor:
         self._others: tuple[KnownSecrets, ...] = (base._own,) if base else ()
 
     def register(self, secret: str) -> None:
-        """From now on mask this value wherever it appears. One too short to be told from other text is ignored."""
+        """Mask this value wherever it appears from now on. Ignore a value that is too short."""
         self._own.add(secret)
 
     @property
@@ -39,7 +39,7 @@ class Redactor:
 
     @contextmanager
     def including(self, other: "Redactor") -> Generator[None]:
-        """Meanwhile mask the secrets of another, too, those that are registered with it meanwhile among them."""
+        """Mask the secrets of another redactor too, within the block."""
         with self._lock:
             self._others = (*self._others, other._own)
         try:
@@ -51,14 +51,14 @@ class Redactor:
                 self._others = tuple(others)
 
     def __call__(self, value: Any, *, guess: bool = True) -> Any:
-        """The same value with secrets masked. An object that would show one in its repr becomes that repr, masked.
+        """Return the value with secrets masked. An object whose repr contains a secret becomes its masked repr.
 
-        Without `guess` text is masked only where it holds what was registered, whatever it looks like.
+        Without `guess`, mask only registered secrets in text, no patterns.
         """
         return self._masked(value, self._text if guess else self._known_text, within=[])
 
     def holds(self, value: Any) -> bool:
-        """Whether anything within the value would be masked by what was registered."""
+        """Return True if the value contains a registered secret."""
         waiting, seen = [value] if self._longest() else [], dict[int, Any]()
         while waiting:
             one = waiting.pop()
@@ -74,12 +74,12 @@ class Redactor:
         return False
 
     def pieces(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """A long text that comes in pieces, cut anew: each piece as it is, and with what was registered masked."""
+        """Yield the pieces of a long text, as they are and masked, cut so that no registered secret spans two."""
         rest = ""
         for text in texts:
             rest += text
             spans = self._spans(rest)
-            # What begins behind here may go on in the next piece.
+            # A secret that starts after this index may continue in the next piece.
             cut = max(0, len(rest) - self._longest())
             cut = next((start for start, end in spans if start < cut < end), cut)
             yield rest[:cut], _covered(rest[:cut], [span for span in spans if span[1] <= cut])
@@ -87,7 +87,7 @@ class Redactor:
         yield rest, _covered(rest, self._spans(rest))
 
     def unfinished(self, text: str) -> int:
-        """Return where a registered secret begins that the text ends within; the length of the text if none does."""
+        """Return the index of a registered secret that the end of the text cuts off; else the length of the text."""
         starts = [len(text)]
         for secret in self._own.values.union(*(others.values for others in self._others)):
             sizes = range(min(len(secret) - 1, len(text)), 0, -1)
@@ -159,7 +159,7 @@ class Redactor:
         return max(self._own.longest, *(others.longest for others in self._others), 0)
 
     def _spans(self, text: str) -> list[Span]:
-        """Where there are secrets: in order, those that overlap as one."""
+        """Return the spans of secrets in order, overlapping ones merged."""
         found = self._own.spans(text)
         for others in self._others:
             found += others.spans(text)
@@ -187,7 +187,7 @@ def _is_container(value: Any) -> bool:
 
 
 def _shown(value: Any) -> str | None:
-    """How a value that is no container looks, or None if it cannot tell."""
+    """Return the repr of a value that is not a container, or None if that fails."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
@@ -203,7 +203,7 @@ def _decoded(value: bytes) -> str:
 
 
 def _is_secret(value: Any) -> bool:
-    """Whether it is a secret by its type. Whoever has one has loaded pydantic, which is slow to import."""
+    """Return True for pydantic's secret types, without importing pydantic, which is slow."""
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and isinstance(value, (pydantic.SecretStr, pydantic.SecretBytes))
 
@@ -213,13 +213,13 @@ redact: Final = Redactor()
 
 
 def register_secret(value: str) -> None:
-    """Mask this value in every later log record and in everything `redact` is given."""
+    """Mask this value in every later log record and in the results of `redact`."""
     redact.register(value)
 
 
 def masking(redactor: Redactor) -> AbstractContextManager[None]:
-    """Meanwhile mask the secrets of this redactor in every log record, too, and in everything `redact` is given.
+    """Mask the secrets of this redactor in log records and in the results of `redact`, within the block.
 
-    Several may be in force at once, in any threads, and end in any order.
+    Several blocks may overlap, in any threads, and end in any order.
     """
     return redact.including(redactor)

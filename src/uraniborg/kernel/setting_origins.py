@@ -124,7 +124,7 @@ def from_variables(
 ) -> Iterator[Setting]:
     """Yield aliases first, then our own variables, shallow before deep, so that a later one may override.
 
-    `dotenv` is the file that `env` was read from, if any. Raises InvalidConfig for a misspelt prefix.
+    `dotenv` is the file that `env` was read from, if any. Raise InvalidConfig for a misspelt prefix.
     """
     prefix = f"URANIBORG_{section.upper()}__"
     kind = OriginKind.DOTENV if dotenv else OriginKind.ENVIRONMENT
@@ -153,7 +153,7 @@ def from_variables(
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
-    """Return the variables of a dotenv file. Raises InvalidConfig when it cannot be read."""
+    """Return the variables of a dotenv file. Raise InvalidConfig when it cannot be read."""
     import dotenv  # most runs have no dotenv file
 
     try:
@@ -165,7 +165,7 @@ def read_dotenv(path: Path) -> dict[str, str]:
 
 
 def from_file(file: Path | None, section: str) -> Iterator[Setting]:
-    """Yield the settings in the table `[section]` of a TOML file. Raises InvalidConfig."""
+    """Yield the settings in the table `[section]` of a TOML file. Raise InvalidConfig."""
     if file is None:
         return
     import tomllib  # most runs have no settings file

@@ -124,7 +124,9 @@ def read_settings(
     env_file: Path | None = None,
     from_dotenv: Collection[str] = (),
 ) -> LoadedSettings[M]:
-    """Return the settings of one part with their origins. The first of these to name a setting wins:
+    """Return the settings of one part with their origins.
+
+    The first of these that has a setting determines it:
 
     1. the environment: `URANIBORG_<SECTION>__FIELD__NESTED`, lists and tables as JSON, empty for none;
     2. the variables of `aliases` (variable -> dotted setting), where an empty one counts as unset;
@@ -134,7 +136,7 @@ def read_settings(
     5. the model's defaults.
 
     The model is one of pydantic's, or a dataclass, which costs nothing where nothing is set. Every secret read is
-    registered with the log's redactor. Raises InvalidConfig for anything unknown or malformed.
+    registered with the log's redactor. Raise InvalidConfig for anything unknown or malformed.
     """
     env = os.environ if env is None else env
     aliases = aliases or {}
@@ -216,8 +218,10 @@ def _validate(model: type[M], section: str, given: "list[Setting]", gate: _Doten
 
 
 def _simply_read(model: type[M], given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]] | None:
-    """Return the settings of a dataclass whose fields are texts, numbers and paths, without the cost of loading
-    pydantic; None for settings that need pydantic."""
+    """Return the settings of a dataclass of texts, numbers and paths; None for settings that need pydantic.
+
+    It avoids the cost of importing pydantic.
+    """
     hints = get_type_hints(model)
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
@@ -250,7 +254,7 @@ def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
 
 
 def _leaves(annotation: Any, setting: Setting) -> Iterator[Setting]:
-    """Yield the single values of a setting. Raises InvalidConfig for one that the model does not have."""
+    """Yield the single values of a setting. Raise InvalidConfig for one that the model does not have."""
     for depth, key in enumerate(setting.path):
         annotation = _child(annotation, key, setting, depth)
     if setting.is_text:
@@ -275,7 +279,7 @@ def _flat(annotation: Any, setting: Setting) -> Iterator[Setting]:
 
 
 def _child(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
-    """Return the type that the model expects under `key`. Raises InvalidConfig when it expects nothing."""
+    """Return the type that the model expects under `key`. Raise InvalidConfig when it expects nothing."""
     fields: dict[str, Any] = {}
     for kind in _alternatives(annotation):
         container = get_origin(kind) or kind

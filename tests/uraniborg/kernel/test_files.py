@@ -323,7 +323,7 @@ PARTS = st.lists(st.lists(SEGMENTS | st.text(max_size=4), max_size=5).map("/".jo
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A folder with links inside it, out of it, and round in circles."""
+    """Return a folder with links inside it, links out of it, and a cycle of links."""
     root = tmp_path / "root"
     (root / "a").mkdir(parents=True)
     (tmp_path / "secret").write_text("secret")

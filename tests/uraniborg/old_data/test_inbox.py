@@ -18,7 +18,7 @@ def entry(old: OldData, entry_id: str) -> Entry:
 
 
 def pending(old: OldData) -> dict[str, dict[str, Any]]:
-    """What waits, by the name of its session or workflow."""
+    """Return the entries that wait, by the name of their session or workflow."""
     names = {session_id: name for name, session_id in old.ids["sessions"].items()}
     return {names.get(one["subject"]) or one["payload"]["workflow"]: one for one in old.run("uraniborg", "inbox")}
 

@@ -18,7 +18,7 @@ STATUSES = {
 
 
 def effects(old: OldData) -> list[str]:
-    """What the nodes did that ran here, in order."""
+    """Return the effects of the nodes that ran here, in order."""
     return old.effects.read_text().split() if old.effects.exists() else []
 
 

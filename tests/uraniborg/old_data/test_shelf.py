@@ -15,7 +15,7 @@ from tests.uraniborg.old_data.folder import OldData
 
 @pytest.fixture
 def library(old: OldData) -> Library:
-    """The shelf, built again as the refusal says if this version does not read it any more."""
+    """Return the shelf, rebuilt as the error suggests if this version cannot read it."""
     with suppress(ShelfTooOld):
         return Library.open(old.shelf)
     with pytest.raises(ShelfTooOld) as refusal:

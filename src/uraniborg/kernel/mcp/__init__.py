@@ -1,10 +1,10 @@
-"""MCP servers: one way to make one, one way to answer, one way to fail. Nothing else here or elsewhere knows the SDK.
+"""MCP servers and clients. No other package imports the SDK.
 
     server = make_server("shelf", version="1.0", instructions="A shelf of papers.")
 
     @tool(server, title="Find papers", read_only=True)
     async def find(query: str) -> dict[str, object]:
-        '''Finds papers on the shelf. Use it when …'''
+        '''Find papers on the shelf. Use it when …'''
         return {"papers": []}
 
     server.run()                             # stdio

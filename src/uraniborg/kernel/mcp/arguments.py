@@ -1,4 +1,4 @@
-"""Arguments of a call, checked against the signature of the function that takes them."""
+"""Arguments of a call, checked against the signature of the function that is called."""
 
 import inspect
 import math
@@ -46,7 +46,7 @@ def _not_finite(value: Any, path: str) -> Iterator[str]:
 
 
 class Arguments:
-    """What `function` takes, and its schema. Unknown names are refused, values are never repeated."""
+    """The parameters of a function, and their schema. Unknown names are refused; errors never repeat values."""
 
     def __init__(self, function: AsyncFunction, name: str) -> None:
         self._name = name
@@ -78,7 +78,7 @@ class Arguments:
         if not given.keys() <= self._properties.keys():
             raise self._unknown(sorted(given.keys() - self._properties.keys()))
         for name, value in given.items():
-            # Left to itself pydantic takes true for 1.
+            # pydantic would accept true as 1.
             if isinstance(value, bool) and name in self._numbers:
                 raise InvalidInput(f"{name} must be a number, not true or false.", hint=self._usage(), argument=name)
         try:
@@ -89,7 +89,7 @@ class Arguments:
         return {parameter: fields[field] for field, parameter in self._parameters}
 
     def _second_reading(self, given: Mapping[str, Any], refused: ValidationError) -> BaseModel:
-        """Some clients send an object or a list as a string of JSON."""
+        """Parse strings that contain the JSON of an object or a list, which some clients send. Raise InvalidInput."""
         try:
             parsed = self._metadata.pre_parse_json(dict(given))
             if path := path_of_not_finite(parsed):
@@ -140,7 +140,7 @@ def _accepts_null(schema: dict[str, Any]) -> bool:
 
 
 def _allowed(schema: dict[str, Any]) -> list[Any] | str:
-    """What the schema lets pass: its choices, or its bounds in words; nothing if it has neither."""
+    """Return the choices of a schema, or its bounds as text; an empty text if it has neither."""
     for part in (schema, *cast("list[dict[str, Any]]", schema.get("anyOf", []))):
         if "enum" in part:
             return part["enum"]

@@ -32,7 +32,7 @@ class InvalidJson(InvalidInput):
 
 
 class Answer(NamedTuple):
-    """What a body is answered with: bytes of JSON or none, and the HTTP status they go under."""
+    """The reply to a body: bytes of JSON or none, and the HTTP status."""
 
     status: int
     body: bytes
@@ -51,12 +51,12 @@ class Request(NamedTuple):
 
 
 def read(body: bytes) -> Any:
-    """The JSON value in `body`. Raises ValueError for what `unreadable` has an answer to."""
+    """Return the JSON value of `body`. Raise ValueError; `unreadable` makes the reply to such a body."""
     return from_json(body)
 
 
 def unreadable(body: bytes) -> Answer:
-    """Return the answer to a body that `read` does not take, with the id of the request if one can be found."""
+    """Return the reply to a body that `read` cannot parse, with the id of the request if it can be found."""
     message: Any = None
     try:
         message = json.loads(body.decode())
@@ -73,7 +73,7 @@ def unreadable(body: bytes) -> Answer:
 
 
 def outermost_id(text: str) -> RequestId | None:
-    """Return the id of a message that cannot be parsed, if it stands before or after everything nested."""
+    """Return the id of a message that cannot be parsed, if the id is before or after all nested values."""
     before = re.split(r"[\[{]", text[:_SCANNED].lstrip()[1:], maxsplit=1)[0]
     _, *after = re.split(r"[\]}]", text[-_SCANNED:].rstrip()[:-1])
     found = _ID.search(before) or (_ID.search(after[-1]) if after else None)
@@ -81,7 +81,7 @@ def outermost_id(text: str) -> RequestId | None:
 
 
 def request_in(message: dict[str, Any]) -> Request | Answer:
-    """The request that `message` is, or else the answer to it, which for notifications and responses is none."""
+    """Return the request in `message`, or the reply to a message that is not a request; empty for notifications."""
     method, params, request_id = message.get("method"), message.get("params"), message.get("id", _ABSENT)
     if message.get("jsonrpc") == "2.0":
         if type(method) is str and (params is None or type(params) is dict):
@@ -95,25 +95,25 @@ def request_in(message: dict[str, Any]) -> Request | Answer:
 
 
 def invalid_message(request_id: Any = None, error: InvalidMessage | None = None) -> Answer:
-    """The answer to what is no message, or may not be sent, under the id it came with if that is one."""
+    """Return the reply to an invalid message, with its id if that is valid."""
     addressed = request_id if type(request_id) in (str, int) else None
     return Answer(400, refusal(addressed, error or InvalidMessage(), INVALID_REQUEST))
 
 
 def response(request_id: RequestId, result: bytes) -> bytes:
-    """The answer to a request with `result`, which is JSON."""
-    # orjson knows no integers beyond 64 bits.
+    """Return the reply to a request with `result`, which is JSON."""
+    # orjson cannot write integers beyond 64 bits.
     written = b"%d" % request_id if isinstance(request_id, int) else orjson.dumps(request_id)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (written, result)
 
 
 def refusal(request_id: RequestId | None, error: UraniborgError, code: int) -> bytes:
-    """The answer to a request that failed with `error`."""
+    """Return the reply to a request that failed with `error`."""
     return failed(request_id, error_data(error, code))
 
 
 def failed(request_id: RequestId | None, error: ErrorData) -> bytes:
-    """The answer to a request that failed with an error of the SDK."""
+    """Return the reply to a request that failed with an error of the SDK."""
     return encode_json({"jsonrpc": "2.0", "id": request_id, "error": error.model_dump(exclude_none=True)})
 
 

@@ -1,4 +1,4 @@
-"""The protocol engine: admits well-formed messages only, and advertises only what there is."""
+"""The protocol engine: accepts valid messages only, and advertises only capabilities that the server has."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -80,7 +80,7 @@ class UnacceptableParameters(InvalidInput):
 
 
 class Protocol(LowLevelServer[Any, Any]):
-    """The SDK's low-level server behind an admission check, without the capabilities it claims for nothing."""
+    """The SDK's low-level server behind a check of messages, without capabilities that nothing implements."""
 
     refuse_call: Callable[[str, dict[str, Any], UraniborgError], Reply] | None = None
     """Return the reply of a tool to an error in its arguments."""
@@ -96,19 +96,19 @@ class Protocol(LowLevelServer[Any, Any]):
 
     @property
     def methods(self) -> dict[str, type[BaseModel]]:
-        """The requests this server answers, and how each must look."""
+        """The requests that this server answers, and their models."""
         kinds: list[type[BaseModel]] = [InitializeRequest, *self.request_handlers]
         return {str(kind.model_fields["method"].default): kind for kind in kinds}
 
     @property
     def methods_without_session(self) -> dict[str, type[BaseModel]]:
-        """The requests among them that a client can send which is forgotten once it has its answer."""
+        """The requests that a client without a session can send."""
         return {method: kind for method, kind in self.methods.items() if kind not in _OF_SESSIONS}
 
     def introduction(self, version: str) -> InitializeResult:
-        """The answer to an initialize request for this version of the protocol, where no session follows.
+        """Return the reply to an initialize request for this version of the protocol, without a session.
 
-        But for what needs one it is what a session of the SDK answers.
+        It is the reply of the SDK without the capabilities that need a session.
         """
         options = self.create_initialization_options()
         if options.capabilities.resources is not None:
@@ -149,12 +149,12 @@ class Protocol(LowLevelServer[Any, Any]):
         lifespan_context: Any,
         raise_exceptions: bool = False,
     ) -> None:
-        """As inherited, but that warnings are left alone.
+        """Handle the message as the SDK does, but do not catch warnings.
 
-        Those of the whole process are caught there while a call lasts. Once two calls have overlapped they are caught
-        for good, in a list that only grows.
+        The SDK catches the warnings of the whole process during a call. After two overlapping calls it catches them
+        for ever, in a list that only grows.
         """
-        # The task has the context of the session, and so the id of the request that began it.
+        # The task has the context of the session, with the id of the request that started the session.
         begin_request(_http_request_id(getattr(message, "message_metadata", None)))
         if isinstance(message, RequestResponder):
             with message:
@@ -195,7 +195,7 @@ class _NotedAnswers:
 
 
 class _Admitted:
-    """A read stream that answers what the SDK would answer badly or log with its contents, and passes on the rest."""
+    """A read stream that answers invalid messages itself; the SDK would log their content."""
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class _Admitted:
                 await self._answer(request, *refusal)
             elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
                 return message
-            # What is left are responses, though nothing is ever asked of a client.
+            # Other messages are responses, but the server never sends requests.
 
     def _refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
         if request.method not in self._methods:
@@ -282,7 +282,7 @@ def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None)
     Raise InvalidInput, which never repeats their values, and NotFinite for a call that its tool is to refuse.
     """
     try:
-        # Left to itself the SDK turns NaN into null without a word.
+        # The SDK would turn NaN into null silently.
         json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
         return kind.model_validate({"method": method} if params is None else {"method": method, "params": params})
     except ValidationError as exc:
@@ -301,10 +301,10 @@ def _not_finite(method: str, params: dict[str, Any] | None) -> NotFinite | None:
 
 
 def _problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
-    """What keeps `message` from being taken as one of `kind`, or None."""
+    """Return the error of a message that is not a valid `kind`, or None."""
     try:
         validated(kind, message.method, message.params)
-        # So will the SDK, which does not survive what is nested too deep for it.
+        # The SDK validates it too, and would crash on values that are nested too deep.
         message.model_dump(by_alias=True, mode="json", exclude_none=True)
     except InvalidInput as problem:
         return problem

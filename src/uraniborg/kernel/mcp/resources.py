@@ -1,4 +1,4 @@
-"""Resources that are listed because they exist right now, not because they were registered."""
+"""Templates of URIs, and lists of resources that are not registered one by one."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
@@ -20,9 +20,9 @@ _MOST_PARAMETERS: Final = 20
 
 
 class UriTemplate:
-    """The template `paper://{paper_id}/source{?offset}` matches `paper://a1/source` and `paper://a1/source?offset=9`.
+    """A template such as `paper://{paper_id}/source{?offset}`, which matches `paper://a1/source?offset=9`.
 
-    Each `{name}` stands for one path segment; `{?one,two}` at the end names query parameters, which are optional.
+    Each `{name}` is one path segment; `{?one,two}` at the end names optional query parameters.
     """
 
     def __init__(self, text: str) -> None:
@@ -40,9 +40,9 @@ class UriTemplate:
             self._path = re.compile("".join(patterns))
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """Return the decoded values in `uri`, or None if its path is another one.
+        """Return the decoded values in `uri`, or None if its path does not match.
 
-        Raises InvalidInput for query parameters that the template does not have.
+        Raise InvalidInput for query parameters that the template does not have.
         """
         path, _, query = uri.partition("?") if self._parameters else (uri, "", "")
         found = self._path.fullmatch(path)
@@ -73,7 +73,7 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A resource in a list. What its `uri` holds is read through a resource registered for it or for its like."""
+    """A resource in a list. A registered resource whose template matches `uri` reads it."""
 
     uri: str
     name: str
@@ -85,13 +85,13 @@ class Listed:
 Listing = Callable[[], Awaitable[Iterable[Listed]]]
 
 PagedListing = Callable[[str | None], Awaitable[tuple[Iterable[Listed], str | None]]]
-"""Takes the cursor of a page, None for the first; returns the page and the cursor of the next page, if there is one."""
+"""A function from the cursor of a page (None: the first) to the page and the cursor of the next page, if any."""
 
 
 async def list_page(
     resources: list[Resource], function: PagedListing, cursor: str | None
 ) -> tuple[list[Resource], str | None]:
-    """Return `resources`, then the page at `cursor`, and the cursor of the next page. Raises McpError."""
+    """Return `resources`, then the page at `cursor`, and the cursor of the next page. Raise McpError."""
     following: str | None = None
 
     async def page() -> Iterable[Listed]:
@@ -111,7 +111,7 @@ async def list_page(
 
 
 async def add_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:
-    """`resources` and after them what the functions list. Never raises because one of them fails."""
+    """Return `resources` and the resources that the functions list. Log the error of a function that fails."""
     known = {str(resource.uri): resource for resource in resources}
     for function in functions:
         try:
@@ -131,7 +131,7 @@ def _resource(listed: Listed) -> Resource | None:
     try:
         uri = AnyUrl(listed.uri)
     except ValueError:
-        _log.warning("a resource was not listed: its uri is none", uri=listed.uri[:200])
+        _log.warning("a resource was not listed: its uri is not valid", uri=listed.uri[:200])
         return None
     return Resource(
         uri=uri,

@@ -49,7 +49,7 @@ class UnknownResource(NotFound):
 
 
 Failed = Callable[[UraniborgError, dict[str, Any]], Any]
-"""What a tool replies to an error, given the arguments of the call, which may be wrong."""
+"""A function from an error and the arguments of the call, which may be invalid, to the reply of a tool."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Resource:
 
 
 class Server(FastMCP[Any]):
-    """A FastMCP server that answers and fails in this project's shapes. Made by `make_server`."""
+    """A FastMCP server with our replies and error bodies; `make_server` creates it."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Server(FastMCP[Any]):
         interrupted: Cleanup | None,
         failed: Failed | None = None,
     ) -> None:
-        # The SDK takes over the root logger of the process unless it finds a handler there, and reads any .env file.
+        # The SDK configures the root logger unless it has a handler, and reads any .env file.
         placeholder = logging.NullHandler()
         logging.getLogger().addHandler(placeholder)
         env_file, Settings.model_config["env_file"] = Settings.model_config.get("env_file"), None
@@ -112,18 +112,18 @@ class Server(FastMCP[Any]):
 
     @property
     def protocol(self) -> Protocol:
-        """The engine that the transports of this package drive."""
+        """The protocol engine that the transports use."""
         assert isinstance(self._mcp_server, Protocol)
         return self._mcp_server
 
     @property
     def registrations(self) -> int:
-        """How many tools and resources there are: what was listed at the same number is listed still."""
+        """The number of tools and resources: lists change only if it does."""
         return len(self._known_tools) + len(self._known_resources)
 
     @property
     def lists_more(self) -> bool:
-        """Whether resources are listed that are not registered, so that the list can be another each time."""
+        """True if the list of resources can differ each time, because functions list some of them."""
         return bool(self._listings or self._paged_listing)
 
     def run(
@@ -131,7 +131,7 @@ class Server(FastMCP[Any]):
         transport: Literal["stdio", "sse", "streamable-http"] = "stdio",
         mount_path: str | None = None,
     ) -> None:
-        """Serve over stdio until the client leaves; see `run_stdio`. Raises InvalidInput for another transport."""
+        """Serve over stdio until the client leaves; see `run_stdio`. Raise InvalidInput for another transport."""
         if transport != "stdio":
             raise InvalidInput(
                 f"A server does not run over {transport} by itself.",
@@ -154,7 +154,7 @@ class Server(FastMCP[Any]):
         about: Sequence[str] = (),
         failed: Failed | None = None,
     ) -> None:
-        """Offer `function` as a tool. Raises TypeError where `tool` does."""
+        """Offer `function` as a tool. Raise TypeError as `tool` does."""
         _check_function(function, description)
         if name in self._known_tools:
             raise TypeError(f"There is a tool '{name}' already.")
@@ -177,13 +177,13 @@ class Server(FastMCP[Any]):
     def register_resource(
         self, function: AsyncFunction, uri: str, *, name: str, title: str, description: str, mime_type: str
     ) -> None:
-        """Offer what `function` returns under `uri`. Raises TypeError where `resource` does."""
+        """Offer the result of `function` at `uri`. Raise TypeError as `resource` does."""
         _check_function(function, description)
         template = UriTemplate(uri)
         if template.names != set(inspect.signature(function).parameters):
             raise TypeError(f"{function.__name__} does not fit {uri}: its arguments must be {sorted(template.names)}.")
         if template.names:
-            # The SDK's own decorator does not know query parameters.
+            # The SDK's decorator does not support query parameters.
             self._resource_manager.add_template(
                 function, uri, name=name, title=title, description=description, mime_type=mime_type
             )
@@ -212,7 +212,7 @@ class Server(FastMCP[Any]):
         self._offer("resources")
 
     async def list_resources(self) -> list[types.Resource]:
-        """The registered resources, templates not included, and what else there is now."""
+        """Return the registered resources without templates, and the resources that functions list."""
         return await add_listed(await super().list_resources(), self._listings)
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
@@ -221,7 +221,7 @@ class Server(FastMCP[Any]):
             return (await self.reply_to(name, arguments)).result()
 
     async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
-        """What a tool replies to these arguments, with nobody to hear of its progress. Never raises."""
+        """Return the reply of a tool to these arguments, without progress reports. Never raises."""
         try:
             called = self._find_tool(name)
             value = await called.function(**called.arguments.accept(arguments))
@@ -247,7 +247,7 @@ class Server(FastMCP[Any]):
         return _error_reply(called.failed(error, arguments), structured=called.structured)
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
-        """Read a resource. Raises the SDK's protocol error, with the error body as its data, and nothing else."""
+        """Read a resource. Raise the SDK's protocol error, with the error body as its data, and nothing else."""
         try:
             found, values = self._find_resource(str(uri))
             value = await found.function(**found.arguments.accept(values))
@@ -308,13 +308,13 @@ def make_server(
     interrupted: Cleanup | None = None,
     failed: Failed | None = None,
 ) -> Server:
-    """A server of this name and version that so far offers nothing; `instructions` tell an agent what it is for.
+    """Return a server without tools and resources; `instructions` describe its purpose to an agent.
 
-    Tools and resources are advertised once one is registered, prompts only if asked for. `cleanup` is awaited before
-    the server ends that `run` runs; `interrupted` before that, if it is a signal that ends it. `failed` makes the reply
-    to a call of an unknown tool, where that is more than the error.
+    Tools and resources are advertised after the first is registered, prompts only with `prompts`. `run` awaits
+    `cleanup` before the server ends, and `interrupted` before that if a signal ends the server. `failed` makes the
+    reply to a call of an unknown tool if that is more than the error.
     """
-    # The SDK has a line for every request, at the level of a program's own news.
+    # The SDK logs every request at the level INFO.
     if logging.getLogger("mcp").level == logging.NOTSET:
         logging.getLogger("mcp").setLevel(logging.WARNING)
     return Server(
@@ -329,7 +329,7 @@ def make_server(
 
 
 def _error_reply(value: Any, *, structured: bool = True) -> Reply:
-    """Return the reply of a tool that failed and describes the failure itself. Raises as `success` does."""
+    """Return the reply of a tool that failed and describes the failure itself. Raise as `success` does."""
     identified = identify_error(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
     return success(identified, structured=structured)._replace(is_error=True)
 
@@ -338,7 +338,7 @@ def _check_function(function: Callable[..., Awaitable[Any]], description: str) -
     if not inspect.iscoroutinefunction(function):
         raise TypeError(f"{function.__name__} must be an async function: a plain one would block every other call.")
     if not description.strip():
-        raise TypeError(f"{function.__name__} needs a docstring: agents choose by it.")
+        raise TypeError(f"{function.__name__} needs a docstring: agents choose tools by it.")
 
 
 def _output_schema(name: str, output: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The sessions of an app: begun by initialize, ended by their client, by disuse, or to make room for another."""
+"""The sessions of an app: started by initialize, ended by their client, after a time without use, or for a new one."""
 
 import asyncio
 import json
@@ -37,10 +37,10 @@ _log = get_logger(__name__)
 
 
 class Sessions:
-    """An ASGI app that hands requests to the sessions of `protocol` they belong to.
+    """An ASGI app that passes requests to their sessions of `protocol`.
 
-    What the SDK has for this refuses every newcomer once there are enough sessions, whether or not they are in use,
-    and starts one for any request that names none.
+    The session manager of the SDK refuses new clients once there are enough sessions, also unused ones, and starts a
+    session for any request without one.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Sessions:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """The time in which there can be sessions; all of them end with it."""
+        """Allow sessions within the block; all of them end with it."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
@@ -78,10 +78,10 @@ class Sessions:
         named = Headers(scope=scope).get(SESSION_HEADER)
         message: Any = None
         if scope["method"] == "POST":
-            # The body limit in front gathers the body into one message.
+            # The middleware that limits the body has joined it into one message.
             first = await receive()
             if first["type"] != "http.request" or first.get("more_body"):
-                return  # the client left before it was all there
+                return  # the client left before the body was complete
             receive = _again(first, receive)
             try:
                 message = read(first.get("body", b""))
@@ -104,7 +104,7 @@ class Sessions:
             await self._open[named].handle(request_id, scope, receive, send)
 
     async def _begin(self, tasks: TaskGroup, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer an initialize request with a new session, whatever session it names: that one may be gone."""
+        """Answer an initialize request with a new session, also if it names a session, which may have ended."""
         try:
             validated(InitializeRequest, request.method, request.params)
         except InvalidInput as error:
@@ -132,7 +132,7 @@ class Sessions:
                 await self._end(session)
 
     async def _make_room(self) -> Session | None:
-        """A new session, in the place of the one unused for longest if need be; None if all are in use."""
+        """Return a new session, if necessary in place of the one unused for longest; None if all are in use."""
         while len(self._open) >= self._most:
             unused = [session for session in self._open.values() if session.unused_until is not None]
             if not unused:
@@ -164,13 +164,13 @@ class Sessions:
         await self._end(session)
 
     async def _end(self, session: Session) -> None:
-        """Forget `session`, at once, and close what it has open, whoever gives up waiting for that."""
+        """Forget `session` at once, and close its streams even if the caller is cancelled."""
         self._open.pop(session.id, None)
         with anyio.CancelScope(shield=True):
             await session.transport.terminate()
 
     async def _say_what_is_missing(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a transport refuse a request that belongs to no session and begins none, for one reason or another."""
+        """Let a transport refuse a request that has no session and starts none."""
         transport = StreamableHTTPServerTransport("none", self._json_answers)
         async with transport.connect() as (incoming, _):
             incoming.close()
@@ -181,7 +181,7 @@ class Sessions:
 
 
 def _unreadable(body: bytes, session: Session | None) -> Response:
-    """The answer within a session to what `read` does not take. Raises InvalidJson if there is none."""
+    """Return the reply, within a session, to a body that `read` cannot parse. Raise InvalidJson without a session."""
     answer = unreadable(body)
     if session is None or answer.status != 200:
         raise InvalidJson
@@ -189,7 +189,7 @@ def _unreadable(body: bytes, session: Session | None) -> Response:
 
 
 def _again(first: Message, receive: Receive) -> Receive:
-    """What gives `first` once more, and then what comes after it."""
+    """Return a `receive` that returns `first` again, and then the following messages."""
     waiting = [first]
 
     async def replay() -> Message:
@@ -210,9 +210,9 @@ class _Failed(Exception):
 
 
 async def answer_batch(session: Session, messages: list[Any], scope: Scope, send: Send) -> None:
-    """Answer a batch with a JSON array, or, if nothing in it asks for an answer, with nothing.
+    """Answer a batch with a JSON array, or with an empty body if it has only notifications.
 
-    Progress is not told: it would have to be in the array. Raises InvalidMessage for a batch that may not be sent.
+    Progress is not reported: it would have to be in the array. Raise InvalidMessage for a batch that may not be sent.
     """
     version = Headers(scope=scope).get("mcp-protocol-version", BATCHING_VERSION)
     if problem := batch_problem(messages, version):
@@ -230,7 +230,7 @@ async def answer_batch(session: Session, messages: list[Any], scope: Scope, send
 
 
 async def _answer(session: Session, message: Any, scope: Scope) -> bytes:
-    """The answer to one message, which is empty for what has none. Raises _Failed."""
+    """Return the reply to one message, empty for a notification. Raise _Failed."""
     if not isinstance(message, dict):
         return invalid_message().body
     member = cast("dict[str, Any]", message)
@@ -271,7 +271,7 @@ def _request(body: bytes) -> Receive:
 
 
 async def _nothing_more() -> Message:
-    """Whoever sent the batch may leave: that cancels none of its calls."""
+    """Wait for ever: a client that leaves after it sent a batch cancels none of its calls."""
     await asyncio.Event().wait()
     raise AssertionError
 

@@ -1,4 +1,4 @@
-"""From the bytes of a request to the bytes of its answer, with no session between and no knowledge of HTTP."""
+"""MCP without sessions: the dispatcher of messages, and its ASGI endpoint."""
 
 import asyncio
 from collections.abc import Mapping
@@ -35,9 +35,9 @@ _PLAIN: Final = frozenset((str, int, bool, type(None)))
 
 
 class Dispatcher:
-    """Answers messages to `server` one by one, as a session of the SDK would in results and errors.
+    """Answers messages to `server` one by one, with the results and errors of a session of the SDK.
 
-    There is nobody to report progress to, so reports go nowhere.
+    Progress reports are dropped.
     """
 
     def __init__(self, server: Server) -> None:
@@ -46,7 +46,7 @@ class Dispatcher:
         self._listed: dict[str, tuple[int, bytes]] = {}
 
     async def answer(self, body: bytes, version: str) -> Answer:
-        """The answer to `body` from a client that speaks this version of the protocol. Never raises."""
+        """Return the reply to `body` of a client with this version of the protocol. Never raises."""
         try:
             message = read(body)
         except ValueError:
@@ -89,7 +89,7 @@ class Dispatcher:
         return Answer(200, body)
 
     async def _result_of(self, request: Request) -> bytes:
-        """The JSON of the result. Raises what the handler raises, and InvalidInput or UnknownMethod before it."""
+        """Return the JSON of the result. Raise InvalidInput, UnknownMethod, or the exception of the handler."""
         params = request.params
         if request.method == "tools/call" and CallToolRequest in self._handlers and params and _is_plain_call(params):
             return (await self._server.reply_to(params["name"], params.get("arguments") or {})).result_json()
@@ -111,7 +111,7 @@ class Dispatcher:
         return await self._handle(accepted)
 
     async def _list(self, method: str, accepted: BaseModel) -> bytes:
-        """Lists are long to write and, once a server has everything, always the same."""
+        """Return the JSON of a list, cached until something is registered: lists are slow to encode."""
         if method == "resources/list" and self._server.lists_more:
             return await self._handle(accepted)
         registrations = self._server.registrations
@@ -130,13 +130,13 @@ def _written(result: BaseModel) -> bytes:
 
 
 def _is_plain_call(params: Mapping[str, Any]) -> bool:
-    """Whether the SDK would surely take these parameters of tools/call, which spares asking it."""
+    """Return True if these parameters of tools/call are certainly valid, without asking the SDK."""
     if type(params.get("name")) is not str or "task" in params:
         return False
     for part in (params.get("_meta"), params.get("arguments")):
         if part is None:
             continue
-        # Numbers with a fraction may be infinite, and so may what is nested contain them.
+        # Floats may be infinite, and nested values may contain them.
         if type(part) is not dict or not _PLAIN.issuperset(map(type, cast("dict[str, Any]", part).values())):
             return False
     return True
@@ -146,7 +146,7 @@ _JSON: Final[tuple[bytes, bytes]] = (b"content-type", b"application/json")
 
 
 class StatelessEndpoint:
-    """An ASGI app that lets `dispatcher` answer what keeps the rules."""
+    """An ASGI app that passes requests that satisfy the rules to `dispatcher`."""
 
     def __init__(self, dispatcher: Dispatcher, rules: Rules, body_limit: int) -> None:
         self._dispatcher = dispatcher
@@ -169,19 +169,19 @@ class StatelessEndpoint:
             await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, scope: Scope, receive: Receive) -> Answer | None:
-        """The answer, or None if nobody waits for it. Raises what the request is refused with."""
+        """Return the reply, or None if the client has left. Raise the error of a refused request."""
         headers = read_headers(scope)
         self._rules.check(scope["method"], headers)
         check_content(headers, self._body_limit)
         body = await self._read(receive)
         if body is None:
             return None
-        # The protocol has this version assumed where none is named, and it is the one with batches.
+        # The protocol requires this default, which is the version with batches.
         version = headers.get(b"mcp-protocol-version")
         return await self._dispatcher.answer(body, BATCHING_VERSION if version is None else version.decode())
 
     async def _read(self, receive: Receive) -> bytes | None:
-        """The body, or None if the client left before it was all there."""
+        """Return the body, or None if the client left before it was complete."""
         parts: list[bytes] = []
         size, more = 0, True
         while more:

@@ -1,4 +1,4 @@
-"""Telling clients that a resource they subscribed to has changed."""
+"""Subscriptions: notifications to clients about changed resources."""
 
 import asyncio
 from contextvars import Context
@@ -19,7 +19,7 @@ from uraniborg.kernel.mcp.server import Server
 from uraniborg.kernel.mcp.session import ClientConnection, current_connection
 
 PACE_S: Final = 0.1
-"""Between two notifications of the same resource to the same session."""
+"""The time between two notifications of the same resource to the same session."""
 _SHORTEST_WAIT_S: Final = 0.001
 _LONGEST_WAIT_S: Final = 1.0
 
@@ -27,7 +27,7 @@ _log = get_logger(__name__)
 
 
 class Subscriber:
-    """Keeps what has changed, each resource once, until the client listens and has room for it."""
+    """Queues changed resources, each once, until the client listens and can receive them."""
 
     def __init__(self, connection: ClientConnection, session: ServerSession) -> None:
         self.uris: set[str] = set()
@@ -52,7 +52,7 @@ class Subscriber:
 
     def _tell(self) -> None:
         if self._telling is None and self._changed and self._connection.listening:
-            # In a context of its own: that of the caller would live on with it, and all that hangs on it.
+            # A new context: the task would keep the context of the caller alive.
             self._telling = asyncio.create_task(self._tell_all(), context=Context())
 
     async def _tell_all(self) -> None:
@@ -63,7 +63,7 @@ class Subscriber:
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return  # the session is about to end
         except Exception as exc:
-            _log.exception("a client could not be told of a change", exc=exc)
+            _log.exception("a client could not be notified of a change", exc=exc)
         finally:
             self._telling = None
 
@@ -76,7 +76,7 @@ class Subscriber:
                 await self._session.send_resource_updated(AnyUrl(uri))
 
     async def _has_room(self) -> bool:
-        """True as soon as there is room, False once nobody is listening any more."""
+        """Wait until the stream can take a message; return False if the client stops listening."""
         wait = _SHORTEST_WAIT_S
         while not self._connection.has_room:
             if not self._connection.listening:
@@ -91,10 +91,10 @@ class TooManySubscriptions(InvalidInput):
 
 
 def add_subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
-    """Lets clients of `server` subscribe to its resources, each to `most`, and gives the means to tell them of changes.
+    """Let clients of `server` subscribe to at most `most` resources each, and return the object that notifies them.
 
-    Only clients with a session can: over stdio, in memory, and over HTTP through `stateful_app`, where the event
-    stream of the session carries the news. Raises TypeError if `server` has subscriptions already.
+    Only clients with a session can subscribe: over stdio, in memory, and over HTTP with `stateful_app`, where the event
+    stream carries the notifications. Raise TypeError if `server` has subscriptions already.
     """
     if SubscribeRequest in server.protocol.request_handlers:
         raise TypeError(f"Clients of {server.name} can subscribe already.")
@@ -102,7 +102,7 @@ def add_subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
 
 
 class Subscriptions:
-    """Who subscribed to what. Made by `add_subscriptions`; an ended session is forgotten with all it had."""
+    """The subscribers of a server; `add_subscriptions` creates it. Subscriptions end with their session."""
 
     def __init__(self, server: Server, most: int) -> None:
         self._server = server
@@ -114,14 +114,13 @@ class Subscriptions:
 
     @property
     def count(self) -> int:
-        """How many subscriptions there are, a resource once for each session that subscribed to it."""
+        """The number of subscriptions; a resource counts once for each session."""
         return sum(map(len, self._of_uri.values()))
 
     def updated(self, uri: str) -> None:
-        """Have all who subscribed to `uri` told that it changed. To be called on the event loop.
+        """Notify all subscribers of `uri` that it changed. Call this on the event loop.
 
-        Returns at once and never raises. Many changes in a short time can reach a session as one notification, which
-        follows the last of them.
+        Returns at once and never raises. Several changes in a short time can become one notification after the last.
         """
         if not self._of_uri:
             return
@@ -149,7 +148,7 @@ class Subscriptions:
         return ServerResult(EmptyResult())
 
     async def _check(self, uri: str) -> None:
-        """Raises what reading `uri` raises, unless it is listed: then it exists, and may be readable another time."""
+        """Raise the error of reading `uri`, unless it is listed: then it exists, and may be readable later."""
         try:
             await self._server.read_resource(uri)
         except McpError:
@@ -158,7 +157,7 @@ class Subscriptions:
 
     def _subscriber_asking(self) -> Subscriber:
         connection = current_connection()
-        # Where there is no connection the method is not offered.
+        # Without a connection the method is not offered.
         assert connection is not None
         if connection not in self._subscribers:
             self._subscribers[connection] = Subscriber(connection, request_ctx.get().session)
@@ -181,7 +180,7 @@ class Subscriptions:
 
 @lru_cache(maxsize=1_024)
 def _spelled(uri: str) -> str:
-    """`uri` as it is spelled once the protocol has carried it."""
+    """Return `uri` in the spelling that it has after the protocol has parsed it."""
     try:
         return str(AnyUrl(uri))
     except ValueError:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, request, wire_to
 
 
 def error_in(answer: dict[str, Any]) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def error_in(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 async def refusal(message: dict[str, Any] | str) -> dict[str, Any]:
-    """What a server says to `message`, having made sure that it goes on."""
+    """Return the reply of a server to `message`, and check that the server still works."""
     async with wire_to(sample_server()) as wire:
         answer = await wire.ask(message)
         assert (await wire.ask(request("ping", id="after"))) == {"jsonrpc": "2.0", "id": "after", "result": {}}

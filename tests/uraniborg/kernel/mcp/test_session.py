@@ -4,10 +4,10 @@ import logging
 import pytest
 from mcp.server.streamable_http import GET_STREAM_KEY, REQUEST_STREAM_BUFFER_SIZE
 
-from tests.uraniborg.kernel.mcp.direct import Client, client_of
+from tests.uraniborg.kernel.mcp.asgi_client import Client, client_of
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZED, call, request
 from uraniborg.kernel.mcp import Server, make_server, report_progress, stateful_app, tool
 from uraniborg.kernel.mcp.session import ROOM_TAKEN_AT_MOST, Session
 
@@ -182,14 +182,14 @@ begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
 
 def waiting_server() -> Server:
-    """A server with a tool that has begun, goes on and has ended when these events say so."""
+    """Return a server with a tool that starts, continues and ends with these events."""
     global begun, go_on, ended
     begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
     server = make_server("waiting", version="1", instructions="")
 
     @tool(server, title="Wait", read_only=True)
     async def wait() -> str:
-        """Waits."""
+        """Wait."""
         try:
             await report_progress(1)
             begun.set()

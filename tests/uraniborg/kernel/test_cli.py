@@ -167,7 +167,7 @@ def command(body: str, *, unbuffered: str = "") -> subprocess.Popen[str]:
 
 
 def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]:
-    """The exit code of a command that begins once its reader has gone, and what it says on stderr."""
+    """Return the exit code and the stderr of a command whose output nobody reads."""
     with command(f"sys.stdin.readline(); {body}", unbuffered=unbuffered) as process:
         assert process.stdout
         assert process.stdin

@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 @app.callback()
 def group() -> None:
-    """A program with commands."""
+    """Make the program a group of commands."""
 
 
 @app.command()

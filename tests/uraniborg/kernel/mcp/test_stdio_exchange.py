@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, Wire, call, request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, Wire, call, request, wire_to
 from uraniborg.kernel.mcp import stdio_exchange as exchange
 
 DEEP = "[" * 100_000

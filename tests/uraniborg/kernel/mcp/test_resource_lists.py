@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.uraniborg.kernel.mcp.raw_messages import request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import request, wire_to
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import Listed, Server, make_server
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
@@ -125,7 +125,7 @@ async def test_a_list_alone_makes_a_server_one_with_resources() -> None:
 
 
 def paged_server() -> Server:
-    """A server with one registered resource and seven more in pages of three."""
+    """Return a server with one registered resource and seven more in pages of three."""
     server = sample_server()
 
     async def pages(cursor: str | None) -> tuple[list[Listed], str | None]:

@@ -8,9 +8,9 @@ import pytest
 from blockbuster import blockbuster_ctx
 from starlette.types import Message
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_requests import SAMPLE_REQUESTS
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from uraniborg.kernel.mcp import stateless_app
 from uraniborg.kernel.mcp.testing import http_client_for, serving, text_of
 
