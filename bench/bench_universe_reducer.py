@@ -57,7 +57,7 @@ def command(number: int, size: int) -> Json:
     return {"type": "updateStar", "id": key, "payload": {"mass": float(number), "color": "#123456"}}
 
 
-def on_a_deep_copy(state: Json, given: Json) -> tuple[Json, list[Json]]:
+def change_deep_copy(state: Json, given: Json) -> tuple[Json, list[Json]]:
     after = copy.deepcopy(state)
     if given["id"] not in after["stars"]:
         return state, [{"type": "starNotFound", "id": given["id"]}]
@@ -79,14 +79,14 @@ def main() -> None:
     parsed = {size: [parse_command(given) for given in raw[size]] for size in SIZES}
     assert (
         apply(states[PEER_SIZE], raw[PEER_SIZE][1])[0].to_plain()["stars"]
-        == (on_a_deep_copy(plain, raw[PEER_SIZE][1])[0]["stars"])
+        == (change_deep_copy(plain, raw[PEER_SIZE][1])[0]["stars"])
     )
     peer: list[float] = []
     whole: dict[int, list[float]] = {size: [] for size in SIZES}
     checked: dict[int, list[float]] = {size: [] for size in SIZES}
     for number in range(ROUNDS):
         started = process_time()
-        on_a_deep_copy(plain, raw[PEER_SIZE][number])
+        change_deep_copy(plain, raw[PEER_SIZE][number])
         peer.append(process_time() - started)
         for size in SIZES:
             whole[size].append(seconds_each(apply, states[size], raw[size]))

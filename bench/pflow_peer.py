@@ -42,7 +42,7 @@ def cpu_of(command: Sequence[Any], env: dict[str, str], cwd: Path) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def alternating(
+def measure_in_turns(
     rounds: int, *measures: Callable[[], float], of: Callable[[list[float]], float] = statistics.median
 ) -> list[float]:
     """Return the median of each measure, taken in turns so that load affects all; the first turn is dropped.
@@ -64,7 +64,7 @@ def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-def markdown_chain(nodes: int, *, shell: bool) -> str:
+def make_markdown_chain(nodes: int, *, shell: bool) -> str:
     """Return a chain of nodes that do nothing, in the peer's format."""
     parts = ["# Chain\n\nA chain of nodes that do nothing.\n\n## Steps\n"]
     for number in range(nodes):

@@ -29,7 +29,7 @@ def need_data() -> None:
 
 
 @cache
-def workshop() -> Path:
+def make_temporary_folder() -> Path:
     """Return a folder that is removed at the end of the run."""
     folder = Path(tempfile.mkdtemp(prefix="bench-shelves-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -37,11 +37,11 @@ def workshop() -> Path:
 
 
 @cache
-def corpus_shelf() -> tuple[Path, BuildReport]:
+def build_corpus_shelf() -> tuple[Path, BuildReport]:
     """Return the shelf of the whole corpus. BENCH_SHELF may name an existing shelf."""
     if given := os.environ.get("BENCH_SHELF"):
         return Path(given), BuildReport()
-    target = workshop() / "corpus"
+    target = make_temporary_folder() / "corpus"
     return target, build_shelf(CORPUS, target)
 
 
@@ -68,7 +68,7 @@ def collection(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], d
     return documents, queries, judged
 
 
-def synthesised(count: int, path: Path) -> Path:
+def write_synthetic_corpus(count: int, path: Path) -> Path:
     """Write a JSONL file of `count` papers, recombined from the corpus so that word frequencies stay the same."""
     chosen = random.Random(7)
     real = list(corpus())

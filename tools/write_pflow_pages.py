@@ -1,4 +1,4 @@
-"""Writes the page about node types from their interfaces; `make docs` runs it."""
+"""Write the page about node types from their interfaces; `make docs` runs it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -113,8 +113,8 @@ def _effect(node: Interface) -> str:
     by_effect: dict[str, list[str]] = {}
     for value, effect in effects.items():
         by_effect.setdefault(effect, []).append(f"`{value if value not in ('TRUE', 'FALSE') else value.lower()}`")
-    told = "; ".join(f"{effect} where `{param}` is {', '.join(values)}" for effect, values in by_effect.items())
-    return f"Effect: {told}; else {node.effect}."
+    effects = "; ".join(f"{effect} where `{param}` is {', '.join(values)}" for effect, values in by_effect.items())
+    return f"Effect: {effects}; else {node.effect}."
 
 
 def _default(required: bool, default: Any) -> str:

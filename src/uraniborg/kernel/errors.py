@@ -117,7 +117,7 @@ def as_error(exc: BaseException) -> UraniborgError:
         return exc
     if is_out_of_room(exc):
         return OutOfRoom(exc)
-    # Whoever raised one has loaded pydantic; whoever has not need not pay for it.
+    # A ValidationError can exist only if pydantic is loaded; do not import it otherwise.
     if (pydantic := sys.modules.get("pydantic")) and isinstance(exc, pydantic.ValidationError):
         refusal = cast("ValidationError", exc)
         return invalid(refusal, what=refusal.title)

@@ -97,7 +97,7 @@ def write_atomic(path: Path, data: str | bytes | Iterable[str], *, access: Acces
     A reader sees the whole old or the whole new file, also after a crash. If OSError is raised, the old file
     is unchanged.
     """
-    _publish(path, data, os.replace, access)
+    _write_and_place(path, data, os.replace, access)
 
 
 def check_output(path: Path | None) -> None:
@@ -106,11 +106,11 @@ def check_output(path: Path | None) -> None:
         return
     folder = path.parent
     if not folder.is_dir():
-        raise _unwritable(path, f"the folder '{shown(folder)}' does not exist")
+        raise _make_unwritable_error(path, f"the folder '{shown(folder)}' does not exist")
     if path.is_dir():
-        raise _unwritable(path, "it is a folder")
+        raise _make_unwritable_error(path, "it is a folder")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise _unwritable(path, "permission denied")
+        raise _make_unwritable_error(path, "permission denied")
 
 
 def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
@@ -129,10 +129,10 @@ def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
     except OSError as exc:
         if is_out_of_room(exc):
             raise
-        raise _unwritable(path, exc.strerror or "the disk failed") from exc
+        raise _make_unwritable_error(path, exc.strerror or "the disk failed") from exc
 
 
-def _unwritable(path: Path, reason: str) -> Unwritable:
+def _make_unwritable_error(path: Path, reason: str) -> Unwritable:
     return Unwritable(
         f"'{shown(path)}' could not be written: {reason}.", hint="Name a file in a folder that you may write to."
     )
@@ -141,14 +141,14 @@ def _unwritable(path: Path, reason: str) -> Unwritable:
 def create_exclusive(path: Path, data: str | bytes) -> None:
     """Create the file `path` with `data`, atomically and private to its owner. Raise AlreadyExists."""
     try:
-        _publish(path, data, os.link, "private")
+        _write_and_place(path, data, os.link, "private")
     except FileExistsError:
         raise AlreadyExists(
             f"'{path.name}' already exists.", hint="Choose another name, or remove it first.", name=path.name
         ) from None
 
 
-def _publish(
+def _write_and_place(
     path: Path, data: str | bytes | Iterable[str], place: Callable[[Path, Path], None], access: Access
 ) -> None:
     pieces = [data] if isinstance(data, str | bytes) else data
@@ -192,14 +192,14 @@ def confine(root: Path, *parts: str) -> Path:
     """
     pieces = [piece for part in parts for piece in part.replace("\\", "/").split("/")]
     if any("\0" in part or PureWindowsPath(part).anchor for part in parts) or ".." in pieces:
-        raise _outside()
+        raise _make_outside_error()
     try:
         base = root.resolve()
         path = base.joinpath(*parts).resolve()
     except (OSError, RuntimeError, ValueError):
-        raise _outside() from None
+        raise _make_outside_error() from None
     if not path.is_relative_to(base):
-        raise _outside()
+        raise _make_outside_error()
     return path
 
 
@@ -212,7 +212,7 @@ def shown(path: Path) -> str:
     return whole.name
 
 
-def _outside() -> PathRefused:
+def _make_outside_error() -> PathRefused:
     return PathRefused(
         "The path leads outside its folder.",
         hint="Use a relative path without '..', links that lead out, drive letters or NUL.",

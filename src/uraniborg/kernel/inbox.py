@@ -133,50 +133,50 @@ class Inbox:
 
         Raise InvalidInput when the payload is not JSON.
         """
-        text = _json(payload, what="payload")
+        text = _encode_json(payload, what="payload")
         now = self._clock.now().isoformat()
-        with self._used() as connection, transaction(connection):
+        with self._use_connection() as connection, transaction(connection):
             connection.execute(
                 "INSERT INTO entries (id, part, kind, subject, payload, created_at) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO NOTHING",
                 (entry_id, part, kind, subject, text, now),
             )
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def get(self, entry_id: str) -> Entry:
         """Return the entry with this id. Raise DecisionNotFound."""
-        with self._used() as connection, reading(connection):
-            return _read(connection, entry_id)
+        with self._use_connection() as connection, reading(connection):
+            return _read_entry(connection, entry_id)
 
     def pending(self, part: str | None = None) -> list[Entry]:
         """Return the entries that wait for a decision, the oldest first."""
-        with self._used() as connection, reading(connection):
+        with self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
             )
-            return [_entry(row) for row in rows]
+            return [_make_entry(row) for row in rows]
 
     def beginning_with(self, start: str) -> list[Entry]:
         """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
-        with suppress(UnicodeEncodeError), self._used() as connection, reading(connection):
+        with suppress(UnicodeEncodeError), self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT 100", (start,)
             )
-            return [_entry(row) for row in rows]
+            return [_make_entry(row) for row in rows]
         return []
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
         """Return the entries with these ids that are decided or withdrawn."""
-        with self._used() as connection, reading(connection):
+        with self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
-            return [_entry(row) for row in rows]
+            return [_make_entry(row) for row in rows]
 
     def missing(self, ids: Sequence[str]) -> set[str]:
         """Return those of the ids that have no entry."""
-        with self._used() as connection, reading(connection):
+        with self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
             )
@@ -188,10 +188,10 @@ class Inbox:
         Raise AlreadyDecided with the first decision, DecisionWithdrawn, DecisionNotFound, or InvalidInput if the data
         of the decision is not JSON.
         """
-        text = _json(decision.model_dump(), what="decision")
+        text = _encode_json(decision.model_dump(), what="decision")
         now = self._clock.now().isoformat()
-        with self._used() as connection, transaction(connection):
-            entry = _read(connection, entry_id)
+        with self._use_connection() as connection, transaction(connection):
+            entry = _read_entry(connection, entry_id)
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
             if entry.state == "withdrawn":
@@ -201,34 +201,34 @@ class Inbox:
                 (text, door, now, entry_id),
             )
             self._changes_here += 1
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def withdraw(self, entry_id: str) -> Entry:
         """Withdraw the question; a second time changes nothing. Raise AlreadyDecided or DecisionNotFound."""
-        with self._used() as connection, transaction(connection):
-            entry = _read(connection, entry_id)
+        with self._use_connection() as connection, transaction(connection):
+            entry = _read_entry(connection, entry_id)
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
             connection.execute("UPDATE entries SET state = 'withdrawn' WHERE id = ?", (entry_id,))
             self._changes_here += 1
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def reopen(self, entry_id: str) -> Entry:
         """Delete the decision, which cannot be used, so that the question waits again. Raise DecisionNotFound."""
-        with self._used() as connection, transaction(connection):
-            _read(connection, entry_id)
+        with self._use_connection() as connection, transaction(connection):
+            _read_entry(connection, entry_id)
             connection.execute(
                 "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_at = NULL WHERE id = ?",
                 (entry_id,),
             )
             self._changes_here += 1
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def forget(self, part: str, subject: str) -> None:
         """Delete all entries about this subject, decided or not."""
         with (
             suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject holds
-            self._used() as connection,
+            self._use_connection() as connection,
             transaction(connection),
         ):
             connection.execute("DELETE FROM entries WHERE part = ? AND subject = ?", (part, subject))
@@ -239,7 +239,7 @@ class Inbox:
 
         It is cheap: poll it to wait for many decisions, and read the entries only after a change.
         """
-        with self._used() as connection, reading(connection):
+        with self._use_connection() as connection, reading(connection):
             elsewhere: int = connection.execute("PRAGMA data_version").fetchone()[0]
             return elsewhere, self._changes_here
 
@@ -265,14 +265,14 @@ class Inbox:
                 self._opened = None
 
     @contextmanager
-    def _used(self) -> Generator[sqlite3.Connection]:
+    def _use_connection(self) -> Generator[sqlite3.Connection]:
         """Yield the connection to one thread at a time.
 
         Reopen a broken one: the file may have been repaired or replaced.
         """
         with self._lock:
             if self._opened is None:
-                self._opened = self._connection()
+                self._opened = self._get_connection()
                 self._changes_here += 1  # the earlier state of the file is not known any more
             try:
                 yield self._opened
@@ -281,7 +281,7 @@ class Inbox:
                 self._opened = None
                 raise
 
-    def _connection(self) -> sqlite3.Connection:
+    def _get_connection(self) -> sqlite3.Connection:
         connection = connect(self._path, durable=True)
         try:
             migrate(connection, _MIGRATIONS)
@@ -313,7 +313,7 @@ _MIGRATIONS = [
 ]
 
 
-def _read(connection: sqlite3.Connection, entry_id: str) -> Entry:
+def _read_entry(connection: sqlite3.Connection, entry_id: str) -> Entry:
     try:
         row = connection.execute("SELECT * FROM entries WHERE id = ?", (entry_id,)).fetchone()
     except UnicodeEncodeError:  # a lone surrogate, which no stored id holds
@@ -321,17 +321,17 @@ def _read(connection: sqlite3.Connection, entry_id: str) -> Entry:
     if row is None:
         waiting = connection.execute("SELECT count(*) FROM entries WHERE state = 'pending'").fetchone()[0]
         raise DecisionNotFound(entry_id, waiting)
-    return _entry(row)
+    return _make_entry(row)
 
 
-def _entry(row: sqlite3.Row) -> Entry:
+def _make_entry(row: sqlite3.Row) -> Entry:
     stored = dict(row)
     stored["payload"] = json.loads(stored["payload"])
     stored["decision"] = stored["decision"] and json.loads(stored["decision"])
     return Entry.model_validate(stored)
 
 
-def _json(value: Any, *, what: str) -> str:
+def _encode_json(value: Any, *, what: str) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):

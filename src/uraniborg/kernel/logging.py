@@ -109,7 +109,9 @@ def configure_logging(level: str = "info", stream: TextIO | None = None, force_j
         raise InvalidInput(f"Unknown log level {level!r}.", hint=f"Use one of: {', '.join(LEVELS)}.")
     target = stream or sys.stderr
     handler = _Handler(target)
-    handler.setFormatter(_formatter(as_json=not target.isatty() if force_json is None else force_json, target=target))
+    handler.setFormatter(
+        _make_formatter(as_json=not target.isatty() if force_json is None else force_json, target=target)
+    )
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -124,14 +126,14 @@ class _Handler(logging.StreamHandler[TextIO]):
             self.stream.write(f"a log line of {record.name} could not be written\n")
 
 
-def _formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
+def _make_formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     import structlog  # slow to import, and only programs that log need it
 
-    def opened(_logger: Any, _method: str, event: Any) -> Any:
+    def open_event(_logger: Any, _method: str, event: Any) -> Any:
         line = event["_record"].msg
         return {**event, **line.fields, "event": line.event} if isinstance(line, _Line) else _add_request_id(event)
 
-    def masked(_logger: Any, _method: str, event: Any) -> Any:
+    def mask_event(_logger: Any, _method: str, event: Any) -> Any:
         return redact(event)
 
     def shown(_logger: Any, _method: str, event: Any) -> Any:
@@ -148,13 +150,13 @@ def _formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     )
     return structlog.stdlib.ProcessorFormatter(
         processors=[
-            opened,
+            open_event,
             structlog.stdlib.add_log_level,
             structlog.stdlib.add_logger_name,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            masked,
+            mask_event,
             *renderer,
         ]
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, cast
 
-from uraniborg.kernel.secret_names import MASK, is_sensitive, without_telling
+from uraniborg.kernel.secret_names import MASK, is_sensitive, mask_patterns
 from uraniborg.kernel.secret_spellings import SHORTEST_SECRET, KnownSecrets, Span
 
 __all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "is_sensitive", "masking", "redact", "register_secret"]
@@ -55,7 +55,7 @@ class Redactor:
 
         Without `guess`, mask only registered secrets in text, no patterns.
         """
-        return self._masked(value, self._text if guess else self._known_text, within=[])
+        return self._mask_value(value, self._mask_text if guess else self._mask_registered, within=[])
 
     def holds(self, value: Any) -> bool:
         """Return True if the value contains a registered secret."""
@@ -69,7 +69,7 @@ class Redactor:
                     seen[id(one)] = one
                     waiting += cast("Iterable[Any]", one)
                     waiting += cast("Mapping[Any, Any]", one).values() if isinstance(one, Mapping) else ()
-            elif (shown := _shown(one)) and self._spans(shown):
+            elif (shown := _get_repr(one)) and self._find_spans(shown):
                 return True
         return False
 
@@ -78,13 +78,13 @@ class Redactor:
         rest = ""
         for text in texts:
             rest += text
-            spans = self._spans(rest)
+            spans = self._find_spans(rest)
             # A secret that starts after this index may continue in the next piece.
             cut = max(0, len(rest) - self._longest())
             cut = next((start for start, end in spans if start < cut < end), cut)
-            yield rest[:cut], _covered(rest[:cut], [span for span in spans if span[1] <= cut])
+            yield rest[:cut], _mask_spans(rest[:cut], [span for span in spans if span[1] <= cut])
             rest = rest[cut:]
-        yield rest, _covered(rest, self._spans(rest))
+        yield rest, _mask_spans(rest, self._find_spans(rest))
 
     def unfinished(self, text: str) -> int:
         """Return the index of a registered secret that the end of the text cuts off; else the length of the text."""
@@ -94,7 +94,7 @@ class Redactor:
             starts += [len(text) - next((size for size in sizes if text.endswith(secret[:size])), 0)]
         return min(starts)
 
-    def _masked(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - one for each kind
+    def _mask_value(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - one for each kind
         if isinstance(value, str):
             return text(value)
         if value is None or isinstance(value, bool):
@@ -102,27 +102,27 @@ class Redactor:
         if type(value) is int and -10_000 < value < 100_000:
             return value
         if isinstance(value, bytes):
-            return text(_decoded(value)).encode("utf-8", "surrogateescape")
+            return text(_decode_bytes(value)).encode("utf-8", "surrogateescape")
         place, is_container = id(value), _is_container(value)
         if is_container and len(within) < _DEEPEST and place not in within:
             within.append(place)
-            masked = self._container(value, text, within)
+            masked = self._mask_container(value, text, within)
             within.pop()
             return masked
         if _is_secret(value):
             return MASK
-        shown = _shown(value)
+        shown = _get_repr(value)
         if shown is None:
             return value if isinstance(value, int) else f"<{type(value).__name__}>"
         masked = text(shown)
         return value if masked == shown and not is_container and not isinstance(value, BaseException) else masked
 
-    def _container(self, value: Any, text: _MaskText, within: list[int]) -> Any:
+    def _mask_container(self, value: Any, text: _MaskText, within: list[int]) -> Any:
         if isinstance(value, _SEQUENCES):
             masked: list[Any] = []
             for inner in cast("Iterable[Any]", value):
                 # A comprehension would be one more frame at each level.
-                masked.append(text(inner) if isinstance(inner, str) else self._masked(inner, text, within))  # noqa: PERF401
+                masked.append(text(inner) if isinstance(inner, str) else self._mask_value(inner, text, within))  # noqa: PERF401
             if isinstance(value, list):
                 return masked
             if isinstance(value, tuple):
@@ -132,41 +132,41 @@ class Redactor:
         for key, inner in cast("Mapping[Any, Any]", value).items():
             is_harmless = inner is None or isinstance(inner, bool) or (isinstance(inner, str) and not inner)
             is_secret = not is_harmless and isinstance(key, str) and is_sensitive(key)
-            shown = text(key) if isinstance(key, str) else self._key(key, text)
-            named[shown] = MASK if is_secret else self._masked(inner, text, within)
+            shown = text(key) if isinstance(key, str) else self._mask_key(key, text)
+            named[shown] = MASK if is_secret else self._mask_value(inner, text, within)
         return named
 
-    def _key(self, key: Any, text: _MaskText) -> Any:
-        masked = self._masked(key, text, [0] * _DEEPEST)
+    def _mask_key(self, key: Any, text: _MaskText) -> Any:
+        masked = self._mask_value(key, text, [0] * _DEEPEST)
         return masked if isinstance(masked, str | int | float | None) else text(repr(masked))
 
-    def _text(self, text: str) -> str:
+    def _mask_text(self, text: str) -> str:
         if len(text) < _SHORTEST_TELLING:
             return text
-        known = self._known_text(text)
-        guessed = without_telling(known)
-        return known if guessed is known else self._known_text(guessed)
+        known = self._mask_registered(text)
+        guessed = mask_patterns(known)
+        return known if guessed is known else self._mask_registered(guessed)
 
-    def _known_text(self, text: str) -> str:
+    def _mask_registered(self, text: str) -> str:
         if len(text) < SHORTEST_SECRET:
             return text
         # Masking one occurrence can join its neighbours into another.
-        while spans := self._spans(text):
-            text = _covered(text, spans)
+        while spans := self._find_spans(text):
+            text = _mask_spans(text, spans)
         return text
 
     def _longest(self) -> int:
         return max(self._own.longest, *(others.longest for others in self._others), 0)
 
-    def _spans(self, text: str) -> list[Span]:
+    def _find_spans(self, text: str) -> list[Span]:
         """Return the spans of secrets in order, overlapping ones merged."""
         found = self._own.spans(text)
         for others in self._others:
             found += others.spans(text)
-        return _merged(found) if found else found
+        return _merge_spans(found) if found else found
 
 
-def _merged(spans: list[Span]) -> list[Span]:
+def _merge_spans(spans: list[Span]) -> list[Span]:
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -176,7 +176,7 @@ def _merged(spans: list[Span]) -> list[Span]:
     return merged
 
 
-def _covered(text: str, spans: list[Span]) -> str:
+def _mask_spans(text: str, spans: list[Span]) -> str:
     starts = [0, *(end for _, end in spans)]
     ends = [*(start for start, _ in spans), len(text)]
     return MASK.join(text[start:end] for start, end in zip(starts, ends, strict=True))
@@ -186,19 +186,19 @@ def _is_container(value: Any) -> bool:
     return isinstance(value, _CONTAINERS)
 
 
-def _shown(value: Any) -> str | None:
+def _get_repr(value: Any) -> str | None:
     """Return the repr of a value that is not a container, or None if that fails."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return _decoded(value)
+        return _decode_bytes(value)
     try:
         return f"{type(value).__name__}: {value}" if isinstance(value, BaseException) else repr(value)
     except Exception:
         return None
 
 
-def _decoded(value: bytes) -> str:
+def _decode_bytes(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 

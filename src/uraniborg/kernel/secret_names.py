@@ -65,14 +65,14 @@ _SECRETS: Final = {
 """The pattern of the secret, by the text before it or by its first character."""
 
 
-def without_telling(text: str) -> str:
+def mask_patterns(text: str) -> str:
     """Return the text with secrets in known patterns masked: `api_key=…`, `Authorization: …`, `://user:…@`."""
     if "=" not in text and ":" not in text and "bearer " not in text.lower():
         return text
     signs, at, parts, done = re.compile(_SIGNS, re.IGNORECASE), 0, list[str](), 0
     while found := signs.search(text, at):
         sign, at = found[0], found.start() + 1
-        if sign[0] in _NAMED and not is_sensitive(_name_before(text, found.start())):
+        if sign[0] in _NAMED and not is_sensitive(_find_name_before(text, found.start())):
             continue
         pattern = _SECRETS.get(sign) or _SECRETS[sign[0]]
         if secret := re.compile(pattern).match(text, found.end()):
@@ -81,7 +81,7 @@ def without_telling(text: str) -> str:
     return "".join([*parts, text[done:]]) if parts else text
 
 
-def _name_before(text: str, end: int) -> str:
+def _find_name_before(text: str, end: int) -> str:
     backwards = text[max(0, end - _LONGEST_NAME) : end][::-1]
     name = re.match(r"[\w-]*", backwards)
     return name[0][::-1] if name else ""

@@ -65,10 +65,10 @@ class KnownSecrets:
         count = len(self._all)
         if not count or len(text) < SHORTEST_SECRET:
             return []
-        suspects = self._met(text) if count > _MANY or count > 4 * len(text) else self._all
+        suspects = self._find_candidates(text) if count > _MANY or count > 4 * len(text) else self._all
         return [span for known in suspects if known.alike in text for span in known.spans(text)]
 
-    def _met(self, text: str) -> list["_Secret"]:
+    def _find_candidates(self, text: str) -> list["_Secret"]:
         """Return the secrets that may be in a text, without a search for each if there are many."""
         places = range(len(text) - _TAIL + 1)
         met = {tail: same for at in places if (same := self._by_tail.get(tail := text[at : at + _TAIL]))}
@@ -91,7 +91,7 @@ class _Secret:
 
     def spans(self, text: str) -> list[Span]:
         if self._pattern is None:
-            self._pattern = re.compile(_spellings(self._text))
+            self._pattern = re.compile(_make_pattern(self._text))
         return [found.span() for found in self._pattern.finditer(text)]
 
 
@@ -100,30 +100,30 @@ def _longest(text: str) -> int:
     return plain + _LONGEST_SPELLING * (len(text) - plain)
 
 
-def _spellings(text: str) -> str:
+def _make_pattern(text: str) -> str:
     if len(text) <= 2 * _END:
-        return "".join(_spelling(*piece) for piece in _PIECES.findall(text))
+        return "".join(_make_character_pattern(*piece) for piece in _PIECES.findall(text))
     between = text[_END:-_END]
-    return f"{_spellings(text[:_END])}(?s:.{{{len(between)},{_longest(between)}}}?){_spellings(text[-_END:])}"
+    return f"{_make_pattern(text[:_END])}(?s:.{{{len(between)},{_longest(between)}}}?){_make_pattern(text[-_END:])}"
 
 
-def _spelling(backslashes: str, char: str) -> str:
+def _make_character_pattern(backslashes: str, char: str) -> str:
     """Return a pattern for one character and the backslashes before it, including those that escape it."""
     count = len(backslashes)
     run = rf"(?:\\{{{count},{count * (_MOST + 1) + _MOST}}}+|(?i:%5c){{{count}}})" if count else ""
     if not char or _ALIKE.match(char):
         return run + re.escape(char)
-    bare, escaped = "|".join(_bare(char)), "|".join(_escaped(char))
+    bare, escaped = "|".join(_list_plain_spellings(char)), "|".join(_list_escaped_spellings(char))
     return f"{run}(?:{bare}|{escaped})" if run else f"(?:{bare}|{_ESCAPE}(?:{escaped}))"
 
 
-def _bare(char: str) -> list[str]:
+def _list_plain_spellings(char: str) -> list[str]:
     encoded = char.encode("utf-8", "surrogatepass")
     forms = [char, *({encoded.decode("utf-8", "surrogateescape")} - {char}), *("+" if char == " " else "")]
     return [f"(?i:{''.join(f'%{byte:02x}' for byte in encoded)})", *map(re.escape, forms)]
 
 
-def _escaped(char: str) -> list[str]:
+def _list_escaped_spellings(char: str) -> list[str]:
     """Return the spellings of a character after a backslash."""
     code, halves = ord(char), char.encode("utf-16-be", "surrogatepass")
     forms = [_ESCAPE.join(f"u{half.hex()}" for half in (halves[:2], halves[2:]) if half)]

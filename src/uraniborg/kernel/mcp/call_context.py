@@ -58,13 +58,13 @@ async def report_progress(progress: float, total: float | None = None, message: 
 
 
 @contextmanager
-def progress_of_this_call() -> Generator[None]:
+def enable_progress() -> Generator[None]:
     """Make `report_progress` reach the client of this request within the block.
 
     Tasks started inside inherit the listener and may outlive the call. Reports after the reply violate the protocol,
     so the listener is switched off.
     """
-    listener = _current_listener()
+    listener = _find_listener()
     reset = _listener.set(listener)
     try:
         yield
@@ -74,7 +74,7 @@ def progress_of_this_call() -> Generator[None]:
             listener.listening = False
 
 
-def _current_listener() -> _Listener | None:
+def _find_listener() -> _Listener | None:
     request = request_ctx.get(None)
     if request is None or request.meta is None or request.meta.progressToken is None:
         return None
@@ -91,7 +91,7 @@ def is_taken_back() -> bool:
 
 
 @contextmanager
-def cancellation_of_this_call() -> Generator[None]:
+def enable_cancellation() -> Generator[None]:
     """Make `is_taken_back` work for this request within the block."""
     request = request_ctx.get(None)
     under_way: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}

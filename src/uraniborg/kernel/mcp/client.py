@@ -54,17 +54,17 @@ class Tail:
                 yield target
             finally:
                 target.close()
-                await self._wait()
+                await self._wait_for_end()
                 transport.close()
                 self.end()
 
     async def last(self) -> str:
         """Return the last lines as one, after the process has closed its stderr or after half a second."""
-        await self._wait()
+        await self._wait_for_end()
         lines = self._bytes.decode("utf-8", "replace").split("\n")
         return " / ".join([line.strip() for line in lines if line.strip()][-_LINES:])
 
-    async def _wait(self) -> None:
+    async def _wait_for_end(self) -> None:
         # Children of the process may hold its stderr open for longer.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
@@ -145,7 +145,7 @@ class RemoteServer:
         self._is_lost = False
         self._asked_to_close = asyncio.Event()
         self._ready = asyncio.Event()
-        self._owner = asyncio.create_task(self._own(server))
+        self._owner = asyncio.create_task(self._hold_transport(server))
 
     @classmethod
     async def open(
@@ -157,7 +157,7 @@ class RemoteServer:
             logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
         connection = cls(server, name)
         try:
-            await connection._unless_lost(connection._ready.wait(), timeout_s, "was not ready")
+            await connection._wait_unless_lost(connection._ready.wait(), timeout_s, "was not ready")
         except BaseException:
             await connection.close()
             raise
@@ -174,8 +174,8 @@ class RemoteServer:
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             params = types.PaginatedRequestParams(cursor=cursor)
-            page = await self._ask(types.ListToolsRequest(params=params), types.ListToolsResult, timeout_s)
-            found += map(_plain, page.tools)
+            page = await self._send_request(types.ListToolsRequest(params=params), types.ListToolsResult, timeout_s)
+            found += map(_to_plain, page.tools)
             if page.nextCursor is None or page.nextCursor == cursor:
                 break
             cursor = page.nextCursor
@@ -196,8 +196,8 @@ class RemoteServer:
                 server=self.name,
             ) from None
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
-        result = await self._ask(types.CallToolRequest(params=params), types.CallToolResult, timeout_s)
-        return ToolReply(list(map(_plain, result.content)), result.structuredContent, result.isError)
+        result = await self._send_request(types.CallToolRequest(params=params), types.CallToolResult, timeout_s)
+        return ToolReply(list(map(_to_plain, result.content)), result.structuredContent, result.isError)
 
     async def close(self) -> None:
         """Disconnect, and end the process that was started. Never raises; a second call does nothing."""
@@ -211,10 +211,10 @@ class RemoteServer:
         if self._owner.done() and not self._owner.cancelled():
             self._owner.exception()  # retrieved, so that asyncio logs no warning
 
-    async def _own(self, server: StdioServer | HttpServer) -> None:
+    async def _hold_transport(self, server: StdioServer | HttpServer) -> None:
         """Hold the contexts that must be exited by the task that entered them."""
         async with (
-            _transport(server, self._tail) as (read, write),
+            _open_transport(server, self._tail) as (read, write),
             ClientSession(read, write) as session,
         ):
             hello = await session.initialize()
@@ -222,23 +222,23 @@ class RemoteServer:
             self._ready.set()
             await self._asked_to_close.wait()
 
-    async def _ask(self, request: Any, kind: type[Answer], timeout_s: float) -> Answer:
+    async def _send_request(self, request: Any, kind: type[Answer], timeout_s: float) -> Answer:
         if self._session is None or not self.is_open:
-            raise await self._lost()
+            raise await self._make_lost_error()
         asking = self._session.send_request(types.ClientRequest(request), kind)
         try:
-            return await self._unless_lost(asking, timeout_s, "did not answer")
+            return await self._wait_unless_lost(asking, timeout_s, "did not answer")
         except McpError as refusal:
             if refusal.error.code == types.CONNECTION_CLOSED:
-                raise await self._lost() from None
-            raise self._refused(refusal.error) from None
+                raise await self._make_lost_error() from None
+            raise self._make_refusal(refusal.error) from None
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            raise await self._lost() from None
+            raise await self._make_lost_error() from None
         except ValidationError:
-            told = f"MCP server '{self.name}' answered with something that is no {kind.__name__}."
-            raise ServerUnavailable(told, hint="The server is at fault.", server=self.name) from None
+            message = f"MCP server '{self.name}' sent a reply that is not a valid {kind.__name__}."
+            raise ServerUnavailable(message, hint="The server is at fault.", server=self.name) from None
 
-    async def _unless_lost(self, asking: Coroutine[Any, Any, Result], timeout_s: float, failing: str) -> Result:
+    async def _wait_unless_lost(self, asking: Coroutine[Any, Any, Result], timeout_s: float, failing: str) -> Result:
         """Return the result of `asking`, unless the owner of the transport ends first. Raise ServerTimedOut."""
         asked = asyncio.ensure_future(asking)
         try:
@@ -246,7 +246,7 @@ class RemoteServer:
             if asked.done():
                 return asked.result()
             if self._owner.done():
-                raise await self._lost()
+                raise await self._make_lost_error()
             raise ServerTimedOut(
                 f"MCP server '{self.name}' {failing} within {plural(timeout_s, 'second')}.",
                 hint="Try again, or allow it more time.",
@@ -256,11 +256,11 @@ class RemoteServer:
             asked.cancel()
             await asyncio.wait({asked})
 
-    async def _lost(self) -> ServerUnavailable:
+    async def _make_lost_error(self) -> ServerUnavailable:
         """Return the error of a server that has ended, with the last lines of its stderr."""
         self._is_lost = True
         is_told = self._owner.done() and not self._owner.cancelled()
-        problem = _why(_cause(self._owner.exception())) if is_told else ""
+        problem = _describe_problem(_find_cause(self._owner.exception())) if is_told else ""
         said = await self._tail.last()
         parts = [f"MCP server '{self.name}' is not there", problem, said and f"it said: {said}"]
         return ServerUnavailable(
@@ -269,7 +269,7 @@ class RemoteServer:
             server=self.name,
         )
 
-    def _refused(self, error: types.ErrorData) -> CallRefused:
+    def _make_refusal(self, error: types.ErrorData) -> CallRefused:
         return CallRefused(
             f"MCP server '{self.name}' refused: {printable(redact(error.message)[:_SHOWN])}",
             hint="Check the name of the tool and its arguments.",
@@ -279,7 +279,7 @@ class RemoteServer:
 
 
 @contextlib.asynccontextmanager
-async def _transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGenerator[tuple[Any, Any]]:
+async def _open_transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGenerator[tuple[Any, Any]]:
     if isinstance(server, HttpServer):
         # The caller of each request sets its timeout.
         patience = httpx.Timeout(_CONNECTING_S, read=None)
@@ -297,13 +297,13 @@ async def _transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGener
             yield read, write
 
 
-def _cause(problem: BaseException | None) -> BaseException | None:
+def _find_cause(problem: BaseException | None) -> BaseException | None:
     while isinstance(problem, BaseExceptionGroup):
         problem = cast("BaseExceptionGroup[BaseException]", problem).exceptions[0]
     return problem
 
 
-def _why(problem: BaseException | None) -> str:
+def _describe_problem(problem: BaseException | None) -> str:
     if isinstance(problem, httpx.HTTPStatusError):
         return f"it answered {problem.response.status_code}"
     if isinstance(problem, httpx.TransportError | httpx.InvalidURL):
@@ -315,5 +315,5 @@ def _why(problem: BaseException | None) -> str:
     return "" if problem is None else type(problem).__name__
 
 
-def _plain(model: BaseModel) -> dict[str, Any]:
+def _to_plain(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)

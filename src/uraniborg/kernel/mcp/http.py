@@ -38,8 +38,8 @@ def stateless_app(
     the app with another one, add its `routes` to that app and, if there is a `lifespan`, enter
     `app.router.lifespan_context(app)` in the lifespan of that app.
     """
-    endpoint = StatelessEndpoint(Dispatcher(server), _rules(("POST",), origins, hosts), body_limit)
-    return Starlette(routes=[*_routes(path, endpoint), *routes], lifespan=lifespan)
+    endpoint = StatelessEndpoint(Dispatcher(server), _make_rules(("POST",), origins, hosts), body_limit)
+    return Starlette(routes=[*_make_routes(path, endpoint), *routes], lifespan=lifespan)
 
 
 def stateful_app(
@@ -73,7 +73,7 @@ def stateful_app(
         heartbeat_s=heartbeat_s,
     )
     limited = RequestBodyLimitMiddleware(sessions, body_limit)
-    guarded = Guard(limited, _rules(("POST", "GET", "DELETE"), origins, hosts))
+    guarded = Guard(limited, _make_rules(("POST", "GET", "DELETE"), origins, hosts))
 
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncGenerator[Any]:
@@ -84,14 +84,14 @@ def stateful_app(
             async with lifespan(app) as state, sessions.running():
                 yield state
 
-    return Starlette(routes=[*_routes(path, guarded), *routes], lifespan=running)
+    return Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=running)
 
 
-def _rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:
+def _make_rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:
     return Rules(methods, frozenset(origins), None if hosts is None else frozenset(hosts))
 
 
-def _routes(path: str, endpoint: ASGIApp) -> list[BaseRoute]:
+def _make_routes(path: str, endpoint: ASGIApp) -> list[BaseRoute]:
     """Return routes for the path with and without a slash, so that neither is redirected."""
     identified = RequestIds(endpoint)
     return [Route(path, identified), Route(f"{path}/", identified)]

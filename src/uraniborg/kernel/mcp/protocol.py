@@ -37,8 +37,8 @@ from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.arguments import NotFinite, path_of_not_finite
-from uraniborg.kernel.mcp.replies import Reply, error_data
+from uraniborg.kernel.mcp.arguments import NotFinite, find_nonfinite_path
+from uraniborg.kernel.mcp.replies import Reply, make_error_data
 from uraniborg.kernel.mcp.session import ClientConnection
 from uraniborg.kernel.request_ids import REQUEST_ID, begin_request
 
@@ -135,8 +135,8 @@ class Protocol(LowLevelServer[Any, Any]):
         connection: ClientConnection | None = None,
     ) -> None:
         connection = connection or ClientConnection()
-        answers = _NotedAnswers(write_stream, connection)
-        admitted = _Admitted(read_stream, answers, self, connection, initialized=stateless)
+        answers = _ReplyStream(write_stream, connection)
+        admitted = _CheckedMessages(read_stream, answers, self, connection, initialized=stateless)
         # The session enters and iterates its read stream, enters and sends to its write stream, and no more.
         source, sink = cast("Incoming", admitted), cast("Outgoing", answers)
         with connection.lasting():
@@ -155,7 +155,7 @@ class Protocol(LowLevelServer[Any, Any]):
         for ever, in a list that only grows.
         """
         # The task has the context of the session, with the id of the request that started the session.
-        begin_request(_http_request_id(getattr(message, "message_metadata", None)))
+        begin_request(_get_http_request_id(getattr(message, "message_metadata", None)))
         if isinstance(message, RequestResponder):
             with message:
                 request = message.request.root
@@ -164,14 +164,14 @@ class Protocol(LowLevelServer[Any, Any]):
             await self._handle_notification(message.root)
 
 
-class _NotedAnswers:
+class _ReplyStream:
     """A write stream that reports answers to the connection, and drops answers that nobody waits for."""
 
     def __init__(self, sink: Outgoing, connection: ClientConnection) -> None:
         self._sink = sink
         self._connection = connection
 
-    async def __aenter__(self) -> "_NotedAnswers":
+    async def __aenter__(self) -> "_ReplyStream":
         await self._sink.__aenter__()
         return self
 
@@ -194,13 +194,13 @@ class _NotedAnswers:
         await self._sink.aclose()
 
 
-class _Admitted:
+class _CheckedMessages:
     """A read stream that answers invalid messages itself; the SDK would log their content."""
 
     def __init__(
         self,
         source: Incoming,
-        answers: _NotedAnswers,
+        answers: _ReplyStream,
         protocol: Protocol,
         connection: ClientConnection,
         *,
@@ -213,7 +213,7 @@ class _Admitted:
         self._connection = connection
         self._initialized = initialized
 
-    async def __aenter__(self) -> "_Admitted":
+    async def __aenter__(self) -> "_CheckedMessages":
         await self._source.__aenter__()
         return self
 
@@ -222,7 +222,7 @@ class _Admitted:
     ) -> None:
         await self._source.__aexit__(kind, exc, trace)
 
-    def __aiter__(self) -> "_Admitted":
+    def __aiter__(self) -> "_CheckedMessages":
         return self
 
     async def __anext__(self) -> SessionMessage:
@@ -232,30 +232,30 @@ class _Admitted:
                 begin_request()
                 _log.warning("unreadable message", kind=type(message).__name__)
                 continue
-            begin_request(_http_request_id(message.metadata))
+            begin_request(_get_http_request_id(message.metadata))
             if isinstance(request := message.message.root, JSONRPCRequest):
                 self._connection.note_request(request.id)
-                refusal = self._refusal(request)
+                refusal = self._find_refusal(request)
                 if refusal is None:
                     return message
                 await self._answer(request, *refusal)
-            elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
+            elif isinstance(request, JSONRPCNotification) and self._is_accepted(request):
                 return message
             # Other messages are responses, but the server never sends requests.
 
-    def _refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
+    def _find_refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
         if request.method not in self._methods:
             return UnknownMethod(request.method, self._methods), METHOD_NOT_FOUND
         if not self._initialized and request.method not in _BEFORE_INITIALIZE:
             error = InvalidMessage("The connection is not initialized yet.", hint="Send initialize first.")
             return error, INVALID_REQUEST
-        if problem := _problem(request, self._methods[request.method]):
+        if problem := _find_problem(request, self._methods[request.method]):
             return problem, INVALID_PARAMS
         self._initialized = self._initialized or request.method == "initialize"
         return None
 
-    def _is_welcome(self, notification: JSONRPCNotification) -> bool:
-        if self._initialized and _problem(notification, ClientNotification) is None:
+    def _is_accepted(self, notification: JSONRPCNotification) -> bool:
+        if self._initialized and _find_problem(notification, ClientNotification) is None:
             return True
         _log.debug("notification ignored", method=notification.method[:80])
         return False
@@ -266,17 +266,17 @@ class _Admitted:
             result = reply.result().model_dump(by_alias=True, mode="json", exclude_none=True)
             answer = JSONRPCResponse(jsonrpc="2.0", id=request.id, result=result)
         else:
-            answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=error_data(error, code))
+            answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=make_error_data(error, code))
         await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
 
 
-def _http_request_id(metadata: Any) -> str | None:
+def _get_http_request_id(metadata: Any) -> str | None:
     """Return the id of the HTTP request that a message came by, or None for a message of another transport."""
     scope = getattr(getattr(metadata, "request_context", None), "scope", None)
     return cast("dict[str, Any]", scope).get(REQUEST_ID) if isinstance(scope, dict) else None
 
 
-def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
+def validate_message(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
     """Return the message of this kind with these parameters.
 
     Raise InvalidInput, which never repeats their values, and NotFinite for a call that its tool is to refuse.
@@ -288,22 +288,22 @@ def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None)
     except ValidationError as exc:
         raise invalid(exc, what=f"{method} request") from None
     except (ValueError, RecursionError):
-        raise _not_finite(method, params) or UnacceptableParameters(method) from None
+        raise _find_nonfinite_error(method, params) or UnacceptableParameters(method) from None
 
 
-def _not_finite(method: str, params: dict[str, Any] | None) -> NotFinite | None:
+def _find_nonfinite_error(method: str, params: dict[str, Any] | None) -> NotFinite | None:
     """Return the error of a call with a number that is not finite among its arguments; the tool answers it."""
     arguments = (params or {}).get("arguments")
     if method != "tools/call" or not isinstance(arguments, dict) or not isinstance((params or {}).get("name"), str):
         return None
-    path = path_of_not_finite(cast("dict[str, Any]", arguments))
+    path = find_nonfinite_path(cast("dict[str, Any]", arguments))
     return NotFinite(path) if path else None
 
 
-def _problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
+def _find_problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
     """Return the error of a message that is not a valid `kind`, or None."""
     try:
-        validated(kind, message.method, message.params)
+        validate_message(kind, message.method, message.params)
         # The SDK validates it too, and would crash on values that are nested too deep.
         message.model_dump(by_alias=True, mode="json", exclude_none=True)
     except InvalidInput as problem:

@@ -73,12 +73,12 @@ def encode_json(value: Any) -> bytes:
         return replace_surrogates(text).encode()
 
 
-def as_text(value: Any) -> str:
+def encode_text(value: Any) -> str:
     """Return `value` as text: a string unchanged, any other value as JSON. Raise as `encode_json` does."""
     return replace_surrogates(value) if isinstance(value, str) else encode_json(value).decode()
 
 
-def success(value: Any, *, structured: bool) -> Reply:
+def make_reply(value: Any, *, structured: bool) -> Reply:
     """Return the reply of a tool that returned `value`. Raise as `encode_json` does, and if it is nested too deep."""
     if isinstance(value, str):
         return Reply(replace_surrogates(value))
@@ -93,32 +93,32 @@ def success(value: Any, *, structured: bool) -> Reply:
     return Reply(written.decode(), same)
 
 
-def failure(error: UraniborgError) -> Reply:
+def make_error_reply(error: UraniborgError) -> Reply:
     """Return the reply of a tool that failed with `error`."""
-    return Reply(as_text(error_body(error)), is_error=True)
+    return Reply(encode_text(make_error_body(error)), is_error=True)
 
 
-def protocol_error(error: UraniborgError) -> McpError:
+def make_protocol_error(error: UraniborgError) -> McpError:
     """Return `error` as the JSON-RPC error of a request that is not a call of a tool."""
     if isinstance(error, NotFound):
-        return McpError(error_data(error, RESOURCE_NOT_FOUND))
-    return McpError(error_data(error, INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR))
+        return McpError(make_error_data(error, RESOURCE_NOT_FOUND))
+    return McpError(make_error_data(error, INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR))
 
 
-def error_data(error: UraniborgError, code: int) -> ErrorData:
+def make_error_data(error: UraniborgError, code: int) -> ErrorData:
     """Return `error` with a JSON-RPC code, and its body as `data`."""
-    body = error_body(error)
+    body = make_error_body(error)
     return ErrorData(code=code, message=body["error"]["message"], data=body)
 
 
-def error_body(error: UraniborgError) -> dict[str, Any]:
+def make_error_body(error: UraniborgError) -> dict[str, Any]:
     """Return the body of `error` as plain JSON, without ids that have no JSON form.
 
     Long texts and lists in it are shortened.
     """
     try:
         body = from_json(encode_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
-        return identify_error({"error": {name: _bounded(value) for name, value in body["error"].items()}})
+        return identify_error({"error": {name: _shorten(value) for name, value in body["error"].items()}})
     except ValueError:
         bare = {
             "code": error.code,
@@ -128,18 +128,18 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
         return identify_error({"error": bare})
 
 
-def _bounded(value: Any, most: int = _LONGEST_TEXT) -> Any:
+def _shorten(value: Any, most: int = _LONGEST_TEXT) -> Any:
     if isinstance(value, str):
         return value if len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, list):
-        return [_bounded(item, _LONGEST_ITEM) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
+        return [_shorten(item, _LONGEST_ITEM) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
     if isinstance(value, dict):
         items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS]
-        return {name[:_LONGEST_ITEM]: _bounded(item, _LONGEST_ITEM) for name, item in items}
+        return {name[:_LONGEST_ITEM]: _shorten(item, _LONGEST_ITEM) for name, item in items}
     return value
 
 
-def ends_the_call(exc: BaseException) -> bool:
+def is_end_of_call(exc: BaseException) -> bool:
     """Return True if `exc` ends the call or the process, and is not a failure of the called function.
 
     A CancelledError counts only if this task was cancelled, not if the function awaited another cancelled task.
@@ -150,7 +150,7 @@ def ends_the_call(exc: BaseException) -> bool:
     return isinstance(exc, KeyboardInterrupt | GeneratorExit)
 
 
-def noted(exc: BaseException, *, during: str) -> UraniborgError:
+def log_unexpected(exc: BaseException, *, during: str) -> UraniborgError:
     """Return `exc` as a UraniborgError, and log an internal error or an exhausted machine."""
     error = as_error(exc)
     if isinstance(error, InternalError | OutOfRoom):

@@ -26,8 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
 from uraniborg.kernel.http_access import JSON, BodyTooLarge, MethodNotAllowed, check_json_type
-from uraniborg.kernel.mcp.replies import noted
-from uraniborg.kernel.mcp.session_manager import answers_in
+from uraniborg.kernel.mcp.replies import log_unexpected
+from uraniborg.kernel.mcp.session_manager import iterate_replies
 from uraniborg.kernel.request_ids import identify_error
 
 _READ: Final = frozenset(
@@ -118,11 +118,11 @@ def accepts_json(accept: bytes) -> bool:
     for item in accept.decode("latin-1").lower().split(","):
         media, *parameters = (part.strip() for part in item.split(";"))
         if media in _JSON_RANGES:
-            deciding = max(deciding, (_JSON_RANGES[media], _quality(parameters)))
+            deciding = max(deciding, (_JSON_RANGES[media], _parse_quality(parameters)))
     return deciding[1] > 0
 
 
-def _quality(parameters: list[str]) -> float:
+def _parse_quality(parameters: list[str]) -> float:
     for parameter in parameters:
         if parameter.startswith("q="):
             try:
@@ -165,7 +165,7 @@ class Guard:
         self._rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answers = _Answers(scope, receive, send)
+        answers = _ResponseSender(scope, receive, send)
         try:
             # The body is not read before this.
             self._rules.check(scope["method"], read_headers(scope))
@@ -178,10 +178,10 @@ class Guard:
                 headers["accept"] = f"{JSON}, {_EVENTS}"
             await self._app(scope, receive, answers)
         except Exception as exc:
-            await answers.refuse(noted(exc, during="an MCP request over HTTP"))
+            await answers.refuse(log_unexpected(exc, during="an MCP request over HTTP"))
 
 
-class _Answers:
+class _ResponseSender:
     """Sends responses, and replaces the error bodies of the SDK's transport by ours."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -209,7 +209,7 @@ class _Answers:
         else:
             self._body += message.get("body", b"")
             if not message.get("more_body"):
-                await (self._send_json(self._stream) if self._stream else self._rephrase(self._refused or 500))
+                await (self._send_json(self._stream) if self._stream else self._send_our_error(self._refused or 500))
 
     async def refuse(self, error: UraniborgError) -> None:
         """Respond with `error`, unless a response has started."""
@@ -219,9 +219,9 @@ class _Answers:
 
     async def _send_json(self, start: Message) -> None:
         """Send the response in the event stream that `start` began, or the error that the session ended first."""
-        answer = next(answers_in(self._body), None)
+        answer = next(iterate_replies(self._body), None)
         if answer is None:
-            await self._rephrase(404)
+            await self._send_our_error(404)
             return
         self._started = True
         headers = MutableHeaders(raw=[*start["headers"]])
@@ -231,7 +231,7 @@ class _Answers:
         await self._send({**start, "headers": headers.raw})
         await self._send({"type": "http.response.body", "body": answer})
 
-    async def _rephrase(self, status: int) -> None:
+    async def _send_our_error(self, status: int) -> None:
         try:
             rpc_code = json.loads(self._body)["error"]["code"]
         except (ValueError, KeyError, TypeError):

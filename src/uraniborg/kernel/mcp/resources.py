@@ -11,7 +11,7 @@ from pydantic import AnyUrl
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.replies import ends_the_call, noted, protocol_error
+from uraniborg.kernel.mcp.replies import is_end_of_call, log_unexpected, make_protocol_error
 from uraniborg.kernel.text import replace_surrogates
 
 _QUERY: Final = re.compile(r"\{\?(\w+(?:,\w+)*)\}$")
@@ -48,21 +48,21 @@ class UriTemplate:
         found = self._path.fullmatch(path)
         if found is None:
             return None
-        return {name: unquote(value) for name, value in found.groupdict().items()} | self._query_values(query)
+        return {name: unquote(value) for name, value in found.groupdict().items()} | self._parse_query(query)
 
-    def _query_values(self, query: str) -> dict[str, str]:
+    def _parse_query(self, query: str) -> dict[str, str]:
         try:
             pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
         except ValueError:
-            raise self._refused("too many query parameters") from None
+            raise self._make_error("too many query parameters") from None
         values = dict(pairs)
         if unknown := sorted(values.keys() - set(self._parameters)):
-            raise self._refused(f"the unknown query parameter {unknown[0][:80]!r}", argument=unknown[0][:80])
+            raise self._make_error(f"the unknown query parameter {unknown[0][:80]!r}", argument=unknown[0][:80])
         if len(values) < len(pairs):
-            raise self._refused("a query parameter twice")
+            raise self._make_error("a query parameter twice")
         return values
 
-    def _refused(self, problem: str, **ids: str) -> InvalidInput:
+    def _make_error(self, problem: str, **ids: str) -> InvalidInput:
         return InvalidInput(
             f"The address has {problem}.", hint=f"Use {self.text}.", allowed=list(self._parameters), **ids
         )
@@ -104,10 +104,10 @@ async def list_page(
     try:
         listed = await page()
     except BaseException as exc:
-        if ends_the_call(exc):
+        if is_end_of_call(exc):
             raise
-        raise protocol_error(noted(exc, during="listing resources")) from exc
-    return [resource for one in listed if (resource := _resource(one)) is not None], following
+        raise make_protocol_error(log_unexpected(exc, during="listing resources")) from exc
+    return [resource for one in listed if (resource := _make_resource(one)) is not None], following
 
 
 async def add_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:
@@ -115,9 +115,9 @@ async def add_listed(resources: list[Resource], functions: Iterable[Listing]) ->
     known = {str(resource.uri): resource for resource in resources}
     for function in functions:
         try:
-            more = [_resource(listed) for listed in await function()]
+            more = [_make_resource(listed) for listed in await function()]
         except BaseException as exc:
-            if ends_the_call(exc):
+            if is_end_of_call(exc):
                 raise
             _log.exception("resources could not be listed", exc=exc)
         else:
@@ -127,7 +127,7 @@ async def add_listed(resources: list[Resource], functions: Iterable[Listing]) ->
     return list(known.values())
 
 
-def _resource(listed: Listed) -> Resource | None:
+def _make_resource(listed: Listed) -> Resource | None:
     try:
         uri = AnyUrl(listed.uri)
     except ValueError:

@@ -15,23 +15,23 @@ from pydantic import AnyUrl, TypeAdapter
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
-from uraniborg.kernel.mcp.call_context import cancellation_of_this_call, progress_of_this_call
+from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
     ErrorReply,
     Reply,
-    as_text,
-    ends_the_call,
-    failure,
-    noted,
-    protocol_error,
-    success,
+    encode_text,
+    is_end_of_call,
+    log_unexpected,
+    make_error_reply,
+    make_protocol_error,
+    make_reply,
 )
 from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, add_listed, list_page
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 from uraniborg.kernel.request_ids import identify_error
 
-_SHOWN: Final = 100
+_MOST_NAMED: Final = 100
 
 _REQUESTS_OF: Final[dict[str, tuple[type, ...]]] = {
     "tools": (types.ListToolsRequest, types.CallToolRequest),
@@ -108,7 +108,7 @@ class Server(FastMCP[Any]):
         self._listings: list[Listing] = []
         self._paged_listing: PagedListing | None = None
         if prompts:
-            self._offer("prompts")
+            self._offer_capability("prompts")
 
     @property
     def protocol(self) -> Protocol:
@@ -170,9 +170,9 @@ class Server(FastMCP[Any]):
             structured_output=False,
         )
         registered.parameters = arguments.schema
-        registered.fn_metadata.output_schema = _output_schema(name, output) if output else None
+        registered.fn_metadata.output_schema = _make_output_schema(name, output) if output else None
         self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed)
-        self._offer("tools")
+        self._offer_capability("tools")
 
     def register_resource(
         self, function: AsyncFunction, uri: str, *, name: str, title: str, description: str, mime_type: str
@@ -190,7 +190,7 @@ class Server(FastMCP[Any]):
         else:
             self.resource(uri, name=name, title=title, description=description, mime_type=mime_type)(function)
         self._known_resources.append(_Resource(template, function, Arguments(function, name), mime_type))
-        self._offer("resources")
+        self._offer_capability("resources")
 
     def register_listing(self, function: Listing) -> None:
         """Add the resources that `function` returns to the registered ones each time they are listed.
@@ -198,7 +198,7 @@ class Server(FastMCP[Any]):
         A URI that is listed already is skipped. If `function` fails, its resources are left out and the error logged.
         """
         self._listings.append(function)
-        self._offer("resources")
+        self._offer_capability("resources")
 
     def register_paged_listing(self, function: PagedListing) -> None:
         """Add the pages of `function` to the registered resources: the first page with them, the others alone.
@@ -209,7 +209,7 @@ class Server(FastMCP[Any]):
         if self._paged_listing is not None:
             raise TypeError("There is a paged listing already.")
         self._paged_listing = function
-        self._offer("resources")
+        self._offer_capability("resources")
 
     async def list_resources(self) -> list[types.Resource]:
         """Return the registered resources without templates, and the resources that functions list."""
@@ -217,7 +217,7 @@ class Server(FastMCP[Any]):
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool and return its CallToolResult. Never raises: failures are results too."""
-        with progress_of_this_call(), cancellation_of_this_call():
+        with enable_progress(), enable_cancellation():
             return (await self.reply_to(name, arguments)).result()
 
     async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
@@ -226,44 +226,46 @@ class Server(FastMCP[Any]):
             called = self._find_tool(name)
             value = await called.function(**called.arguments.accept(arguments))
             if isinstance(value, ErrorReply):
-                return _error_reply(value.value, structured=called.structured)
-            return success(value, structured=called.structured)
+                return _make_failed_reply(value.value, structured=called.structured)
+            return make_reply(value, structured=called.structured)
         except BaseException as exc:
-            if ends_the_call(exc):
+            if is_end_of_call(exc):
                 raise
-            return self.refuse_call(name, arguments, noted(exc, during=f"tool {name[:80]}"))
+            return self.refuse_call(name, arguments, log_unexpected(exc, during=f"tool {name[:80]}"))
 
     def refuse_call(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
         """Return the reply of a tool that failed with `error`; `arguments` may be wrong."""
         called = self._known_tools.get(name)
         if called is None:
-            error = self._unknown_tool(name)
-            return failure(error) if self._failed is None else _error_reply(self._failed(error, arguments))
+            error = self._make_unknown_tool_error(name)
+            return (
+                make_error_reply(error) if self._failed is None else _make_failed_reply(self._failed(error, arguments))
+            )
         for argument in called.about:
             if isinstance(value := arguments.get(argument), str):
-                error.ids.setdefault(argument, value[:_SHOWN])
+                error.ids.setdefault(argument, value[:_MOST_NAMED])
         if called.failed is None:
-            return failure(error)
-        return _error_reply(called.failed(error, arguments), structured=called.structured)
+            return make_error_reply(error)
+        return _make_failed_reply(called.failed(error, arguments), structured=called.structured)
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
         """Read a resource. Raise the SDK's protocol error, with the error body as its data, and nothing else."""
         try:
             found, values = self._find_resource(str(uri))
             value = await found.function(**found.arguments.accept(values))
-            content = value if isinstance(value, bytes) else as_text(value)
+            content = value if isinstance(value, bytes) else encode_text(value)
             return [ReadResourceContents(content=content, mime_type=found.mime_type)]
         except BaseException as exc:
-            if ends_the_call(exc):
+            if is_end_of_call(exc):
                 raise
-            raise protocol_error(noted(exc, during="reading a resource")) from exc
+            raise make_protocol_error(log_unexpected(exc, during="reading a resource")) from exc
 
     def _find_tool(self, name: str) -> _Tool:
         if known := self._known_tools.get(name):
             return known
-        raise self._unknown_tool(name)
+        raise self._make_unknown_tool_error(name)
 
-    def _unknown_tool(self, name: str) -> UnknownTool:
+    def _make_unknown_tool_error(self, name: str) -> UnknownTool:
         offered = list(self._known_tools)
         return UnknownTool(
             f"There is no tool '{printable(name[:80])}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
@@ -293,7 +295,7 @@ class Server(FastMCP[Any]):
         resources, following = await list_page(registered, self._paged_listing, cursor)
         return types.ServerResult(types.ListResourcesResult(resources=resources, nextCursor=following))
 
-    def _offer(self, capability: str) -> None:
+    def _offer_capability(self, capability: str) -> None:
         for kind in _REQUESTS_OF[capability]:
             self._mcp_server.request_handlers[kind] = self._not_offered[kind]
 
@@ -328,10 +330,10 @@ def make_server(
     )
 
 
-def _error_reply(value: Any, *, structured: bool = True) -> Reply:
-    """Return the reply of a tool that failed and describes the failure itself. Raise as `success` does."""
+def _make_failed_reply(value: Any, *, structured: bool = True) -> Reply:
+    """Return the reply of a tool that failed and describes the failure itself. Raise as `make_reply` does."""
     identified = identify_error(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
-    return success(identified, structured=structured)._replace(is_error=True)
+    return make_reply(identified, structured=structured)._replace(is_error=True)
 
 
 def _check_function(function: Callable[..., Awaitable[Any]], description: str) -> None:
@@ -341,7 +343,7 @@ def _check_function(function: Callable[..., Awaitable[Any]], description: str) -
         raise TypeError(f"{function.__name__} needs a docstring: agents choose tools by it.")
 
 
-def _output_schema(name: str, output: Any) -> dict[str, Any]:
+def _make_output_schema(name: str, output: Any) -> dict[str, Any]:
     schema = TypeAdapter(output).json_schema(mode="serialization")
     if schema.get("type") != "object":
         raise TypeError(f"The output of {name} must be an object, not {schema.get('type')}.")

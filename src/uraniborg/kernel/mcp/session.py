@@ -62,7 +62,7 @@ class ClientConnection:
 _current: ContextVar[ClientConnection | None] = ContextVar("MCP connection", default=None)
 
 
-def current_connection() -> ClientConnection | None:
+def get_current_connection() -> ClientConnection | None:
     """Return the connection of the request being handled; None without sessions."""
     return _current.get()
 
@@ -92,14 +92,14 @@ class Heartbeat:
             await self._send(message)
         self._sent_at = asyncio.get_running_loop().time()
         if message["type"] == "http.response.start" and _is_event_stream(message):
-            self._beating = asyncio.create_task(self._beat())
+            self._beating = asyncio.create_task(self._send_comments())
 
     def stop(self) -> None:
         """Send no more comments."""
         if self._beating is not None:
             self._beating.cancel()
 
-    async def _beat(self) -> None:
+    async def _send_comments(self) -> None:
         clock = asyncio.get_running_loop().time
         with suppress(OSError):
             while True:
@@ -178,11 +178,11 @@ class Session(ClientConnection):
 
         try:
             if scope["method"] == "GET":
-                await self._stream(scope, receive, send)
+                await self._open_stream(scope, receive, send)
             elif request_id is None:
                 await self.transport.handle_request(scope, receive, send_unless_ended)
             else:
-                await self._call(str(request_id), scope, receive, send_unless_ended)
+                await self._call_once(str(request_id), scope, receive, send_unless_ended)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             # A session that is ended during a request fails in the same way, which is not an error.
             if not self.transport.is_terminated:
@@ -198,7 +198,7 @@ class Session(ClientConnection):
         self._noted.discard(str(request_id))
         self._unanswered.pop(str(request_id), None)
 
-    async def _call(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _call_once(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, unless another with its id has no answer yet.
 
         The transport would send both replies to the second of two requests with the same id, and none to the first,
@@ -211,13 +211,13 @@ class Session(ClientConnection):
         try:
             while (earlier := self._in_transport.get(request_id)) is not None:
                 await earlier.wait()
-            await self._pass_on(request_id, scope, receive, send)
+            await self._pass_to_transport(request_id, scope, receive, send)
         finally:
             # A request that the transport refused is never answered.
             if self._unanswered.get(request_id) is this and request_id not in self._noted:
                 del self._unanswered[request_id]
 
-    async def _pass_on(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass_to_transport(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         finished = self._in_transport[request_id] = anyio.Event()
         try:
             await self.transport.handle_request(scope, receive, send)
@@ -225,7 +225,7 @@ class Session(ClientConnection):
             del self._in_transport[request_id]
             finished.set()
 
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _open_stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raise StreamAlreadyOpen. The transport itself notices an open stream only after its first event."""
         if self._streaming:
             raise StreamAlreadyOpen
@@ -233,11 +233,11 @@ class Session(ClientConnection):
         del MutableHeaders(scope=scope)["last-event-id"]
         self._streaming = True
         try:
-            await self.transport.handle_request(scope, receive, self._announcing(send))
+            await self.transport.handle_request(scope, receive, self._announce_listening(send))
         finally:
             self._streaming = False
 
-    def _announcing(self, send: Send) -> Send:
+    def _announce_listening(self, send: Send) -> Send:
         async def announce(message: Message) -> None:
             await send(message)
             if message["type"] == "http.response.start" and message["status"] == 200 and self.when_listening:

@@ -42,10 +42,10 @@ def run_stdio(
     `grace` seconds; a second signal does not wait for it. `interrupted` is awaited before that, only if a signal ends
     the process: calls whose client has left are completed. Call this function from the main thread.
     """
-    asyncio.run(_serve(protocol, Client(), cleanup, interrupted, grace, patience))
+    asyncio.run(_serve_client(protocol, Client(), cleanup, interrupted, grace, patience))
 
 
-async def _serve(
+async def _serve_client(
     protocol: Protocol,
     client: Client,
     cleanup: Cleanup | None,
@@ -53,7 +53,7 @@ async def _serve(
     grace: float,
     patience: float,
 ) -> None:
-    exit_code = _exit_code_of_first_signal(None if cleanup is None and interrupted is None else grace)
+    exit_code = _watch_signals(None if cleanup is None and interrupted is None else grace)
     exchange = Exchange(protocol, client, patience)
     session = asyncio.create_task(exchange.run())
     over = asyncio.create_task(exchange.over.wait())
@@ -105,7 +105,7 @@ async def _end_tasks(client: Client, grace: float) -> None:
         os._exit(0)
 
 
-def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
+def _watch_signals(grace: float | None) -> asyncio.Future[int]:
     """Return a future exit code, set after SIGINT or SIGTERM; the process ends at most `grace` seconds later.
 
     A thread reads the numbers of signals from the wakeup descriptor of the interpreter. The loop may be busy with a
@@ -114,24 +114,24 @@ def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
     """
     loop = asyncio.get_running_loop()
     exit_code: asyncio.Future[int] = loop.create_future()
-    numbers, told = os.pipe()
-    os.set_blocking(told, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
 
     def watch() -> None:
-        while (number := os.read(numbers, 1)[0]) not in ENDING:
+        while (number := os.read(read_end, 1)[0]) not in ENDING:
             pass
         if grace is not None:
             with suppress(RuntimeError):  # the loop is closed already
                 loop.call_soon_threadsafe(exit_code.set_result, 128 + number)
-            select.select([numbers], [], [], grace)
+            select.select([read_end], [], [], grace)
         os._exit(128 + number)
 
     threading.Thread(target=watch, name="signals", daemon=True).start()
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     for ending in ENDING:
-        signal.signal(ending, _leave_it_to_the_thread)
+        signal.signal(ending, _ignore_signal)
     return exit_code
 
 
-def _leave_it_to_the_thread(_number: int, _frame: FrameType | None) -> None:
+def _ignore_signal(_number: int, _frame: FrameType | None) -> None:
     """Do nothing, in place of the default action of the signal."""

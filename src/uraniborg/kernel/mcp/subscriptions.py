@@ -14,9 +14,9 @@ from pydantic import AnyUrl
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.replies import protocol_error
+from uraniborg.kernel.mcp.replies import make_protocol_error
 from uraniborg.kernel.mcp.server import Server
-from uraniborg.kernel.mcp.session import ClientConnection, current_connection
+from uraniborg.kernel.mcp.session import ClientConnection, get_current_connection
 
 PACE_S: Final = 0.1
 """The time between two notifications of the same resource to the same session."""
@@ -34,12 +34,12 @@ class Subscriber:
         self._connection = connection
         self._session = session
         self._changed: dict[str, None] = {}
-        self._telling: asyncio.Task[None] | None = None
-        connection.when_listening = self._tell
+        self._notifying: asyncio.Task[None] | None = None
+        connection.when_listening = self._start_notifying
 
     def updated(self, uri: str) -> None:
         self._changed[uri] = None
-        self._tell()
+        self._start_notifying()
 
     def forget(self, uri: str) -> None:
         self.uris.discard(uri)
@@ -47,35 +47,35 @@ class Subscriber:
 
     def close(self) -> None:
         self._connection.when_listening = None
-        if self._telling is not None:
-            self._telling.cancel()
+        if self._notifying is not None:
+            self._notifying.cancel()
 
-    def _tell(self) -> None:
-        if self._telling is None and self._changed and self._connection.listening:
+    def _start_notifying(self) -> None:
+        if self._notifying is None and self._changed and self._connection.listening:
             # A new context: the task would keep the context of the caller alive.
-            self._telling = asyncio.create_task(self._tell_all(), context=Context())
+            self._notifying = asyncio.create_task(self._notify_until_done(), context=Context())
 
-    async def _tell_all(self) -> None:
+    async def _notify_until_done(self) -> None:
         try:
             while self._changed and self._connection.listening:
-                await self._tell_each_once()
+                await self._notify_each_once()
                 await asyncio.sleep(PACE_S)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return  # the session is about to end
         except Exception as exc:
             _log.exception("a client could not be notified of a change", exc=exc)
         finally:
-            self._telling = None
+            self._notifying = None
 
-    async def _tell_each_once(self) -> None:
+    async def _notify_each_once(self) -> None:
         for uri in list(self._changed):
-            if not await self._has_room():
+            if not await self._wait_for_room():
                 return
             if uri in self._changed:
                 del self._changed[uri]
                 await self._session.send_resource_updated(AnyUrl(uri))
 
-    async def _has_room(self) -> bool:
+    async def _wait_for_room(self) -> bool:
         """Wait until the stream can take a message; return False if the client stops listening."""
         wait = _SHORTEST_WAIT_S
         while not self._connection.has_room:
@@ -124,30 +124,30 @@ class Subscriptions:
         """
         if not self._of_uri:
             return
-        spelled = uri if uri in self._of_uri else _spelled(uri)
+        spelled = uri if uri in self._of_uri else _normalise_uri(uri)
         for subscriber in self._of_uri.get(spelled, ()):
             subscriber.updated(spelled)
 
     async def _subscribe(self, request: SubscribeRequest) -> ServerResult:
         uri = str(request.params.uri)
-        await self._check(uri)
-        subscriber = self._subscriber_asking()
+        await self._check_readable(uri)
+        subscriber = self._get_subscriber()
         if uri not in subscriber.uris and len(subscriber.uris) >= self._most:
             error = TooManySubscriptions(
                 f"This session has {self._most:,} subscriptions already.",
                 hint="Unsubscribe from a resource that is no longer of interest.",
                 limit=self._most,
             )
-            raise protocol_error(error)
+            raise make_protocol_error(error)
         subscriber.uris.add(uri)
         self._of_uri.setdefault(uri, set()).add(subscriber)
         return ServerResult(EmptyResult())
 
     async def _unsubscribe(self, request: UnsubscribeRequest) -> ServerResult:
-        self._end(self._subscriber_asking(), str(request.params.uri))
+        self._end_subscription(self._get_subscriber(), str(request.params.uri))
         return ServerResult(EmptyResult())
 
-    async def _check(self, uri: str) -> None:
+    async def _check_readable(self, uri: str) -> None:
         """Raise the error of reading `uri`, unless it is listed: then it exists, and may be readable later."""
         try:
             await self._server.read_resource(uri)
@@ -155,22 +155,22 @@ class Subscriptions:
             if uri not in {str(listed.uri) for listed in await self._server.list_resources()}:
                 raise
 
-    def _subscriber_asking(self) -> Subscriber:
-        connection = current_connection()
+    def _get_subscriber(self) -> Subscriber:
+        connection = get_current_connection()
         # Without a connection the method is not offered.
         assert connection is not None
         if connection not in self._subscribers:
             self._subscribers[connection] = Subscriber(connection, request_ctx.get().session)
-            connection.when_over(lambda: self._forget(connection))
+            connection.when_over(lambda: self._forget_connection(connection))
         return self._subscribers[connection]
 
-    def _forget(self, connection: ClientConnection) -> None:
+    def _forget_connection(self, connection: ClientConnection) -> None:
         subscriber = self._subscribers.pop(connection)
         for uri in list(subscriber.uris):
-            self._end(subscriber, uri)
+            self._end_subscription(subscriber, uri)
         subscriber.close()
 
-    def _end(self, subscriber: Subscriber, uri: str) -> None:
+    def _end_subscription(self, subscriber: Subscriber, uri: str) -> None:
         if uri in subscriber.uris:
             subscriber.forget(uri)
             self._of_uri[uri].discard(subscriber)
@@ -179,7 +179,7 @@ class Subscriptions:
 
 
 @lru_cache(maxsize=1_024)
-def _spelled(uri: str) -> str:
+def _normalise_uri(uri: str) -> str:
     """Return `uri` in the spelling that it has after the protocol has parsed it."""
     try:
         return str(AnyUrl(uri))

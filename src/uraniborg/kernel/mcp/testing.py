@@ -41,7 +41,7 @@ OnUpdated = Callable[[str], object]
 @asynccontextmanager
 async def connected(server: Server, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of `server`, in memory."""
-    async with create_connected_server_and_client_session(server, message_handler=_telling(on_updated)) as client:
+    async with create_connected_server_and_client_session(server, message_handler=_make_handler(on_updated)) as client:
         yield client
 
 
@@ -59,7 +59,7 @@ async def stdio_client_for(
     parameters = StdioServerParameters(command=command, args=list(args), env=dict(env or {}), cwd=cwd)
     async with (
         stdio_client(parameters, errlog=stderr or sys.stderr) as (read, write),
-        ClientSession(read, write, message_handler=_telling(on_updated)) as client,
+        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
     ):
         await client.initialize()
         yield client
@@ -70,13 +70,13 @@ async def http_client_for(url: str, *, on_updated: OnUpdated | None = None) -> A
     """Yield an initialized client of the MCP endpoint at `url`."""
     async with (
         streamable_http_client(url) as (read, write, _),
-        ClientSession(read, write, message_handler=_telling(on_updated)) as client,
+        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
     ):
         await client.initialize()
         yield client
 
 
-def _telling(on_updated: OnUpdated | None) -> MessageHandlerFnT:
+def _make_handler(on_updated: OnUpdated | None) -> MessageHandlerFnT:
     async def handle(message: Any) -> None:
         notification = message.root if isinstance(message, ServerNotification) else None
         if on_updated and isinstance(notification, ResourceUpdatedNotification):

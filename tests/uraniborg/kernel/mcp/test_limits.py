@@ -13,7 +13,7 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import client as client_module
 from uraniborg.kernel.mcp import stateful_app, stateless_app, subscriptions
 from uraniborg.kernel.mcp.client import RemoteServer, Tail
-from uraniborg.kernel.mcp.replies import error_body
+from uraniborg.kernel.mcp.replies import make_error_body
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 
@@ -35,7 +35,7 @@ async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_r
         asked.append(request.params.cursor)
         return SimpleNamespace(tools=[], nextCursor=str(len(asked)))
 
-    monkeypatch.setattr(client_module.RemoteServer, "_ask", ask)
+    monkeypatch.setattr(client_module.RemoteServer, "_send_request", ask)
     connection = object.__new__(RemoteServer)
     assert await connection.list_tools() == []
     assert (len(asked), asked[-1]) == (1_000, "999")
@@ -43,7 +43,7 @@ async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_r
 
 def test_an_error_repeats_a_thousand_characters_three_hundred_of_an_item_and_twenty_items() -> None:
     error = InvalidInput("m" * 2_000, hint="h" * 1_000, words=["w" * 301] * 30, facts={f"n{n}": "v" for n in range(30)})
-    body = error_body(error)["error"]
+    body = make_error_body(error)["error"]
     assert body["message"] == "m" * 999 + "…"
     assert body["hint"] == "h" * 1_000
     assert body["words"] == ["w" * 299 + "…"] * 20
@@ -62,7 +62,7 @@ async def test_a_client_without_room_is_looked_at_after_a_millisecond_and_then_e
 
     monkeypatch.setattr(subscriptions.asyncio, "sleep", wait)
     made = Subscriber(cast("Any", connection), cast("ServerSession", None))
-    assert await made._has_room() is False
+    assert await made._wait_for_room() is False
     assert waits == [*(0.001 * 2**n for n in range(10)), 1.0, 1.0, 1.0, 1.0]
 
 
