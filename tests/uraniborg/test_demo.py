@@ -169,7 +169,7 @@ def test_the_demo_says_when_its_folder_cannot_be_written(uraniborg: Command, tmp
     assert json.loads(done.stdout)["error"]["hint"]
 
 
-def test_the_version_is_told_in_both_ways(uraniborg: Command) -> None:
+def test_the_version_is_printed_as_text_and_as_json(uraniborg: Command) -> None:
     number = json.loads(uraniborg("version", "--json").stdout)["version"]
     assert uraniborg("version").stdout == f"uraniborg {number}\n"
 

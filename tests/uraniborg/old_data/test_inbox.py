@@ -33,7 +33,7 @@ def test_everything_that_waits_is_listed(old: OldData) -> None:
         assert old.run("uraniborg", "inbox", one["id"])["payload"] == one["payload"]
 
 
-def test_decisions_keep_who_took_them_and_what_they_said(old: OldData) -> None:
+def test_decisions_keep_their_interface_and_their_note(old: OldData) -> None:
     session = old.ids["sessions"]["second_review"]
     marks = entry(old, f"{session}:1:result_review")
     assert (marks.state, marks.door) == ("decided", "agent")

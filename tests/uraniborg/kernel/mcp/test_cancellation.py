@@ -103,7 +103,7 @@ async def test_a_call_that_was_taken_back_says_nothing_of_the_next_one() -> None
         assert answer["result"]["structuredContent"] == {"result": [False, False, False]}
 
 
-async def test_a_task_of_the_call_is_told_the_same() -> None:
+async def test_a_task_of_the_call_gets_the_same_answer() -> None:
     server = make_server("tasks", version="1", instructions="")
     told: asyncio.Queue[bool] = asyncio.Queue()
     begun = asyncio.Event()

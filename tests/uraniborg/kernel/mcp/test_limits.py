@@ -17,7 +17,7 @@ from uraniborg.kernel.mcp.replies import make_error_body
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 
-async def test_of_what_a_process_says_the_last_five_lines_are_kept_and_no_more_than_4096_bytes() -> None:
+async def test_the_last_five_lines_of_a_process_are_kept_and_at_most_4096_bytes() -> None:
     tail = Tail()
     for number in range(2_000):
         tail.add(b"line %04d\n" % number)
@@ -26,7 +26,7 @@ async def test_of_what_a_process_says_the_last_five_lines_are_kept_and_no_more_t
     assert await tail.last() == "x" * 4_096
 
 
-async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_read(
+async def test_at_most_a_thousand_pages_of_a_list_of_tools_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str | None] = []
@@ -50,7 +50,7 @@ def test_an_error_repeats_a_thousand_characters_three_hundred_of_an_item_and_twe
     assert list(body["facts"]) == [f"n{n}" for n in range(20)]
 
 
-async def test_a_client_without_room_is_looked_at_after_a_millisecond_and_then_ever_less_often_up_to_once_a_second(
+async def test_a_full_stream_is_checked_after_a_millisecond_and_then_less_often_up_to_once_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits: list[float] = []

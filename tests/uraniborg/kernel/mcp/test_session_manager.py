@@ -160,7 +160,7 @@ ODD_BODIES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("body", "code"), ODD_BODIES)
-async def test_what_is_no_message_is_refused_and_the_session_goes_on(
+async def test_a_value_that_is_not_a_message_is_refused_and_the_session_continues(
     body: Any, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with client_of(stateful_app(sample_server())) as client:

@@ -186,7 +186,7 @@ async def test_what_is_not_json_is_a_parse_error(body: bytes) -> None:
         (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', None),
     ],
 )
-async def test_what_is_no_message_is_an_invalid_request(body: bytes, request_id: Any) -> None:
+async def test_a_value_that_is_not_a_message_is_an_invalid_request(body: bytes, request_id: Any) -> None:
     status, answered, error = await error_of(body)
     assert (status, answered, error["code"]) == (400, request_id, -32600)
     assert "sk-secret" not in json.dumps(error)

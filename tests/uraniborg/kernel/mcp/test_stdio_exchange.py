@@ -54,7 +54,7 @@ async def still_answers(wire: Wire) -> bool:
     ],
     ids=lambda value: repr(value)[:60],
 )
-async def test_a_line_that_is_not_a_request_gets_one_error_and_the_server_goes_on(
+async def test_a_line_that_is_not_a_request_gets_one_error_and_the_server_continues(
     line: str | bytes, request_id: object, code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
