@@ -84,7 +84,7 @@ class Waiter:
             self.went_on = time.monotonic()
 
 
-async def elsewhere(waiter: Waiter, other: OtherProcess) -> tuple[float, float]:
+async def decide_elsewhere(waiter: Waiter, other: OtherProcess) -> tuple[float, float]:
     """Seconds from before the decision, and from when it was on disk."""
     watching = asyncio.create_task(waiter.until_the_next_checkpoint())
     begun, written = await asyncio.to_thread(other.decide, waiter.entry_id, random.uniform(0, 0.05))
@@ -92,7 +92,7 @@ async def elsewhere(waiter: Waiter, other: OtherProcess) -> tuple[float, float]:
     return waiter.went_on - begun, waiter.went_on - written
 
 
-async def here(waiter: Waiter, manager: SessionManager, session_id: str) -> float:
+async def decide_here(waiter: Waiter, manager: SessionManager, session_id: str) -> float:
     watching = asyncio.create_task(waiter.until_the_next_checkpoint())
     await asyncio.sleep(random.uniform(0, 0.05))
     begun = time.monotonic()
@@ -101,7 +101,7 @@ async def here(waiter: Waiter, manager: SessionManager, session_id: str) -> floa
     return waiter.went_on - begun
 
 
-async def measured(folder: Path) -> tuple[list[tuple[float, float]], list[float]]:
+async def measure_delays(folder: Path) -> tuple[list[tuple[float, float]], list[float]]:
     manager = SessionManager(store=SessionFiles(folder / "sessions"), inbox=Inbox(folder / "inbox.db"))
     other = OtherProcess(folder / "inbox.db")
     config = AppConfig(max_rounds=ROUNDS)
@@ -118,9 +118,9 @@ async def measured(folder: Path) -> tuple[list[tuple[float, float]], list[float]
             if number == WARM_UP:
                 from_elsewhere, from_here = [], []
             if number % PEER_EVERY:
-                from_elsewhere.append(await elsewhere(Waiter(session), other))
+                from_elsewhere.append(await decide_elsewhere(Waiter(session), other))
             else:
-                from_here.append(await here(Waiter(session), manager, session_id))
+                from_here.append(await decide_here(Waiter(session), manager, session_id))
             if len(from_elsewhere) == DECISIONS:
                 break
     finally:
@@ -133,7 +133,7 @@ def p95(seconds: list[float]) -> float:
     return sorted(seconds)[int(len(seconds) * 0.95)]
 
 
-def shown(name: str, seconds: list[float]) -> str:
+def format_line(name: str, seconds: list[float]) -> str:
     p50 = statistics.median(seconds)
     figures = f"p50 {p50 * 1000:5.1f} ms  p95 {p95(seconds) * 1000:5.1f} ms  worst {max(seconds) * 1000:5.1f} ms"
     return f"  {name:<34} {figures}"
@@ -142,14 +142,14 @@ def shown(name: str, seconds: list[float]) -> str:
 def main() -> None:
     random.seed(7)
     with tempfile.TemporaryDirectory() as folder:
-        from_elsewhere, from_here = asyncio.run(measured(Path(folder)))
+        from_elsewhere, from_here = asyncio.run(measure_delays(Path(folder)))
     whole = [total for total, _ in from_elsewhere]
     print(
         f"{len(whole)} decisions in another process, {len(from_here)} in the waiting one, while {WAITING} sessions wait"
     )
-    print(shown("in the waiting process itself", from_here))
-    print(shown("in another process", whole))
-    print(shown("the same, from when it was on disk", [after for _, after in from_elsewhere]))
+    print(format_line("in the waiting process itself", from_here))
+    print(format_line("in another process", whole))
+    print(format_line("the same, from when it was on disk", [after for _, after in from_elsewhere]))
     ratio = statistics.median(whole) / statistics.median(from_here)
     record_ratio("another process to the waiting one", ratio)
     record_ratio("p95 to 200 ms", p95(whole) / 0.2)

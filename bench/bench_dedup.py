@@ -32,15 +32,15 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def read_pairs(path: Path) -> Pairs:
     _, *rows = path.read_text(encoding="utf-8").splitlines()
-    return {in_order(*row.split("\t")) for row in rows}
+    return {order_pair(*row.split("\t")) for row in rows}
 
 
-def in_order(one: str, other: str) -> tuple[str, str]:
+def order_pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 
 
-def dblp_acm(folder: Path) -> tuple[list[RawPaper], Pairs]:
-    """The records of both sources, and the pairs across them that are one paper."""
+def read_dblp_acm(folder: Path) -> tuple[list[RawPaper], Pairs]:
+    """Return the records of both sources, and the pairs of records of one paper."""
     papers = [
         RawPaper(
             title=row["title"] or "",
@@ -56,7 +56,7 @@ def dblp_acm(folder: Path) -> tuple[list[RawPaper], Pairs]:
     return papers, read_pairs(folder / "dblp_acm.matches.tsv")
 
 
-def cora(folder: Path) -> tuple[list[RawPaper], Pairs]:
+def read_cora(folder: Path) -> tuple[list[RawPaper], Pairs]:
     """Citations as people typed them: one text for all authors, years such as "(1995)." and titles with debris."""
     papers = [
         RawPaper(
@@ -74,33 +74,33 @@ def cora(folder: Path) -> tuple[list[RawPaper], Pairs]:
     return papers, read_pairs(folder / "cora.matches.tsv")
 
 
-def found_pairs(papers: Iterable[RawPaper], *, across_sources: bool) -> Pairs:
+def find_pairs(papers: Iterable[RawPaper], *, across_sources: bool) -> Pairs:
     """Every two records that ended in one paper."""
     return {
-        in_order(one.record_id, other.record_id)
+        order_pair(one.record_id, other.record_id)
         for paper in papers
         for one, other in combinations(paper.records, 2)
         if not across_sources or one.source != other.source
     }
 
 
-def exact_pairs(papers: Iterable[RawPaper]) -> Pairs:
-    """The baseline: one paper where the titles are equal but for case and punctuation."""
+def find_exact_pairs(papers: Iterable[RawPaper]) -> Pairs:
+    """Return the pairs of the baseline: titles that are equal except for case and punctuation."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for paper in papers:
         groups["".join(re.findall(r"\w+", paper.title.lower()))].append(paper.records[0].record_id)
-    return {in_order(one, other) for group in groups.values() for one, other in combinations(group, 2)}
+    return {order_pair(one, other) for group in groups.values() for one, other in combinations(group, 2)}
 
 
-def f1(found: Pairs, true: Pairs) -> float:
+def compute_f1(found: Pairs, true: Pairs) -> float:
     return 2 * len(found & true) / (len(found) + len(true))
 
 
-def made_up_papers(count: int) -> list[RawPaper]:
+def make_papers(count: int) -> list[RawPaper]:
     """Papers of which a tenth are near duplicates, from real titles where the corpus is at hand."""
     chance = random.Random(7)
     known = list(corpus(count - count // 10) or invented(count - count // 10, chance))
-    papers = [*known, *(near_duplicate(chance.choice(known), chance) for _ in range(count - len(known)))]
+    papers = [*known, *(make_near_duplicate(chance.choice(known), chance) for _ in range(count - len(known)))]
     chance.shuffle(papers)
     return papers
 
@@ -110,7 +110,7 @@ def corpus(count: int) -> list[RawPaper]:
     rows = [row for path in files for row in read_lines(path)]
     random.Random(7).shuffle(rows)
     return [
-        made_up_paper(f"{number}", row["title"], row["authors"], row["year"], row.get("doi"))
+        make_paper(f"{number}", row["title"], row["authors"], row["year"], row.get("doi"))
         for number, row in enumerate(rows[:count])
     ]
 
@@ -120,7 +120,7 @@ def invented(count: int, chance: random.Random) -> list[RawPaper]:
     # Words are as unequally frequent as in real titles.
     weights = [1 / rank for rank in range(1, len(words) + 1)]
     return [
-        made_up_paper(
+        make_paper(
             f"{number}",
             " ".join(chance.choices(words, weights, k=chance.randint(5, 12))).capitalize(),
             [f"{chance.choice(words).title()} {chance.choice(words).title()}" for _ in range(chance.randint(1, 5))],
@@ -131,7 +131,7 @@ def invented(count: int, chance: random.Random) -> list[RawPaper]:
     ]
 
 
-def made_up_paper(record_id: str, title: str, names: list[str], year: int, doi: str | None) -> RawPaper:
+def make_paper(record_id: str, title: str, names: list[str], year: int, doi: str | None) -> RawPaper:
     return RawPaper(
         title=title,
         authors=[Author(name=name) for name in names],
@@ -143,8 +143,8 @@ def made_up_paper(record_id: str, title: str, names: list[str], year: int, doi: 
     )
 
 
-def near_duplicate(paper: RawPaper, chance: random.Random) -> RawPaper:
-    """The same paper as another source might give it: letters swapped or shouted, initials, no DOI."""
+def make_near_duplicate(paper: RawPaper, chance: random.Random) -> RawPaper:
+    """Return the paper as another source might: letters swapped or in capitals, initials, no DOI."""
     title = paper.title
     if len(title) > 4 and chance.random() < 0.5:
         place = chance.randrange(1, len(title) - 2)
@@ -174,15 +174,15 @@ def report_quality() -> None:
     if not folder.is_dir():
         print("DBLP-ACM and Cora: skipped, the shared data folder is not beside this checkout")
         return
-    papers, true = dblp_acm(folder)
-    found = found_pairs(merge_duplicates(papers), across_sources=True)
-    print(f"DBLP-ACM pairwise F1 {f1(found, true):.4f}  (target >= 0.97)")
-    record_ratio("DBLP-ACM pairwise F1", f1(found, true))
-    papers, true = cora(folder)
-    found = found_pairs(merge_duplicates(papers), across_sources=False)
-    exact = f1(exact_pairs(papers), true)
-    record_ratio("Cora pairwise F1", f1(found, true))
-    print(f"Cora     pairwise F1 {f1(found, true):.4f}  (target >= 0.82; exact matching gives {exact:.4f})")
+    papers, true = read_dblp_acm(folder)
+    found = find_pairs(merge_duplicates(papers), across_sources=True)
+    print(f"DBLP-ACM pairwise F1 {compute_f1(found, true):.4f}  (target >= 0.97)")
+    record_ratio("DBLP-ACM pairwise F1", compute_f1(found, true))
+    papers, true = read_cora(folder)
+    found = find_pairs(merge_duplicates(papers), across_sources=False)
+    exact = compute_f1(find_exact_pairs(papers), true)
+    record_ratio("Cora pairwise F1", compute_f1(found, true))
+    print(f"Cora     pairwise F1 {compute_f1(found, true):.4f}  (target >= 0.82; exact matching gives {exact:.4f})")
 
 
 def report_speed(papers: list[RawPaper], sampled_rows: int = 40) -> None:
@@ -209,7 +209,7 @@ def report_speed(papers: list[RawPaper], sampled_rows: int = 40) -> None:
 def report_growth(sizes: tuple[int, ...] = (1_000, 10_000, 100_000)) -> None:
     times: dict[int, float] = {}
     for size in sizes:
-        papers = made_up_papers(size)
+        papers = make_papers(size)
         gc.collect()
         times[size] = seconds(lambda papers=papers: merge_duplicates(papers)) / size
         growth = times[size] / times[sizes[0]]
@@ -219,7 +219,7 @@ def report_growth(sizes: tuple[int, ...] = (1_000, 10_000, 100_000)) -> None:
 
 def main() -> None:
     report_quality()
-    report_speed(made_up_papers(10_000))
+    report_speed(make_papers(10_000))
     print("growth (linear is 1.00x):")
     report_growth()
 

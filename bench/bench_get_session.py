@@ -1,6 +1,6 @@
 """What a `get_session` call costs the server over stdio, against a trivial tool on a bare FastMCP server.
 
-A bare server logs a line for every request; the stricter peer, to which the ratios are, is one told not to.
+A bare server logs a line for every request; the ratios are relative to a stricter peer without this log.
 """
 
 import json
@@ -33,13 +33,13 @@ def main() -> None:
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory())
 
-        def started(command: list[str]) -> StdioServer:
+        def start_server(command: list[str]) -> StdioServer:
             server = StdioServer(command, home, REPLAY)
             stack.callback(server.end)
             server.initialize()
             return server
 
-        quiet, bare, ours, other = started(QUIET), started(PEER), started(OURS), started(OURS)
+        quiet, bare, ours, other = start_server(QUIET), start_server(PEER), start_server(OURS), start_server(OURS)
         proposed, reviewed, complete = (
             json.loads(ours.call("search_papers", {"query": QUERY}))["session_id"] for _ in range(3)
         )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ratios import record_ratio
-from shelves import CORPUS, corpus, need_data, workshop
+from shelves import CORPUS, corpus, make_temporary_folder, need_data
 
 PARTS: Final = (1, 4)
 """How many of the four parts of the corpus; what the peak grows by is what a paper costs."""
@@ -25,7 +25,7 @@ def main() -> None:
     seconds = 0.0
     for parts in PARTS:
         lines = subprocess.run(
-            [sys.executable, __file__, str(parts), str(workshop() / f"shelf{parts}")],
+            [sys.executable, __file__, str(parts), str(make_temporary_folder() / f"shelf{parts}")],
             capture_output=True,
             text=True,
             check=True,
@@ -37,7 +37,7 @@ def main() -> None:
     (few, low), (many, high) = sorted(peaks.items())
     print(f"  each paper more takes {(high - low) * 1e6 / (many - few):.0f} bytes of memory")
     started = time.perf_counter()
-    papers = _raw()
+    papers = _measure_raw_write()
     raw = time.perf_counter() - started
     rate = papers / raw
     record_ratio("ours to raw tantivy", seconds / raw)
@@ -53,13 +53,13 @@ def _build(parts: int, target: Path) -> None:
     print(report.entries, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def _raw() -> int:
+def _measure_raw_write() -> int:
     import tantivy
 
     builder = tantivy.SchemaBuilder()
     for name in ("title", "abstract"):
         builder.add_text_field(name, stored=True, tokenizer_name="en_stem")
-    folder = workshop() / "raw"
+    folder = make_temporary_folder() / "raw"
     folder.mkdir()
     index = tantivy.Index(builder.build(), path=str(folder))
     writer = index.writer(256_000_000, 2)

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from shelves import collection, corpus, need_data, p50, synthesised, timed, workshop
+from shelves import collection, corpus, make_temporary_folder, need_data, p50, timed, write_synthetic_corpus
 
 SIZES: Final = (10_000, 110_481, 1_000_000)
 MOST: Final = int(os.environ.get("BENCH_MOST", "1000000"))
@@ -26,8 +26,8 @@ def main() -> None:
     for size in SIZES:
         if size > MOST:
             continue
-        source = synthesised(size, workshop() / f"{size}.jsonl")
-        command = [sys.executable, __file__, str(source), str(workshop() / f"shelf{size}")]
+        source = write_synthetic_corpus(size, make_temporary_folder() / f"{size}.jsonl")
+        command = [sys.executable, __file__, str(source), str(make_temporary_folder() / f"shelf{size}")]
         answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         build, disk, opened, memory, word, pair, question, facet = map(float, answer.split())
         print(

@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from bench_mcp_http import CALLS, CONNECTIONS, ROUNDS, WARM_UP, HttpServer, cpu_per_call, serve
+from bench_mcp_http import CALLS, CONNECTIONS, ROUNDS, WARM_UP, HttpServer, measure_cpu_per_call, serve
 from ratios import record_ratio
-from shelves import CORPUS, need_data, workshop
+from shelves import CORPUS, make_temporary_folder, need_data
 
 from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
@@ -30,7 +30,7 @@ def sdk_app(shelf: Path) -> Any:
 
     @server.tool()
     async def get_paper_metadata(paper_id: str) -> dict[str, Any]:
-        """Looks up a paper."""
+        """Look up a paper."""
         return library.metadata(paper_id)
 
     return server.streamable_http_app()
@@ -66,7 +66,7 @@ def bare_app(shelf: Path) -> Any:
 
 def main() -> None:
     need_data()
-    shelf = workshop() / "http"
+    shelf = make_temporary_folder() / "http"
     build_shelf(CORPUS[:1], shelf)
     found = Library.open(shelf).live.current().connection().execute("SELECT paper_id FROM paper ORDER BY paper_id")
     ids = [paper_id for (paper_id,) in found]
@@ -79,7 +79,9 @@ def main() -> None:
         answers = {name: json.loads(server.call(CONNECTIONS)) for name, server in servers.items()}
         assert answers["ours"] == answers["bare"]
         assert answers["ours"]["result"]["structuredContent"] == answers["sdk"]["result"]["structuredContent"]
-        rounds = [{name: cpu_per_call(server) for name, server in servers.items()} for _ in range(WARM_UP + ROUNDS)]
+        rounds = [
+            {name: measure_cpu_per_call(server) for name, server in servers.items()} for _ in range(WARM_UP + ROUNDS)
+        ]
     rounds = rounds[WARM_UP:]
     print(f"  server CPU per call (median of {ROUNDS} times {CALLS} calls, alternating)")
     for name, title in NAMES.items():

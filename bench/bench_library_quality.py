@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from ratios import record_ratio
-from shelves import DATA, collection, corpus, corpus_shelf, need_data, workshop
+from shelves import DATA, build_corpus_shelf, collection, corpus, make_temporary_folder, need_data
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
@@ -32,22 +32,28 @@ def main() -> None:
     need_data()
     for name, target in TARGETS.items():
         documents, queries, judged = collection(name)
-        shelf = workshop() / name
+        shelf = make_temporary_folder() / name
         source = shelf.with_suffix(".jsonl")
         source.write_text("".join(json.dumps(document) + "\n" for document in documents))
         build_shelf([source], shelf)
         dropped = _dropped(name)
-        ours, plain = (_mean_ndcg(rank, queries, judged, dropped) for rank in (_tool(shelf), _bm25(documents)))
+        ours, plain = (
+            _compute_mean_ndcg(rank, queries, judged, dropped)
+            for rank in (_make_tool_ranker(shelf), _make_bm25_ranker(documents))
+        )
         print(f"  {name:<12} nDCG@10 {ours:.3f} (claim {target}); plain BM25 {plain:.3f}; {ours / plain:.2f}x")
         record_ratio(f"{name} nDCG@10 to plain BM25", ours / plain)
     _, queries, judged = collection("autoscholar_acl")
     papers = list(corpus())
-    ours, plain = (_mean_recall(rank, queries, judged) for rank in (_tool(corpus_shelf()[0]), _bm25(papers)))
+    ours, plain = (
+        _compute_mean_recall(rank, queries, judged)
+        for rank in (_make_tool_ranker(build_corpus_shelf()[0]), _make_bm25_ranker(papers))
+    )
     print(f"  {'acl':<12} Recall@100 {ours:.3f} (claim {RECALL_TARGET}); plain BM25 {plain:.3f}; {ours / plain:.2f}x")
     record_ratio("acl Recall@100 to plain BM25", ours / plain)
 
 
-def _tool(shelf: Path) -> Rank:
+def _make_tool_ranker(shelf: Path) -> Rank:
     """Ranks by calling the tool as a client would; ids are those of the collection."""
     library = Library.open(shelf)
     server = make_mcp_server(library, WorkerThreads(2, query_s=60, fetch_s=60))
@@ -61,7 +67,7 @@ def _tool(shelf: Path) -> Rank:
     return rank
 
 
-def _bm25(documents: list[dict[str, Any]]) -> Rank:
+def _make_bm25_ranker(documents: list[dict[str, Any]]) -> Rank:
     # Neither has types.
     bm25s: Any = import_module("bm25s")
     stemmer: Any = import_module("Stemmer").Stemmer("english")
@@ -77,7 +83,7 @@ def _bm25(documents: list[dict[str, Any]]) -> Rank:
     return rank
 
 
-def _mean_ndcg(
+def _compute_mean_ndcg(
     rank: Rank, queries: list[dict[str, Any]], judged: dict[str, dict[str, float]], dropped: dict[str, set[str]]
 ) -> float:
     scores: list[float] = []
@@ -87,12 +93,13 @@ def _mean_ndcg(
         if grades:
             found = [doc for doc in rank(query["text"], 20) if doc not in without][:10]
             scores.append(
-                _dcg([grades.get(doc, 0.0) for doc in found]) / _dcg(sorted(grades.values(), reverse=True)[:10])
+                _compute_dcg([grades.get(doc, 0.0) for doc in found])
+                / _compute_dcg(sorted(grades.values(), reverse=True)[:10])
             )
     return sum(scores) / len(scores)
 
 
-def _mean_recall(rank: Rank, queries: list[dict[str, Any]], judged: dict[str, dict[str, float]]) -> float:
+def _compute_mean_recall(rank: Rank, queries: list[dict[str, Any]], judged: dict[str, dict[str, float]]) -> float:
     shares: list[float] = []
     for query in queries:
         wanted = {doc for doc, grade in judged[query["id"]].items() if grade > 0}
@@ -101,7 +108,7 @@ def _mean_recall(rank: Rank, queries: list[dict[str, Any]], judged: dict[str, di
     return sum(shares) / len(shares)
 
 
-def _dcg(grades: list[float]) -> float:
+def _compute_dcg(grades: list[float]) -> float:
     return sum(grade / math.log2(place + 2) for place, grade in enumerate(grades))
 
 

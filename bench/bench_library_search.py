@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import tantivy
 from ratios import record_ratio
-from shelves import collection, corpus, corpus_shelf, need_data, p50, timed, workshop
+from shelves import build_corpus_shelf, collection, corpus, make_temporary_folder, need_data, p50, timed
 
 from paper_library.library import Library
 from uraniborg.kernel.words import STOP_WORDS, split_words
@@ -26,9 +26,9 @@ Search = Callable[[str], Any]
 
 def main() -> None:
     need_data()
-    library = Library.open(corpus_shelf()[0])
+    library = Library.open(build_corpus_shelf()[0])
     ours = library.search
-    raw, fts = _tantivy(), _fts5()
+    raw, fts = _make_tantivy_search(), _make_fts5_search()
     counted = Counter(word for paper in corpus() for word in set(split_words(f"{paper['title']} {paper['abstract']}")))
     common = [word for word, _ in counted.most_common(50)]
     content = [word for word, _ in counted.most_common(200) if word not in STOP_WORDS][:50]
@@ -44,7 +44,7 @@ def main() -> None:
         _compare(name, queries, ours, raw, fts if name != "questions" else None)
     print("  one facet over the whole result, against the search with snippets (p50):")
     for kind in KINDS:
-        ratio = _facet_ratio(library, kind, [*content, *pairs])
+        ratio = _measure_facet_ratio(library, kind, [*content, *pairs])
         print(f"    {kind:<12} {ratio:.2f}x")
 
 
@@ -66,8 +66,8 @@ def _compare(name: str, queries: list[str], ours: Search, raw: Search, fts: Sear
     print(line)
 
 
-def _facet_ratio(library: Library, kind: str, queries: list[str]) -> float:
-    """What counting adds to a search, as a multiple of the search."""
+def _measure_facet_ratio(library: Library, kind: str, queries: list[str]) -> float:
+    """Return the cost of counting facets as a multiple of the cost of the search."""
     plain: list[float] = []
     counting: list[float] = []
     for _ in range(ROUNDS):
@@ -78,7 +78,7 @@ def _facet_ratio(library: Library, kind: str, queries: list[str]) -> float:
     return max(p50(counting), 0.0) / p50(plain)
 
 
-def _tantivy() -> Search:
+def _make_tantivy_search() -> Search:
     """As its documentation has it: English stems, stored fields, snippets of the abstract."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("title", stored=True, tokenizer_name="en_stem")
@@ -86,7 +86,7 @@ def _tantivy() -> Search:
     builder.add_text_field("venue", stored=True, tokenizer_name="raw")
     builder.add_integer_field("year", stored=True)
     schema = builder.build()
-    folder = workshop() / "raw-tantivy"
+    folder = make_temporary_folder() / "raw-tantivy"
     folder.mkdir()
     index = tantivy.Index(schema, path=str(folder))
     writer = index.writer(256_000_000, 2)
@@ -111,8 +111,8 @@ def _tantivy() -> Search:
     return search
 
 
-def _fts5() -> Search:
-    database = sqlite3.connect(workshop() / "fts.db")
+def _make_fts5_search() -> Search:
+    database = sqlite3.connect(make_temporary_folder() / "fts.db")
     database.execute("CREATE TABLE paper (no INTEGER PRIMARY KEY, title, abstract, venue, year)")
     database.execute(
         "CREATE VIRTUAL TABLE fts USING fts5(title, abstract, content=paper, content_rowid=no, tokenize='porter')"

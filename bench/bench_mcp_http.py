@@ -49,7 +49,7 @@ def sdk_app() -> Any:
 
     @server.tool()
     async def get_record(record_id: str) -> dict[str, Any]:
-        """Looks up a record."""
+        """Look up a record."""
         return RECORDS[record_id]
 
     return server.streamable_http_app()
@@ -62,7 +62,7 @@ def our_app() -> Any:
 
     @tool(server, title="Get a record", read_only=True)
     async def get_record(record_id: str) -> dict[str, Any]:
-        """Looks up a record."""
+        """Look up a record."""
         return RECORDS[record_id]
 
     return stateless_app(server, origins=[LOOPBACK], hosts=[LOOPBACK])
@@ -156,7 +156,7 @@ class HttpServer:
         return body
 
     def cpu_seconds(self) -> float:
-        """What all threads of the server have used so far. The clock's number is the one clock_getcpuclockid gives."""
+        """Return the CPU time of all threads of the server. The clock's number is that of clock_getcpuclockid."""
         return time.clock_gettime((~self._process.pid << 3) | 2)
 
     def _request(self) -> bytes:
@@ -177,16 +177,16 @@ class HttpServer:
 def _read_answer(connection: socket.socket) -> bytes:
     received = b""
     while b"\r\n\r\n" not in received:
-        received += connection.recv(1 << 16) or _ended()
+        received += connection.recv(1 << 16) or _end_process()
     head, _, body = received.partition(b"\r\n\r\n")
     assert b" 200 " in head.splitlines()[0], received
     (length,) = (int(line[15:]) for line in head.splitlines() if line.lower().startswith(b"content-length:"))
     while len(body) < length:
-        body += connection.recv(1 << 16) or _ended()
+        body += connection.recv(1 << 16) or _end_process()
     return body
 
 
-def _ended() -> bytes:
+def _end_process() -> bytes:
     raise EOFError("the server closed the connection")
 
 
@@ -194,7 +194,7 @@ def get_record(number: int) -> dict[str, Any]:
     return {"name": "get_record", "arguments": {"record_id": f"p{number % len(RECORDS)}"}}
 
 
-def cpu_per_call(server: HttpServer) -> float:
+def measure_cpu_per_call(server: HttpServer) -> float:
     before = server.cpu_seconds()
     server.call(CALLS)
     return (server.cpu_seconds() - before) / CALLS
@@ -209,9 +209,9 @@ def main() -> None:
             assert answer["result"]["structuredContent"] == expected
             assert json.loads(answer["result"]["content"][0]["text"]) == expected
         assert answers["ours"] == answers["bare"] == answers["ready"]
-        rounds = [{name: cpu_per_call(server) for name, server in servers.items()} for _ in range(WARM_UP + ROUNDS)][
-            WARM_UP:
-        ]
+        rounds = [
+            {name: measure_cpu_per_call(server) for name, server in servers.items()} for _ in range(WARM_UP + ROUNDS)
+        ][WARM_UP:]
     print(f"server CPU per tools/call (median of {ROUNDS} times {CALLS} calls, alternating)")
     for name, (title, _) in APPS.items():
         cost = statistics.median(measured[name] for measured in rounds)

@@ -75,7 +75,7 @@ def report_transits(home: Home) -> None:
 
 
 def report_laplace_means(home: Home) -> None:
-    found = laplace_angles(home.ask("nbody", "t", "--days", str(4 * YEAR)))
+    found = compute_laplace_angles(home.ask("nbody", "t", "--days", str(4 * YEAR)))
     for letters, expected in LAPLACE.items():
         centre = found[letters]["centre"]
         apart = (centre - expected + 180) % 360 - 180
@@ -84,7 +84,7 @@ def report_laplace_means(home: Home) -> None:
         )
 
 
-def laplace_angles(reply: Any) -> dict[str, Any]:
+def compute_laplace_angles(reply: Any) -> dict[str, Any]:
     """Return the Laplace angles of a reply of `universe nbody`, by the letters of the planets."""
     return {"".join(body[-1] for body in one["bodies"]): one for one in reply["resonances"] if len(one["bodies"]) == 3}
 
@@ -94,7 +94,7 @@ def report_chain(home: Home, heavier: int, years: int) -> None:
     home.ask("new", "--from", "trappist-1", "--id", name)
     mass = home.ask("show", name)["stars"][H]["mass"]
     home.ask("send", name, json.dumps({"type": "updateStar", "id": H, "payload": {"mass": mass * heavier}}))
-    found = laplace_angles(home.ask("nbody", name, "--days", str(years * YEAR)))
+    found = compute_laplace_angles(home.ask("nbody", name, "--days", str(years * YEAR)))
     behaviours = [found[letters]["behaviour"] for letters in LAPLACE]
     swings = "/".join(
         f"{one['halfRange']:.0f}" if one.get("halfRange") else "-" for one in map(found.get, LAPLACE) if one

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from pflow_peer import alternating, chain, cpu_of, fan, markdown_chain, peer
+from pflow_peer import chain, cpu_of, fan, make_markdown_chain, measure_in_turns, peer
 from ratios import record_ratio
 
 from pflow.engine.engine import Engine
@@ -54,7 +54,7 @@ def main() -> None:
         folder = Path(name)
         home = folder / "ours"
         home.mkdir()
-        bare, logged, wide, long, longer = alternating(
+        bare, logged, wide, long, longer = measure_in_turns(
             ROUNDS,
             lambda: per_node(home, chain(100), log=False),
             lambda: per_node(home, chain(100), log=True),
@@ -71,10 +71,10 @@ def main() -> None:
         env = {**os.environ, "HOME": name, "PFLOW_HOME": str(home)}
         for nodes in (10, 100):
             (folder / f"chain{nodes}.json").write_text(json.dumps(chain(nodes)))
-            (folder / f"chain{nodes}.pflow.md").write_text(markdown_chain(nodes, shell=False))
+            (folder / f"chain{nodes}.pflow.md").write_text(make_markdown_chain(nodes, shell=False))
         if theirs is None:
             return
-        ours, others = alternating(
+        ours, others = measure_in_turns(
             ROUNDS,
             lambda: more_nodes([OURS, "run"], folder / "chain10.json", folder / "chain100.json", env),
             lambda: more_nodes([theirs], folder / "chain10.pflow.md", folder / "chain100.pflow.md", env),

@@ -73,7 +73,7 @@ def tool(number: int) -> dict[str, object]:
     }
 
 
-def furnish(home: Path) -> list[Path]:
+def write_components(home: Path) -> list[Path]:
     """Half of the components as tools of servers, half as the user's own; returns the files that declare them."""
     half = COMPONENTS // 2
     servers: dict[str, dict[str, list[object]]] = {}
@@ -103,7 +103,7 @@ def load_cold(home: Path) -> None:
     Registry(home).load()
 
 
-def fresh(home: Path, *, cold: bool) -> float:
+def make_registry(home: Path, *, cold: bool) -> float:
     if cold:
         (home / FILE).unlink(missing_ok=True)
     command = [sys.executable, "-c", FRESH, str(home)]
@@ -126,7 +126,7 @@ def time_loading(home: Path, files: list[Path]) -> None:
     print(f"warm: from the cache            {min(warm) * 1e3:7.2f} ms  {min(warm) / base:5.2f}x  (limit 5 ms)")
     record_ratio("cold to orjson.loads", min(cold) / base)
     record_ratio("warm to orjson.loads", min(warm) / base)
-    firsts = [min(fresh(home, cold=cold) for _ in range(FRESH_ROUNDS)) for cold in (True, False)]
+    firsts = [min(make_registry(home, cold=cold) for _ in range(FRESH_ROUNDS)) for cold in (True, False)]
     print(f"first load of a process, cold   {firsts[0] * 1e3:7.2f} ms  with what it imports  (limit 50 ms)")
     print(f"first load of a process, warm   {firsts[1] * 1e3:7.2f} ms")
 
@@ -158,7 +158,7 @@ def time_searching(home: Path) -> None:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        files = furnish(home)
+        files = write_components(home)
         problems = Registry(home).problems
         assert not problems, problems
         time_loading(home, files)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_server_start import StdioServer
-from pflow_peer import alternating, chain, cpu_of, markdown_chain, peer
+from pflow_peer import chain, cpu_of, make_markdown_chain, measure_in_turns, peer
 from ratios import record_ratio
 
 ROUNDS: Final = 7
@@ -62,9 +62,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="pflow-bench-") as name:
         folder = Path(name)
         env = {**os.environ, "HOME": name, "PFLOW_HOME": str(folder / "ours")}
-        env.pop("PYTHONDONTWRITEBYTECODE", None)  # else whoever was not compiled when installed is, at each start
+        env.pop("PYTHONDONTWRITEBYTECODE", None)  # otherwise modules without bytecode are compiled at each start
         (folder / "chain.json").write_text(json.dumps(chain(10, shell=True)))
-        (folder / "chain.pflow.md").write_text(markdown_chain(10, shell=True))
+        (folder / "chain.pflow.md").write_text(make_markdown_chain(10, shell=True))
         commands: dict[str, tuple[list[Any], list[Any], str]] = {
             "--version": ([OURS, "--version"], [theirs, "--version"], "6"),
             "ten shell nodes": ([OURS, "run", folder / "chain.json"], [theirs, folder / "chain.pflow.md"], "3"),
@@ -73,7 +73,7 @@ def main() -> None:
             measures = [partial(cpu_of, our, env, folder)]
             if theirs:
                 measures.append(partial(cpu_of, their, env, folder))
-            ours, *rest = alternating(ROUNDS, *measures)
+            ours, *rest = measure_in_turns(ROUNDS, *measures)
             compared = (
                 f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.1f}x less (claim {claim}x)" if rest else ""
             )
@@ -84,12 +84,12 @@ def main() -> None:
         servers: list[list[Any]] = [serve, bare, *([[theirs, "mcp", "serve"]] if theirs else [])]
         for what, tools, claim in (("initialize", False, " (claim 1.25x)"), ("its list of tools", True, "")):
             measures = [partial(cpu_until_answered, one, env, tools=tools) for one in servers]
-            ours, plain, *rest = alternating(ROUNDS, *measures)
+            ours, plain, *rest = measure_in_turns(ROUNDS, *measures)
             compared = f"; pflow-cli {rest[0] * 1000:.0f} ms: {rest[0] / ours:.2f}x less" if rest else ""
             ratio = f"{ours / plain:.2f}x of a bare server{claim}{compared}"
             print(f"  server to {what}: {ours * 1000:.0f} ms of processor time, {ratio}")
             record_ratio(f"server to {what}: ours to a bare server", ours / plain)
-        ours, plain = alternating(3, lambda: resident(serve, env), lambda: resident(bare, env))
+        ours, plain = measure_in_turns(3, lambda: resident(serve, env), lambda: resident(bare, env))
         print(f"  memory when idle: {ours:.0f} MB, {ours / plain:.2f}x of a bare server (claim 1.15x)")
         record_ratio("idle memory to a bare server", ours / plain)
 

@@ -116,7 +116,7 @@ class Stopwatch:
             self.longest_wait = max(self.longest_wait, perf_counter() - before - 0.001)
 
 
-async def replayed(recording: Path) -> tuple[PaperCollection, Stopwatch, float]:
+async def replay_search(recording: Path) -> tuple[PaperCollection, Stopwatch, float]:
     stopwatch = Stopwatch()
     workflow = await asyncio.to_thread(
         build_workflow, AppConfig(replay_dir=recording), progress_reporter=stopwatch.progress
@@ -134,8 +134,8 @@ async def main() -> None:
         recording = Path(folder) / "recording"
         recorder = build_workflow(AppConfig(record_dir=recording), transport=MadeUpAnswers(), only=SOURCES, query=QUERY)
         await recorder.run(QUERY)
-        await replayed(recording)  # this one also pays for imports and caches; the next is shown
-        result, stopwatch, total = await replayed(recording)
+        await replay_search(recording)  # this one also pays for imports and caches; the next is shown
+        result, stopwatch, total = await replay_search(recording)
     raw = sum(report.returned for report in result.metadata.sources)
     print(f"raw papers {raw} from {len(SOURCES)} sources, {len(result.papers)} in the result")
     for (phase, begun, _), (_, ended, _) in zip(stopwatch.phases, stopwatch.phases[1:], strict=False):

@@ -60,13 +60,13 @@ class StdioServer:
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def call(self, tool: str, arguments: dict[str, Any]) -> str:
-        """The text of the tool's answer, which must not be an error."""
+        """Return the text of the tool's reply, which must not be an error."""
         result = self.request("tools/call", {"name": tool, "arguments": arguments})["result"]
         assert not result.get("isError"), result
         return result["content"][0]["text"]
 
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Sends a request and returns its answer; notifications in between are passed over."""
+        """Send a request and return its reply; skip notifications."""
         self._requests += 1
         self._send({"jsonrpc": "2.0", "id": self._requests, "method": method, "params": params})
         assert self._process.stdout is not None
@@ -77,7 +77,7 @@ class StdioServer:
         raise EOFError(f"the server ended before it answered {method}")
 
     def cpu_seconds(self) -> float:
-        """What all threads of the server have used so far. The clock's number is the one clock_getcpuclockid gives."""
+        """Return the CPU time of all threads of the server. The clock's number is that of clock_getcpuclockid."""
         return time.clock_gettime((~self._process.pid << 3) | 2)
 
     def end(self) -> None:

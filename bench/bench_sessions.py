@@ -53,11 +53,11 @@ WORDS: Final = ["crust", "mantle", "ocean", "core", "plume", "ridge", "vent", "t
 
 
 def mark(number: int) -> str:
-    """The word that stands for a session: in its query, and so in its strategy, its papers and its decisions."""
+    """Return the word that marks a session in its query, strategy, papers and decisions."""
     return "moon" + "".join(f"{'bcdfghjklm'[int(digit)]}o" for digit in f"{number:03d}")
 
 
-def marks_in(*values: Any) -> set[str]:
+def find_marks(*values: Any) -> set[str]:
     return set(MARK.findall(json.dumps(values, default=str)))
 
 
@@ -73,7 +73,7 @@ class MadeUpSource(SearchSource):
 
     async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
         await asyncio.sleep(0)
-        (about,) = marks_in([query.boolean_query for query in strategy.queries])
+        (about,) = find_marks([query.boolean_query for query in strategy.queries])
         return [self._paper(about, number) for number in range(self._papers)]
 
     @staticmethod
@@ -91,7 +91,7 @@ class MadeUpSource(SearchSource):
         )
 
 
-def made_up(papers: int) -> Build:
+def make_paper_text(papers: int) -> Build:
     source = MadeUpSource(papers)
 
     def build(config: AppConfig, **hooks: Any) -> SearchWorkflow:
@@ -122,7 +122,7 @@ class SharedAnswers:
         pass
 
 
-def recorded() -> Build:
+def make_recording() -> Build:
     recording = Recording.open(RECORDING)
     answers = SharedAnswers(recording)
 
@@ -133,7 +133,7 @@ def recorded() -> Build:
 
 
 class MovableClock:
-    """Starts at the present and moves only when told."""
+    """A clock that starts at the present and moves only with `advance`."""
 
     def __init__(self) -> None:
         self._at = datetime.now(UTC)
@@ -145,7 +145,7 @@ class MovableClock:
         self._at += timedelta(seconds=seconds)
 
 
-def manager_in(folder: Path, build: Build, clock: MovableClock | None = None) -> SessionManager:
+def make_manager(folder: Path, build: Build, clock: MovableClock | None = None) -> SessionManager:
     store, inbox = SessionFiles(folder / "sessions"), Inbox(folder / "inbox.db")
     return SessionManager(store=store, inbox=inbox, build=build, clock=clock)
 
@@ -155,7 +155,7 @@ def decided(number: int, action: str, data: dict[str, Any] | None = None) -> Dec
 
 
 def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
-    """What this session's person answers: five kinds of people, each of whom approves in the end."""
+    """Return the next decision of the session's person: five kinds of people, who all approve in the end."""
     kind, about = number % 5, mark(number)
     if kind == 1 and taken == 0:
         query = {"keywords": [about, "tides"], "boolean_query": f"{about} AND tides"}
@@ -169,7 +169,7 @@ def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
     return decided(number, "approve")
 
 
-async def carried_through(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
+async def carry_through(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
     replies = [await manager.start(f"tidal heating of {mark(number)}", AppConfig())]
     decisions: list[Decision] = []
     while not (reply := replies[-1])["is_complete"]:
@@ -179,10 +179,10 @@ async def carried_through(manager: SessionManager, number: int) -> tuple[list[di
     return replies, decisions
 
 
-async def mixed_up(folder: Path) -> tuple[int, int]:
+async def find_mixed_up(folder: Path) -> tuple[int, int]:
     """How many of the sessions, all carried through at the same moment, hold what is not theirs; and the decisions."""
-    manager = manager_in(folder, made_up(3))
-    told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
+    manager = make_manager(folder, make_paper_text(3))
+    told = await asyncio.gather(*(carry_through(manager, number) for number in range(SESSIONS)))
     await manager.aclose()
     store = SessionFiles(folder / "sessions")
     assert len({replies[0]["session_id"] for replies, _ in told}) == SESSIONS
@@ -197,7 +197,7 @@ async def mixed_up(folder: Path) -> tuple[int, int]:
             wrong += not (
                 {(reply["session_id"], reply["query"]) for reply in replies}
                 == {(session_id, f"tidal heating of {mark(number)}")}
-                and marks_in(replies, journal) == {mark(number)}
+                and find_marks(replies, journal) == {mark(number)}
                 and kept == decisions
                 and taken == [(session_id, decision.note) for decision in decisions]
             )
@@ -212,7 +212,7 @@ def resident_bytes() -> int:
 async def memory(folder: Path, papers: int, sessions: int) -> dict[str, float]:
     """Kilobytes for each idle session: at its strategy, or at a review of so many papers; and CPU meanwhile."""
     clock = MovableClock()
-    manager = manager_in(folder, made_up(papers) if papers > RECORDED else recorded(), clock)
+    manager = make_manager(folder, make_paper_text(papers) if papers > RECORDED else make_recording(), clock)
     query = f"tidal heating of {mark(0)}" if papers > RECORDED else QUERY
 
     async def waiting() -> str:
@@ -243,7 +243,7 @@ async def memory(folder: Path, papers: int, sessions: int) -> dict[str, float]:
 
 
 def measured(*figures: tuple[int, int]) -> list[dict[str, float]]:
-    """The same for each pair of papers and sessions, in a process of its own."""
+    """Measure each pair of papers and sessions in a separate process."""
     processes = [
         subprocess.Popen([sys.executable, __file__, str(papers), str(sessions)], stdout=subprocess.PIPE)
         for papers, sessions in figures
@@ -253,7 +253,7 @@ def measured(*figures: tuple[int, int]) -> list[dict[str, float]]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        wrong, decisions = asyncio.run(mixed_up(Path(folder)))
+        wrong, decisions = asyncio.run(find_mixed_up(Path(folder)))
     print(f"{SESSIONS} sessions at once, {decisions} decisions: {wrong} mixed up  (target: 0)")
     assert not wrong
     figures = ((0, SESSIONS), (RECORDED, SESSIONS), (100, SESSIONS))

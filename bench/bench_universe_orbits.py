@@ -19,7 +19,7 @@ TIME = 12_345.678
 CUBE_ROOT_BIAS = 0x2A9F_7625_3119_D328
 
 
-def made_up_orbits(count: int) -> Elements:
+def make_orbits(count: int) -> Elements:
     chance = np.random.default_rng(1)
     axis = chance.uniform(0.3, 40, count)
     return Elements(
@@ -33,7 +33,7 @@ def made_up_orbits(count: int) -> Elements:
     )
 
 
-def halley_until_it_converges(
+def solve_with_halley(
     rate: Floats, phase: Floats, e: Floats, first: Floats, second: Floats, t: float, out: Floats
 ) -> None:
     for i in range(e.size):
@@ -52,7 +52,7 @@ def halley_until_it_converges(
             out[i, axis] = first[axis, i] * along + second[axis, i] * across
 
 
-def cubic_start_and_one_correction(
+def solve_with_cubic_start(
     rate: Floats, phase: Floats, e: Floats, first: Floats, second: Floats, t: float, out: Floats
 ) -> None:
     for i in range(e.size):
@@ -79,8 +79,8 @@ def cubic_start_and_one_correction(
             out[i, axis] = first[axis, i] * along + second[axis, i] * across
 
 
-def error_of(found: Floats, orbits: Elements, sample: int = 20_000) -> float:
-    """The largest distance from positions worked out with longer numbers, relative to the semi-major axis."""
+def compute_error(found: Floats, orbits: Elements, sample: int = 20_000) -> float:
+    """Return the largest distance from positions of higher precision, relative to the semi-major axis."""
     long = np.longdouble
     e = orbits.eccentricity[:sample].astype(long)
     turns = orbits.turns_per_time[:sample] * TIME + orbits.turns_at_epoch[:sample]
@@ -94,8 +94,8 @@ def error_of(found: Floats, orbits: Elements, sample: int = 20_000) -> float:
     return float((apart / np.sqrt((first**2).sum(axis=0))).max())
 
 
-def best_times(contenders: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """The best of some rounds of each, taken in turns so that a busy moment falls on all."""
+def measure_best_times(contenders: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """Return the best time of each, measured in turns so that load affects all of them."""
     best = dict.fromkeys(contenders, math.inf)
     for _ in range(ROUNDS):
         for name, work in contenders.items():
@@ -106,23 +106,23 @@ def best_times(contenders: dict[str, Callable[[], object]]) -> dict[str, float]:
 
 
 def report(numba: Any) -> None:
-    orbits = made_up_orbits(ORBITS)
+    orbits = make_orbits(ORBITS)
     outs = {"numpy alone": np.empty((ORBITS, 3))}
     contenders: dict[str, Callable[[], object]] = {
         "numpy alone": lambda: orbits.positions(TIME, out=outs["numpy alone"])
     }
     data = (orbits.turns_per_time, orbits.turns_at_epoch, orbits.eccentricity, orbits.to_periapsis, orbits.to_side)
     for name, function in {
-        "numba, Halley until it converges": halley_until_it_converges,
-        "numba, the same algorithm": cubic_start_and_one_correction,
+        "numba, Halley until it converges": solve_with_halley,
+        "numba, the same algorithm": solve_with_cubic_start,
     }.items():
         compiled = numba.njit(function)
         outs[name] = np.empty((ORBITS, 3))
         contenders[name] = lambda compiled=compiled, out=outs[name]: compiled(*data, TIME, out)
         contenders[name]()
-    best = best_times(contenders)
+    best = measure_best_times(contenders)
     for name, seconds in best.items():
-        print(f"{seconds * 1e3:6.0f} ms  {name} (error {error_of(outs[name], orbits):.1e} of the axis)")
+        print(f"{seconds * 1e3:6.0f} ms  {name} (error {compute_error(outs[name], orbits):.1e} of the axis)")
     ours = best.pop("numpy alone")
     record_ratio("numpy alone to numba on one thread", ours / min(best.values()))
     print(

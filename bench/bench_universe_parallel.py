@@ -39,13 +39,13 @@ async def listen(url: str, universe: str, heard: list[str], ready: asyncio.Event
                 heard.append(json.loads(line[6:])["command"]["id"])
 
 
-async def by_rest(http: httpx.AsyncClient, url: str, universe: str, client: int) -> None:
+async def send_by_rest(http: httpx.AsyncClient, url: str, universe: str, client: int) -> None:
     for number in range(EACH):
         answer = await http.post(f"{url}/universes/{universe}/commands?return=events", json=command(client, number))
         answer.raise_for_status()
 
 
-async def by_mcp(http: httpx.AsyncClient, url: str, universe: str, client: int) -> None:
+async def send_by_mcp(http: httpx.AsyncClient, url: str, universe: str, client: int) -> None:
     asked = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
     begun = await _rpc(http, url, {}, 0, "initialize", asked)
     session = {"mcp-session-id": begun.headers["mcp-session-id"]}
@@ -123,8 +123,8 @@ async def run() -> None:
                 url = json.loads(process.stdout.readline())["url"]
                 async with httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(retries=20)) as http:
                     (await http.get(f"{url}/health")).raise_for_status()
-                await check(url, "rest", by_rest)
-                await check(url, "mcp", by_mcp)
+                await check(url, "rest", send_by_rest)
+                await check(url, "mcp", send_by_mcp)
             finally:
                 process.terminate()
     print(f"  read-change-write without versions: {await naive():,} of {CLIENTS * EACH:,} kept")

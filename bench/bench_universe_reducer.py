@@ -31,7 +31,7 @@ Json = dict[str, Any]
 
 
 def bodies(count: int) -> Json:
-    """A star for every hundred bodies, planets with rings around it."""
+    """Return a state with a star for every hundred bodies, and planets with rings."""
     stars: Json = {}
     for number in range(count):
         sun = number - number % 100
@@ -52,12 +52,12 @@ def bodies(count: int) -> Json:
 
 
 def command(number: int, size: int) -> Json:
-    """Some body, another each time."""
+    """Return a command about a body, a different one for each number."""
     key = f"body-{number * 7919 % size}"
     return {"type": "updateStar", "id": key, "payload": {"mass": float(number), "color": "#123456"}}
 
 
-def on_a_deep_copy(state: Json, given: Json) -> tuple[Json, list[Json]]:
+def change_deep_copy(state: Json, given: Json) -> tuple[Json, list[Json]]:
     after = copy.deepcopy(state)
     if given["id"] not in after["stars"]:
         return state, [{"type": "starNotFound", "id": given["id"]}]
@@ -79,14 +79,14 @@ def main() -> None:
     parsed = {size: [parse_command(given) for given in raw[size]] for size in SIZES}
     assert (
         apply(states[PEER_SIZE], raw[PEER_SIZE][1])[0].to_plain()["stars"]
-        == (on_a_deep_copy(plain, raw[PEER_SIZE][1])[0]["stars"])
+        == (change_deep_copy(plain, raw[PEER_SIZE][1])[0]["stars"])
     )
     peer: list[float] = []
     whole: dict[int, list[float]] = {size: [] for size in SIZES}
     checked: dict[int, list[float]] = {size: [] for size in SIZES}
     for number in range(ROUNDS):
         started = process_time()
-        on_a_deep_copy(plain, raw[PEER_SIZE][number])
+        change_deep_copy(plain, raw[PEER_SIZE][number])
         peer.append(process_time() - started)
         for size in SIZES:
             whole[size].append(seconds_each(apply, states[size], raw[size]))

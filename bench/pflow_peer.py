@@ -42,10 +42,10 @@ def cpu_of(command: Sequence[Any], env: dict[str, str], cwd: Path) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def alternating(
+def measure_in_turns(
     rounds: int, *measures: Callable[[], float], of: Callable[[list[float]], float] = statistics.median
 ) -> list[float]:
-    """The median of each measure, taken in turns so that a slow moment meets all of them; the first turn is dropped.
+    """Return the median of each measure, taken in turns so that load affects all; the first turn is dropped.
 
     With `of=min` the least: for what something costs, to which a busy machine can only add.
     """
@@ -64,8 +64,8 @@ def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-def markdown_chain(nodes: int, *, shell: bool) -> str:
-    """A chain of nodes that do nothing, in the peer's format."""
+def make_markdown_chain(nodes: int, *, shell: bool) -> str:
+    """Return a chain of nodes that do nothing, in the peer's format."""
     parts = ["# Chain\n\nA chain of nodes that do nothing.\n\n## Steps\n"]
     for number in range(nodes):
         if shell:
@@ -81,7 +81,7 @@ def markdown_chain(nodes: int, *, shell: bool) -> str:
 
 
 def chain(nodes: int, *, shell: bool = False) -> dict[str, Any]:
-    """The same in ours."""
+    """Return a chain of nodes that do nothing, in our format."""
     listed: list[dict[str, Any]] = []
     for number in range(nodes):
         if shell:

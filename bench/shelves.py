@@ -29,24 +29,24 @@ def need_data() -> None:
 
 
 @cache
-def workshop() -> Path:
-    """A folder that is gone when the run ends."""
+def make_temporary_folder() -> Path:
+    """Return a folder that is removed at the end of the run."""
     folder = Path(tempfile.mkdtemp(prefix="bench-shelves-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 @cache
-def corpus_shelf() -> tuple[Path, BuildReport]:
-    """The whole corpus as a shelf. BENCH_SHELF may name one that is there already."""
+def build_corpus_shelf() -> tuple[Path, BuildReport]:
+    """Return the shelf of the whole corpus. BENCH_SHELF may name an existing shelf."""
     if given := os.environ.get("BENCH_SHELF"):
         return Path(given), BuildReport()
-    target = workshop() / "corpus"
+    target = make_temporary_folder() / "corpus"
     return target, build_shelf(CORPUS, target)
 
 
 def corpus() -> Iterator[dict[str, Any]]:
-    """The papers of the corpus, one by one."""
+    """Yield the papers of the corpus."""
     for path in CORPUS:
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             yield from map(json.loads, lines)
@@ -68,8 +68,8 @@ def collection(name: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]], d
     return documents, queries, judged
 
 
-def synthesised(count: int, path: Path) -> Path:
-    """A JSONL file of `count` papers: titles and abstracts of the corpus recombined, so that words stay as frequent."""
+def write_synthetic_corpus(count: int, path: Path) -> Path:
+    """Write a JSONL file of `count` papers, recombined from the corpus so that word frequencies stay the same."""
     chosen = random.Random(7)
     real = list(corpus())
     with path.open("w", encoding="utf-8") as out:

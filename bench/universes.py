@@ -29,7 +29,7 @@ def body(number: int) -> dict[str, Any]:
 
 
 def state(bodies: int) -> dict[str, Any]:
-    """A star with planets, `bodies` in all."""
+    """Return the state of a star with planets, `bodies` in all."""
     stars = {f"body-{number}": body(number) for number in range(bodies)}
     stars["body-0"]["children"] = [key for key in stars if key != "body-0"]
     return {"stars": stars, "rootIds": ["body-0"]}

@@ -33,7 +33,7 @@ def _import_share(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """What is collected is kept until the end: to look for garbage in it, again and again, takes minutes in all."""
+    """Exclude the collected tests from garbage collection, which would take minutes in all."""
     gc.disable()
     _import_share(session.config)
     try:

@@ -89,7 +89,7 @@ class Fuzz:
         return json.dumps(self._request(request_id), ensure_ascii=self._random.random() < 0.5).encode()
 
     def _changed(self, request_id: str | int) -> bytes:
-        """A sound request with one value changed, removed or added, at any depth."""
+        """Return a valid request with one value changed, removed or added, at any depth."""
         message = self._request(request_id)
         holders = [message, *self._holders(message)]
         holder: dict[str, Any] = self._random.choice(holders)
@@ -101,7 +101,7 @@ class Fuzz:
         return json.dumps(message).encode()
 
     def _odd(self, request_id: str | int) -> bytes:
-        """A sound request in which one value is something that only bytes can express."""
+        """Return a valid request in which one value can only be written as bytes."""
         message = self._request(request_id)
         holder: dict[str, Any] = self._random.choice([message, *self._holders(message)])
         holder[self._random.choice(list(holder))] = _PLACE
@@ -109,7 +109,7 @@ class Fuzz:
         return json.dumps(message).replace(f'"{_PLACE}"', odd).encode()
 
     def _damaged(self, request_id: str | int) -> bytes:
-        """A sound request with some bytes lost, changed, repeated or added."""
+        """Return a valid request with some bytes removed, changed, repeated or added."""
         body = bytearray(self._sound(request_id))
         for _ in range(self._random.randint(1, 3)):
             at = self._random.randrange(len(body))

@@ -187,7 +187,7 @@ SECURITY: dict[str, list[str]] = {
         "test_an_older_copy_put_back_is_reported_until_it_is_accepted",
     ],
     "Data of a newer version is refused": [
-        "test_a_newer_session_is_refused_and_the_others_go_on",
+        "test_a_newer_session_is_refused_and_the_others_resume",
         "test_newer_universes_are_refused",
         "test_a_newer_resume_point_is_refused_and_no_effect_is_repeated",
         "test_universes_are_copied_before_they_are_migrated",

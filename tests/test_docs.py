@@ -44,7 +44,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def steps(page: Path) -> Iterator[Step]:
-    """What the page shows, in its order; what is shown as text counts only after a command."""
+    """Yield the examples of the page in order; plain text counts only after a command."""
     has_run = False
     for kind, language, file, text in FENCED.findall(page.read_text(encoding="utf-8")):
         lines = [line[2:] for line in text.splitlines() if line.startswith("$ ")] if kind == "console" else []
@@ -67,7 +67,7 @@ def named(page: Path) -> str:
 
 @pytest.fixture
 def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder, and home, where every search is the recorded one."""
+    """Return a working folder and home in which every search is the recorded one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("PFLOW_HOME", raising=False)
@@ -211,7 +211,7 @@ def test_every_error_code_is_documented() -> None:
             uraniborg.kernel.http_connections,
             uraniborg.kernel.files,
             uraniborg.kernel.http_access,
-            uraniborg.kernel.http_access,
+            uraniborg.kernel.serving,
             uraniborg.kernel.mcp.client,
             uraniborg.kernel.mcp.request_checks,
             uraniborg.kernel.http_app,

@@ -96,7 +96,7 @@ async def library_resource() -> Any:
 
 
 def library_address(path: str, status: int) -> Surface:
-    """A surface for a GET that the library refuses."""
+    """Return a surface for a GET that the library refuses."""
 
     async def refused() -> Any:
         async with serving(library_app()) as url, httpx.AsyncClient(base_url=url) as client:
@@ -116,7 +116,7 @@ def library_app() -> Any:
 
 
 def refused_by_http(method: str, status: int, *, content: bytes = b"", **headers: str) -> Surface:
-    """A surface for an HTTP request that the stateful endpoint refuses."""
+    """Return a surface for an HTTP request that the stateful endpoint refuses."""
 
     async def refused() -> Any:
         async with serving(stateful_app(sample.sample_server())) as url, httpx.AsyncClient(base_url=url) as client:
@@ -129,7 +129,7 @@ def refused_by_http(method: str, status: int, *, content: bytes = b"", **headers
 
 
 def command(*args: str) -> Surface:
-    """A surface for a command that fails and was told to answer in JSON."""
+    """Return a surface for a command that fails with --json."""
 
     async def failed() -> Any:
         pipe = asyncio.subprocess.PIPE
@@ -168,7 +168,7 @@ async def universe_tool() -> Any:
 
 
 def workflow_tool(tool: str, /, **arguments: Any) -> Surface:
-    """A surface for a tool that fails. Whatever else a run tells stands beside its error."""
+    """Return a surface for a tool that fails. Other keys of the reply are beside its error."""
 
     async def ask() -> Any:
         home = {name: os.environ[name] for name in ("PFLOW_HOME", "URANIBORG_HOME")}

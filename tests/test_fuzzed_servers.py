@@ -92,7 +92,7 @@ COUNTS: Final = [300, pytest.param(10_000, marks=[pytest.mark.soak, pytest.mark.
 
 @contextmanager
 def process(arguments: list[str], home: Path, stdin: int | None = None) -> Generator[subprocess.Popen[bytes]]:
-    """A process whose stderr must have no traceback when it has ended."""
+    """Run a process, and check that its stderr has no traceback."""
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "URANIBORG_HOME": str(home), "PFLOW_HOME": str(home / "p")}
     with (home / "stderr").open("wb") as stderr:
         started = subprocess.Popen(

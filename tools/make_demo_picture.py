@@ -1,4 +1,4 @@
-"""Draws the picture in the readme: what `uraniborg demo` shows.
+"""Draw the picture of the README, which displays the output of `uraniborg demo`.
 
 python tools/make_demo_picture.py
 """

@@ -1,4 +1,4 @@
-"""Makes the recording that `uraniborg demo` replays.
+"""Make the recording that `uraniborg demo` replays.
 
 The papers in `demo_papers.json` are real and so are their bibliographic facts; the short descriptions are our own. The
 answers are made up from them in the shape each source uses, and recorded by running the search itself.

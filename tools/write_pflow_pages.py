@@ -1,4 +1,4 @@
-"""Writes the page about node types from their interfaces; `make docs` runs it."""
+"""Write the page about node types from their interfaces; `make docs` runs it."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ together is told in [Workflows](workflows.md); nodes of your own and what effect
 
 
 def nodes_page() -> str:
-    """The whole page, of every node type that ships."""
+    """Return the page about all node types that ship."""
     files = {path.stem: path for path in BUILT_IN.glob("*.json")}
     files |= {path.parent.name: path for path in (ROOT / "src").glob("*/workflow_nodes.json")}
     if unknown := sorted(files.keys() ^ TITLES.keys()):
@@ -54,7 +54,7 @@ def nodes_page() -> str:
 
 
 def section(node: Interface) -> str:
-    """What there is to say of one type."""
+    """Return the section about one node type."""
     lines = [f"### `{node.type}`", "", node.description, ""]
     if node.params:
         lines += ["| parameter | type | default | |", "|---|---|---|---|"]
@@ -113,8 +113,8 @@ def _effect(node: Interface) -> str:
     by_effect: dict[str, list[str]] = {}
     for value, effect in effects.items():
         by_effect.setdefault(effect, []).append(f"`{value if value not in ('TRUE', 'FALSE') else value.lower()}`")
-    told = "; ".join(f"{effect} where `{param}` is {', '.join(values)}" for effect, values in by_effect.items())
-    return f"Effect: {told}; else {node.effect}."
+    effects = "; ".join(f"{effect} where `{param}` is {', '.join(values)}" for effect, values in by_effect.items())
+    return f"Effect: {effects}; else {node.effect}."
 
 
 def _default(required: bool, default: Any) -> str:

@@ -1,4 +1,4 @@
-"""Writes the pages about universes that the code itself knows best; `make docs` runs it."""
+"""Write the pages about universes that are generated from the code; `make docs` runs it."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import Field
 
-from uraniborg.kernel.serving import HttpConfig
+from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.kernel.settings import LoadedSettings, own_folder, read_settings
 
 SECTION: Final = "library"

@@ -23,7 +23,7 @@ from paper_library.search import engine
 from paper_library.text.bylines import format_byline
 from paper_library.text.excerpts import cut_with_marker
 from paper_library.worker_threads import WorkerThreads
-from uraniborg.kernel.mcp import Listed, Server, list_pages, make_server, resource, tool
+from uraniborg.kernel.mcp import Listed, Server, make_server, resource, tool
 from uraniborg.kernel.version import version
 
 INSTRUCTIONS: Final = (
@@ -164,7 +164,7 @@ def _add_paper_list(server: Server, library: Library, threads: WorkerThreads) ->
         following = page["next_offset"]
         return [_make_listing(hit) for hit in page["results"]], None if following is None else str(following)
 
-    list_pages(server, list_papers)
+    server.register_paged_listing(list_papers)
 
 
 def _parse_cursor(cursor: str | None) -> int:

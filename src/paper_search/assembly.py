@@ -20,7 +20,7 @@ from paper_search.sources.recording import RecordedOptions, Recording, Recording
 from paper_search.sources.registry import build_sources, build_transport, list_default_names
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.engine import SearchWorkflow
-from paper_search.workflow.journal import Journal
+from paper_search.workflow.journal import StepJournal
 from paper_search.workflow.ports import ProgressReporter
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -48,7 +48,7 @@ def build_workflow(
     max_iterations: int | None = None,
     enable_strategy_checkpoint: bool = True,
     progress_reporter: ProgressReporter | None = None,
-    journal: Journal | None = None,
+    journal: StepJournal | None = None,
     clock: Clock | None = None,
     transport: Transport | None = None,
     only: Sequence[str] | None = None,

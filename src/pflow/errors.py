@@ -22,7 +22,7 @@ PflowError
 │   ├── ResumePointUnusable  the results of an earlier run cannot be read
 │   ├── ClusterUnreachable   no Dask scheduler or worker answers
 │   └── ApprovalRequired     a person has to decide first                                 approval_required
-└── UsageError, InvalidServer, UnknownServer, ServerExists: of the command line and of `mcp-servers.json`
+└── InvalidRunArguments, InvalidServer, UnknownServer, ServerExists: of the command line and of `mcp-servers.json`
 """
 
 import json

@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import Field, SecretStr
 
-from uraniborg.kernel.serving import HttpConfig
+from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.kernel.settings import LoadedSettings, data_dir, read_settings
 
 SECTION: Final = "universe"

@@ -21,7 +21,6 @@ from uraniborg.kernel.mcp import (
     Subscriptions,
     add_subscriptions,
     client_name,
-    list_more,
     make_server,
     resource,
     tool,
@@ -210,7 +209,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
             for record in await service.records(limit=_MAX_LISTED)
         ]
 
-    list_more(server, list_universes)
+    server.register_listing(list_universes)
     _notify_subscribers(add_subscriptions(server), service)
 
 

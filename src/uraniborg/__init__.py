@@ -1,1 +1,1 @@
-"""The station: one command, one look, and the ground the parts stand on."""
+"""The `uraniborg` command, the demo, and the kernel that all parts share."""

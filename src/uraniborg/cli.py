@@ -1,4 +1,4 @@
-"""The front door: the `uraniborg` command."""
+"""The `uraniborg` command."""
 
 import sys
 from pathlib import Path
@@ -18,9 +18,9 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def house() -> None:
-    """A research station you share with your agent."""
+@app.callback(help="A research station you share with your agent.")
+def take_no_options() -> None:
+    """Make the program a group of commands."""
 
 
 @app.command()
@@ -38,11 +38,11 @@ def demo(
 def inbox(
     decision_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Show all of this one: an id as listed, or its beginning."),
+        typer.Argument(metavar="[ID]", help="Show this question in full: an id as listed, or its beginning."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
-    """List what waits for your decision."""
+    """List the questions that wait for your decision."""
     from uraniborg.decisions import show_entry, show_inbox
 
     if decision_id is None:
@@ -56,12 +56,12 @@ def decide(
     decision_id: Annotated[str, typer.Argument(metavar="ID", help="The id, as `uraniborg inbox` lists it.")],
     action: Annotated[str, typer.Argument(help="approve, edit or reject.")],
     data: Annotated[
-        Path | None, typer.Option(help="A JSON file with what goes with an edit or reject; - for stdin.")
+        Path | None, typer.Option(help="A JSON file with the data of an edit or reject; - for stdin.")
     ] = None,
-    note: Annotated[str | None, typer.Option(help="In your own words; guides the next round.")] = None,
+    note: Annotated[str | None, typer.Option(help="A note in your own words; it guides the next round.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
 ) -> None:
-    """Decide what waits, whichever process asked for it."""
+    """Decide a question of any process."""
     from uraniborg.decisions import take_decision
 
     take_decision(decision_id, action, data, note, as_json=json)

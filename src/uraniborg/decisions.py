@@ -1,4 +1,4 @@
-"""The door for people: what waits for a decision, and taking it from a terminal."""
+"""The commands `inbox` and `decide`: the questions that wait for a decision, and deciding them in a terminal."""
 
 import json
 import sys
@@ -19,14 +19,14 @@ from uraniborg.kernel.logging import printable
 
 DOOR: Final = "terminal"
 _DOORS: Final = {"paper_search": "paper_search.sessions.inbox", "pflow": "pflow.approvals"}
-"""The module in which each part says how its questions are told and answered."""
+"""The module of each part that displays and answers its questions."""
 _IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8
 _MOST_CHARS: Final = 1_000_000
 
 
-class PartsDoor(Protocol):
-    """What such a module holds."""
+class PartQuestions(Protocol):
+    """The interface of such a module."""
 
     def check_answer(self, entry: Entry, given: Decision) -> None: ...
 
@@ -34,46 +34,46 @@ class PartsDoor(Protocol):
 
 
 def show_inbox(*, as_json: bool) -> None:
-    """Print what waits for a decision, the oldest first."""
+    """Print the questions that wait for a decision, the oldest first."""
     waiting = Inbox().pending()
     if as_json:
-        sys.stdout.write(json.dumps([_plain(entry) for entry in waiting]) + "\n")
+        sys.stdout.write(json.dumps([_to_plain(entry) for entry in waiting]) + "\n")
         return
     console = Console(highlight=False)
     if not waiting:
         console.print("Nothing waits for a decision.")
         return
     for entry in waiting:
-        _print(console, entry)
+        _print_entry(console, entry)
         console.print()
     count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
-    console.print(f"{count} See all of one: uraniborg inbox {_handle(waiting[0])}", soft_wrap=True)
+    console.print(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}", soft_wrap=True)
     actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
-    console.print(f"Decide it: uraniborg decide {_handle(waiting[0])} {printable(actions)}", soft_wrap=True)
+    console.print(f"Decide it: uraniborg decide {_make_handle(waiting[0])} {printable(actions)}", soft_wrap=True)
 
 
 def show_entry(named: str, *, as_json: bool) -> None:
-    """Print all of what is asked under this id, or the beginning of one."""
-    entry = _find(Inbox(), named, to_decide=False)
+    """Print the whole question with this id or beginning of an id."""
+    entry = _find_entry(Inbox(), named, to_decide=False)
     if as_json:
-        sys.stdout.write(json.dumps(_plain(entry)) + "\n")
+        sys.stdout.write(json.dumps(_to_plain(entry)) + "\n")
         return
     console = Console(highlight=False)
-    _print(console, entry)
-    door = _door_of(entry)
-    lines = door.format_payload(entry.payload) if door else json.dumps(entry.payload, indent=2).splitlines()
+    _print_entry(console, entry)
+    questions = _load_part_questions(entry)
+    lines = questions.format_payload(entry.payload) if questions else json.dumps(entry.payload, indent=2).splitlines()
     console.print()
     for line in lines:
         console.print(Text(f"  {printable(line)}".rstrip()), soft_wrap=True)
 
 
 def take_decision(named: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
-    """Decide what waits under this id. Raises what stands in the way."""
+    """Decide the question with this id or beginning of an id. Raise InvalidInput, NotFound or Conflict."""
     inbox = Inbox()
-    entry = _find(inbox, named, to_decide=True)
-    decision = Decision(action=action, data=_read(data) if data else None, note=note)
-    if entry.state == "pending" and (door := _door_of(entry)) is not None:
-        door.check_answer(entry, decision)
+    entry = _find_entry(inbox, named, to_decide=True)
+    decision = Decision(action=action, data=_read_data(data) if data else None, note=note)
+    if entry.state == "pending" and (questions := _load_part_questions(entry)) is not None:
+        questions.check_answer(entry, decision)
     decided = inbox.decide(entry.id, decision, DOOR)
     if as_json:
         sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")
@@ -81,7 +81,9 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
     console = Console(highlight=False)
     console.print(
         Text.assemble(
-            ("✔ ", "green"), f"{action}: {entry.kind} of ", (_told(entry, "query") or _told(entry, "workflow"), "bold")
+            ("✔ ", "green"),
+            f"{action}: {entry.kind} of ",
+            (_get_text(entry, "query") or _get_text(entry, "workflow"), "bold"),
         )
     )
     goes_on = (
@@ -90,13 +92,14 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
     console.print(f"  [dim]It goes on {goes_on}.[/]")
 
 
-def _find(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
-    """The one entry meant by an id, the beginning of one, or a handle as the inbox prints it.
+def _find_entry(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
+    """Return the one entry with this id, beginning of an id, or handle as the inbox prints it.
 
-    To decide, the handle must say which question: the next one of the same session must not be decided by mistake.
+    To decide, the handle must include the number of the question: the next question of the same session must not be
+    decided by mistake.
     """
     start, colon, rest = named.partition(":")
-    candidates = [entry for entry in inbox.beginning_with(start) if start and _fits(entry.id, colon + rest)]
+    candidates = [entry for entry in inbox.beginning_with(start) if start and _matches_id(entry.id, colon + rest)]
     waiting = [entry for entry in candidates if entry.state == "pending"]
     found = waiting if not colon and waiting else candidates
     if len(found) == 1 and not (to_decide and not colon and ":" in found[0].id):
@@ -104,40 +107,40 @@ def _find(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
     if not found:
         return inbox.get(named)
     raise InvalidInput(
-        f"'{printable(named[:80])}' does not say which question is meant.",
-        hint=f"Give one of: {', '.join(_handle(entry) for entry in found[:5])}.",
-        allowed=[_handle(entry) for entry in found[:10]],
+        f"'{printable(named[:80])}' names more than one question.",
+        hint=f"Give one of: {', '.join(_make_handle(entry) for entry in found[:5])}.",
+        allowed=[_make_handle(entry) for entry in found[:10]],
     )
 
 
-def _fits(entry_id: str, rest: str) -> bool:
+def _matches_id(entry_id: str, rest: str) -> bool:
     _, colon, own = entry_id.partition(":")
     return not rest or f"{colon}{own}:".startswith(f"{rest}:") or colon + own == rest
 
 
-def _handle(entry: Entry) -> str:
-    """A short name for the entry, to be typed: the beginning of its id, and its number where it has one."""
+def _make_handle(entry: Entry) -> str:
+    """Return a short name for the entry: the beginning of its id, and its number if it has one."""
     start, _, rest = entry.id.partition(":")
     number = rest.partition(":")[0]
     return f"{start[:_HANDLE_CHARS]}:{number}" if number else start
 
 
-def _door_of(entry: Entry) -> PartsDoor | None:
+def _load_part_questions(entry: Entry) -> PartQuestions | None:
     module = _DOORS.get(entry.part)
-    return cast("PartsDoor", import_module(module)) if module else None
+    return cast("PartQuestions", import_module(module)) if module else None
 
 
-def _print(console: Console, entry: Entry) -> None:
-    asked = _ago(entry.created_at, SystemClock().now())
-    workflow = f" of {told}" if (told := _told(entry, "workflow")) else ""
+def _print_entry(console: Console, entry: Entry) -> None:
+    asked = _format_age(entry.created_at, SystemClock().now())
+    workflow = f" of {name}" if (name := _get_text(entry, "workflow")) else ""
     about = f"  {entry.part}, {entry.kind}{workflow}, asked {asked}"
-    console.print(Text.assemble((_handle(entry), "bold cyan"), (about, "dim")))
-    for line in (_told(entry, "query"), _told(entry, "question")):
+    console.print(Text.assemble((_make_handle(entry), "bold cyan"), (about, "dim")))
+    for line in (_get_text(entry, "query"), _get_text(entry, "question")):
         if line:
             console.print(Padding(Text(line), (0, 0, 0, 2)))
 
 
-def _read(path: Path) -> Any:
+def _read_data(path: Path) -> Any:
     source = "stdin" if str(path) == "-" else f"'{shown(path)}'"
     try:
         if str(path) == "-":
@@ -159,16 +162,16 @@ def _read(path: Path) -> Any:
         ) from None
 
 
-def _plain(entry: Entry) -> dict[str, Any]:
+def _to_plain(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude_none=True)
 
 
-def _told(entry: Entry, name: str) -> str:
-    """What the asking part says for people; by agreement every payload is an object with a `question`."""
+def _get_text(entry: Entry, name: str) -> str:
+    """Return a text of the payload, which by convention is an object with a `question`."""
     return printable(str(entry.payload.get(name, "")))
 
 
-def _ago(then: datetime, now: datetime) -> str:
+def _format_age(then: datetime, now: datetime) -> str:
     minutes = int((now - then).total_seconds() // 60)
     for size, unit in ((1_440, "day"), (60, "hour"), (1, "minute")):
         if (count := minutes // size) > 0:

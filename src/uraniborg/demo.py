@@ -1,8 +1,4 @@
-"""The demo: a replayed paper search through both checkpoints, as an agent's session, on a shelf, in a universe, and in
-a workflow.
-
-No network, no key.
-"""
+"""The demo: a replayed paper search, an agent's session, a shelf, a universe and a workflow. No network, no key."""
 
 import asyncio
 import sys
@@ -46,19 +42,19 @@ _COLORS: Final = {
 
 
 def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> None:
-    """Replays the search, shows it on stdout and writes the exports to `output`.
+    """Replay the search, display it on stdout and write the exports to `output`.
 
-    Raises InvalidInput when `output` cannot be written to.
+    Raise InvalidInput when `output` cannot be written to.
     """
-    _prepare(output)
+    _prepare_folder(output)
     console = console or Console(quiet=as_json, highlight=False)
-    console.print(_title())
-    result = asyncio.run(_search(console))
-    files = _write(result, output)
+    console.print(_render_title())
+    result = asyncio.run(_run_search(console))
+    files = _write_exports(result, output)
     if as_json:
         sys.stdout.write(export_json(result) + "\n")
         return
-    console.print(_stages(result))
+    console.print(_render_stages(result))
     asyncio.run(show_session(console))
     show_shelf(console, output / "papers.json", output / "shelf")
     asyncio.run(show_universe(console, output))
@@ -68,10 +64,10 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
         output / "trappist-1.png": "the system, seen from above",
         output / "trappist-1.bib": "the sources of its values",
     }
-    console.print(_files({**files, **more}))
+    console.print(_render_files({**files, **more}))
 
 
-async def _search(console: Console) -> PaperCollection:
+async def _run_search(console: Console) -> PaperCollection:
     narrator = _Narrator(console)
     config = AppConfig(replay_dir=RECORDING)
     workflow = await asyncio.to_thread(
@@ -81,7 +77,7 @@ async def _search(console: Console) -> PaperCollection:
 
 
 class _Narrator:
-    """Shows each checkpoint and approves it, as a person would who agrees."""
+    """Displays each checkpoint and approves it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -90,9 +86,9 @@ class _Narrator:
 
     async def handle(self, checkpoint: Checkpoint) -> Decision:
         if isinstance(checkpoint.payload, StrategyPayload):
-            self._console.print(_strategy(checkpoint.payload))
+            self._console.print(_render_strategy(checkpoint.payload))
         else:
-            self._console.print(_review(checkpoint.payload.collection))
+            self._console.print(_render_review(checkpoint.payload.collection))
         self._console.print("  [green]✔ approved[/] [dim](in a session of yours: approve, edit or reject)[/]\n")
         return Decision(action=DecisionAction.APPROVE)
 
@@ -106,10 +102,10 @@ class _Narrator:
             # In the strategy's order: a replay has them all at once, in an order that means nothing.
             self._console.print("[bold]Sources[/], asked side by side")
             for name in self._sources:
-                self._console.print(_source(self._reports[name]))
+                self._console.print(_render_source(self._reports[name]))
 
 
-def _title() -> Group:
+def _render_title() -> Group:
     return Group(
         Text("\nUraniborg", style="bold"),
         Text("A search for papers, replayed: no network, no key.", style="dim"),
@@ -120,7 +116,7 @@ def _title() -> Group:
     )
 
 
-def _strategy(payload: StrategyPayload) -> Panel:
+def _render_strategy(payload: StrategyPayload) -> Panel:
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column()
@@ -133,7 +129,7 @@ def _strategy(payload: StrategyPayload) -> Panel:
     return Panel(facts, title="Checkpoint 1 of 2: the strategy", title_align="left", border_style="cyan")
 
 
-def _source(report: SourceReport) -> Text:
+def _render_source(report: SourceReport) -> Text:
     status = report.status.value.replace("_", " ")
     line = Text.assemble(
         "  ",
@@ -147,7 +143,7 @@ def _source(report: SourceReport) -> Text:
     return line
 
 
-def _review(collection: PaperCollection) -> Group:
+def _render_review(collection: PaperCollection) -> Group:
     table = Table(box=None, padding=(0, 1), header_style="dim")
     table.add_column("#", justify="right", style="dim")
     table.add_column("Title", ratio=1)
@@ -163,7 +159,7 @@ def _review(collection: PaperCollection) -> Group:
         table.add_row(
             str(number),
             title,
-            escape(_short(paper)),
+            escape(_render_paper(paper)),
             str(paper.year or "-"),
             f"{paper.relevance_score:.2f}",
             f"{count} source{'s' if count != 1 else ''}",
@@ -176,7 +172,7 @@ def _review(collection: PaperCollection) -> Group:
     return Group(Text(""), panel)
 
 
-def _short(paper: Paper) -> str:
+def _render_paper(paper: Paper) -> str:
     if not paper.authors:
         return "-"
     first = split_name(paper.authors[0].name)
@@ -184,7 +180,7 @@ def _short(paper: Paper) -> str:
     return f"{family} et al." if len(paper.authors) > 1 else family
 
 
-def _stages(result: PaperCollection) -> Group:
+def _render_stages(result: PaperCollection) -> Group:
     table = Table(box=None, padding=(0, 2), header_style="dim")
     table.add_column("stage")
     table.add_column("in", justify="right")
@@ -194,7 +190,7 @@ def _stages(result: PaperCollection) -> Group:
     return Group(Text("Counts in and out of each stage", "bold"), Padding(table, (0, 0, 1, 0)))
 
 
-def _prepare(output: Path) -> None:
+def _prepare_folder(output: Path) -> None:
     try:
         make_folder(output)
     except OSError as error:
@@ -203,7 +199,7 @@ def _prepare(output: Path) -> None:
         ) from error
 
 
-def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
+def _write_exports(result: PaperCollection, output: Path) -> dict[Path, str]:
     files = {
         output / "papers.bib": (export_bibtex(result), "BibTeX"),
         output / "papers.json": (export_json(result), "everything, with provenance"),
@@ -215,7 +211,7 @@ def _write(result: PaperCollection, output: Path) -> dict[Path, str]:
     return {path: what for path, (_, what) in files.items()}
 
 
-def _files(files: dict[Path, str]) -> Group:
+def _render_files(files: dict[Path, str]) -> Group:
     width = max(len(str(path)) for path in files)
     lines = [
         Text.assemble("  ", (str(path).ljust(width), "cyan"), ("  " + what, "dim")) for path, what in files.items()

@@ -1,4 +1,4 @@
-"""The demo's second act: the real server, killed between two calls, and the session that goes on all the same."""
+"""The demo's session: the real server is killed between two calls, and another server resumes the session."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ _NEEDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "TEMP")
 
 
 async def show_session(console: Console) -> None:
-    """Runs `paper-search-mcp` as an agent would, kills it at the review, and continues in a new one."""
+    """Run `paper-search-mcp` as an agent would, kill it at the review, and resume in a new process."""
     console.print("[bold]The same search as an agent's session[/], with the server killed in the middle")
     if find_spec("mcp") is None:
         console.print("  [dim]needs the server: pip install 'uraniborg[mcp]'[/]\n")
@@ -33,36 +33,42 @@ async def show_session(console: Console) -> None:
     with tempfile.TemporaryDirectory(prefix="uraniborg-demo-") as home:
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                await _play(console, Path(home))
+                await _play_session(console, Path(home))
         except TimeoutError:
             raise Unavailable("The demo's server did not answer.", hint="Run `paper-search-mcp` to see why.") from None
     console.print()
 
 
-async def _play(console: Console, home: Path) -> None:
-    async with _server(home) as agent:
+async def _play_session(console: Console, home: Path) -> None:
+    async with _start_server(home) as agent:
         first = await agent.call("search_papers", query=QUERY)
         session = first["session_id"]
-        console.print(_line("agent", "search_papers", _waits(first)))
+        console.print(_render_line("agent", "search_papers", _describe_checkpoint(first)))
         review = await agent.call("decide", session_id=session, action="approve")
-        console.print(_line("agent", 'decide "approve"', f"{_waits(review)}, {_count(review)} papers"))
+        console.print(
+            _render_line("agent", 'decide "approve"', f"{_describe_checkpoint(review)}, {_count_papers(review)} papers")
+        )
         agent.process.kill()
         await agent.process.wait()
-        console.print(_line("", "kill -9", "the server is gone", style="red"))
-    async with _server(home) as agent:
+        console.print(_render_line("", "kill -9", "the server is gone", style="red"))
+    async with _start_server(home) as agent:
         again = await agent.call("get_session", session_id=session)
         same = again["checkpoint"]["payload"] == review["checkpoint"]["payload"]
-        console.print(_line("new server", "get_session", f"{_waits(again)}, {'the same' if same else 'other'} papers"))
-        await _decided_by_a_person(again["checkpoint_id"], home)
-        console.print(_line("you", "uraniborg decide", '"approve", from another terminal'))
+        console.print(
+            _render_line(
+                "new server", "get_session", f"{_describe_checkpoint(again)}, {'the same' if same else 'other'} papers"
+            )
+        )
+        await _decide_as_person(again["checkpoint_id"], home)
+        console.print(_render_line("you", "uraniborg decide", '"approve", from another terminal'))
         done = again
         while not done["is_complete"]:
             done = await agent.call("get_session", session_id=session)
-        console.print(_line("agent", "get_session", f"complete: {done['paper_count']} papers", style="green"))
+        console.print(_render_line("agent", "get_session", f"complete: {done['paper_count']} papers", style="green"))
 
 
 class _Agent:
-    """Speaks to a server as an agent's client does: one JSON-RPC message a line."""
+    """A client that sends one JSON-RPC message per line, as the client of an agent does."""
 
     def __init__(self, process: Process) -> None:
         self.process = process
@@ -92,10 +98,10 @@ class _Agent:
 
 
 @asynccontextmanager
-async def _server(home: Path) -> AsyncGenerator[_Agent]:
+async def _start_server(home: Path) -> AsyncGenerator[_Agent]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "paper_search.mcp_server",
-        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_environment(home), cwd=home, limit=_MOST_LINE,
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=_make_environment(home), cwd=home, limit=_MOST_LINE,
     )  # fmt: skip
     agent = _Agent(process)
     try:
@@ -110,28 +116,28 @@ async def _server(home: Path) -> AsyncGenerator[_Agent]:
         await process.wait()
 
 
-async def _decided_by_a_person(checkpoint_id: str, home: Path) -> None:
+async def _decide_as_person(checkpoint_id: str, home: Path) -> None:
     command = [sys.executable, "-m", "uraniborg", "decide", checkpoint_id, "approve", "--json"]
     process = await asyncio.create_subprocess_exec(
-        *command, stdout=DEVNULL, stderr=DEVNULL, env=_environment(home), cwd=home
+        *command, stdout=DEVNULL, stderr=DEVNULL, env=_make_environment(home), cwd=home
     )
     if await process.wait():
         raise Unavailable("The demo's decision was not taken.", hint=f"Run `uraniborg decide {checkpoint_id} approve`.")
 
 
-def _environment(home: Path) -> dict[str, str]:
-    """Nothing of the user's own settings: the demo is the same everywhere."""
+def _make_environment(home: Path) -> dict[str, str]:
+    """Return an environment without the user's settings: the demo is the same everywhere."""
     needed = {name: os.environ[name] for name in _NEEDED if name in os.environ}
     return {**needed, "URANIBORG_HOME": str(home), "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING)}
 
 
-def _waits(state: dict[str, Any]) -> str:
+def _describe_checkpoint(state: dict[str, Any]) -> str:
     return f"waits at {state.get('checkpoint_kind', 'nothing')}"
 
 
-def _count(state: dict[str, Any]) -> int:
+def _count_papers(state: dict[str, Any]) -> int:
     return state["checkpoint"]["payload"]["total_papers"]
 
 
-def _line(who: str, what: str, outcome: str, style: str = "dim") -> Text:
+def _render_line(who: str, what: str, outcome: str, style: str = "dim") -> Text:
     return Text.assemble("  ", (f"{who:<12}", "cyan"), f"{what:<18}", (outcome, style))

@@ -28,12 +28,12 @@ def show_shelf(console: Console, found: Path, target: Path) -> None:
         note = Text("  The summaries and texts are ours, not the papers' own words.", "dim")
         console.print(Group(Text("A shelf of these papers and the sample papers", "bold"), facts, note, Text("")))
         for query in _QUERIES:
-            console.print(_results(query, library.search(query, limit=2)))
+            console.print(_render_results(query, library.search(query, limit=2)))
     finally:
         library.close()
 
 
-def _results(query: str, found: dict[str, Any]) -> Group:
+def _render_results(query: str, found: dict[str, Any]) -> Group:
     table = Table.grid(padding=(0, 1))
     for hit in found["results"]:
         table.add_row(Text.assemble(("• ", "dim"), hit["title"], (f" ({hit['year']})", "dim")))

@@ -40,23 +40,25 @@ async def show_universe(console: Console, output: Path) -> None:
     ):
         made = await rest.post("/universes", json={"name": "TRAPPIST-1", "id": _ID, "from": _ID})
         bodies = made.raise_for_status().json()["state"]["stars"]
-        console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {_origins(bodies)}\n")
-        async with _listening(url) as heard, http_client_for(f"{url}/mcp") as agent:
+        console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {_count_origins(bodies)}\n")
+        async with _listen_to_events(url) as heard, http_client_for(f"{url}/mcp") as agent:
             for command in _BY_AGENT:
                 call = {"universeId": _ID, "command": command, "return": "events"}
-                _tell(console, "agent, by MCP", command, json_of(await agent.call_tool("send_universe_command", call)))
+                _print_command(
+                    console, "agent, by MCP", command, json_of(await agent.call_tool("send_universe_command", call))
+                )
             for command in _BY_PERSON:
                 answer = await rest.post(f"/universes/{_ID}/commands?return=events", json=command)
-                _tell(console, "you, by REST", command, answer.json())
+                _print_command(console, "you, by REST", command, answer.json())
             async with asyncio.timeout(_WAIT_S):
-                told = [await heard.get() for _ in range(3)]
-        order = ", ".join(f"{one['version']} {one['command']['type']}" for one in told)
+                events = [await heard.get() for _ in range(3)]
+        order = ", ".join(f"{one['version']} {one['command']['type']}" for one in events)
         console.print(Text.assemble(("  the stream      ", "dim"), order, (", the same for all listeners", "dim")))
         state = (await rest.get(f"/universes/{_ID}")).json()["state"]
-    _leave(console, state, output)
+    _write_results(console, state, output)
 
 
-def _origins(bodies: dict[str, Any]) -> str:
+def _count_origins(bodies: dict[str, Any]) -> str:
     """Return how many papers, and how many computations of ours, the values are from."""
     computed = {one["id"]: bool(one.get("computed")) for body in bodies.values() for one in body["sources"]}
     own = sum(computed.values())
@@ -64,7 +66,7 @@ def _origins(bodies: dict[str, Any]) -> str:
     return f"{papers} and {plural(own, 'computation')} of ours" if own else papers
 
 
-def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
+def _write_results(console: Console, state: dict[str, Any], output: Path) -> None:
     run = report_run(state, 30, universe_id=_ID, version=0)
     line = Table.grid()
     line.add_row(Text("  n-body          ", "dim"), format_headline(run.reply))
@@ -75,8 +77,8 @@ def _leave(console: Console, state: dict[str, Any], output: Path) -> None:
 
 
 @asynccontextmanager
-async def _listening(url: str) -> AsyncGenerator[asyncio.Queue[dict[str, Any]]]:
-    """What the event stream tells, from now on."""
+async def _listen_to_events(url: str) -> AsyncGenerator[asyncio.Queue[dict[str, Any]]]:
+    """Yield a queue of the events of the stream from now on."""
     heard: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     begun = asyncio.Event()
 
@@ -100,16 +102,16 @@ async def _listening(url: str) -> AsyncGenerator[asyncio.Queue[dict[str, Any]]]:
         await asyncio.gather(listening, return_exceptions=True)
 
 
-def _passed(command: dict[str, Any]) -> str:
+def _describe_command(command: dict[str, Any]) -> str:
     days = command.get("dt", 1)
     return f"{days:g} {'day' if days == 1 else 'days'} passed"
 
 
-def _tell(console: Console, who: str, command: dict[str, Any], answer: dict[str, Any]) -> None:
+def _print_command(console: Console, who: str, command: dict[str, Any], answer: dict[str, Any]) -> None:
     if "error" in answer:
         outcome = Text(f"✘ {answer['error']['message']}", "yellow")
     else:
-        events = ", ".join(event["type"] for event in answer["events"]) or _passed(command)
+        events = ", ".join(event["type"] for event in answer["events"]) or _describe_command(command)
         outcome = Text(f"✔ version {answer['version']}: {events}", "green")
     lines = Table.grid()
     lines.add_column(width=18)

@@ -40,8 +40,8 @@ async def show_workflow(console: Console) -> None:
         console.print(Text(f"  {' → '.join(node['id'] for node in json.loads(example)['ir']['nodes'])}\n", "dim"))
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                _show_refusal(console, await _run(folder, _WRONG))
-                reply = await _run(folder)
+                _show_refusal(console, await _run_workflow(folder, _WRONG))
+                reply = await _run_workflow(folder)
                 _show_reuse(console, reply)
                 _show_value(console, reply["outputs"], folder / "claim-shelf")
         except TimeoutError:
@@ -51,11 +51,11 @@ async def show_workflow(console: Console) -> None:
     console.print()
 
 
-async def _run(folder: Path, *inputs: str) -> Plain:
+async def _run_workflow(folder: Path, *inputs: str) -> Plain:
     command = ["run", "claim", f"query={QUERY}", f"replay={RECORDING}", f"body={_BODY}", *inputs, "--json"]
     # Nothing of the user's own settings: the demo is the same everywhere.
     env = {name: os.environ[name] for name in _NEEDED if name in os.environ}
-    env |= {"PFLOW_HOME": str(folder / "home"), "URANIBORG_HOME": str(folder / "house")}
+    env |= {"PFLOW_HOME": str(folder / "home"), "URANIBORG_HOME": str(folder / "data")}
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "pflow", *command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=env, cwd=folder
     )
@@ -72,21 +72,21 @@ async def _run(folder: Path, *inputs: str) -> Plain:
 
 
 def _show_refusal(console: Console, reply: Plain) -> None:
-    console.print(_command(_WRONG))
+    console.print(_render_command(_WRONG))
     checkpoint = reply["checkpoint"]
     done: list[str] = checkpoint["completed_nodes"]
-    console.print(_lines(("✔", "green", ", ".join(done)), ("✘", "red", _failure(reply))))
+    console.print(_render_lines(("✔", "green", ", ".join(done)), ("✘", "red", _render_failure(reply))))
     console.print(Text(f"    No value was set. The results of {len(done)} nodes are stored.\n", "yellow"))
 
 
-def _failure(reply: Plain) -> Text:
+def _render_failure(reply: Plain) -> Text:
     return Text.assemble(reply["checkpoint"]["failed_node"], (f": {reply['error']['message']}", "dim"))
 
 
 def _show_reuse(console: Console, reply: Plain) -> None:
-    console.print(_command())
+    console.print(_render_command())
     reused = Text.assemble(", ".join(reply["reused_nodes"]), (": unchanged, reused", "dim"))
-    console.print(_lines(("↺", "cyan", reused), ("✔", "green", ", ".join(reply["not_reused"]))))
+    console.print(_render_lines(("↺", "cyan", reused), ("✔", "green", ", ".join(reply["not_reused"]))))
     console.print()
 
 
@@ -112,11 +112,11 @@ def _show_value(console: Console, outputs: Plain, shelf: Path) -> None:
     console.print(facts)
 
 
-def _command(*inputs: str) -> Text:
+def _render_command(*inputs: str) -> Text:
     return Text.assemble(("  pflow run claim ", "dim"), (" ".join((f"body={_BODY}", *inputs)), "cyan"))
 
 
-def _lines(*lines: tuple[str, str, str | Text]) -> Table:
+def _render_lines(*lines: tuple[str, str, str | Text]) -> Table:
     grid = Table.grid()
     grid.add_column(width=6)
     for mark, style, what in lines:

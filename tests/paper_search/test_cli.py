@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paper_search.models import PaperCollection
-from tests.forking import template
+from tests.forked_processes import template
 from tests.paper_search.sessions.processes import LOADED
 from tests.requirements import requirement
 from uraniborg.recordings import QUERY, RECORDING

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forking import template
+from tests.forked_processes import template
 from tests.paper_search.sessions.processes import LOADED
 from uraniborg.recordings import QUERY, RECORDING
 

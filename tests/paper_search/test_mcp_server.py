@@ -42,7 +42,7 @@ from tests.paper_search.sessions.helpers import (
     paper,
 )
 from tests.requirements import requirement
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
 from uraniborg import recordings
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.logging import register_secret

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.forking import template
+from tests.forked_processes import template
 from tests.pflow import tool_server
 
 LOADED = ("anyio._backends._asyncio", "rich.logging", "structlog")

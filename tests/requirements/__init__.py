@@ -4,5 +4,5 @@ import pytest
 
 
 def requirement(*ids: str) -> pytest.MarkDecorator:
-    """Marks a test as proof of the requirements named."""
+    """Mark a test as proof of these requirements."""
     return pytest.mark.requirement(*ids)

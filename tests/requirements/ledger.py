@@ -46,7 +46,7 @@ def deviations() -> list[Deviation]:
 
 
 def proofs(tests: Path = ROOT / "tests") -> dict[str, list[str]]:
-    """The tests that carry each id, as `file::name`."""
+    """Return the tests of each id, as `file::name`."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted(tests.rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")

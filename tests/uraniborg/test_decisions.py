@@ -13,7 +13,7 @@ import pytest
 from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import SessionFiles
-from tests.forking import template
+from tests.forked_processes import template
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -37,7 +37,7 @@ def uraniborg(home: Path) -> Command:
 
 @pytest.fixture
 def asked(home: Path) -> dict[str, Any]:
-    """A session that waits at its first checkpoint, and whose process has ended."""
+    """Return a session that waits at its first checkpoint, and whose process has ended."""
 
     async def ask() -> dict[str, Any]:
         manager = SessionManager(store=SessionFiles(), inbox=Inbox())

@@ -1,17 +1,24 @@
-"""The licences of the dependencies stay permissive, and every extra installs on every machine."""
+"""Dependencies are those that the code imports, their licences are permissive, and each extra installs everywhere."""
 
+import ast
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from packaging.markers import Marker
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.uraniborg.test_imports import PACKAGES
 
 ROOT: Final = Path(__file__).parents[2]
 COPYLEFT: Final = {"rebound", "pymupdf"}
 """GPL and AGPL: peers of benchmarks and tests at most."""
+LOADED_BY_UVICORN: Final = {"httptools", "uvloop"}
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +34,42 @@ def locked(lock: str) -> set[str]:
     return set(re.findall(r"^([a-z0-9._-]+)==", (ROOT / "requirements" / lock).read_text(), re.MULTILINE))
 
 
+def declared_dependencies(project: dict[str, Any]) -> set[str]:
+    """Return the names of the dependencies of the core and of all extras."""
+    texts = [*project["project"]["dependencies"], *(text for extra in extras(project).values() for text in extra)]
+    return {str(canonicalize_name(Requirement(text).name)) for text in texts} - {"uraniborg"}
+
+
+def imported_modules(path: Path) -> set[str]:
+    """Return the top-level modules that a file imports, also with `import_module("name")`."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                modules.update(name.name for name in names)
+            case ast.ImportFrom(module=str(module)):
+                modules.add(module)
+            case ast.Call(func=ast.Name(id="import_module"), args=[ast.Constant(value=str(module))]):
+                modules.add(module)
+            case _:
+                pass
+    return {module.partition(".")[0] for module in modules}
+
+
+def test_the_declared_dependencies_are_those_that_the_code_imports(project: dict[str, Any]) -> None:
+    modules = {module for path in (ROOT / "src").rglob("*.py") for module in imported_modules(path)}
+    distributions = packages_distributions()
+    imported = {
+        canonicalize_name(distributions.get(module, [module])[0])
+        for module in modules - sys.stdlib_module_names - set(PACKAGES)
+    }
+    declared = declared_dependencies(project)
+    assert declared - imported == LOADED_BY_UVICORN
+    assert imported - declared == set()
+
+
 def test_no_dependency_and_no_extra_is_copyleft(project: dict[str, Any]) -> None:
-    needed = [*project["project"]["dependencies"], *(text for one in extras(project).values() for text in one)]
-    assert not {Requirement(text).name.lower() for text in needed} & COPYLEFT
+    assert not declared_dependencies(project) & COPYLEFT
 
 
 def test_rebound_is_locked_for_development_alone() -> None:

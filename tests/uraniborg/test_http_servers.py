@@ -17,7 +17,7 @@ import pytest
 
 from paper_library.sample import sample_shelf
 from tests.requirements import requirement
-from tests.sharing import made_once
+from tests.shared_folders import make_once
 from tests.uraniborg.kernel.raw_http import SOON, Answer, ask, connected, one_answer, request, rest_of
 
 FILES: Final = 1_024
@@ -94,7 +94,7 @@ def _build_sample(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Server]]:
-    shelf = made_once(tmp_path_factory, "served-sample", _build_sample) / "shelf"
+    shelf = make_once(tmp_path_factory, "served-sample", _build_sample) / "shelf"
     with (
         started(
             tmp_path_factory.mktemp("universe"),

@@ -133,7 +133,7 @@ class _Builder:
                     raise
             (folder / "spool").unlink()
             report.papers = writer.papers
-            write_atomic(folder / MANIFEST, self._make_manifest(writer).as_json())
+            write_atomic(folder / MANIFEST, self._make_manifest(writer).to_json())
             self._register.write_file(get_register_path(self._target), folder)
         for problem in self._summaries.list_unused():
             report.add_problem(problem)

@@ -33,7 +33,7 @@ class Manifest:
     software: str
     built_at: str
 
-    def as_json(self) -> bytes:
+    def to_json(self) -> bytes:
         """Return the JSON of the manifest."""
         return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 

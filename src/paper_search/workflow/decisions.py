@@ -25,7 +25,7 @@ from paper_search.workflow.checkpoints import (
     ResultPayload,
     StrategyPayload,
 )
-from paper_search.workflow.journal import Journal
+from paper_search.workflow.journal import StepJournal
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import invalid
 
@@ -64,7 +64,7 @@ class CheckpointDialog:
     run_id: str
     sources: list[str]
     """The sources that an edited strategy may name."""
-    journal: Journal
+    journal: StepJournal
     clock: Clock
 
     async def create_checkpoint(

@@ -7,7 +7,7 @@ from uuid import uuid4
 from paper_search.limits import check_query
 from paper_search.models import MAX_RESULTS_CAP, PaperCollection
 from paper_search.workflow.checkpoints import CheckpointHandler
-from paper_search.workflow.journal import Journal, NoJournal
+from paper_search.workflow.journal import NoJournal, StepJournal
 from paper_search.workflow.ports import (
     DeduplicatorPort,
     IntentParserPort,
@@ -44,7 +44,7 @@ class SearchWorkflow:
         *,
         max_results: int = 100,
         domain: str = "general",
-        journal: Journal | None = None,
+        journal: StepJournal | None = None,
         clock: Clock | None = None,
         notes: Sequence[str] = (),
         release: Callable[[bool], Awaitable[None]] | None = None,

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 M = TypeVar("M", bound=BaseModel)
 
 
-class Journal(Protocol):
+class StepJournal(Protocol):
     """Results of steps by name, each stored once."""
 
     async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:

@@ -29,7 +29,7 @@ from paper_search.workflow.checkpoints import (
     StrategyPayload,
 )
 from paper_search.workflow.decisions import CheckedDecision, CheckpointDialog
-from paper_search.workflow.journal import Journal
+from paper_search.workflow.journal import StepJournal
 from paper_search.workflow.pool import find_members
 from paper_search.workflow.ports import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
 from paper_search.workflow.round_log import add_outcomes, build_round_log, count_stages
@@ -68,7 +68,7 @@ class SearchRun:
         options: RunOptions,
         handler: CheckpointHandler | None,
         progress: ProgressReporter | None,
-        journal: Journal,
+        journal: StepJournal,
         clock: Clock,
     ) -> None:
         self._query = query

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.cli.run_arguments import UsageError
+from pflow.cli.run_arguments import InvalidRunArguments
 from pflow.ir.declarations import read_inputs
 from pflow.ir.model import Input
 
@@ -23,14 +23,16 @@ _UNDECLARED: Final = Input("")
 
 
 def read_input_file(name: str, path: str) -> str:
-    """Return the text of a file for the input `name`. Raise UsageError."""
+    """Return the text of a file for the input `name`. Raise InvalidRunArguments."""
     try:
         with Path(path).expanduser().open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError, RuntimeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "this is not a valid path"
         hint = f"Check the path. To give the text itself, write {name}=@@{path[:40]}"
-        raise UsageError(f"The file '{path[:200]}' for '{name}' cannot be read: {reason}.", hint=hint) from None
+        raise InvalidRunArguments(
+            f"The file '{path[:200]}' for '{name}' cannot be read: {reason}.", hint=hint
+        ) from None
     return _decode_text(data, f"The file '{path[:200]}'", name)
 
 
@@ -44,12 +46,14 @@ def is_stdin_piped() -> bool:
 
 
 def read_input_stdin(name: str) -> str:
-    """All of stdin, for the input `name`. Raises UsageError."""
+    """All of stdin, for the input `name`. Raises InvalidRunArguments."""
     try:
         _announce_waiting(name)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
     except (AttributeError, OSError, ValueError):
-        raise UsageError(f"stdin is closed, so '{name}' cannot be read from it.", hint=f"Write {name}=VALUE.") from None
+        raise InvalidRunArguments(
+            f"stdin is closed, so '{name}' cannot be read from it.", hint=f"Write {name}=VALUE."
+        ) from None
     return _decode_text(data, "The text on stdin", name)
 
 
@@ -66,24 +70,24 @@ def _announce_waiting(name: str) -> None:
 
 def _decode_text(data: bytes, what: str, name: str) -> str:
     if len(data) > MOST_BYTES:
-        raise UsageError(f"{what} is too large for '{name}': over {MOST_BYTES // 1_000_000} MB.", hint=_HINT)
+        raise InvalidRunArguments(f"{what} is too large for '{name}': over {MOST_BYTES // 1_000_000} MB.", hint=_HINT)
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise UsageError(f"{what} is not UTF-8 text, which '{name}' requires.", hint=_HINT) from None
+        raise InvalidRunArguments(f"{what} is not UTF-8 text, which '{name}' requires.", hint=_HINT) from None
 
 
 def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
-    """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise UsageError."""
+    """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise InvalidRunArguments."""
     declared = read_inputs(document.get("inputs"), [])
     from_stdin = [name for name, text in given.items() if text == "-"]
     if from_stdin and not has_stdin:
         name = from_stdin[0]
-        raise UsageError(
+        raise InvalidRunArguments(
             f"The input '{name}' cannot be read from stdin here.", hint=f"Give {name}=VALUE or {name}=@FILE."
         )
     if len(from_stdin) > 1:
-        raise UsageError(
+        raise InvalidRunArguments(
             f"Only one input can be read from stdin; these ask for it: {', '.join(from_stdin)}.",
             hint="Give the others as KEY=@FILE.",
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pflow.errors import PflowError
-from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.cli import UsageError
 
 HELP: Final = """\
 Usage: pflow run [OPTIONS] NAME|FILE [KEY=VALUE]...
@@ -66,8 +66,9 @@ _LONGEST_QUOTED: Final = 60
 _SEE_HELP: Final = "See `pflow run --help`."
 
 
-class UsageError(PflowError, InvalidInput):
-    code = "usage"
+class InvalidRunArguments(PflowError, UsageError):
+    """A usage error whose body has the `type` that every error of pflow has."""
+
     type = "validation_error"
 
 
@@ -87,7 +88,7 @@ class RunArguments:
 
 
 def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
-    """Return the parsed arguments. Raise UsageError."""
+    """Return the parsed arguments. Raise InvalidRunArguments."""
     parsed = RunArguments()
     rest = list(arguments)
     takes_options = True
@@ -100,7 +101,9 @@ def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
         else:
             _apply_positional(parsed, given)
     if not parsed.workflow and not parsed.help:
-        raise UsageError("Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists the workflows. {_SEE_HELP}")
+        raise InvalidRunArguments(
+            "Missing argument 'NAME|FILE'.", hint=f"`pflow list` lists the workflows. {_SEE_HELP}"
+        )
     return parsed
 
 
@@ -108,18 +111,20 @@ def _apply_option(parsed: RunArguments, given: str, rest: list[str]) -> None:
     name, has_value, value = given.partition("=")
     if name in _FLAGS:
         if has_value:
-            raise UsageError(f"Option '{name}' does not take a value.", hint=_SEE_HELP)
+            raise InvalidRunArguments(f"Option '{name}' does not take a value.", hint=_SEE_HELP)
         setattr(parsed, _FLAGS[name], True)
     elif name in _VALUE_OPTIONS:
         if not has_value:
             if not rest or rest[0].startswith("-"):
-                raise UsageError(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
+                raise InvalidRunArguments(
+                    f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}."
+                )
             value = rest.pop(0)
         if not value:
-            raise UsageError(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
+            raise InvalidRunArguments(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
         setattr(parsed, _VALUE_OPTIONS[name], value)
     else:
-        raise UsageError(f"No such option: {name[:_LONGEST_QUOTED]}.", hint=_suggest_option(name))
+        raise InvalidRunArguments(f"No such option: {name[:_LONGEST_QUOTED]}.", hint=_suggest_option(name))
 
 
 def _apply_positional(parsed: RunArguments, given: str) -> None:
@@ -127,13 +132,13 @@ def _apply_positional(parsed: RunArguments, given: str) -> None:
     if as_input:
         key, value = as_input.groups()
         if key in parsed.inputs:
-            raise UsageError(f"The input '{key[:_LONGEST_QUOTED]}' is given twice.", hint="Give it once.")
+            raise InvalidRunArguments(f"The input '{key[:_LONGEST_QUOTED]}' is given twice.", hint="Give it once.")
         parsed.inputs[key] = value
     elif not parsed.workflow and given:
         parsed.workflow = given
     else:
         quoted = given[:_LONGEST_QUOTED]
-        raise UsageError(
+        raise InvalidRunArguments(
             f"'{quoted}' is not an input: '=' is missing after the name.", hint="Write inputs as KEY=VALUE."
         )
 

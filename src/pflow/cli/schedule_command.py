@@ -108,13 +108,15 @@ def _print_job_files(scheduler: "Scheduler", text: Mapping[str, str]) -> None:
 def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
     """Return the job, and the secrets that each run needs. Raise the errors of an invalid `pflow run`."""
     from pflow.cli.input_values import parse_inputs
-    from pflow.cli.run_arguments import UsageError, parse_run_arguments
+    from pflow.cli.run_arguments import InvalidRunArguments, parse_run_arguments
     from pflow.cli.sources import is_file_path
     from pflow.scheduling.job import Job, check_runnable
     from pflow.service import require_valid
 
     if is_file_path(name):
-        raise UsageError("A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save.")
+        raise InvalidRunArguments(
+            "A workflow is scheduled by its name.", hint="Save the file to the library first: pflow save."
+        )
     given = parse_run_arguments(["--", name, *inputs]).inputs
     stored = service.find_workflow(name).stored
     workflow = require_valid(service.check(stored.ir), name)

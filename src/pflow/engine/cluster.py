@@ -17,7 +17,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Final, cast
 
 from pflow.engine.executors import Call, LocalExecutor, run_in_thread
-from pflow.engine.json_values import as_json, from_json
+from pflow.engine.json_values import encode_outputs, from_json
 from pflow.errors import (
     ApprovalRequired,
     ClusterUnreachable,
@@ -262,7 +262,7 @@ async def _await_in_time(running: Any, context: Context) -> Any:
 
 def _pack_outputs(outputs: Any) -> Any:
     """Return outputs as JSON, or as they are if they contain bytes, which are searched for secrets first."""
-    text = as_json(outputs)
+    text = encode_outputs(outputs)
     return outputs if _has_bytes(outputs) else text
 
 
@@ -289,7 +289,7 @@ def _pack_error(error: PflowError) -> dict[str, Any]:
 def _convert_to_json(value: Any, instead: Any) -> Any:
     """Return the value in its JSON form, or `instead` if it has none."""
     try:
-        return from_json(as_json({"it": value}))["it"]
+        return from_json(encode_outputs({"it": value}))["it"]
     except NodeFailed:
         return instead
 

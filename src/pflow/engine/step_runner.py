@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Final, cast
 
 from pflow.engine.executors import Call, Executor, run_in_thread
-from pflow.engine.json_values import as_json, from_json
+from pflow.engine.json_values import encode_outputs, from_json
 from pflow.engine.resume.journal import Result
 from pflow.engine.resume.recorder import RunRecorder
 from pflow.engine.resume.reuse import resolve_paths
@@ -109,7 +109,7 @@ class LiveStepRunner:
             if recorder and isinstance(exc, ApprovalRequired):
                 recorder.record_waiting(job.key, job.fingerprint)
             raise
-        text = as_json(outcome.outputs)
+        text = encode_outputs(outcome.outputs)
         if len(text) > MOST_CHARACTERS:
             raise UnusableOutcome(
                 f"'{job.node.id}' returned {len(text):,} bytes; the maximum is {MOST_CHARACTERS:,}.",
@@ -276,6 +276,6 @@ def _make_serializable(exc: UraniborgError) -> None:
     exc.message, exc.hint = replace_surrogates(str(exc.message)), replace_surrogates(str(exc.hint))
     for name, value in exc.ids.items():
         try:
-            exc.ids[name] = from_json(as_json({"it": value}))["it"]
+            exc.ids[name] = from_json(encode_outputs({"it": value}))["it"]
         except NodeFailed:
             exc.ids[name] = f"<{type(value).__name__}>"

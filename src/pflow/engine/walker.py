@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from pflow.engine.batches import BatchRun
 from pflow.engine.inputs import find_secret_inputs, prepare_inputs
-from pflow.engine.json_values import as_json, from_json
+from pflow.engine.json_values import encode_outputs, from_json
 from pflow.engine.output import NodeStatus, elapsed_ms
 from pflow.engine.params import resolve_nested_params
 from pflow.engine.results import Progress, collect_outputs
@@ -385,6 +385,6 @@ def _relate_to_outer(exc: PflowError, node: Node, key: str, inner: str | None) -
 def _copy_failure_outputs(exc: PflowError) -> dict[str, Any]:
     """Return the outputs that a node had when it failed, as JSON values."""
     try:
-        return from_json(as_json(exc.outputs)) if isinstance(exc, NodeFailed) else {}
+        return from_json(encode_outputs(exc.outputs)) if isinstance(exc, NodeFailed) else {}
     except NodeFailed:
         return {}

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import fcntl
 import os
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
@@ -171,7 +170,9 @@ class OutputStream:
             make_private_folder(self._folder)
             self._written, name = tempfile.mkstemp(prefix=f"{self._name}-", dir=self._folder)
             self._file = Path(name)
-            with contextlib.suppress(OSError, AttributeError):  # a larger pipe is only faster
+            with contextlib.suppress(OSError, ImportError, AttributeError):  # a larger pipe is only faster
+                import fcntl
+
                 fcntl.fcntl(self._descriptor, fcntl.F_SETPIPE_SZ, _PIPE)
         left = memoryview(piece)
         while left:

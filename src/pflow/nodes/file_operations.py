@@ -1,7 +1,6 @@
 """Atomic file operations, and errors of the file system with hints."""
 
 import errno
-import fcntl
 import os
 import secrets
 import shutil
@@ -14,6 +13,7 @@ from typing import Final
 
 from pflow.errors import NodeFailed
 from pflow.suggestions import find_nearest
+from uraniborg.kernel.files import lock_open_file
 from uraniborg.kernel.logging import redact
 
 _HINTS: Final = {
@@ -85,9 +85,9 @@ def prepare_target(path: Path) -> None:
 
 def append_bytes(path: Path, data: bytes) -> None:
     """Append all of `data` to the file, or nothing. Concurrent appends wait for each other."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        lock_open_file(descriptor)
         before = os.fstat(descriptor).st_size
         try:
             left = memoryview(data)

@@ -8,7 +8,6 @@ import json
 import linecache
 import math
 import os
-import resource
 import signal
 import sys
 import traceback
@@ -157,6 +156,10 @@ def _find_last_line(own: TracebackType | None) -> int | None:
 
 
 def _set_limits(memory_mb: float, cpu_s: int | None) -> None:
+    try:
+        import resource
+    except ModuleNotFoundError:
+        sys.exit(f"A python node needs the module 'resource', which this platform ({sys.platform}) does not have.")
     memory = int(memory_mb * 2**20)
     wanted = [(resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_AS, memory, memory)]
     if cpu_s is not None:

@@ -77,7 +77,7 @@ MIGRATIONS: Final = [
 ]
 
 
-class Connection(Protocol):
+class PostgresConnection(Protocol):
     """The methods used of an asyncpg connection, which is not typed."""
 
     async def execute(self, sql: str, *values: Any) -> str: ...
@@ -136,13 +136,13 @@ class Database:
         except StoreUnavailable:
             pool.terminate()
 
-    async def connect(self) -> Connection:
+    async def connect(self) -> PostgresConnection:
         """Return a new connection outside the pool. Raise StoreUnavailable or MalformedRequest."""
         with translate_errors(), _translate_address_errors():
             return await asyncpg.connect(**self._arguments)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncGenerator[Connection]:
+    async def connection(self) -> AsyncGenerator[PostgresConnection]:
         """Lend a connection of the pool; errors in the block are translated. Raise as `connect` does."""
         if self._pool is None:
             raise make_closed_error()
@@ -194,10 +194,10 @@ def _translate_address_errors() -> Generator[None]:
         ) from None
 
 
-async def _skip_reset(_connection: Connection) -> None: ...
+async def _skip_reset(_connection: PostgresConnection) -> None: ...
 
 
-async def migrate(connection: Connection) -> None:
+async def migrate(connection: PostgresConnection) -> None:
     """Run all migrations that this database does not have yet. Several processes may do so at once.
 
     Raise DatabaseNewer if it has an unknown migration, StoreUnavailable if its encoding is not UTF-8.

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from universe.errors import StoreUnavailable
 from universe.store.port import Change, ChangeBroadcast, make_closed_error
-from universe.store.postgres_database import Connection, Database, translate_errors
+from universe.store.postgres_database import Database, PostgresConnection, translate_errors
 from uraniborg.kernel.logging import get_logger
 
 _log = get_logger(__name__)
@@ -38,7 +38,7 @@ class Listener:
         self._broadcast = ChangeBroadcast()
         self._early_notifications: list[str] | None = None
         """Notifications received before the versions were read; None afterwards."""
-        self._connection: Connection | None = None
+        self._connection: PostgresConnection | None = None
         self._lost = asyncio.Event()
         self._supervision: asyncio.Task[None] | None = None
 

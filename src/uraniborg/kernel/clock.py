@@ -6,7 +6,7 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The time now, in UTC."""
+        """Return the current time in UTC."""
         ...
 
 
@@ -16,7 +16,7 @@ class SystemClock:
 
 
 def iso(moment: datetime) -> str:
-    """The moment in UTC as ISO 8601 has it, to the microsecond: two that differ are written differently."""
+    """Return the moment in UTC as ISO 8601, to the microsecond."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 

@@ -1,14 +1,15 @@
-"""One way to fail: the error family that every part and every surface shares.
+"""The errors that all parts share.
 
-UraniborgError            code, message, hint and the ids concerned
-├── InvalidInput          the caller sent something that cannot be accepted       422   exit 2
-│   └── MissingExtra      an optional dependency is not installed                 422   exit 2
-├── NotFound              what the caller named does not exist                    404   exit 3
-├── Conflict              it exists, but not in a state that allows this          409   exit 4
-├── Refused               it could be done, but this caller may not               403   exit 4
-├── Unavailable           something outside did not answer; trying later may help 503   exit 5
-│   └── OutOfRoom         the machine has no disk, memory or files left           503   exit 5
-└── InternalError         our fault; says nothing of the inside                   500   exit 70
+UraniborgError              code, message, hint and the ids concerned
+├── InvalidInput            the caller sent something that cannot be accepted       422   exit 2
+│   ├── MissingExtra        an optional dependency is not installed                 422   exit 2
+│   └── UnsupportedPlatform this operating system lacks a function                  422   exit 2
+├── NotFound                the named object does not exist                         404   exit 3
+├── Conflict                the state of the object does not allow this               409   exit 4
+├── Refused                 this caller is not allowed to do this                    403   exit 4
+├── Unavailable             something outside did not answer; trying later may help 503   exit 5
+│   └── OutOfRoom           the machine has no disk, memory or files left           503   exit 5
+└── InternalError           a bug; the message reveals no details                   500   exit 70
 
 A part derives its own leaves from these and gives each a stable snake_case `code`.
 """
@@ -25,7 +26,7 @@ _OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, e
 
 
 class UraniborgError(Exception):
-    """Base of the family. `ids` name what the error is about and travel with it to every surface."""
+    """The base class. `ids` name the objects concerned and are part of the body."""
 
     code: ClassVar[str] = "error"
     status: ClassVar[int] = 500
@@ -38,7 +39,7 @@ class UraniborgError(Exception):
         self.ids = ids
 
     def body(self) -> dict[str, Any]:
-        """The JSON body of this error, the same on every surface."""
+        """Return the JSON body of this error, which is the same in every reply."""
         return {"error": {"code": self.code, "message": self.message, "hint": self.hint, **self.ids}}
 
 
@@ -56,6 +57,17 @@ class MissingExtra(InvalidInput):
             f"{purpose} needs the optional dependencies of the extra '{extra}'.",
             hint=f"Install them with: pip install 'uraniborg[{extra}]'",
             extra=extra,
+        )
+
+
+class UnsupportedPlatform(InvalidInput):
+    code = "unsupported_platform"
+
+    def __init__(self, purpose: str, module: str) -> None:
+        super().__init__(
+            f"{purpose} needs the Python module '{module}', which this platform ({sys.platform}) does not have.",
+            hint="Use Linux or macOS; on Windows, use WSL.",
+            platform=sys.platform,
         )
 
 
@@ -88,8 +100,8 @@ class OutOfRoom(Unavailable):
 
     def __init__(self, exc: OSError) -> None:
         super().__init__(
-            f"This machine could not go on: {exc.strerror or errno.errorcode[exc.errno or 0]}.",
-            hint="Give it what it lacks (disk, memory, open files) and try again.",
+            f"This machine could not continue: {exc.strerror or errno.errorcode[exc.errno or 0]}.",
+            hint="Free disk space, memory or open files, and try again.",
         )
 
 
@@ -99,13 +111,13 @@ class InternalError(UraniborgError):
 
 
 def as_error(exc: BaseException) -> UraniborgError:
-    """The member of the family that stands for `exc`; what is not ours becomes an InternalError without its text."""
+    """Return `exc` as a UraniborgError; an exception of another class becomes an InternalError without its text."""
     exc = _only_member(exc)
     if isinstance(exc, UraniborgError):
         return exc
     if is_out_of_room(exc):
         return OutOfRoom(exc)
-    # Whoever raised one has loaded pydantic; whoever has not need not pay for it.
+    # A ValidationError can exist only if pydantic is loaded; do not import it otherwise.
     if (pydantic := sys.modules.get("pydantic")) and isinstance(exc, pydantic.ValidationError):
         refusal = cast("ValidationError", exc)
         return invalid(refusal, what=refusal.title)
@@ -139,7 +151,7 @@ def is_out_of_room(exc: BaseException) -> TypeGuard[OSError]:
 
 
 def invalid(exc: "ValidationError", *, what: str) -> InvalidInput:
-    """A pydantic failure as an InvalidInput that names each offending field and never repeats its value."""
+    """Return a ValidationError as an InvalidInput that names each invalid field and never repeats its value."""
     problems = [
         {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": _problem(error)}
         for error in exc.errors(include_input=False, include_url=False)
@@ -161,7 +173,7 @@ def _problem(error: "ErrorDetails") -> str:
 
 
 def _only_member(exc: BaseException) -> BaseException:
-    """What a task group wrapped, when it wrapped a single failure."""
+    """Return the only exception of a group, or else the group."""
     while isinstance(exc, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", exc)
         if len(group.exceptions) != 1:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path, PureWindowsPath
 from typing import Final, Literal
 
-from uraniborg.kernel.errors import Conflict, Refused, Unavailable, is_out_of_room
+from uraniborg.kernel.errors import Conflict, Refused, Unavailable, UnsupportedPlatform, is_out_of_room
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
@@ -39,7 +39,7 @@ class PathRefused(Refused):
 def make_folder(folder: Path) -> None:
     """Create the folder and its missing parents, for their owner alone. Those that exist stay as they are.
 
-    Raises OSError.
+    Raise OSError.
     """
     if folder.is_dir():
         return
@@ -48,28 +48,28 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(PRIVATE_FOLDER)
     except FileExistsError:
-        if not folder.is_dir():  # another process may have made it meanwhile
+        if not folder.is_dir():  # another process may have created it
             raise
         return
-    with contextlib.suppress(OSError):  # a umask may have taken more than it should
+    with contextlib.suppress(OSError):  # the umask may have removed too much
         folder.chmod(PRIVATE_FOLDER)
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder of our own as `make_folder` does, or take access from others if it exists. Raises OSError."""
+    """Create a folder as `make_folder` does, or remove the access of others if it exists. Raise OSError."""
     make_folder(folder)
     make_private(folder)
 
 
 def make_private(path: Path) -> None:
-    """Take all access to a file or folder of ours from others, if they have any.
+    """Remove the access of other users to a file or folder of ours.
 
-    Does nothing to files of other users, to folders that are shared by nature (`/tmp`, the home folder), where nothing
-    is, and where the file system refuses.
+    Do nothing to files of other users, to shared folders (`/tmp`, the home folder), to missing files, and if the file
+    system refuses.
     """
     if os.name == "nt":
         return
-    with contextlib.suppress(OSError, RuntimeError):  # who runs this may have no home folder
+    with contextlib.suppress(OSError, RuntimeError):  # the user may have no home folder
         found = path.stat()
         mode = stat.S_IMODE(found.st_mode)
         is_ours = found.st_uid == os.geteuid() and (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode))
@@ -85,19 +85,19 @@ def _is_shared(path: Path, found: os.stat_result) -> bool:
 
 
 def open_private(path: Path, flags: int) -> int:
-    """Open a file that is for its owner alone, as `os.open` does: one that exists is made so. Raises OSError."""
+    """Open a file as `os.open` does, and make it private to its owner. Raise OSError."""
     descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0), PRIVATE_FILE)
     make_private(path)
     return descriptor
 
 
 def write_atomic(path: Path, data: str | bytes | Iterable[str], *, access: Access = "private") -> None:
-    """Replace the file at `path` with `data`, or the pieces it consists of.
+    """Replace the file at `path` with `data`, a text or its pieces.
 
-    A reader sees all of the old or all of the new file, also after a crash. Raises OSError when the disk refuses;
-    nothing half-written is left then.
+    A reader sees the whole old or the whole new file, also after a crash. If OSError is raised, the old file
+    is unchanged.
     """
-    _publish(path, data, os.replace, access)
+    _write_and_place(path, data, os.replace, access)
 
 
 def check_output(path: Path | None) -> None:
@@ -106,18 +106,17 @@ def check_output(path: Path | None) -> None:
         return
     folder = path.parent
     if not folder.is_dir():
-        raise _unwritable(path, f"the folder '{shown(folder)}' does not exist")
+        raise _make_unwritable_error(path, f"the folder '{shown(folder)}' does not exist")
     if path.is_dir():
-        raise _unwritable(path, "it is a folder")
+        raise _make_unwritable_error(path, "it is a folder")
     if not os.access(path if path.exists() else folder, os.W_OK):
-        raise _unwritable(path, "permission denied")
+        raise _make_unwritable_error(path, "permission denied")
 
 
 def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
-    """Write a file that the user named: whole or not at all, through links, and into devices and pipes as they are.
+    """Write a file that the user named, atomically; follow links, and write into devices and pipes directly.
 
-    A new file is for its owner alone; one that exists stays for whom it was.
-    Raises Unwritable when the file cannot be written.
+    A new file is private to its owner; an existing file keeps its permissions. Raise Unwritable.
     """
     target = path.resolve()
     try:
@@ -130,29 +129,26 @@ def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
     except OSError as exc:
         if is_out_of_room(exc):
             raise
-        raise _unwritable(path, exc.strerror or "the disk failed") from exc
+        raise _make_unwritable_error(path, exc.strerror or "the disk failed") from exc
 
 
-def _unwritable(path: Path, reason: str) -> Unwritable:
+def _make_unwritable_error(path: Path, reason: str) -> Unwritable:
     return Unwritable(
         f"'{shown(path)}' could not be written: {reason}.", hint="Name a file in a folder that you may write to."
     )
 
 
 def create_exclusive(path: Path, data: str | bytes) -> None:
-    """Put `data` at `path` if nothing is there, all of it or nothing, also when killed; for its owner alone.
-
-    Raises AlreadyExists.
-    """
+    """Create the file `path` with `data`, atomically and private to its owner. Raise AlreadyExists."""
     try:
-        _publish(path, data, os.link, "private")
+        _write_and_place(path, data, os.link, "private")
     except FileExistsError:
         raise AlreadyExists(
             f"'{path.name}' already exists.", hint="Choose another name, or remove it first.", name=path.name
         ) from None
 
 
-def _publish(
+def _write_and_place(
     path: Path, data: str | bytes | Iterable[str], place: Callable[[Path, Path], None], access: Access
 ) -> None:
     pieces = [data] if isinstance(data, str | bytes) else data
@@ -175,40 +171,40 @@ def _publish(
 
 
 def sync_folder(folder: Path) -> None:
-    """Make what was created, renamed or deleted in the folder survive a power cut."""
-    if os.name == "nt":  # there a folder cannot be opened, and renames are journalled
+    """Make files that were created, renamed or deleted in the folder survive a power cut."""
+    if os.name == "nt":  # Windows cannot open a folder, and journals renames
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as exc:
-        if exc.errno != errno.EINVAL:  # which says that this file system has no such thing
+        if exc.errno != errno.EINVAL:  # this file system does not support it
             raise
     finally:
         os.close(descriptor)
 
 
 def confine(root: Path, *parts: str) -> Path:
-    """The path of `parts` under `root`, resolved. It need not exist.
+    """Return the path of `parts` under `root`, resolved. It need not exist.
 
-    Raises PathRefused for what would leave `root` (absolute paths, `..`, links that lead out) or is no path at all,
-    judged by the rules of every system; its message holds no path of this machine.
+    Raise PathRefused for a path that leaves `root` (absolute, `..`, links that lead out) or is not valid by the rules
+    of any system; its message contains no path of this machine.
     """
     pieces = [piece for part in parts for piece in part.replace("\\", "/").split("/")]
     if any("\0" in part or PureWindowsPath(part).anchor for part in parts) or ".." in pieces:
-        raise _outside()
+        raise _make_outside_error()
     try:
         base = root.resolve()
         path = base.joinpath(*parts).resolve()
     except (OSError, RuntimeError, ValueError):
-        raise _outside() from None
+        raise _make_outside_error() from None
     if not path.is_relative_to(base):
-        raise _outside()
+        raise _make_outside_error()
     return path
 
 
 def shown(path: Path) -> str:
-    """How a path is told to people and agents: from the working folder or from home, else by its name alone."""
+    """Return a path for display: relative to the working folder or to the home folder, else its name alone."""
     whole = path.expanduser().absolute()
     for root, before in ((Path.cwd(), ""), (Path.home(), "~/")):
         if whole != root and root != Path(root.anchor) and whole.is_relative_to(root):
@@ -216,16 +212,28 @@ def shown(path: Path) -> str:
     return whole.name
 
 
-def _outside() -> PathRefused:
+def _make_outside_error() -> PathRefused:
     return PathRefused(
         "The path leads outside its folder.",
         hint="Use a relative path without '..', links that lead out, drive letters or NUL.",
     )
 
 
+def lock_open_file(descriptor: int, *, wait: bool = True) -> None:
+    """Lock an open file against other processes until the file is closed.
+
+    Raise BlockingIOError if another process holds the lock and `wait` is False, UnsupportedPlatform on Windows.
+    """
+    try:
+        import fcntl
+    except ModuleNotFoundError as missing:
+        raise UnsupportedPlatform("Locking an open file", "fcntl") from missing
+    fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 @contextlib.contextmanager
 def locked(path: Path, timeout_s: float) -> Generator[None]:
-    """Hold the lock file `path` against every other process and thread. Raises Locked when `timeout_s` pass in vain."""
+    """Hold the lock file `path` against other processes and threads. Raise Locked after `timeout_s` seconds."""
     import filelock  # few commands lock
 
     try:
@@ -241,7 +249,7 @@ def locked(path: Path, timeout_s: float) -> Generator[None]:
 
 
 class Lease:
-    """A lock that its process holds until it lets go of it or ends, however it ends: killed ones too."""
+    """A lock that its process holds until it releases the lock or ends, also if it is killed."""
 
     def __init__(self, path: Path) -> None:
         import filelock  # few commands lock
@@ -249,7 +257,7 @@ class Lease:
         self._lock = filelock.FileLock(path, mode=PRIVATE_FILE, thread_local=False)
 
     def take(self) -> bool:
-        """Whether it is ours now; False when another process, or another lease of this one, holds it."""
+        """Acquire the lock; return False if another process, or another lease of this process, holds it."""
         import filelock
 
         try:
@@ -259,5 +267,5 @@ class Lease:
         return True
 
     def release(self) -> None:
-        """Let go. The file stays: removing it could take the lock from one who holds it."""
+        """Release the lock. The file stays: removing it could take the lock from its next holder."""
         self._lock.release()

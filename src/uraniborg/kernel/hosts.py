@@ -31,7 +31,7 @@ class OriginRefused(Refused):
 
 
 def format_authority(host: str) -> str:
-    """A host as addresses and headers write it: an IPv6 one in brackets."""
+    """Return a host as URLs and headers write it: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -41,7 +41,7 @@ def is_loopback(authority: str) -> bool:
 
 
 def list_host_names(host: str, allowed: Collection[str]) -> list[str] | None:
-    """The names a server at `host` answers to: those allowed, or this machine's if only it can call. None: any."""
+    """Return the allowed host names; those of this machine if only it can call; None for any name."""
     if allowed:
         return [*allowed, LOOPBACK]
     return [LOOPBACK] if is_loopback(format_authority(host)) else None

@@ -123,7 +123,7 @@ class RequestIds:
         if scope["type"] != "http" or REQUEST_ID in scope:
             await self._app(scope, receive, send)
             return
-        request_id = begin_request(_text(dict(scope["headers"]), _REQUEST_ID_NAME) or None)
+        request_id = begin_request(_decode_header(dict(scope["headers"]), _REQUEST_ID_NAME) or None)
         scope[REQUEST_ID] = request_id
         header = (_REQUEST_ID_NAME, request_id.encode())
 
@@ -182,10 +182,10 @@ class Gate(_Check):
         """Raise RepeatedHeader, HostRefused, OriginRefused or CrossSiteRefused."""
         if len(headers) != len(scope["headers"]):
             _check_repeated([name for name, _ in scope["headers"]])
-        if self._hosts is not None and not is_host(_text(headers, b"host"), self._hosts):
+        if self._hosts is not None and not is_host(_decode_header(headers, b"host"), self._hosts):
             raise HostRefused
         if b"origin" in headers:
-            if self._origins is not None and not is_origin(_text(headers, b"origin"), self._origins):
+            if self._origins is not None and not is_origin(_decode_header(headers, b"origin"), self._origins):
                 raise OriginRefused
         elif headers.get(b"sec-fetch-site", b"none").lower() not in _OWN_SITES and not (
             scope["method"] in _READING and self._is_page(scope["path"])
@@ -219,12 +219,12 @@ class Admission(_Check):
             if scheme.lower() != b"bearer" or not hmac.compare_digest(given, self._token):
                 raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
         if scope["method"] not in _READING and _has_body(headers):
-            check_json_type(_text(headers, b"content-type"), _text(headers, b"content-encoding"))
+            check_json_type(_decode_header(headers, b"content-type"), _decode_header(headers, b"content-encoding"))
 
 
 def _has_body(headers: Headers) -> bool:
     return b"transfer-encoding" in headers or headers.get(b"content-length", b"0").strip() != b"0"
 
 
-def _text(headers: Headers, name: bytes) -> str:
+def _decode_header(headers: Headers, name: bytes) -> str:
     return headers.get(name, b"").decode("latin-1")

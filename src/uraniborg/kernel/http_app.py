@@ -21,13 +21,12 @@ from uraniborg.kernel.http_access import (
     RequestIds,
     error_response,
 )
+from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.request_ids import identify_error
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-
-    from uraniborg.kernel.serving import HttpConfig
 
 _log = get_logger(__name__)
 _LOOPBACK_ORIGIN: Final = r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?"
@@ -71,13 +70,13 @@ class ErrorBody(BaseModel):
     error: ErrorFacts
 
 
-def list_origins(config: "HttpConfig") -> list[str]:
+def list_origins(config: HttpConfig) -> list[str]:
     """Return the web origins that may call the server: those of this machine and those of the settings."""
     return [LOOPBACK, *config.allow_origins]
 
 
 def secure_app(
-    app: Starlette, config: "HttpConfig", *, is_page: Callable[[str], bool], open_paths: Collection[str]
+    app: Starlette, config: HttpConfig, *, is_page: Callable[[str], bool], open_paths: Collection[str]
 ) -> ASGIApp:
     """Return `app` behind every check that a server makes before it answers a request; see `Gate` and `Admission`.
 

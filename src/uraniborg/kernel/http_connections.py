@@ -52,7 +52,7 @@ class TooManyConnections(Unavailable):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one client, and all of them together, may take of a server process."""
+    """Limits of one client, and of all clients together."""
 
     header_bytes: int = 32_768
     """Of the request line and all headers of a request, and of its trailers."""
@@ -81,7 +81,7 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _most_connections(wanted: int) -> int:
+def _limit_connections(wanted: int) -> int:
     """Return how many of the `wanted` connections fit beside the other files of the process."""
     try:
         import resource
@@ -103,7 +103,7 @@ class Connections:
 
     def make_room(self, open_now: int) -> bool:
         """Close a waiting connection if `open_now`, the new one included, are too many; return False if none waits."""
-        self.most = self.most or _most_connections(self.limits.connections)
+        self.most = self.most or _limit_connections(self.limits.connections)
         if open_now <= self.most:
             return True
         if not self.waiting:
@@ -131,7 +131,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
         self._missing: Literal["headers", "body", "nothing"] = "headers"
-        """What the client has to send before its request, or its next one, is complete."""
+        """The part of its request, or of its next one, that the client has not sent yet."""
         self._missing_since = self.loop.time()
         self._has_begun = False
         self._body_bytes = 0
@@ -143,11 +143,13 @@ class LimitedProtocol(HttpToolsProtocol):
             timeout_ms = int(self._limits.stall_s * 1_000)
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, timeout_ms)
         if self._table.make_room(len(self.connections)):
-            self._wait()
+            self._wait_for_client()
             return
         with new_request():
             _log.warning("no connection left", connections=self._table.most)
-            self._refuse(TooManyConnections("All connections of this server are in use.", hint="Try again later."))
+            self._refuse_request(
+                TooManyConnections("All connections of this server are in use.", hint="Try again later.")
+            )
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._table.waiting.pop(self, None)
@@ -165,21 +167,21 @@ class LimitedProtocol(HttpToolsProtocol):
             if self._missing != "nothing" and (
                 self._unparsed > self._limits.header_bytes or len(self.headers) > self._limits.headers
             ):
-                self._refuse(self._head_error())
-        self._wait()
+                self._refuse_request(self._make_head_error())
+        self._wait_for_client()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._has_begun = True
-        self._now_missing("headers")
+        self._set_missing("headers")
 
     def on_headers_complete(self) -> None:
         self._unparsed = 0
         self._body_bytes = 0
-        self._now_missing("body")
+        self._set_missing("body")
         head_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         too_large = head_bytes > self._limits.header_bytes or len(self.headers) > self._limits.headers
-        self.app = _make_refusal(self._head_error()) if too_large else self._served_app
+        self.app = _make_refusal(self._make_head_error()) if too_large else self._served_app
         super().on_headers_complete()
         self.headers = []  # trailers are not headers of the request
 
@@ -191,14 +193,14 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         self._unparsed = 0
         self._has_begun = False
-        self._now_missing("nothing")
+        self._set_missing("nothing")
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self._missing == "nothing":
-            self._now_missing("nothing")
-        self._wait()
+            self._set_missing("nothing")
+        self._wait_for_client()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -210,7 +212,9 @@ class LimitedProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(MalformedHttp("The request is not HTTP/1.1.", hint="Send a request line, headers and a body."))
+        self._refuse_request(
+            MalformedHttp("The request is not HTTP/1.1.", hint="Send a request line, headers and a body.")
+        )
 
     def drop(self) -> None:
         """Close the connection; bytes that the client does not take are lost."""
@@ -225,12 +229,12 @@ class LimitedProtocol(HttpToolsProtocol):
             self._stall_timer.cancel()
             self._stall_timer = None
 
-    def _now_missing(self, missing: Literal["headers", "body", "nothing"]) -> None:
+    def _set_missing(self, missing: Literal["headers", "body", "nothing"]) -> None:
         self._missing = missing
         self._missing_since = self.loop.time()
 
     @property
-    def _deadline(self) -> float:
+    def _compute_deadline(self) -> float:
         match self._missing:
             case "headers":
                 allowed = self._limits.header_s
@@ -240,7 +244,7 @@ class LimitedProtocol(HttpToolsProtocol):
                 allowed = self._limits.idle_s
         return self._missing_since + allowed
 
-    def _wait(self) -> None:
+    def _wait_for_client(self) -> None:
         """Wait for the client if it is the client's turn."""
         self._table.waiting.pop(self, None)
         is_answered = self.cycle is None or self.cycle.response_complete
@@ -248,32 +252,34 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._table.waiting[self] = None
         # A timer is left to run while a request is answered, which is cheaper than a new one for each request.
-        if self._timer is not None and self._timer.when() > self._deadline:
+        if self._timer is not None and self._timer.when() > self._compute_deadline:
             self._timer.cancel()
             self._timer = None
         if self._timer is None:
-            self._timer = self.loop.call_at(self._deadline, self._expire)
+            self._timer = self.loop.call_at(self._compute_deadline, self._end_wait)
 
-    def _expire(self) -> None:
+    def _end_wait(self) -> None:
         self._timer = None
         if self not in self._table.waiting or self.transport.is_closing():
             return
-        if self.loop.time() < self._deadline:
-            self._timer = self.loop.call_at(self._deadline, self._expire)
+        if self.loop.time() < self._compute_deadline:
+            self._timer = self.loop.call_at(self._compute_deadline, self._end_wait)
         elif self.flow.read_paused:
             # The application has not read what came: the client is not late.
-            self._timer = self.loop.call_later(self._limits.body_s, self._expire)
+            self._timer = self.loop.call_later(self._limits.body_s, self._end_wait)
         elif self._has_begun:
             with new_request():
-                self._refuse(RequestTimeout(f"The {self._missing} took too long.", hint="Send the request at once."))
+                self._refuse_request(
+                    RequestTimeout(f"The {self._missing} took too long.", hint="Send the request at once.")
+                )
         else:
             self.drop()
 
-    def _refuse(self, error: UraniborgError) -> None:
+    def _refuse_request(self, error: UraniborgError) -> None:
         """Answer with `error`, unless another answer is under way, and close the connection."""
         _log.debug("connection refused", reason=error.code)
         if self._can_answer:
-            self.transport.write(_response(error, self.server_state.default_headers))
+            self.transport.write(_encode_response(error, self.server_state.default_headers))
         self._table.waiting.pop(self, None)
         self.transport.close()
 
@@ -287,7 +293,7 @@ class LimitedProtocol(HttpToolsProtocol):
             return not (self.cycle.response_started or self.pipeline)
         return self.cycle.response_complete
 
-    def _head_error(self) -> HeadersTooLarge:
+    def _make_head_error(self) -> HeadersTooLarge:
         return HeadersTooLarge(
             "The headers of the request are too large.",
             hint=f"Send at most {self._limits.headers} headers in {self._limits.header_bytes:,} bytes.",
@@ -306,7 +312,7 @@ def _make_refusal(error: UraniborgError) -> ASGIApp:
     return RequestIds(refuse)
 
 
-def _response(error: UraniborgError, default_headers: list[tuple[bytes, bytes]]) -> bytes:
+def _encode_response(error: UraniborgError, default_headers: list[tuple[bytes, bytes]]) -> bytes:
     """Return the bytes of a response with `error`, where there is no request to answer yet."""
     body = orjson.dumps(identify_error(error.body()))
     headers = [

@@ -1,17 +1,17 @@
-"""Names for things: ones that cannot be guessed, and ones that follow from content."""
+"""Ids: random ones that cannot be guessed, and ones derived from content."""
 
 import hashlib
 import os
 
 
 def new_id(prefix: str = "") -> str:
-    """A new id of 128 random bits, safe in URLs and file names on any system; `prefix` says of what: `ses_3f…`."""
+    """Return a new id of 128 random bits, safe in URLs and file names; `prefix` names its kind: `ses_3f…`."""
     random = os.urandom(16).hex()  # as `secrets` does, which takes longer to load
     return f"{prefix}_{random}" if prefix else random
 
 
 def content_id(*parts: str | bytes) -> str:
-    """The id that these parts, in this order, always have. Where one part ends and the next begins counts."""
+    """Return the digest of these parts in this order. The boundaries between the parts count."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part

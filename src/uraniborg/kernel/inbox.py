@@ -1,4 +1,4 @@
-"""The durable inbox of decisions: what waits for a person, and what was decided, once, through whichever door."""
+"""The durable inbox of decisions: questions that wait for a person, and their answers, each decided once."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ class Decision(BaseModel):
 
 
 class Entry(BaseModel):
-    """A question to a person. `subject` is what it is about, such as a session; `door` is where it was decided."""
+    """A question to a person. `subject` is its topic, such as a session; `door` is the interface that decided it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -84,7 +84,7 @@ class DecisionWithdrawn(Conflict):
 
 
 class InboxPort(Protocol):
-    """What every inbox does. All but `wait_decided` may block: from a coroutine call them in a thread."""
+    """The interface of an inbox. All methods but `wait_decided` may block: call them in a thread."""
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry: ...
 
@@ -116,7 +116,7 @@ class InboxPort(Protocol):
 
 
 class Inbox:
-    """The inbox in a SQLite file, `inbox.db` in the data folder unless told otherwise.
+    """The inbox in a SQLite file, by default `inbox.db` in the data folder.
 
     Any number of processes and threads may use the same file at once, each process through an Inbox of its own.
     """
@@ -129,69 +129,69 @@ class Inbox:
         self._changes_here = 0
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
-        """Ask for a decision. An id that is already there keeps what it has, its decision included.
+        """Add a question. An entry that exists stays as it is, with its decision.
 
-        Raises InvalidInput when the payload is not JSON.
+        Raise InvalidInput when the payload is not JSON.
         """
-        text = _json(payload, what="payload")
+        text = _encode_json(payload, what="payload")
         now = self._clock.now().isoformat()
-        with self._used() as connection, transaction(connection):
+        with self._use_connection() as connection, transaction(connection):
             connection.execute(
                 "INSERT INTO entries (id, part, kind, subject, payload, created_at) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (id) DO NOTHING",
                 (entry_id, part, kind, subject, text, now),
             )
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def get(self, entry_id: str) -> Entry:
-        """Raises DecisionNotFound."""
-        with self._used() as connection, reading(connection):
-            return _read(connection, entry_id)
+        """Return the entry with this id. Raise DecisionNotFound."""
+        with self._use_connection() as connection, reading(connection):
+            return _read_entry(connection, entry_id)
 
     def pending(self, part: str | None = None) -> list[Entry]:
-        """What waits, the oldest first."""
-        with self._used() as connection, reading(connection):
+        """Return the entries that wait for a decision, the oldest first."""
+        with self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
             )
-            return [_entry(row) for row in rows]
+            return [_make_entry(row) for row in rows]
 
     def beginning_with(self, start: str) -> list[Entry]:
-        """The entries whose id begins so, decided or not, the oldest first; at most a hundred."""
-        with suppress(UnicodeEncodeError), self._used() as connection, reading(connection):
+        """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
+        with suppress(UnicodeEncodeError), self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT 100", (start,)
             )
-            return [_entry(row) for row in rows]
+            return [_make_entry(row) for row in rows]
         return []
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
-        """Those of the entries named that wait no longer."""
-        with self._used() as connection, reading(connection):
+        """Return the entries with these ids that are decided or withdrawn."""
+        with self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
-            return [_entry(row) for row in rows]
+            return [_make_entry(row) for row in rows]
 
     def missing(self, ids: Sequence[str]) -> set[str]:
-        """Those of the ids named under which there is no entry, or no longer."""
-        with self._used() as connection, reading(connection):
+        """Return those of the ids that have no entry."""
+        with self._use_connection() as connection, reading(connection):
             rows = connection.execute(
                 "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
             )
             return set(ids) - {row["id"] for row in rows}
 
     def decide(self, entry_id: str, decision: Decision, door: str) -> Entry:
-        """Take the decision, once. It is on disk when this returns.
+        """Store the decision, once. It is on disk when this returns.
 
-        Raises AlreadyDecided with what was decided first, DecisionWithdrawn, DecisionNotFound, or InvalidInput when the
-        decision's data is not JSON.
+        Raise AlreadyDecided with the first decision, DecisionWithdrawn, DecisionNotFound, or InvalidInput if the data
+        of the decision is not JSON.
         """
-        text = _json(decision.model_dump(), what="decision")
+        text = _encode_json(decision.model_dump(), what="decision")
         now = self._clock.now().isoformat()
-        with self._used() as connection, transaction(connection):
-            entry = _read(connection, entry_id)
+        with self._use_connection() as connection, transaction(connection):
+            entry = _read_entry(connection, entry_id)
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
             if entry.state == "withdrawn":
@@ -201,52 +201,52 @@ class Inbox:
                 (text, door, now, entry_id),
             )
             self._changes_here += 1
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def withdraw(self, entry_id: str) -> Entry:
-        """Stop asking; withdrawing again changes nothing. Raises AlreadyDecided or DecisionNotFound."""
-        with self._used() as connection, transaction(connection):
-            entry = _read(connection, entry_id)
+        """Withdraw the question; a second time changes nothing. Raise AlreadyDecided or DecisionNotFound."""
+        with self._use_connection() as connection, transaction(connection):
+            entry = _read_entry(connection, entry_id)
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
             connection.execute("UPDATE entries SET state = 'withdrawn' WHERE id = ?", (entry_id,))
             self._changes_here += 1
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def reopen(self, entry_id: str) -> Entry:
-        """Ask again, because the decision cannot be used; it is forgotten. Raises DecisionNotFound."""
-        with self._used() as connection, transaction(connection):
-            _read(connection, entry_id)
+        """Delete the decision, which cannot be used, so that the question waits again. Raise DecisionNotFound."""
+        with self._use_connection() as connection, transaction(connection):
+            _read_entry(connection, entry_id)
             connection.execute(
                 "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_at = NULL WHERE id = ?",
                 (entry_id,),
             )
             self._changes_here += 1
-            return _read(connection, entry_id)
+            return _read_entry(connection, entry_id)
 
     def forget(self, part: str, subject: str) -> None:
-        """Delete all that was ever asked about this subject, decided or not."""
+        """Delete all entries about this subject, decided or not."""
         with (
             suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject holds
-            self._used() as connection,
+            self._use_connection() as connection,
             transaction(connection),
         ):
             connection.execute("DELETE FROM entries WHERE part = ? AND subject = ?", (part, subject))
             self._changes_here += 1
 
     def revision(self) -> tuple[int, int]:
-        """Something that differs after any process has decided, withdrawn, reopened or forgotten an entry.
+        """Return a value that changes when any process decides, withdraws, reopens or deletes an entry.
 
-        Asking is cheap: one who waits for many decisions looks at this first, and at the entries only after a change.
+        It is cheap: poll it to wait for many decisions, and read the entries only after a change.
         """
-        with self._used() as connection, reading(connection):
+        with self._use_connection() as connection, reading(connection):
             elsewhere: int = connection.execute("PRAGMA data_version").fetchone()[0]
             return elsewhere, self._changes_here
 
     async def wait_decided(self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05) -> Entry | None:
-        """The entry once it is decided or withdrawn, by any process; None when `timeout_s` pass first.
+        """Wait until any process decides or withdraws the entry, and return it; None after `timeout_s` seconds.
 
-        Raises DecisionNotFound.
+        Raise DecisionNotFound.
         """
         now = asyncio.get_running_loop().time
         deadline = float("inf") if timeout_s is None else now() + timeout_s
@@ -258,19 +258,22 @@ class Inbox:
         return entry
 
     def close(self) -> None:
-        """Let go of the file. The next call opens it again."""
+        """Close the file. The next call opens it again."""
         with self._lock:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
 
     @contextmanager
-    def _used(self) -> Generator[sqlite3.Connection]:
-        """The connection, for one at a time. One that broke is not used again: the file may be repaired or replaced."""
+    def _use_connection(self) -> Generator[sqlite3.Connection]:
+        """Yield the connection to one thread at a time.
+
+        Reopen a broken one: the file may have been repaired or replaced.
+        """
         with self._lock:
             if self._opened is None:
-                self._opened = self._connection()
-                self._changes_here += 1  # what was seen of the file before says nothing
+                self._opened = self._get_connection()
+                self._changes_here += 1  # the earlier state of the file is not known any more
             try:
                 yield self._opened
             except DatabaseUnusable:
@@ -278,7 +281,7 @@ class Inbox:
                 self._opened = None
                 raise
 
-    def _connection(self) -> sqlite3.Connection:
+    def _get_connection(self) -> sqlite3.Connection:
         connection = connect(self._path, durable=True)
         try:
             migrate(connection, _MIGRATIONS)
@@ -290,7 +293,7 @@ class Inbox:
 
 
 class MemoryInbox(Inbox):
-    """The same inbox for one process and as long as it lives: for tests and one-shot searches."""
+    """An inbox in memory, for tests and single searches."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         super().__init__(Path(":memory:"), clock)
@@ -310,7 +313,7 @@ _MIGRATIONS = [
 ]
 
 
-def _read(connection: sqlite3.Connection, entry_id: str) -> Entry:
+def _read_entry(connection: sqlite3.Connection, entry_id: str) -> Entry:
     try:
         row = connection.execute("SELECT * FROM entries WHERE id = ?", (entry_id,)).fetchone()
     except UnicodeEncodeError:  # a lone surrogate, which no stored id holds
@@ -318,17 +321,17 @@ def _read(connection: sqlite3.Connection, entry_id: str) -> Entry:
     if row is None:
         waiting = connection.execute("SELECT count(*) FROM entries WHERE state = 'pending'").fetchone()[0]
         raise DecisionNotFound(entry_id, waiting)
-    return _entry(row)
+    return _make_entry(row)
 
 
-def _entry(row: sqlite3.Row) -> Entry:
+def _make_entry(row: sqlite3.Row) -> Entry:
     stored = dict(row)
     stored["payload"] = json.loads(stored["payload"])
     stored["decision"] = stored["decision"] and json.loads(stored["decision"])
     return Entry.model_validate(stored)
 
 
-def _json(value: Any, *, what: str) -> str:
+def _encode_json(value: Any, *, what: str) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):

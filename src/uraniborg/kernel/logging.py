@@ -36,7 +36,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 
 def printable(text: str, *, keep: str = "\n\t") -> str:
-    """The text with control characters, bidirectional overrides and lone surrogates shown, not obeyed."""
+    """Return the text with control characters, bidirectional overrides and lone surrogates escaped."""
     return _CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
 
 
@@ -60,7 +60,7 @@ class Logger:
         self._fields = fields or {}
 
     def bind(self, **fields: Any) -> "Logger":
-        """A logger that adds these fields to each of its lines."""
+        """Return a logger that adds these fields to each of its lines."""
         return Logger(self._logger.name, {**self._fields, **fields})
 
     def debug(self, event: str, /, **fields: Any) -> None:
@@ -76,7 +76,7 @@ class Logger:
         self._write(logging.ERROR, event, fields)
 
     def exception(self, event: str, /, exc: BaseException | None = None, **fields: Any) -> None:
-        """An error with the traceback of `exc`, or of the exception being handled."""
+        """Log an error with the traceback of `exc`, or of the exception being handled."""
         exc = exc or sys.exception()
         if exc is not None:
             fields["exception"] = "".join(traceback.format_exception(exc)).rstrip()
@@ -95,7 +95,7 @@ def _add_request_id(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def get_logger(name: str) -> Logger:
-    """A logger of this name. Costs next to nothing and configures nothing."""
+    """Return a logger with this name. Configures nothing."""
     return Logger(name)
 
 
@@ -103,13 +103,15 @@ def configure_logging(level: str = "info", stream: TextIO | None = None, force_j
     """Take over all logging of this process, other libraries' included: for programs, never for a library.
 
     Lines go to `stream` (stderr unless given): for people when it is a terminal, as JSON otherwise; `force_json`
-    overrules. Raises InvalidInput for an unknown level.
+    overrides this. Raise InvalidInput for an unknown level.
     """
     if level.lower() not in LEVELS:
         raise InvalidInput(f"Unknown log level {level!r}.", hint=f"Use one of: {', '.join(LEVELS)}.")
     target = stream or sys.stderr
     handler = _Handler(target)
-    handler.setFormatter(_formatter(as_json=not target.isatty() if force_json is None else force_json, target=target))
+    handler.setFormatter(
+        _make_formatter(as_json=not target.isatty() if force_json is None else force_json, target=target)
+    )
     root = logging.getLogger()
     for old in list(root.handlers):
         root.removeHandler(old)
@@ -119,19 +121,19 @@ def configure_logging(level: str = "info", stream: TextIO | None = None, force_j
 
 class _Handler(logging.StreamHandler[TextIO]):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
-        """Say that a line was lost, and not what it held, as the inherited method would."""
+        """Report that a line was lost, without its content, which the inherited method prints."""
         with contextlib.suppress(OSError, ValueError):
             self.stream.write(f"a log line of {record.name} could not be written\n")
 
 
-def _formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
+def _make_formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     import structlog  # slow to import, and only programs that log need it
 
-    def opened(_logger: Any, _method: str, event: Any) -> Any:
+    def open_event(_logger: Any, _method: str, event: Any) -> Any:
         line = event["_record"].msg
         return {**event, **line.fields, "event": line.event} if isinstance(line, _Line) else _add_request_id(event)
 
-    def masked(_logger: Any, _method: str, event: Any) -> Any:
+    def mask_event(_logger: Any, _method: str, event: Any) -> Any:
         return redact(event)
 
     def shown(_logger: Any, _method: str, event: Any) -> Any:
@@ -148,13 +150,13 @@ def _formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     )
     return structlog.stdlib.ProcessorFormatter(
         processors=[
-            opened,
+            open_event,
             structlog.stdlib.add_log_level,
             structlog.stdlib.add_logger_name,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            masked,
+            mask_event,
             *renderer,
         ]
     )

@@ -1,4 +1,4 @@
-"""Values with their secrets masked: by the name they go under, by the form of text, and by value once registered."""
+"""Masking of secrets: by the name of a field, by patterns in text, and by value once registered."""
 
 import sys
 import threading
@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, cast
 
-from uraniborg.kernel.secret_names import MASK, is_sensitive, without_telling
+from uraniborg.kernel.secret_names import MASK, is_sensitive, mask_patterns
 from uraniborg.kernel.secret_spellings import SHORTEST_SECRET, KnownSecrets, Span
 
 __all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "is_sensitive", "masking", "redact", "register_secret"]
@@ -20,7 +20,7 @@ _MaskText = Callable[[str], str]
 
 
 class Redactor:
-    """Masks secrets in any value: by the name they go under, and by value once registered. Safe to share by threads."""
+    """Masks secrets in any value: by the name of a field, and by value once registered. Thread-safe."""
 
     def __init__(self, base: "Redactor | None" = None) -> None:
         """With `base`, mask the secrets that are registered with that redactor, too, now or later."""
@@ -29,7 +29,7 @@ class Redactor:
         self._others: tuple[KnownSecrets, ...] = (base._own,) if base else ()
 
     def register(self, secret: str) -> None:
-        """From now on mask this value wherever it appears. One too short to be told from other text is ignored."""
+        """Mask this value wherever it appears from now on. Ignore a value that is too short."""
         self._own.add(secret)
 
     @property
@@ -39,7 +39,7 @@ class Redactor:
 
     @contextmanager
     def including(self, other: "Redactor") -> Generator[None]:
-        """Meanwhile mask the secrets of another, too, those that are registered with it meanwhile among them."""
+        """Mask the secrets of another redactor too, within the block."""
         with self._lock:
             self._others = (*self._others, other._own)
         try:
@@ -51,14 +51,14 @@ class Redactor:
                 self._others = tuple(others)
 
     def __call__(self, value: Any, *, guess: bool = True) -> Any:
-        """The same value with secrets masked. An object that would show one in its repr becomes that repr, masked.
+        """Return the value with secrets masked. An object whose repr contains a secret becomes its masked repr.
 
-        Without `guess` text is masked only where it holds what was registered, whatever it looks like.
+        Without `guess`, mask only registered secrets in text, no patterns.
         """
-        return self._masked(value, self._text if guess else self._known_text, within=[])
+        return self._mask_value(value, self._mask_text if guess else self._mask_registered, within=[])
 
     def holds(self, value: Any) -> bool:
-        """Whether anything within the value would be masked by what was registered."""
+        """Return True if the value contains a registered secret."""
         waiting, seen = [value] if self._longest() else [], dict[int, Any]()
         while waiting:
             one = waiting.pop()
@@ -69,32 +69,32 @@ class Redactor:
                     seen[id(one)] = one
                     waiting += cast("Iterable[Any]", one)
                     waiting += cast("Mapping[Any, Any]", one).values() if isinstance(one, Mapping) else ()
-            elif (shown := _shown(one)) and self._spans(shown):
+            elif (shown := _get_repr(one)) and self._find_spans(shown):
                 return True
         return False
 
     def pieces(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """A long text that comes in pieces, cut anew: each piece as it is, and with what was registered masked."""
+        """Yield the pieces of a long text, as they are and masked, cut so that no registered secret spans two."""
         rest = ""
         for text in texts:
             rest += text
-            spans = self._spans(rest)
-            # What begins behind here may go on in the next piece.
+            spans = self._find_spans(rest)
+            # A secret that starts after this index may continue in the next piece.
             cut = max(0, len(rest) - self._longest())
             cut = next((start for start, end in spans if start < cut < end), cut)
-            yield rest[:cut], _covered(rest[:cut], [span for span in spans if span[1] <= cut])
+            yield rest[:cut], _mask_spans(rest[:cut], [span for span in spans if span[1] <= cut])
             rest = rest[cut:]
-        yield rest, _covered(rest, self._spans(rest))
+        yield rest, _mask_spans(rest, self._find_spans(rest))
 
     def unfinished(self, text: str) -> int:
-        """Return where a registered secret begins that the text ends within; the length of the text if none does."""
+        """Return the index of a registered secret that the end of the text cuts off; else the length of the text."""
         starts = [len(text)]
         for secret in self._own.values.union(*(others.values for others in self._others)):
             sizes = range(min(len(secret) - 1, len(text)), 0, -1)
             starts += [len(text) - next((size for size in sizes if text.endswith(secret[:size])), 0)]
         return min(starts)
 
-    def _masked(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - one for each kind
+    def _mask_value(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - one for each kind
         if isinstance(value, str):
             return text(value)
         if value is None or isinstance(value, bool):
@@ -102,27 +102,27 @@ class Redactor:
         if type(value) is int and -10_000 < value < 100_000:
             return value
         if isinstance(value, bytes):
-            return text(_decoded(value)).encode("utf-8", "surrogateescape")
+            return text(_decode_bytes(value)).encode("utf-8", "surrogateescape")
         place, is_container = id(value), _is_container(value)
         if is_container and len(within) < _DEEPEST and place not in within:
             within.append(place)
-            masked = self._container(value, text, within)
+            masked = self._mask_container(value, text, within)
             within.pop()
             return masked
         if _is_secret(value):
             return MASK
-        shown = _shown(value)
+        shown = _get_repr(value)
         if shown is None:
             return value if isinstance(value, int) else f"<{type(value).__name__}>"
         masked = text(shown)
         return value if masked == shown and not is_container and not isinstance(value, BaseException) else masked
 
-    def _container(self, value: Any, text: _MaskText, within: list[int]) -> Any:
+    def _mask_container(self, value: Any, text: _MaskText, within: list[int]) -> Any:
         if isinstance(value, _SEQUENCES):
             masked: list[Any] = []
             for inner in cast("Iterable[Any]", value):
                 # A comprehension would be one more frame at each level.
-                masked.append(text(inner) if isinstance(inner, str) else self._masked(inner, text, within))  # noqa: PERF401
+                masked.append(text(inner) if isinstance(inner, str) else self._mask_value(inner, text, within))  # noqa: PERF401
             if isinstance(value, list):
                 return masked
             if isinstance(value, tuple):
@@ -132,41 +132,41 @@ class Redactor:
         for key, inner in cast("Mapping[Any, Any]", value).items():
             is_harmless = inner is None or isinstance(inner, bool) or (isinstance(inner, str) and not inner)
             is_secret = not is_harmless and isinstance(key, str) and is_sensitive(key)
-            shown = text(key) if isinstance(key, str) else self._key(key, text)
-            named[shown] = MASK if is_secret else self._masked(inner, text, within)
+            shown = text(key) if isinstance(key, str) else self._mask_key(key, text)
+            named[shown] = MASK if is_secret else self._mask_value(inner, text, within)
         return named
 
-    def _key(self, key: Any, text: _MaskText) -> Any:
-        masked = self._masked(key, text, [0] * _DEEPEST)
+    def _mask_key(self, key: Any, text: _MaskText) -> Any:
+        masked = self._mask_value(key, text, [0] * _DEEPEST)
         return masked if isinstance(masked, str | int | float | None) else text(repr(masked))
 
-    def _text(self, text: str) -> str:
+    def _mask_text(self, text: str) -> str:
         if len(text) < _SHORTEST_TELLING:
             return text
-        known = self._known_text(text)
-        guessed = without_telling(known)
-        return known if guessed is known else self._known_text(guessed)
+        known = self._mask_registered(text)
+        guessed = mask_patterns(known)
+        return known if guessed is known else self._mask_registered(guessed)
 
-    def _known_text(self, text: str) -> str:
+    def _mask_registered(self, text: str) -> str:
         if len(text) < SHORTEST_SECRET:
             return text
         # Masking one occurrence can join its neighbours into another.
-        while spans := self._spans(text):
-            text = _covered(text, spans)
+        while spans := self._find_spans(text):
+            text = _mask_spans(text, spans)
         return text
 
     def _longest(self) -> int:
         return max(self._own.longest, *(others.longest for others in self._others), 0)
 
-    def _spans(self, text: str) -> list[Span]:
-        """Where there are secrets: in order, those that overlap as one."""
+    def _find_spans(self, text: str) -> list[Span]:
+        """Return the spans of secrets in order, overlapping ones merged."""
         found = self._own.spans(text)
         for others in self._others:
             found += others.spans(text)
-        return _merged(found) if found else found
+        return _merge_spans(found) if found else found
 
 
-def _merged(spans: list[Span]) -> list[Span]:
+def _merge_spans(spans: list[Span]) -> list[Span]:
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -176,7 +176,7 @@ def _merged(spans: list[Span]) -> list[Span]:
     return merged
 
 
-def _covered(text: str, spans: list[Span]) -> str:
+def _mask_spans(text: str, spans: list[Span]) -> str:
     starts = [0, *(end for _, end in spans)]
     ends = [*(start for start, _ in spans), len(text)]
     return MASK.join(text[start:end] for start, end in zip(starts, ends, strict=True))
@@ -186,24 +186,24 @@ def _is_container(value: Any) -> bool:
     return isinstance(value, _CONTAINERS)
 
 
-def _shown(value: Any) -> str | None:
-    """How a value that is no container looks, or None if it cannot tell."""
+def _get_repr(value: Any) -> str | None:
+    """Return the repr of a value that is not a container, or None if that fails."""
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return _decoded(value)
+        return _decode_bytes(value)
     try:
         return f"{type(value).__name__}: {value}" if isinstance(value, BaseException) else repr(value)
     except Exception:
         return None
 
 
-def _decoded(value: bytes) -> str:
+def _decode_bytes(value: bytes) -> str:
     return value.decode("utf-8", "surrogateescape")
 
 
 def _is_secret(value: Any) -> bool:
-    """Whether it is a secret by its type. Whoever has one has loaded pydantic, which is slow to import."""
+    """Return True for pydantic's secret types, without importing pydantic, which is slow."""
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and isinstance(value, (pydantic.SecretStr, pydantic.SecretBytes))
 
@@ -213,13 +213,13 @@ redact: Final = Redactor()
 
 
 def register_secret(value: str) -> None:
-    """Mask this value in every later log record and in everything `redact` is given."""
+    """Mask this value in every later log record and in the results of `redact`."""
     redact.register(value)
 
 
 def masking(redactor: Redactor) -> AbstractContextManager[None]:
-    """Meanwhile mask the secrets of this redactor in every log record, too, and in everything `redact` is given.
+    """Mask the secrets of this redactor in log records and in the results of `redact`, within the block.
 
-    Several may be in force at once, in any threads, and end in any order.
+    Several blocks may overlap, in any threads, and end in any order.
     """
     return redact.including(redactor)

@@ -1,4 +1,4 @@
-"""What gives a secret away though nobody told of it: the name it goes under, and the form of the text around it."""
+"""Secrets that are not registered, recognised by the name of a field or by the text around them."""
 
 import re
 from functools import lru_cache
@@ -26,7 +26,7 @@ _ABOUT: Final = (
     r"|count|length|size|limit|field|env|var|variable|description|hint|status|expir(?:y|es|ation)|ttl|at|in|on"
     r"|(?<!auth_)(?<!authorization_)(?<!cookie_)header)$"
 )
-"""What ends so tells of a secret, and is none: `api_key_header`, `token_type`."""
+"""Endings of names that describe a secret and are not secrets: `api_key_header`, `token_type`."""
 _CURSOR: Final = (
     r"(?:^|_)(?:(?:next)?page|next|prev(?:ious)?|paging|pagination|cursor|skip|continu(?:e|ation)|resum(?:e|ption)"
     r"|(?:next)?sync|delta|cancel(?:lation)?|start|stop|end|first|last|per|each|special|bos|eos|pad|unk|sep|cls)_?token$"
@@ -36,7 +36,7 @@ _CURSOR: Final = (
 
 @lru_cache(maxsize=1024)
 def is_sensitive(name: str) -> bool:
-    """Whether a value of this name is a secret. `author`, `max_tokens`, `next_page_token` and `keyboard` are none."""
+    """Return True if values with this name are secrets. `author`, `max_tokens` and `next_page_token` are not."""
     name = name[-_LONGEST_NAME:]
     # The patterns are texts, which are compiled when first needed: a command that masks nothing does not wait for them.
     words = re.sub(_NUMBERS, "", re.sub(_WORDS, "_", name).lower()).rstrip("_")
@@ -46,11 +46,11 @@ def is_sensitive(name: str) -> bool:
 _SIGNS: Final = (
     r"""=(?<=[\w-]=)["']?"""  # api_key=… in a URL, a form or a repr
     r"""|"(?<=[\w-]"):\s*["']|'(?<=[\w-]'):\s*["']"""  # "api_key": "…" in JSON or in a repr
-    r"""|\?(?:key|sig|signature|auth)=|&(?:key|sig|signature|auth)="""  # names that are telling only inside a URL
+    r"""|\?(?:key|sig|signature|auth)=|&(?:key|sig|signature|auth)="""  # names that mean a secret only inside a URL
     r"""|://|:(?<=[ney]:)(?:(?<=\bauthorization:)|(?<=\bcookie:)|(?<=\bapi-key:)) *"""
     r"""| (?<=\bbearer ) *"""
 )
-"""Where a secret may begin. Each begins with a character of its own, of which there are few in most text."""
+"""The text before a secret. Each alternative starts with a character that is rare in most text."""
 _NAMED: Final = "=\"'"
 _SECRETS: Final = {
     "=": r"""(?!\$\{\w+\})[^\s&"'#;,)<>\]}]+""",  # a template names a secret and is not one
@@ -58,21 +58,21 @@ _SECRETS: Final = {
     "'": r"""[^"']+""",
     "?": r"""[^\s&"'#]+""",
     "&": r"""[^\s&"'#]+""",
-    "://": r"""(?:[^/\s@:]*:[^/\s@]+|[^/\s@:]{20,})(?=@)""",  # so long a name of a user is a token
+    "://": r"""(?:[^/\s@:]*:[^/\s@]+|[^/\s@:]{20,})(?=@)""",  # a user name of this length is a token
     ":": r"""[^\r\n"']+""",
-    " ": r"""(?=\S*\d)[\w.~+/=-]{6,}""",  # the digit tells it from prose
+    " ": r"""(?=\S*\d)[\w.~+/=-]{6,}""",  # prose rarely contains a digit
 }
-"""How far it goes, by the sign before it or the first character of that."""
+"""The pattern of the secret, by the text before it or by its first character."""
 
 
-def without_telling(text: str) -> str:
-    """The text with what its form says to be a secret masked: `api_key=…`, `Authorization: …`, `://user:…@`."""
+def mask_patterns(text: str) -> str:
+    """Return the text with secrets in known patterns masked: `api_key=…`, `Authorization: …`, `://user:…@`."""
     if "=" not in text and ":" not in text and "bearer " not in text.lower():
         return text
     signs, at, parts, done = re.compile(_SIGNS, re.IGNORECASE), 0, list[str](), 0
     while found := signs.search(text, at):
         sign, at = found[0], found.start() + 1
-        if sign[0] in _NAMED and not is_sensitive(_name_before(text, found.start())):
+        if sign[0] in _NAMED and not is_sensitive(_find_name_before(text, found.start())):
             continue
         pattern = _SECRETS.get(sign) or _SECRETS[sign[0]]
         if secret := re.compile(pattern).match(text, found.end()):
@@ -81,7 +81,7 @@ def without_telling(text: str) -> str:
     return "".join([*parts, text[done:]]) if parts else text
 
 
-def _name_before(text: str, end: int) -> str:
+def _find_name_before(text: str, end: int) -> str:
     backwards = text[max(0, end - _LONGEST_NAME) : end][::-1]
     name = re.match(r"[\w-]*", backwards)
     return name[0][::-1] if name else ""

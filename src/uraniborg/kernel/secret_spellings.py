@@ -1,24 +1,24 @@
-"""Known secrets, found in text however it spells them: as they are, in addresses and forms, in JSON and in a repr."""
+"""Registered secrets, found in text in every spelling: plain, percent-encoded, in JSON and in a repr."""
 
 import re
 import threading
 from typing import Final
 
 SHORTEST_SECRET: Final = 6
-"""What is shorter cannot be told from other text."""
+"""Shorter values are too common in other text."""
 
 _SCHEMES: Final = ("bearer ", "basic ", "token ")
 _ALIKE: Final = re.compile(r"[A-Za-z0-9_.~-]+")
-"""Characters that nobody spells in another way."""
+"""Characters that no encoding escapes."""
 _PIECES: Final = re.compile(r"(\\*)(.?)", re.DOTALL)
 _SHORT_ESCAPES: Final = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f", '"': '"', "'": "'", "/": "/"}
 _MOST: Final = 7
-"""How many backslashes an escape begins with when it was escaped twice more: JSON in JSON in a repr."""
+"""The number of backslashes of an escape that was escaped twice more: JSON in JSON in a repr."""
 _ESCAPE: Final = rf"\\{{1,{_MOST}}}+"
 _LONGEST_SPELLING: Final = 4 * len(_MOST * "\\" + "xff")
-"""Of one character, which is four bytes at most."""
+"""The longest spelling of one character, which has at most four bytes."""
 _END: Final = 512
-"""Of a secret that is longer than two of these only the ends are compared: their patterns are slow to make."""
+"""Of a secret longer than twice this, only the ends are compared: patterns are slow to compile."""
 
 _MANY: Final = 1000
 _TAIL: Final = 6
@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 class KnownSecrets:
-    """Secrets by their values. Adding one costs the same however many there are. Safe to share by threads."""
+    """Secrets by their values. The cost of adding one does not depend on their number. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,10 +36,10 @@ class KnownSecrets:
         self._by_tail: dict[str, list[_Secret]] = {}
         self._without_tail: list[_Secret] = []
         self.longest = 0
-        """How long the longest spelling of any of them can be."""
+        """The length of the longest spelling of any secret."""
 
     def add(self, secret: str) -> None:
-        """One too short to be told from other text is ignored. What is behind the name of a scheme is one, too."""
+        """Add a secret, and the part after the name of a scheme, such as `Bearer`. Ignore values that are too short."""
         secret = secret.strip()
         with self._lock:
             self._add(secret)
@@ -61,23 +61,25 @@ class KnownSecrets:
             return frozenset(self._known)
 
     def spans(self, text: str) -> list[Span]:
-        """Where they are in a text, in any order, overlapping where they do."""
+        """Return the spans of the secrets in a text, in any order; they may overlap."""
         count = len(self._all)
         if not count or len(text) < SHORTEST_SECRET:
             return []
-        suspects = self._met(text) if count > _MANY or count > 4 * len(text) else self._all
+        suspects = self._find_candidates(text) if count > _MANY or count > 4 * len(text) else self._all
         return [span for known in suspects if known.alike in text for span in known.spans(text)]
 
-    def _met(self, text: str) -> list["_Secret"]:
-        """Those that may be in a text, sooner than by looking for each if there are more of them than places in it."""
+    def _find_candidates(self, text: str) -> list["_Secret"]:
+        """Return the secrets that may be in a text, without a search for each if there are many."""
         places = range(len(text) - _TAIL + 1)
         met = {tail: same for at in places if (same := self._by_tail.get(tail := text[at : at + _TAIL]))}
         return [*self._without_tail, *(known for same in met.values() for known in same)]
 
 
 class _Secret:
-    """One of them. All its spellings have its longest run of plain characters in common; only where that is found is
-    their pattern needed, which is slow to make."""
+    """A secret. All its spellings share its longest run of plain characters.
+
+    Only if that run is found is the pattern compiled, which is slow.
+    """
 
     __slots__ = ("_pattern", "_text", "alike", "longest")
 
@@ -89,7 +91,7 @@ class _Secret:
 
     def spans(self, text: str) -> list[Span]:
         if self._pattern is None:
-            self._pattern = re.compile(_spellings(self._text))
+            self._pattern = re.compile(_make_pattern(self._text))
         return [found.span() for found in self._pattern.finditer(text)]
 
 
@@ -98,31 +100,31 @@ def _longest(text: str) -> int:
     return plain + _LONGEST_SPELLING * (len(text) - plain)
 
 
-def _spellings(text: str) -> str:
+def _make_pattern(text: str) -> str:
     if len(text) <= 2 * _END:
-        return "".join(_spelling(*piece) for piece in _PIECES.findall(text))
+        return "".join(_make_character_pattern(*piece) for piece in _PIECES.findall(text))
     between = text[_END:-_END]
-    return f"{_spellings(text[:_END])}(?s:.{{{len(between)},{_longest(between)}}}?){_spellings(text[-_END:])}"
+    return f"{_make_pattern(text[:_END])}(?s:.{{{len(between)},{_longest(between)}}}?){_make_pattern(text[-_END:])}"
 
 
-def _spelling(backslashes: str, char: str) -> str:
-    """A pattern for one character and the backslashes before it, which run together with those that escape it."""
+def _make_character_pattern(backslashes: str, char: str) -> str:
+    """Return a pattern for one character and the backslashes before it, including those that escape it."""
     count = len(backslashes)
     run = rf"(?:\\{{{count},{count * (_MOST + 1) + _MOST}}}+|(?i:%5c){{{count}}})" if count else ""
     if not char or _ALIKE.match(char):
         return run + re.escape(char)
-    bare, escaped = "|".join(_bare(char)), "|".join(_escaped(char))
+    bare, escaped = "|".join(_list_plain_spellings(char)), "|".join(_list_escaped_spellings(char))
     return f"{run}(?:{bare}|{escaped})" if run else f"(?:{bare}|{_ESCAPE}(?:{escaped}))"
 
 
-def _bare(char: str) -> list[str]:
+def _list_plain_spellings(char: str) -> list[str]:
     encoded = char.encode("utf-8", "surrogatepass")
     forms = [char, *({encoded.decode("utf-8", "surrogateescape")} - {char}), *("+" if char == " " else "")]
     return [f"(?i:{''.join(f'%{byte:02x}' for byte in encoded)})", *map(re.escape, forms)]
 
 
-def _escaped(char: str) -> list[str]:
-    """What is behind the backslash."""
+def _list_escaped_spellings(char: str) -> list[str]:
+    """Return the spellings of a character after a backslash."""
     code, halves = ord(char), char.encode("utf-16-be", "surrogatepass")
     forms = [_ESCAPE.join(f"u{half.hex()}" for half in (halves[:2], halves[2:]) if half)]
     forms += [f"x{code:02x}"] if code < 256 else [f"U{code:08x}"] if code > 0xFFFF else []

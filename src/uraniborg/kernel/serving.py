@@ -1,4 +1,4 @@
-"""`serve` commands: the settings that every HTTP server has, the check of its address, and the start of the server."""
+"""`serve` commands: the check of the address and the start of the server."""
 
 import json
 import os
@@ -8,10 +8,11 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.errors import MissingExtra, Refused, Unavailable, invalid
 from uraniborg.kernel.hosts import format_authority, is_loopback
+from uraniborg.kernel.http_config import HttpConfig
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -25,29 +26,6 @@ class InsecureBind(Refused):
 
 class PortTaken(Unavailable):
     code = "port_taken"
-
-
-class HttpConfig(BaseModel):
-    """The settings of an HTTP server; a part derives its own settings from this class."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    host: str = "127.0.0.1"
-    port: int = Field(default=0, ge=0, le=65_535)
-    allow_origins: list[str] = Field(default_factory=list)
-    """Web origins that may call beside those of this machine, written exactly: https://app.example.org."""
-    allow_hosts: list[str] = Field(default_factory=list)
-    """Names, with port if any, by which the server is called; for use behind a proxy."""
-    token: SecretStr | None = None
-    """The token that callers must send as `Authorization: Bearer …`."""
-    insecure: bool = False
-    """Serve addresses that others can reach without a token."""
-    body_limit: int = Field(default=1_000_000, ge=1_000, le=100_000_000)
-    """The largest request, in bytes."""
-
-    def read_token(self) -> str | None:
-        """Return the token as plain text, or None."""
-        return self.token.get_secret_value() if self.token else None
 
 
 def apply_options(config: Config, options: Mapping[str, Any]) -> Config:

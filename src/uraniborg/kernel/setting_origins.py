@@ -95,21 +95,21 @@ class LoadedSettings(Generic[M]):
 
     def rows(self) -> list[SettingRow]:
         """Return every setting in the order of the model."""
-        return [SettingRow(name, value, self.origin_of(name)) for name, value in _display(self.settings, ())]
+        return [SettingRow(name, value, self.origin_of(name)) for name, value in _iterate_values(self.settings, ())]
 
 
-def _display(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
+def _iterate_values(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
     """Yield the single values within settings by their dotted names, secrets masked."""
-    inner = _fields(value)
+    inner = _list_fields(value)
     for name, one in inner.items():
-        yield from _display(one, (*path, name))
+        yield from _iterate_values(one, (*path, name))
     if not inner:
         read_secret = getattr(value, "get_secret_value", None)
         is_empty = read_secret is not None and not read_secret()
         yield ".".join(path), "" if is_empty else redact({path[-1]: value})[path[-1]]
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def _list_fields(value: Any) -> dict[str, Any]:
     """Return the fields of a dataclass, of a model or of a table; nothing for a single value."""
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
@@ -124,7 +124,7 @@ def from_variables(
 ) -> Iterator[Setting]:
     """Yield aliases first, then our own variables, shallow before deep, so that a later one may override.
 
-    `dotenv` is the file that `env` was read from, if any. Raises InvalidConfig for a misspelt prefix.
+    `dotenv` is the file that `env` was read from, if any. Raise InvalidConfig for a misspelt prefix.
     """
     prefix = f"URANIBORG_{section.upper()}__"
     kind = OriginKind.DOTENV if dotenv else OriginKind.ENVIRONMENT
@@ -153,19 +153,19 @@ def from_variables(
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
-    """Return the variables of a dotenv file. Raises InvalidConfig when it cannot be read."""
+    """Return the variables of a dotenv file. Raise InvalidConfig when it cannot be read."""
     import dotenv  # most runs have no dotenv file
 
     try:
         with path.open(encoding="utf-8") as stream:
             values = dotenv.dotenv_values(stream=stream, interpolate=False)
     except (OSError, UnicodeDecodeError) as exc:
-        raise _unreadable(path, exc) from None
+        raise _make_unreadable_error(path, exc) from None
     return {name: value for name, value in values.items() if value is not None}
 
 
 def from_file(file: Path | None, section: str) -> Iterator[Setting]:
-    """Yield the settings in the table `[section]` of a TOML file. Raises InvalidConfig."""
+    """Yield the settings in the table `[section]` of a TOML file. Raise InvalidConfig."""
     if file is None:
         return
     import tomllib  # most runs have no settings file
@@ -173,7 +173,7 @@ def from_file(file: Path | None, section: str) -> Iterator[Setting]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as exc:
-        raise _unreadable(file, exc) from None
+        raise _make_unreadable_error(file, exc) from None
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
@@ -207,7 +207,7 @@ def from_file(file: Path | None, section: str) -> Iterator[Setting]:
             )
 
 
-def _unreadable(path: Path, exc: Exception) -> InvalidConfig:
+def _make_unreadable_error(path: Path, exc: Exception) -> InvalidConfig:
     reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
     return InvalidConfig(
         f"The settings file {shown(path)} cannot be read: {reason}.", hint="Correct or remove it.", file=shown(path)

@@ -67,17 +67,17 @@ _reported: set[tuple[str, str]] = set()
 
 def data_dir(env: Mapping[str, str] | None = None) -> Path:
     """Return the folder of data that must last. Creates nothing."""
-    return _folder("data", env)
+    return _find_folder("data", env)
 
 
 def cache_dir(env: Mapping[str, str] | None = None) -> Path:
     """Return the folder of data that can be fetched or computed again. Creates nothing."""
-    return _folder("cache", env)
+    return _find_folder("cache", env)
 
 
 def config_dir(env: Mapping[str, str] | None = None) -> Path:
     """Return the folder of the settings file. Creates nothing."""
-    return _folder("config", env)
+    return _find_folder("config", env)
 
 
 def own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
@@ -85,7 +85,7 @@ def own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
 
     Creates nothing.
     """
-    folder = _folder(kind, None).joinpath(*parts)
+    folder = _find_folder(kind, None).joinpath(*parts)
     repair_own_folder(folder)
     return folder
 
@@ -95,7 +95,7 @@ def repair_own_folder(folder: Path) -> None:
 
     Does nothing to other folders.
     """
-    for root in (_folder("data", None), _folder("cache", None)):
+    for root in (_find_folder("data", None), _find_folder("cache", None)):
         if folder.is_relative_to(root):
             ours = [root.parent, root] if os.environ.get(HOME) else [root]
             for name in folder.relative_to(root).parts:
@@ -105,7 +105,7 @@ def repair_own_folder(folder: Path) -> None:
             return
 
 
-def _folder(kind: str, env: Mapping[str, str] | None) -> Path:
+def _find_folder(kind: str, env: Mapping[str, str] | None) -> Path:
     home = (os.environ if env is None else env).get(HOME)
     if home:
         return Path(home).expanduser() / kind
@@ -124,7 +124,9 @@ def read_settings(
     env_file: Path | None = None,
     from_dotenv: Collection[str] = (),
 ) -> LoadedSettings[M]:
-    """Return the settings of one part with their origins. The first of these to name a setting wins:
+    """Return the settings of one part with their origins.
+
+    The first of these that has a setting determines it:
 
     1. the environment: `URANIBORG_<SECTION>__FIELD__NESTED`, lists and tables as JSON, empty for none;
     2. the variables of `aliases` (variable -> dotted setting), where an empty one counts as unset;
@@ -134,7 +136,7 @@ def read_settings(
     5. the model's defaults.
 
     The model is one of pydantic's, or a dataclass, which costs nothing where nothing is set. Every secret read is
-    registered with the log's redactor. Raises InvalidConfig for anything unknown or malformed.
+    registered with the log's redactor. Raise InvalidConfig for anything unknown or malformed.
     """
     env = os.environ if env is None else env
     aliases = aliases or {}
@@ -149,7 +151,7 @@ def read_settings(
         *from_variables(env, section, aliases),
     ]
     gate = _DotenvGate(None if env_file else from_dotenv)
-    read = _simply_read(model, given, gate) if dataclasses.is_dataclass(model) else None
+    read = _read_plain_settings(model, given, gate) if dataclasses.is_dataclass(model) else None
     settings, origins = read or _validate(model, section, given, gate)
     if env_file or not variables:
         return LoadedSettings(settings, section, origins)
@@ -215,9 +217,13 @@ def _validate(model: type[M], section: str, given: "list[Setting]", gate: _Doten
     return settings, {".".join(path): origin for path, origin in origins.items()}
 
 
-def _simply_read(model: type[M], given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]] | None:
-    """Return the settings of a dataclass whose fields are texts, numbers and paths, without the cost of loading
-    pydantic; None for settings that need pydantic."""
+def _read_plain_settings(
+    model: type[M], given: "list[Setting]", gate: _DotenvGate
+) -> tuple[M, dict[str, Origin]] | None:
+    """Return the settings of a dataclass of texts, numbers and paths; None for settings that need pydantic.
+
+    It avoids the cost of importing pydantic.
+    """
     hints = get_type_hints(model)
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
@@ -250,7 +256,7 @@ def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
 
 
 def _leaves(annotation: Any, setting: Setting) -> Iterator[Setting]:
-    """Yield the single values of a setting. Raises InvalidConfig for one that the model does not have."""
+    """Yield the single values of a setting. Raise InvalidConfig for one that the model does not have."""
     for depth, key in enumerate(setting.path):
         annotation = _child(annotation, key, setting, depth)
     if setting.is_text:
@@ -275,7 +281,7 @@ def _flat(annotation: Any, setting: Setting) -> Iterator[Setting]:
 
 
 def _child(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
-    """Return the type that the model expects under `key`. Raises InvalidConfig when it expects nothing."""
+    """Return the type that the model expects under `key`. Raise InvalidConfig when it expects nothing."""
     fields: dict[str, Any] = {}
     for kind in _alternatives(annotation):
         container = get_origin(kind) or kind

@@ -51,7 +51,7 @@ def connect(
 
     Creates the file and its folder, for their owner alone, unless `readonly` or not to `create`; takes access to an
     existing file from others unless `readonly`. With `durable`, what is committed survives
-    a power cut; without, the last commits may not, and the file is whole either way. Raises DatabaseMissing or
+    a power cut; without, the last commits may not, and the file is whole either way. Raise DatabaseMissing or
     DatabaseUnusable.
     """
     if (readonly or not create) and not path.is_file():
@@ -97,7 +97,7 @@ def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite
 def create_file(path: Path) -> None:
     """Create an empty database for its owner alone, if there is none; SQLite gives the files beside it the same access.
 
-    Raises OSError.
+    Raise OSError.
     """
     make_folder(path.parent)
     if path.name != ":memory:":
@@ -133,7 +133,7 @@ def durably(connection: sqlite3.Connection) -> Generator[None]:
 def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]:
     """All of the block or, when it raises, nothing of it; no other writer in between.
 
-    Raises DatabaseUnusable when the file stays locked past the busy timeout, or the disk fails.
+    Raise DatabaseUnusable when the file stays locked past the busy timeout, or the disk fails.
     """
     with _translated(_name_of(connection)):
         connection.execute("BEGIN IMMEDIATE")
@@ -155,7 +155,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> 
     """Apply the migrations this database has not had, in order, each whole or not at all.
 
     A database that has had others before is copied first, to `NAME.before-MIGRATION` beside it. Any number of processes
-    may migrate at once. Raises DatabaseNewer when the database has had a migration that is not in the list, and
+    may migrate at once. Raise DatabaseNewer when the database has had a migration that is not in the list, and
     DatabaseUnusable when it cannot be copied.
     """
     with _translated(_name_of(connection)):
@@ -231,7 +231,7 @@ def _applied(connection: sqlite3.Connection) -> set[str]:
 
 
 def _statements(sql: str) -> Iterator[str]:
-    """The statements one by one: `executescript` would commit the transaction it is called in."""
+    """Yield the statements one by one: `executescript` would commit the transaction."""
     statement = ""
     for piece in sql.split(";"):
         statement += f"{piece};"

@@ -17,9 +17,9 @@ def version() -> str:
             if name.startswith(before) and name.endswith(after):
                 return name[len(before) : -len(after)]
     from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as told  # it knows other ways to be installed
+    from importlib.metadata import version as read_version  # for other kinds of installation
 
     try:
-        return told(_DISTRIBUTION)
+        return read_version(_DISTRIBUTION)
     except PackageNotFoundError:
         return "unknown"

@@ -96,7 +96,7 @@ def fold_characters(text: str) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text in order, folded, stop words included."""
+    """Return the words of a text in order, folded, with stop words."""
     if not text:
         return []
     folded = _THOUSANDS_COMMA.sub("", fold_text(text))
@@ -109,19 +109,19 @@ def split_words(text: str) -> list[str]:
 
 
 def extract_terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
-    """The words of a text in order, stemmed as English, without stop words unless told to keep them."""
+    """Return the English stems of the words of a text in order; stop words only on request."""
     if keep_stop_words:
         return [_stem(word) for word in split_words(text)]
     return stem_words(split_words(text))
 
 
 def stem_words(found: Iterable[str]) -> list[str]:
-    """The stems of words as `split_words` gives them, without stop words."""
+    """Return the stems of words of `split_words`, without stop words."""
     return list(filter(None, map(_STEMS.__getitem__, found)))
 
 
 def stem_word(word: str) -> str:
-    """The stem of one word as `split_words` gives it; nothing for a stop word."""
+    """Return the stem of one word of `split_words`; an empty text for a stop word."""
     return _STEMS[word]
 
 
@@ -134,7 +134,7 @@ def _special_words(folded: str) -> list[str]:
 
 
 def _plain_words(folded: str) -> list[str]:
-    """The same for a text without special words, at a third of the cost; `_` stands in for a decimal point."""
+    """Return the words of a text without special words, three times as fast; `_` replaces a decimal point."""
     joined, points = _DECIMAL_POINT.subn("_", folded.replace("_", " "))
     found = (_ASCII_WORD if joined.isascii() else _WORD).findall(joined)
     return [word.replace("_", ".") for word in found] if points else found

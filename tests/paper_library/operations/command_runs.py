@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from paper_library.cli import run_command
-from tests.forking import Forked, template
+from tests.forked_processes import Forked, template
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
 PRELOADED_MODULES: Final = (

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from paper_search.sources.registry import KNOWN
-from tests.forking import Forked, template
+from tests.forked_processes import Forked, template
 from tests.paper_search.sessions import hurried
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, request
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, request
 from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
 from uraniborg.recordings import QUERY, RECORDING
 

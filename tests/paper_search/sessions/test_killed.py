@@ -16,7 +16,7 @@ from paper_search.sessions import SessionManager
 from paper_search.sessions.state import read_session_state
 from paper_search.sessions.store import SessionFiles
 from paper_search.workflow import Decision, DecisionAction
-from tests.forking import template
+from tests.forked_processes import template
 from tests.paper_search.sessions.killing.judge import FAILURES
 from tests.paper_search.sessions.killing.server import SABOTAGES, CountedWorkflows
 from tests.requirements import requirement

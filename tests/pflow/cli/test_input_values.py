@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.cli.input_values import infer_value, parse_inputs
-from pflow.cli.run_arguments import UsageError
+from pflow.cli.run_arguments import InvalidRunArguments
 from pflow.engine.inputs import prepare_inputs
 from pflow.ir.model import Input, Workflow
 
@@ -88,7 +88,7 @@ def test_two_at_signs_stand_for_one() -> None:
 
 def test_a_file_that_cannot_be_read_is_named_with_the_way_to_give_the_text_itself(tmp_path: Path) -> None:
     for path in ("nowhere.txt", str(tmp_path), "", "a\0b"):
-        with pytest.raises(UsageError, match="cannot be read") as wrong:
+        with pytest.raises(InvalidRunArguments, match="cannot be read") as wrong:
             parse_inputs({}, {"handle": f"@{path}"})
         assert "handle=@@" in wrong.value.hint
 
@@ -99,13 +99,13 @@ def test_a_file_that_is_too_large_or_no_text_is_refused(tmp_path: Path) -> None:
         stream.truncate(10_000_001)
     binary.write_bytes(b"\xff\xfe")
     for path, problem in ((large, "over 10 MB"), (binary, "not UTF-8")):
-        with pytest.raises(UsageError, match=problem) as wrong:
+        with pytest.raises(InvalidRunArguments, match=problem) as wrong:
             parse_inputs({}, {"x": f"@{path}"})
         assert "read-file" in wrong.value.hint
 
 
 def test_stdin_can_be_given_to_one_input_only() -> None:
-    with pytest.raises(UsageError, match="a, b"):
+    with pytest.raises(InvalidRunArguments, match="a, b"):
         parse_inputs({}, {"a": "-", "b": "-"})
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pflow.cli.run_arguments import HELP, RunArguments, UsageError, parse_run_arguments
+from pflow.cli.run_arguments import HELP, InvalidRunArguments, RunArguments, parse_run_arguments
 from tests.pflow.cli.commands import Ask
 
 
@@ -53,7 +53,7 @@ def test_help_needs_no_workflow(ask: Ask) -> None:
     ],
 )
 def test_what_is_wrong_is_said_with_what_would_be_right(given: list[str], message: str, hint: str) -> None:
-    with pytest.raises(UsageError) as wrong:
+    with pytest.raises(InvalidRunArguments) as wrong:
         parse_run_arguments(given)
     assert wrong.value.message.startswith(message)
     assert hint in wrong.value.hint

@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
-from tests.forking import Forked, template
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
+from tests.forked_processes import Forked, template
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED
 
 STEPS: Final = {
     *("open", "os.remove", "os.rename", "os.mkdir", "os.chmod", "os.truncate", "fcntl.flock", "fsync", "write"),

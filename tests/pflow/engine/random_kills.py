@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.engine.runlog import RunLog
-from tests.forking import SOON, Forked
+from tests.forked_processes import SOON, Forked
 from tests.pflow.engine.counting_home import Home, chain, node
 from tests.pflow.engine.killed_runs import start_run
 

@@ -193,7 +193,7 @@ def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_t
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr("pflow.engine.resume.resume_point.Journal", no_room)
+        patch.setattr("pflow.engine.resume.resume_point.RunJournal", no_room)
         refused = home.run(ir)
     assert error_of(refused)["code"] == "checkpoint_unusable"
     assert home.runs("done")["e"] == 1

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.json_values import as_json, fingerprint, from_json
+from pflow.engine.json_values import encode_outputs, fingerprint, from_json
 from pflow.errors import NodeFailed
 from tests.requirements import requirement
 
@@ -39,14 +39,14 @@ class Point:
 
 
 def there_and_back(value: Any) -> Any:
-    return from_json(as_json({"it": value}))["it"]
+    return from_json(encode_outputs({"it": value}))["it"]
 
 
 @requirement("PF-N3")
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4))
 def test_json_comes_back_as_it_went_whole_numbers_of_any_size_too(value: dict[str, Any]) -> None:
-    assert from_json(as_json(value)) == value
-    assert json.loads(as_json(value)) == value
+    assert from_json(encode_outputs(value)) == value
+    assert json.loads(encode_outputs(value)) == value
 
 
 FORMS: list[tuple[Any, Any]] = [
@@ -78,7 +78,7 @@ FORMS: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("given_value", "kept"), FORMS)
 def test_what_is_no_json_has_one_json_form(given_value: Any, kept: Any) -> None:
-    text = as_json({"it": given_value})
+    text = encode_outputs({"it": given_value})
     json.loads(text, parse_constant=pytest.fail)
     if kept is not None or isinstance(given_value, float):
         assert from_json(text)["it"] == kept
@@ -125,23 +125,23 @@ NO_JSON = {
 @pytest.mark.parametrize("value", NO_JSON.values(), ids=NO_JSON)
 def test_what_has_no_json_form_is_a_failure_of_the_node(value: Any) -> None:
     with pytest.raises(NodeFailed, match="no JSON form"):
-        as_json({"it": value})
+        encode_outputs({"it": value})
 
 
 def test_what_is_not_plain_is_nested_two_hundred_levels_deep_at_most() -> None:
-    assert as_json({"it": [10**30, deep(198)]})
+    assert encode_outputs({"it": [10**30, deep(198)]})
     with pytest.raises(NodeFailed, match="nested deeper than 200 levels"):
-        as_json({"it": [10**30, deep(199)]})
+        encode_outputs({"it": [10**30, deep(199)]})
 
 
 @pytest.mark.parametrize("levels", [100, 190, 240, 254, 300, 900])
 def test_what_is_nested_deep_comes_back_or_is_refused_and_never_breaks_a_reader(levels: int) -> None:
     for leaf in (1, 10**30):
         try:
-            text = as_json({"it": [leaf, deep(levels)]})
+            text = encode_outputs({"it": [leaf, deep(levels)]})
         except NodeFailed:
             continue
-        assert as_json(from_json(text)) == text
+        assert encode_outputs(from_json(text)) == text
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff", b"[" * 100_000, b"nonsense", b"1" * 5_000])

@@ -10,7 +10,7 @@ from typing import Any
 
 from mcp.types import CallToolResult
 
-from tests.forking import Template, template
+from tests.forked_processes import Template, template
 from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for, text_of
 
 COMMAND = str(Path(sys.executable).with_name("pflow"))

@@ -9,9 +9,9 @@ from io import BufferedReader, BufferedWriter
 from pathlib import Path
 from typing import Any, cast
 
-from tests.forking import Forked
+from tests.forked_processes import Forked
 from tests.pflow.mcp.agents import PATIENCE_S, SERVE, load_command, make_environment, make_working_folder
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED
 
 
 class RawServer:

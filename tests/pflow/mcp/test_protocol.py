@@ -17,7 +17,7 @@ from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_
 from tests.pflow.mcp.raw_server import raw_server
 from tests.pflow.mcp.sample_workflows import HELLO, chain, count_runs, counting_node, read_history, shell_node
 from tests.requirements import requirement
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp.testing import McpError, text_of
 

@@ -15,7 +15,7 @@ from typing import Final
 
 import httpx
 
-from tests.forking import Forked, template
+from tests.forked_processes import Forked, template
 
 LOADED: Final = (
     *("universe.cli", "universe.app", "universe.store.sqlite", "uraniborg.kernel.http_app", "uvicorn.loops.uvloop"),

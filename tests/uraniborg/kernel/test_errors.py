@@ -60,7 +60,7 @@ def test_a_member_of_the_family_stands_for_itself() -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM])
-def test_what_the_machine_lacks_is_told_and_is_not_our_fault(number: int) -> None:
+def test_missing_resources_of_the_machine_are_reported_and_are_not_internal_errors(number: int) -> None:
     error = as_error(OSError(number, os.strerror(number), "/secret/path"))
     assert (error.code, error.exit_code) == ("out_of_room", 5)
     assert os.strerror(number) in error.message

@@ -148,7 +148,7 @@ def test_what_is_shared_by_nature_or_of_others_or_refused_is_left_alone(
     assert mode_of(theirs / "a") == 0o600
 
 
-def test_a_folder_that_another_process_makes_meanwhile_is_no_failure_and_a_file_in_its_place_is(tmp_path: Path) -> None:
+def test_a_folder_that_another_process_creates_is_accepted_and_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(make_folder, [tmp_path / "a" / "b" / "c"] * 32))
     (tmp_path / "file").touch()
@@ -200,7 +200,7 @@ def test_a_failing_disk_leaves_no_half_file_and_no_litter(
     )
 
 
-def test_a_file_system_that_cannot_sync_folders_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_that_cannot_sync_folders_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.fsync
 
     def only_files(descriptor: int) -> None:
@@ -323,7 +323,7 @@ PARTS = st.lists(st.lists(SEGMENTS | st.text(max_size=4), max_size=5).map("/".jo
 
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
-    """A folder with links inside it, out of it, and round in circles."""
+    """Return a folder with links inside it, links out of it, and a cycle of links."""
     root = tmp_path / "root"
     (root / "a").mkdir(parents=True)
     (tmp_path / "secret").write_text("secret")

@@ -102,7 +102,7 @@ def test_where_nothing_is_given_nothing_is_allowed() -> None:
     assert not is_origin("http://localhost", ())
 
 
-def test_a_refused_host_is_told_what_to_do() -> None:
+def test_a_refused_host_gets_a_hint() -> None:
     error = HostRefused()
     assert (error.status, error.code) == (421, "host_not_allowed")
     assert error.hint

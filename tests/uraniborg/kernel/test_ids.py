@@ -39,5 +39,5 @@ def test_a_content_id_does_not_change_between_releases() -> None:
     assert content_id("10.1000/182", "2019") == "dd88a5def72119f066d42aca764fea68"
 
 
-def test_text_that_is_no_valid_unicode_still_has_an_id() -> None:
+def test_text_that_is_not_valid_unicode_still_has_an_id() -> None:
     assert content_id("\ud800") != content_id("\ud801")

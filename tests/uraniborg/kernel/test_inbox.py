@@ -75,7 +75,7 @@ def test_asking_again_returns_what_is_stored_even_when_decided(inbox: InboxPort)
     assert ask(inbox, payload={"n": 3}) == decided
 
 
-def test_a_second_decision_is_refused_and_told_what_the_first_was(inbox: InboxPort) -> None:
+def test_a_second_decision_is_refused_with_the_first(inbox: InboxPort) -> None:
     ask(inbox)
     inbox.decide("dec_1", APPROVE, "console")
     with pytest.raises(AlreadyDecided) as caught:
@@ -384,13 +384,13 @@ def test_memory_inboxes_share_nothing() -> None:
         assert other.pending() == []
 
 
-def test_a_file_that_is_no_inbox_is_a_clear_error(tmp_path: Path) -> None:
+def test_a_file_that_is_not_an_inbox_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "inbox.db").write_text("not an inbox" * 100)
     with pytest.raises(DatabaseUnusable, match=r"inbox\.db"):
         Inbox(tmp_path / "inbox.db").pending()
 
 
-def test_a_damaged_inbox_is_a_clear_error_for_whoever_reads_it(tmp_path: Path) -> None:
+def test_a_damaged_inbox_is_a_clear_error_for_every_reader(tmp_path: Path) -> None:
     path = tmp_path / "inbox.db"
     with closing(Inbox(path)) as inbox:
         ask(inbox, payload="x" * 200_000)

@@ -57,7 +57,7 @@ def test_printable_keeps_lines_tabs_and_every_script() -> None:
     assert printable("\x1b[2Jgone\r") == "\\x1b[2Jgone\\r"
 
 
-def test_lines_are_json_when_the_stream_is_no_terminal() -> None:
+def test_lines_are_json_when_the_stream_is_not_a_terminal() -> None:
     stream = io.StringIO()
     configure_logging("info", stream)
     get_logger("uraniborg.test").bind(session="ses_1").info("100% done\nreally", papers=25, api_key="abcdef")

@@ -15,7 +15,7 @@ import pytest
 
 from paper_library.worker_threads import WorkerThreads
 from tests.uraniborg.kernel.mcp import sample_server as sample
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
 from uraniborg.kernel.logging import configure_logging, get_logger
 from uraniborg.kernel.mcp import make_server, stateful_app, stateless_app, tool
 from uraniborg.kernel.mcp.testing import json_of, serving, stdio_client_for
@@ -32,7 +32,7 @@ log = get_logger("test")
 
 @pytest.fixture
 def lines() -> Generator[Any]:
-    """What is logged, as JSON."""
+    """Yield a function that returns the log lines as JSON."""
     root = logging.getLogger()
     before, level, stream = list(root.handlers), root.level, io.StringIO()
     configure_logging(stream=stream, force_json=True)
@@ -69,9 +69,9 @@ async def test_threads_of_a_request_have_its_id() -> None:
     thread = threading.Thread(target=in_this_context(lambda: found.append(current_request_id())))
     thread.start()
     await asyncio.to_thread(thread.join)
-    library = WorkerThreads(1, query_s=20, fetch_s=20)
-    found += [await library.run(current_request_id), await library.fetch(current_request_id)]
-    library.close()
+    threads = WorkerThreads(1, query_s=20, fetch_s=20)
+    found += [await threads.run_query(current_request_id), await threads.run_fetch(current_request_id)]
+    threads.close()
     assert found == [request_id] * 4
 
 
@@ -88,7 +88,7 @@ def noting_server() -> Any:
 
     @tool(server, title="Note", read_only=True)
     async def note() -> dict[str, str | None]:
-        """Logs a line, from a thread too, and returns the id of the request."""
+        """Log a line, also from a thread, and return the id of the request."""
         log.warning("noted")
         await asyncio.to_thread(log.warning, "noted in a thread")
         return {"id": current_request_id()}

@@ -141,7 +141,7 @@ def damaged(path: Path) -> None:
     path.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
 
 
-def test_a_read_of_a_damaged_file_is_told_apart_from_a_mistake_of_ours(tmp_path: Path) -> None:
+def test_a_read_of_a_damaged_file_is_distinguished_from_a_bug(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     damaged(path)
     with closing(connect(path, create=False)) as connection:
@@ -159,7 +159,7 @@ def test_reading_gives_what_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("readonly", [True, False])
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path, readonly: bool) -> None:
+def test_a_file_that_is_not_a_database_is_refused_and_unchanged(tmp_path: Path, readonly: bool) -> None:
     path = tmp_path / "notes.db"
     path.write_text("dear diary, " * 100)
     with pytest.raises(DatabaseUnusable, match=r"notes\.db.*not a database"):
@@ -192,7 +192,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
         assert titles(connection) == []
 
 
-def test_a_database_held_too_long_is_said_to_be_locked(tmp_path: Path) -> None:
+def test_a_database_held_too_long_is_reported_as_locked(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "x.db")) as one, closing(connect(tmp_path / "x.db", busy_timeout_s=0.01)) as two:
         migrate(one, MIGRATIONS)
         with transaction(one), pytest.raises(DatabaseUnusable, match="locked"), transaction(two):

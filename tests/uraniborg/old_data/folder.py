@@ -10,7 +10,7 @@ from typing import Any
 from tests.fixtures import observatory
 from tests.fixtures.data import unpack
 from tests.fixtures.workflow_data import FOLDER
-from tests.forking import template
+from tests.forked_processes import template
 from tests.paper_library.operations import command_runs as library_commands
 from tests.paper_search.sessions.processes import Server, serving
 from tests.pflow.mcp import agents as workflow_agents
@@ -44,13 +44,13 @@ class OldData:
 
     @contextmanager
     def server(self) -> Generator[Server]:
-        """The search server on this folder, with the sources that the sessions were opened with."""
+        """Yield the search server on this folder, with the sources of the sessions."""
         with serving(self.home, env=self._env) as server:
             yield server
             server.was_never_surprised()
 
     def run(self, command: str, *arguments: str, code: int = 0, **env: str) -> Any:
-        """The JSON that a command prints."""
+        """Return the JSON that a command prints."""
         given = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),

@@ -18,7 +18,7 @@ def entry(old: OldData, entry_id: str) -> Entry:
 
 
 def pending(old: OldData) -> dict[str, dict[str, Any]]:
-    """What waits, by the name of its session or workflow."""
+    """Return the entries that wait, by the name of their session or workflow."""
     names = {session_id: name for name, session_id in old.ids["sessions"].items()}
     return {names.get(one["subject"]) or one["payload"]["workflow"]: one for one in old.run("uraniborg", "inbox")}
 
@@ -33,7 +33,7 @@ def test_everything_that_waits_is_listed(old: OldData) -> None:
         assert old.run("uraniborg", "inbox", one["id"])["payload"] == one["payload"]
 
 
-def test_decisions_keep_who_took_them_and_what_they_said(old: OldData) -> None:
+def test_decisions_keep_their_interface_and_their_note(old: OldData) -> None:
     session = old.ids["sessions"]["second_review"]
     marks = entry(old, f"{session}:1:result_review")
     assert (marks.state, marks.door) == ("decided", "agent")

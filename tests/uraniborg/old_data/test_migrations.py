@@ -73,7 +73,7 @@ def test_deleting_a_session_deletes_its_copy(old: OldData) -> None:
         files.list_steps(session_id)
 
 
-def test_deleting_from_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
+def test_deleting_from_a_missing_folder_is_not_an_error(tmp_path: Path) -> None:
     SessionFiles(tmp_path / "none").delete("0" * 32)
 
 

@@ -23,7 +23,7 @@ def says_newer(reply: dict[str, Any]) -> bool:
     return error["code"] == "database_newer" and NEWER in error["message"] and "newer version" in error["hint"]
 
 
-def test_a_newer_session_is_refused_and_the_others_go_on(old: OldData) -> None:
+def test_a_newer_session_is_refused_and_the_others_resume(old: OldData) -> None:
     file, session_id = old.session_file("at_review"), old.ids["sessions"]["at_review"]
     make_newer(file)
     before = file.read_bytes()
@@ -52,7 +52,7 @@ def test_newer_universes_are_refused(old: OldData) -> None:
         assert says_newer(old.run("universe", *arguments, code=4))
 
 
-def test_a_newer_log_of_runs_is_refused_and_a_run_goes_on_without_it(old: OldData) -> None:
+def test_a_newer_log_of_runs_is_refused_and_a_run_works_without_it(old: OldData) -> None:
     make_newer(old.pflow / "runs.db")
     assert says_newer(old.run("pflow", "history", code=4))
     reply = old.run("pflow", "run", "greeter")

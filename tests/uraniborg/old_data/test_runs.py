@@ -18,7 +18,7 @@ STATUSES = {
 
 
 def effects(old: OldData) -> list[str]:
-    """What the nodes did that ran here, in order."""
+    """Return the effects of the nodes that ran here, in order."""
     return old.effects.read_text().split() if old.effects.exists() else []
 
 
@@ -75,7 +75,7 @@ def test_a_run_that_waits_asks_the_same_question_again(old: OldData) -> None:
 
 
 @pytest.mark.parametrize(("name", "decides"), [("waiting", True), ("asked_again", True), ("approved", False)])
-def test_an_approved_run_goes_on_and_repeats_no_effect(old: OldData, name: str, decides: bool) -> None:
+def test_an_approved_run_resumes_and_repeats_no_effect(old: OldData, name: str, decides: bool) -> None:
     if decides:
         old.run("uraniborg", "decide", old.ids["runs"][f"{name} approval"], "approve")
     reply = old.run("pflow", "run", name)

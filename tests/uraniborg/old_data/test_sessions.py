@@ -46,7 +46,7 @@ def settled(server: Server, session_id: str) -> dict[str, Any]:
 
 
 def finished(server: Server, session_id: str) -> dict[str, Any]:
-    """The export of the session, after everything it asks is approved."""
+    """Approve every question of the session, and return its export."""
     state = settled(server, session_id)
     for _ in range(4):
         if state["is_complete"]:

@@ -15,7 +15,7 @@ from tests.uraniborg.old_data.folder import OldData
 
 @pytest.fixture
 def library(old: OldData) -> Library:
-    """The shelf, built again as the refusal says if this version does not read it any more."""
+    """Return the shelf, rebuilt as the error suggests if this version cannot read it."""
     with suppress(ShelfTooOld):
         return Library.open(old.shelf)
     with pytest.raises(ShelfTooOld) as refusal:
@@ -68,7 +68,7 @@ def test_a_later_schema_says_how_to_build_the_shelf_again(old: OldData, monkeypa
     assert "paper-library build INPUT… -o shelf. It was built from found.json, " in refusal.value.hint
 
 
-def test_a_later_schema_is_told_even_if_the_old_shelf_cannot_be_read(
+def test_a_later_schema_is_reported_even_if_the_old_shelf_cannot_be_read(
     old: OldData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(manifest, "READABLE_SINCE", 99)

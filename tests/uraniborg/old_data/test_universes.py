@@ -33,7 +33,7 @@ def test_numbers_keep_their_sources(old: OldData) -> None:
     assert "@article{agol2021" in cited["bibtex"]
 
 
-def test_undo_goes_on_where_the_older_version_stopped(old: OldData) -> None:
+def test_undo_continues_where_the_older_version_stopped(old: OldData) -> None:
     old.run("universe", "undo", "trappist")
     state = old.run("universe", "export", "trappist")
     assert state["version"] == 50

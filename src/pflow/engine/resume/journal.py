@@ -1,7 +1,6 @@
 """The journal of one run: a file that gets a line for each result, locked for as long as the run lives."""
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from pflow.engine.json_values import as_json, from_json
-from uraniborg.kernel.files import open_private, sync_folder
+from pflow.engine.json_values import encode_outputs, from_json
+from uraniborg.kernel.files import lock_open_file, open_private, sync_folder
 
 Key = tuple[str, str]
 """A node and a fingerprint."""
@@ -62,7 +61,7 @@ class Entries(NamedTuple):
     """Whether a line cannot be parsed. A last line that was cut off does not count."""
 
 
-class Journal:
+class RunJournal:
     """A journal that this process writes. It is locked until it is closed or the process ends."""
 
     def __init__(self, path: Path, header: dict[str, Any]) -> None:
@@ -72,7 +71,7 @@ class Journal:
         """Whether the entry of the file in its folder survives a power cut."""
         self._file = open_private(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_open_file(self._file, wait=False)
             self._write_line(orjson.dumps(header) + b"\n")
         except BaseException:
             path.unlink(missing_ok=True)
@@ -159,7 +158,7 @@ def parse_result(line: Any) -> Result:
     outputs = line["outputs"]
     if outputs is not None and not isinstance(outputs, dict):
         raise TypeError("outputs must be an object")
-    text = None if outputs is None else as_json(cast("dict[str, Any]", outputs))
+    text = None if outputs is None else encode_outputs(cast("dict[str, Any]", outputs))
     took = tuple(map(_check_text, line.get("took", ())))
     return Result(node, fingerprint, kind, action, effect, text, by, float(at), took)
 
@@ -186,10 +185,10 @@ def _read_complete_lines(path: Path) -> Iterator[bytes]:
 @contextlib.contextmanager
 def try_lock(path: Path) -> Generator[bool]:
     """Lock the journal for the block, and yield True; yield False if another run holds its lock."""
-    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    file = os.open(path, os.O_RDWR)
     try:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_open_file(file, wait=False)
         except BlockingIOError:
             yield False
         else:
@@ -204,7 +203,7 @@ def wait_for_lock(path: Path, *, leaves_file: bool = True) -> Generator[None]:
     while True:
         file = open_private(path, os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock_open_file(file)
             if not _is_same_file(path, file):  # its holder has removed it
                 continue
             try:

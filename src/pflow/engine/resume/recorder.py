@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pflow.engine.resume.earlier_runs import EarlierRuns, IsSecret, ResultLookup
-from pflow.engine.resume.journal import Journal, Key, Result
+from pflow.engine.resume.journal import Key, Result, RunJournal
 from pflow.errors import NodeFailed
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ class RunRecorder:
     def __init__(
         self,
         resume_point: "ResumePoint",
-        journal: Journal,
+        journal: RunJournal,
         earlier: EarlierRuns,
         run_id: str,
         lineage: str,

@@ -26,9 +26,9 @@ from pflow.engine.resume.earlier_runs import (
 )
 from pflow.engine.resume.journal import (
     Entries,
-    Journal,
     Key,
     Result,
+    RunJournal,
     parse_key,
     parse_result,
     read_header,
@@ -178,7 +178,7 @@ class ResumePoint:
             header = {"format": _FORMAT, "run": run_id, "lineage": lineage, "at": time.time()}
             if keep_results:
                 header["keeps_results"] = True
-            journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
+            journal = RunJournal(self._folder / f"{self._name}.{run_id}.journal", header)
             return RunRecorder(self, journal, earlier, run_id, lineage, self._read_stamp())
 
     def _copy_results(self, path: Path) -> bool:

@@ -1,10 +1,10 @@
-"""MCP servers: one way to make one, one way to answer, one way to fail. Nothing else here or elsewhere knows the SDK.
+"""MCP servers and clients. No other package imports the SDK.
 
     server = make_server("shelf", version="1.0", instructions="A shelf of papers.")
 
     @tool(server, title="Find papers", read_only=True)
     async def find(query: str) -> dict[str, object]:
-        '''Finds papers on the shelf. Use it when …'''
+        '''Find papers on the shelf. Use it when …'''
         return {"papers": []}
 
     server.run()                             # stdio
@@ -22,9 +22,8 @@ try:
     from uraniborg.kernel.mcp.call_context import client_name, is_taken_back, report_progress
     from uraniborg.kernel.mcp.decorators import resource, tool
     from uraniborg.kernel.mcp.replies import ErrorReply
-    from uraniborg.kernel.mcp.resources import Listed, list_more, list_pages
+    from uraniborg.kernel.mcp.resources import Listed
     from uraniborg.kernel.mcp.server import Server, make_server
-    from uraniborg.kernel.mcp.stdio import run_stdio
 except ModuleNotFoundError as missing:
     if (missing.name or "").split(".")[0] not in {"mcp", "starlette"}:
         raise
@@ -44,12 +43,9 @@ __all__ = [
     "add_subscriptions",
     "client_name",
     "is_taken_back",
-    "list_more",
-    "list_pages",
     "make_server",
     "report_progress",
     "resource",
-    "run_stdio",
     "stateful_app",
     "stateless_app",
     "tool",

@@ -1,4 +1,4 @@
-"""Arguments of a call, checked against the signature of the function that takes them."""
+"""Arguments of a call, checked against the signature of the function that is called."""
 
 import inspect
 import math
@@ -28,25 +28,27 @@ class NotFinite(InvalidInput):
         )
 
 
-def path_of_not_finite(arguments: Mapping[str, Any]) -> str | None:
+def find_nonfinite_path(arguments: Mapping[str, Any]) -> str | None:
     """Return the path of the first NaN or infinite number, such as `command.stars[2].mass`, or None."""
-    return next((path for name, value in arguments.items() for path in _not_finite(value, name[:_SHOWN])), None)
+    return next(
+        (path for name, value in arguments.items() for path in _iterate_nonfinite_paths(value, name[:_SHOWN])), None
+    )
 
 
-def _not_finite(value: Any, path: str) -> Iterator[str]:
+def _iterate_nonfinite_paths(value: Any, path: str) -> Iterator[str]:
     if isinstance(value, float):
         if not math.isfinite(value):
             yield path
     elif isinstance(value, list):
         for index, item in enumerate(cast("list[Any]", value)):
-            yield from _not_finite(item, f"{path}[{index}]")
+            yield from _iterate_nonfinite_paths(item, f"{path}[{index}]")
     elif isinstance(value, dict):
         for name, item in cast("dict[str, Any]", value).items():
-            yield from _not_finite(item, f"{path}.{name[:_SHOWN]}")
+            yield from _iterate_nonfinite_paths(item, f"{path}.{name[:_SHOWN]}")
 
 
 class Arguments:
-    """What `function` takes, and its schema. Unknown names are refused, values are never repeated."""
+    """The parameters of a function, and their schema. Unknown names are refused; errors never repeat values."""
 
     def __init__(self, function: AsyncFunction, name: str) -> None:
         self._name = name
@@ -76,50 +78,52 @@ class Arguments:
                 name: value for name, value in given.items() if value is not None or name not in self._without_null
             }
         if not given.keys() <= self._properties.keys():
-            raise self._unknown(sorted(given.keys() - self._properties.keys()))
+            raise self._make_unknown_error(sorted(given.keys() - self._properties.keys()))
         for name, value in given.items():
-            # Left to itself pydantic takes true for 1.
+            # pydantic would accept true as 1.
             if isinstance(value, bool) and name in self._numbers:
-                raise InvalidInput(f"{name} must be a number, not true or false.", hint=self._usage(), argument=name)
+                raise InvalidInput(
+                    f"{name} must be a number, not true or false.", hint=self._format_usage(), argument=name
+                )
         try:
             accepted = self._model.model_validate(given)
         except ValidationError as exc:
-            accepted = self._second_reading(given, exc)
+            accepted = self._parse_json_strings(given, exc)
         fields = vars(accepted)
         return {parameter: fields[field] for field, parameter in self._parameters}
 
-    def _second_reading(self, given: Mapping[str, Any], refused: ValidationError) -> BaseModel:
-        """Some clients send an object or a list as a string of JSON."""
+    def _parse_json_strings(self, given: Mapping[str, Any], refused: ValidationError) -> BaseModel:
+        """Parse strings that contain the JSON of an object or a list, which some clients send. Raise InvalidInput."""
         try:
             parsed = self._metadata.pre_parse_json(dict(given))
-            if path := path_of_not_finite(parsed):
+            if path := find_nonfinite_path(parsed):
                 raise NotFinite(path)
             return self._model.model_validate(parsed)
         except (ValidationError, RecursionError):
-            raise self._refused(refused) from None
+            raise self._make_error(refused) from None
 
-    def _unknown(self, unknown: list[str]) -> InvalidInput:
+    def _make_unknown_error(self, unknown: list[str]) -> InvalidInput:
         named = ", ".join(repr(name[:80]) for name in unknown[:5])
         return InvalidInput(
             f"{self._name} has no argument {named}.",
-            hint=self._usage(),
+            hint=self._format_usage(),
             argument=unknown[0][:80],
             allowed=list(self._properties),
         )
 
-    def _refused(self, exc: ValidationError) -> InvalidInput:
+    def _make_error(self, exc: ValidationError) -> InvalidInput:
         error = invalid(exc, what=f"arguments of {self._name}")
         argument = str(exc.errors(include_input=False, include_url=False, include_context=False)[0]["loc"][0])
-        allowed = _allowed(self._properties.get(argument, {}))
+        allowed = _describe_allowed(self._properties.get(argument, {}))
         return InvalidInput(
             error.message,
-            hint=self._usage(),
+            hint=self._format_usage(),
             argument=argument,
             **({"allowed": allowed} if allowed else {}),
             **error.ids,
         )
 
-    def _usage(self) -> str:
+    def _format_usage(self) -> str:
         required = self.schema.get("required", [])
         named = [f"{name} (required)" if name in required else name for name in self._properties]
         return f"{self._name} takes {', '.join(named)}." if named else f"{self._name} takes no arguments."
@@ -139,8 +143,8 @@ def _accepts_null(schema: dict[str, Any]) -> bool:
     return schema.get("type", "null") == "null" and "$ref" not in schema and "const" not in schema
 
 
-def _allowed(schema: dict[str, Any]) -> list[Any] | str:
-    """What the schema lets pass: its choices, or its bounds in words; nothing if it has neither."""
+def _describe_allowed(schema: dict[str, Any]) -> list[Any] | str:
+    """Return the choices of a schema, or its bounds as text; an empty text if it has neither."""
     for part in (schema, *cast("list[dict[str, Any]]", schema.get("anyOf", []))):
         if "enum" in part:
             return part["enum"]

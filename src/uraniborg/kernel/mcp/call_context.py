@@ -1,4 +1,4 @@
-"""Telling the caller how far a running call has come."""
+"""The call being handled: the name of its client, its progress, and whether it was cancelled."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -40,7 +40,7 @@ _listener: ContextVar[_Listener | None] = ContextVar("progress listener", defaul
 
 
 async def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
-    """Tell the client how far this call is, if it asked to be told; otherwise, and once it has its answer, nothing.
+    """Report the progress of this call if the client asked for it; do nothing otherwise, and after the reply.
 
     `progress` must grow from report to report. Never raises because the client is gone.
     """
@@ -58,13 +58,13 @@ async def report_progress(progress: float, total: float | None = None, message: 
 
 
 @contextmanager
-def progress_of_this_call() -> Generator[None]:
-    """Lets `report_progress` reach the caller of the request being handled, until the block ends.
+def enable_progress() -> Generator[None]:
+    """Make `report_progress` reach the client of this request within the block.
 
-    Tasks started inside inherit the listener and may outlive the call; reports after the answer are against the
-    protocol, so the listener is switched off and not only forgotten.
+    Tasks started inside inherit the listener and may outlive the call. Reports after the reply violate the protocol,
+    so the listener is switched off.
     """
-    listener = _current_listener()
+    listener = _find_listener()
     reset = _listener.set(listener)
     try:
         yield
@@ -74,7 +74,7 @@ def progress_of_this_call() -> Generator[None]:
             listener.listening = False
 
 
-def _current_listener() -> _Listener | None:
+def _find_listener() -> _Listener | None:
     request = request_ctx.get(None)
     if request is None or request.meta is None or request.meta.progressToken is None:
         return None
@@ -85,14 +85,14 @@ _responder: ContextVar[Any] = ContextVar("responder", default=None)
 
 
 def is_taken_back() -> bool:
-    """Whether the client asked for this call to be cancelled. One whose client is gone was not taken back."""
+    """Return True if the client asked to cancel this call. A call whose client has left was not cancelled."""
     scope = getattr(_responder.get(), "_cancel_scope", None)
     return scope is not None and bool(scope.cancel_called)
 
 
 @contextmanager
-def cancellation_of_this_call() -> Generator[None]:
-    """Lets `is_taken_back` answer for the request being handled, until the block ends."""
+def enable_cancellation() -> Generator[None]:
+    """Make `is_taken_back` work for this request within the block."""
     request = request_ctx.get(None)
     under_way: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}
     reset = _responder.set(under_way.get(request.request_id) if request is not None else None)

@@ -1,12 +1,12 @@
-"""A connection to somebody else's MCP server: started as a process, or reached over HTTP.
+"""A client of MCP servers of others, which are started as a process or reached over HTTP.
 
-    connection = await Connection.open(StdioServer("uvx", ("some-server",)), name="some")
-    tools = await connection.list_tools()
-    reply = await connection.call_tool("find", {"query": "stars"}, timeout_s=30)
-    await connection.close()
+    server = await RemoteServer.open(StdioServer("uvx", ("some-server",)), name="some")
+    tools = await server.list_tools()
+    reply = await server.call_tool("find", {"query": "stars"}, timeout_s=30)
+    await server.close()
 
-It may be opened, used and closed from different tasks of one loop. A process that was started reads nothing from our
-stdin and writes nothing to our stdout or stderr; if it fails, the error tells the last of what it said on its own.
+A server may be opened, used and closed from different tasks of one loop. A process that was started reads nothing from
+our stdin and writes nothing to our stdout or stderr; if it fails, the error has the last lines of its stderr.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _PATIENCE: Final = 0.5
 
 
 class Tail:
-    """Reads all there is, so that the process never waits, and keeps the last of it."""
+    """Reads the stderr of a process, so that the process never waits, and stores the last lines."""
 
     def __init__(self) -> None:
         self._bytes = b""
@@ -45,7 +45,7 @@ class Tail:
 
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncGenerator[TextIO]:
-        """The file that the process is to write to. Close it once the process has it."""
+        """Yield the file for the process to write to. Close the file when the process has it."""
         reading, writing = os.pipe()
         self._ended.clear()
         with os.fdopen(reading, "rb", buffering=0) as source, os.fdopen(writing, "w") as target:
@@ -54,18 +54,18 @@ class Tail:
                 yield target
             finally:
                 target.close()
-                await self._wait()
+                await self._wait_for_end()
                 transport.close()
                 self.end()
 
     async def last(self) -> str:
-        """The last lines as one, once the process has closed its stderr or half a second has passed."""
-        await self._wait()
+        """Return the last lines as one, after the process has closed its stderr or after half a second."""
+        await self._wait_for_end()
         lines = self._bytes.decode("utf-8", "replace").split("\n")
         return " / ".join([line.strip() for line in lines if line.strip()][-_LINES:])
 
-    async def _wait(self) -> None:
-        # Whoever the process has started may hold its stderr open for longer.
+    async def _wait_for_end(self) -> None:
+        # Children of the process may hold its stderr open for longer.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 await self._ended.wait()
@@ -127,7 +127,7 @@ class HttpServer:
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """What a tool answered: its content blocks as plain objects, and the structured content if there is any."""
+    """The reply of a tool: its content blocks as plain objects, and the structured content if there is any."""
 
     content: list[dict[str, Any]]
     structured: dict[str, Any] | None
@@ -135,7 +135,7 @@ class ToolReply:
 
 
 class RemoteServer:
-    """One initialized session with a server. Made by `open`."""
+    """An initialized session with a server; `open` creates it."""
 
     def __init__(self, server: StdioServer | HttpServer, name: str) -> None:
         self.name = name
@@ -145,19 +145,19 @@ class RemoteServer:
         self._is_lost = False
         self._asked_to_close = asyncio.Event()
         self._ready = asyncio.Event()
-        self._owner = asyncio.create_task(self._own(server))
+        self._owner = asyncio.create_task(self._hold_transport(server))
 
     @classmethod
     async def open(
         cls, server: StdioServer | HttpServer, *, name: str = "the server", timeout_s: float = 30.0
     ) -> "RemoteServer":
-        """Connect, and wait until the server is ready. Raises ServerUnavailable or ServerTimedOut."""
+        """Connect, and wait until the server is ready. Raise ServerUnavailable or ServerTimedOut."""
         if logging.getLogger("mcp.client").level == logging.NOTSET:
-            # The SDK logs, with a traceback, each line of a server's output that is no message.
+            # The SDK logs, with a traceback, each line of a server's output that is not a message.
             logging.getLogger("mcp.client").setLevel(logging.CRITICAL)
         connection = cls(server, name)
         try:
-            await connection._unless_lost(connection._ready.wait(), timeout_s, "was not ready")
+            await connection._wait_unless_lost(connection._ready.wait(), timeout_s, "was not ready")
         except BaseException:
             await connection.close()
             raise
@@ -165,42 +165,42 @@ class RemoteServer:
 
     @property
     def is_open(self) -> bool:
-        """Whether, as far as is known, the server is still there."""
+        """Return True unless the connection to the server is known to be lost."""
         return not self._owner.done() and not self._is_lost
 
     async def list_tools(self, timeout_s: float = 30.0) -> list[dict[str, Any]]:
-        """All tools as the server describes them. Raises what `call_tool` raises."""
+        """Return all tools as the server describes them. Raise as `call_tool` does."""
         found: list[dict[str, Any]] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             params = types.PaginatedRequestParams(cursor=cursor)
-            page = await self._ask(types.ListToolsRequest(params=params), types.ListToolsResult, timeout_s)
-            found += map(_plain, page.tools)
+            page = await self._send_request(types.ListToolsRequest(params=params), types.ListToolsResult, timeout_s)
+            found += map(_to_plain, page.tools)
             if page.nextCursor is None or page.nextCursor == cursor:
                 break
             cursor = page.nextCursor
         return found
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any], timeout_s: float = 300.0) -> ToolReply:
-        """What the tool answers, also if it calls that an error.
+        """Return the reply of the tool, also if it is marked as an error.
 
-        Raises ServerUnavailable if there is no answer, ServerTimedOut if there is none within `timeout_s` seconds, and
-        CallRefused if the server does not know the tool or does not take the arguments.
+        Raise ServerUnavailable if there is no reply, ServerTimedOut if there is none within `timeout_s` seconds, and
+        CallRefused if the server does not know the tool or refuses the arguments.
         """
         try:
             json.dumps(arguments, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as exc:
             raise CallRefused(
-                f"The arguments for '{name}' of MCP server '{self.name}' are no JSON: {exc}",
+                f"The arguments for '{name}' of MCP server '{self.name}' are not JSON: {exc}",
                 hint="Give text, numbers, true, false, null, lists and objects.",
                 server=self.name,
             ) from None
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
-        result = await self._ask(types.CallToolRequest(params=params), types.CallToolResult, timeout_s)
-        return ToolReply(list(map(_plain, result.content)), result.structuredContent, result.isError)
+        result = await self._send_request(types.CallToolRequest(params=params), types.CallToolResult, timeout_s)
+        return ToolReply(list(map(_to_plain, result.content)), result.structuredContent, result.isError)
 
     async def close(self) -> None:
-        """Leave, and end the process that was started. Never raises; closing twice is closing once."""
+        """Disconnect, and end the process that was started. Never raises; a second call does nothing."""
         self._asked_to_close.set()
         if not self._ready.is_set():
             self._owner.cancel()
@@ -209,12 +209,12 @@ class RemoteServer:
             self._owner.cancel()
             await asyncio.wait({self._owner}, timeout=_CLOSING_S)
         if self._owner.done() and not self._owner.cancelled():
-            self._owner.exception()  # seen, so that nobody is warned of it
+            self._owner.exception()  # retrieved, so that asyncio logs no warning
 
-    async def _own(self, server: StdioServer | HttpServer) -> None:
-        """Holds all that must be left by the task that entered it."""
+    async def _hold_transport(self, server: StdioServer | HttpServer) -> None:
+        """Hold the contexts that must be exited by the task that entered them."""
         async with (
-            _transport(server, self._tail) as (read, write),
+            _open_transport(server, self._tail) as (read, write),
             ClientSession(read, write) as session,
         ):
             hello = await session.initialize()
@@ -222,31 +222,31 @@ class RemoteServer:
             self._ready.set()
             await self._asked_to_close.wait()
 
-    async def _ask(self, request: Any, kind: type[Answer], timeout_s: float) -> Answer:
+    async def _send_request(self, request: Any, kind: type[Answer], timeout_s: float) -> Answer:
         if self._session is None or not self.is_open:
-            raise await self._lost()
+            raise await self._make_lost_error()
         asking = self._session.send_request(types.ClientRequest(request), kind)
         try:
-            return await self._unless_lost(asking, timeout_s, "did not answer")
+            return await self._wait_unless_lost(asking, timeout_s, "did not answer")
         except McpError as refusal:
             if refusal.error.code == types.CONNECTION_CLOSED:
-                raise await self._lost() from None
-            raise self._refused(refusal.error) from None
+                raise await self._make_lost_error() from None
+            raise self._make_refusal(refusal.error) from None
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            raise await self._lost() from None
+            raise await self._make_lost_error() from None
         except ValidationError:
-            told = f"MCP server '{self.name}' answered with something that is no {kind.__name__}."
-            raise ServerUnavailable(told, hint="The server is at fault.", server=self.name) from None
+            message = f"MCP server '{self.name}' sent a reply that is not a valid {kind.__name__}."
+            raise ServerUnavailable(message, hint="The server is at fault.", server=self.name) from None
 
-    async def _unless_lost(self, asking: Coroutine[Any, Any, Result], timeout_s: float, failing: str) -> Result:
-        """What is waited for. Only its owner is told when a transport fails: whoever waits must look at it too."""
+    async def _wait_unless_lost(self, asking: Coroutine[Any, Any, Result], timeout_s: float, failing: str) -> Result:
+        """Return the result of `asking`, unless the owner of the transport ends first. Raise ServerTimedOut."""
         asked = asyncio.ensure_future(asking)
         try:
             await asyncio.wait({asked, self._owner}, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
                 return asked.result()
             if self._owner.done():
-                raise await self._lost()
+                raise await self._make_lost_error()
             raise ServerTimedOut(
                 f"MCP server '{self.name}' {failing} within {plural(timeout_s, 'second')}.",
                 hint="Try again, or allow it more time.",
@@ -256,11 +256,11 @@ class RemoteServer:
             asked.cancel()
             await asyncio.wait({asked})
 
-    async def _lost(self) -> ServerUnavailable:
-        """What to tell of a server that is gone, with its last words."""
+    async def _make_lost_error(self) -> ServerUnavailable:
+        """Return the error of a server that has ended, with the last lines of its stderr."""
         self._is_lost = True
         is_told = self._owner.done() and not self._owner.cancelled()
-        problem = _why(_cause(self._owner.exception())) if is_told else ""
+        problem = _describe_problem(_find_cause(self._owner.exception())) if is_told else ""
         said = await self._tail.last()
         parts = [f"MCP server '{self.name}' is not there", problem, said and f"it said: {said}"]
         return ServerUnavailable(
@@ -269,7 +269,7 @@ class RemoteServer:
             server=self.name,
         )
 
-    def _refused(self, error: types.ErrorData) -> CallRefused:
+    def _make_refusal(self, error: types.ErrorData) -> CallRefused:
         return CallRefused(
             f"MCP server '{self.name}' refused: {printable(redact(error.message)[:_SHOWN])}",
             hint="Check the name of the tool and its arguments.",
@@ -279,9 +279,9 @@ class RemoteServer:
 
 
 @contextlib.asynccontextmanager
-async def _transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGenerator[tuple[Any, Any]]:
+async def _open_transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGenerator[tuple[Any, Any]]:
     if isinstance(server, HttpServer):
-        # How long to wait for an answer is for whoever asks to say.
+        # The caller of each request sets its timeout.
         patience = httpx.Timeout(_CONNECTING_S, read=None)
         async with (
             httpx.AsyncClient(headers=dict(server.headers), timeout=patience) as client,
@@ -293,17 +293,17 @@ async def _transport(server: StdioServer | HttpServer, tail: Tail) -> AsyncGener
             command=server.command, args=list(server.args), env={**child_environment(), **server.env}, cwd=server.cwd
         )
         async with tail.listening() as stderr, stdio_client(parameters, errlog=stderr) as (read, write):
-            stderr.close()  # the process has it now, and that it closes it is to be noticed
+            stderr.close()  # the process has it now; the end of the file must be noticed
             yield read, write
 
 
-def _cause(problem: BaseException | None) -> BaseException | None:
+def _find_cause(problem: BaseException | None) -> BaseException | None:
     while isinstance(problem, BaseExceptionGroup):
         problem = cast("BaseExceptionGroup[BaseException]", problem).exceptions[0]
     return problem
 
 
-def _why(problem: BaseException | None) -> str:
+def _describe_problem(problem: BaseException | None) -> str:
     if isinstance(problem, httpx.HTTPStatusError):
         return f"it answered {problem.response.status_code}"
     if isinstance(problem, httpx.TransportError | httpx.InvalidURL):
@@ -315,5 +315,5 @@ def _why(problem: BaseException | None) -> str:
     return "" if problem is None else type(problem).__name__
 
 
-def _plain(model: BaseModel) -> dict[str, Any]:
+def _to_plain(model: BaseModel) -> dict[str, Any]:
     return model.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -27,17 +27,16 @@ def tool(
     about: Sequence[str] = (),
     failed: Failed | None = None,
 ) -> Callable[[Function], Function]:
-    """Offers an async function as a tool of `server` and leaves the function itself as it is.
+    """Register an async function as a tool of `server`; the function itself is unchanged.
 
-    What it returns becomes one text block: a string as it is, a dict, list or pydantic model as compact JSON, which is
-    sent as structured content too unless `structured` is off. What it raises becomes an error result, as does an
-    ErrorReply, which says the same as any other value and is marked as an error. Its docstring is the description, its
-    signature the input schema. `output` is the type (a TypedDict or a model) of its structured content, published as
-    the output schema; replies are not checked against it. `about` names arguments that say what a call is about: every
-    error of it carries them. `failed` says what is replied to an error, also to arguments that do not fit, and to what
-    the function raises, where that is more than the error.
+    The return value becomes one text block: a string unchanged, a dict, list or pydantic model as compact JSON, which
+    is also sent as structured content unless `structured` is off. An exception becomes an error result; an ErrorReply
+    is a return value that is marked as an error. The docstring is the description, the signature the input schema.
+    `output` is the type (a TypedDict or a model) of the structured content, published as the output schema; replies are
+    not checked against it. `about` names arguments that every error of a call includes. `failed` makes the reply to an
+    error, also to invalid arguments, if the reply is more than the error.
 
-    Raises TypeError for a function that is not async, has no description, or whose name is taken, and for an `output`
+    Raise TypeError for a function that is not async, has no description, or whose name is taken, and for an `output`
     that is not an object or that `structured` turns off.
     """
     annotations = types.ToolAnnotations(
@@ -74,14 +73,13 @@ def resource(
     description: str | None = None,
     mime_type: str = "text/plain",
 ) -> Callable[[Function], Function]:
-    """Offers what an async function returns (text, bytes, or a value to be sent as JSON) under `uri`.
+    """Register the result of an async function (text, bytes, or a value to send as JSON) as the resource at `uri`.
 
-    Each `{name}` in `uri` stands for one path segment and reaches the function, percent-decoded, as the argument of
-    that name; `{?name}` at the end is an optional query parameter, whose argument needs a default. Of several resources
-    that match, the one registered first is read. What the function raises becomes a JSON-RPC error with the error body
-    as its data.
+    Each `{name}` in `uri` is one path segment, passed percent-decoded as the argument with that name; `{?name}` at the
+    end is an optional query parameter, whose argument needs a default. If several resources match, the first registered
+    one is read. An exception becomes a JSON-RPC error with the error body as its data.
 
-    Raises TypeError for a function that is not async, has no description, or takes other arguments than `uri` has.
+    Raise TypeError for a function that is not async, has no description, or whose arguments differ from those of `uri`.
     """
 
     def register(function: Function) -> Function:

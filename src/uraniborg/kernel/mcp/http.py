@@ -1,4 +1,4 @@
-"""Serving over HTTP: ASGI apps that can be served as they are or joined with other routes."""
+"""ASGI apps that serve MCP over HTTP, alone or beside other routes."""
 
 import logging
 from collections.abc import AsyncGenerator, Collection, Sequence
@@ -30,16 +30,16 @@ def stateless_app(
     routes: Sequence[BaseRoute] = (),
     lifespan: Lifespan[Starlette] | None = None,
 ) -> Starlette:
-    """`server` at `path`, one JSON answer to each POST and no memory between them, beside `routes`.
+    """Return an app with `server` at `path`, one JSON reply to each POST and no sessions, and with `routes`.
 
     A request with an Origin that is not exactly one of `origins` is refused (403), as is, if `hosts` are given, another
     Host (421), another method (405) and an unknown protocol version (400), all before its body is read. LOOPBACK stands
-    for any origin or host on this machine. Progress that tools report is dropped: the one answer has no room for it.
-    `lifespan` surrounds the serving. To join it to an app made elsewhere, add this app's `routes` to that one and, if
-    there is a lifespan, enter `app.router.lifespan_context(app)` in that one's.
+    for any origin or host on this machine. Progress reports are dropped: a single reply cannot carry them. To combine
+    the app with another one, add its `routes` to that app and, if there is a `lifespan`, enter
+    `app.router.lifespan_context(app)` in the lifespan of that app.
     """
-    endpoint = StatelessEndpoint(Dispatcher(server), _rules(("POST",), origins, hosts), body_limit)
-    return Starlette(routes=[*_routes(path, endpoint), *routes], lifespan=lifespan)
+    endpoint = StatelessEndpoint(Dispatcher(server), _make_rules(("POST",), origins, hosts), body_limit)
+    return Starlette(routes=[*_make_routes(path, endpoint), *routes], lifespan=lifespan)
 
 
 def stateful_app(
@@ -56,13 +56,13 @@ def stateful_app(
     routes: Sequence[BaseRoute] = (),
     lifespan: Lifespan[Starlette] | None = None,
 ) -> Starlette:
-    """`server` at `path` with sessions: POST for messages, GET for the session's event stream, DELETE to end it.
+    """Return an app with `server` at `path` and sessions: POST sends messages, GET opens the event stream, DELETE ends.
 
     Every initialize starts a session, whatever session the request names. A session unused for `idle_seconds` ends.
-    Beyond `max_sessions` a new one takes the place of the one unused for longest; where each has a call under way or
-    its event stream open, none starts (503). Answers are event streams, which can carry progress, unless
-    `json_answers`; a stream that is quiet for `heartbeat_s` seconds carries a comment. All else is as in
-    `stateless_app`, but that the lifespan of this app must always be entered.
+    Beyond `max_sessions` a new session replaces the one unused for longest; if each has a running call or an open event
+    stream, the new one is refused (503). Replies are event streams, which can carry progress, unless `json_answers`;
+    a stream without events for `heartbeat_s` seconds gets a comment. Otherwise the app is as in `stateless_app`, except
+    that its lifespan must always be entered.
     """
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_failure)
     sessions = Sessions(
@@ -73,7 +73,7 @@ def stateful_app(
         heartbeat_s=heartbeat_s,
     )
     limited = RequestBodyLimitMiddleware(sessions, body_limit)
-    guarded = Guard(limited, _rules(("POST", "GET", "DELETE"), origins, hosts))
+    guarded = Guard(limited, _make_rules(("POST", "GET", "DELETE"), origins, hosts))
 
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncGenerator[Any]:
@@ -84,21 +84,21 @@ def stateful_app(
             async with lifespan(app) as state, sessions.running():
                 yield state
 
-    return Starlette(routes=[*_routes(path, guarded), *routes], lifespan=running)
+    return Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=running)
 
 
-def _rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:
+def _make_rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:
     return Rules(methods, frozenset(origins), None if hosts is None else frozenset(hosts))
 
 
-def _routes(path: str, endpoint: ASGIApp) -> list[BaseRoute]:
-    """Both spellings, so that neither is redirected to the other."""
+def _make_routes(path: str, endpoint: ASGIApp) -> list[BaseRoute]:
+    """Return routes for the path with and without a slash, so that neither is redirected."""
     identified = RequestIds(endpoint)
     return [Route(path, identified), Route(f"{path}/", identified)]
 
 
 def _is_failure(record: logging.LogRecord) -> bool:
-    """Not when a session ends while it is in use, which the SDK reports as an error with a traceback."""
+    """Return False for the error that the SDK logs when a session ends while it is in use."""
     exc = record.exc_info[1] if record.exc_info else None
     if isinstance(exc, BaseExceptionGroup):
         return cast("BaseExceptionGroup[BaseException]", exc).split(anyio.ClosedResourceError)[1] is not None

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnacceptableParameters
-from uraniborg.kernel.mcp.replies import as_json, error_data
+from uraniborg.kernel.mcp.replies import encode_json, make_error_data
 from uraniborg.kernel.text import replace_surrogates
 
 BATCH_LIMIT: Final = 100
@@ -32,7 +32,7 @@ class InvalidJson(InvalidInput):
 
 
 class Answer(NamedTuple):
-    """What a body is answered with: bytes of JSON or none, and the HTTP status they go under."""
+    """The reply to a body: bytes of JSON or none, and the HTTP status."""
 
     status: int
     body: bytes
@@ -50,38 +50,38 @@ class Request(NamedTuple):
     params: dict[str, Any] | None
 
 
-def read(body: bytes) -> Any:
-    """The JSON value in `body`. Raises ValueError for what `unreadable` has an answer to."""
+def parse_body(body: bytes) -> Any:
+    """Return the JSON value of `body`. Raise ValueError; `answer_unreadable` makes the reply to such a body."""
     return from_json(body)
 
 
-def unreadable(body: bytes) -> Answer:
-    """Return the answer to a body that `read` does not take, with the id of the request if one can be found."""
+def answer_unreadable(body: bytes) -> Answer:
+    """Return the reply to a body that `parse_body` cannot parse, with the id of the request if it can be found."""
     message: Any = None
     try:
         message = json.loads(body.decode())
     except RecursionError:
-        message = {"jsonrpc": "2.0", "id": outermost_id(body.decode()), "method": "a request"}
+        message = {"jsonrpc": "2.0", "id": find_outermost_id(body.decode()), "method": "a request"}
     except ValueError:
         pass
-    request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+    request = parse_request(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
     if isinstance(request, Request) and replace_surrogates(str(request.id)) == str(request.id):
         return Answer(
-            200, refusal(request.id, UnacceptableParameters(replace_surrogates(request.method)), INVALID_PARAMS)
+            200, encode_refusal(request.id, UnacceptableParameters(replace_surrogates(request.method)), INVALID_PARAMS)
         )
-    return Answer(400, refusal(None, InvalidJson(), PARSE_ERROR))
+    return Answer(400, encode_refusal(None, InvalidJson(), PARSE_ERROR))
 
 
-def outermost_id(text: str) -> RequestId | None:
-    """Return the id of a message that cannot be parsed, if it stands before or after everything nested."""
+def find_outermost_id(text: str) -> RequestId | None:
+    """Return the id of a message that cannot be parsed, if the id is before or after all nested values."""
     before = re.split(r"[\[{]", text[:_SCANNED].lstrip()[1:], maxsplit=1)[0]
     _, *after = re.split(r"[\]}]", text[-_SCANNED:].rstrip()[:-1])
     found = _ID.search(before) or (_ID.search(after[-1]) if after else None)
     return json.loads(found[1]) if found else None
 
 
-def request_in(message: dict[str, Any]) -> Request | Answer:
-    """The request that `message` is, or else the answer to it, which for notifications and responses is none."""
+def parse_request(message: dict[str, Any]) -> Request | Answer:
+    """Return the request in `message`, or the reply to a message that is not a request; empty for notifications."""
     method, params, request_id = message.get("method"), message.get("params"), message.get("id", _ABSENT)
     if message.get("jsonrpc") == "2.0":
         if type(method) is str and (params is None or type(params) is dict):
@@ -91,33 +91,33 @@ def request_in(message: dict[str, Any]) -> Request | Answer:
                 return NO_ANSWER
         elif "method" not in message and ("result" in message or "error" in message):
             return NO_ANSWER
-    return invalid_message(request_id)
+    return answer_invalid_message(request_id)
 
 
-def invalid_message(request_id: Any = None, error: InvalidMessage | None = None) -> Answer:
-    """The answer to what is no message, or may not be sent, under the id it came with if that is one."""
+def answer_invalid_message(request_id: Any = None, error: InvalidMessage | None = None) -> Answer:
+    """Return the reply to an invalid message, with its id if that is valid."""
     addressed = request_id if type(request_id) in (str, int) else None
-    return Answer(400, refusal(addressed, error or InvalidMessage(), INVALID_REQUEST))
+    return Answer(400, encode_refusal(addressed, error or InvalidMessage(), INVALID_REQUEST))
 
 
-def response(request_id: RequestId, result: bytes) -> bytes:
-    """The answer to a request with `result`, which is JSON."""
-    # orjson knows no integers beyond 64 bits.
+def encode_response(request_id: RequestId, result: bytes) -> bytes:
+    """Return the reply to a request with `result`, which is JSON."""
+    # orjson cannot write integers beyond 64 bits.
     written = b"%d" % request_id if isinstance(request_id, int) else orjson.dumps(request_id)
     return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (written, result)
 
 
-def refusal(request_id: RequestId | None, error: UraniborgError, code: int) -> bytes:
-    """The answer to a request that failed with `error`."""
-    return failed(request_id, error_data(error, code))
+def encode_refusal(request_id: RequestId | None, error: UraniborgError, code: int) -> bytes:
+    """Return the reply to a request that failed with `error`."""
+    return encode_failure(request_id, make_error_data(error, code))
 
 
-def failed(request_id: RequestId | None, error: ErrorData) -> bytes:
-    """The answer to a request that failed with an error of the SDK."""
-    return as_json({"jsonrpc": "2.0", "id": request_id, "error": error.model_dump(exclude_none=True)})
+def encode_failure(request_id: RequestId | None, error: ErrorData) -> bytes:
+    """Return the reply to a request that failed with an error of the SDK."""
+    return encode_json({"jsonrpc": "2.0", "id": request_id, "error": error.model_dump(exclude_none=True)})
 
 
-def batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
+def find_batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
     """Return the reason why a client that speaks this version of the protocol may not send this batch, or None."""
     if version != BATCHING_VERSION:
         return InvalidMessage(

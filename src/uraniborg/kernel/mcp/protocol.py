@@ -1,4 +1,4 @@
-"""The protocol engine: admits well-formed messages only, and advertises only what there is."""
+"""The protocol engine: accepts valid messages only, and advertises only capabilities that the server has."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -37,9 +37,9 @@ from pydantic import BaseModel, ValidationError
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.arguments import NotFinite, path_of_not_finite
-from uraniborg.kernel.mcp.replies import Reply, error_data
-from uraniborg.kernel.mcp.session import Connection
+from uraniborg.kernel.mcp.arguments import NotFinite, find_nonfinite_path
+from uraniborg.kernel.mcp.replies import Reply, make_error_data
+from uraniborg.kernel.mcp.session import ClientConnection
 from uraniborg.kernel.request_ids import REQUEST_ID, begin_request
 
 Incoming = MemoryObjectReceiveStream[SessionMessage | Exception]
@@ -80,7 +80,7 @@ class UnacceptableParameters(InvalidInput):
 
 
 class Protocol(LowLevelServer[Any, Any]):
-    """The SDK's low-level server behind an admission check, without the capabilities it claims for nothing."""
+    """The SDK's low-level server behind a check of messages, without capabilities that nothing implements."""
 
     refuse_call: Callable[[str, dict[str, Any], UraniborgError], Reply] | None = None
     """Return the reply of a tool to an error in its arguments."""
@@ -96,19 +96,19 @@ class Protocol(LowLevelServer[Any, Any]):
 
     @property
     def methods(self) -> dict[str, type[BaseModel]]:
-        """The requests this server answers, and how each must look."""
+        """The requests that this server answers, and their models."""
         kinds: list[type[BaseModel]] = [InitializeRequest, *self.request_handlers]
         return {str(kind.model_fields["method"].default): kind for kind in kinds}
 
     @property
     def methods_without_session(self) -> dict[str, type[BaseModel]]:
-        """The requests among them that a client can send which is forgotten once it has its answer."""
+        """The requests that a client without a session can send."""
         return {method: kind for method, kind in self.methods.items() if kind not in _OF_SESSIONS}
 
     def introduction(self, version: str) -> InitializeResult:
-        """The answer to an initialize request for this version of the protocol, where no session follows.
+        """Return the reply to an initialize request for this version of the protocol, without a session.
 
-        But for what needs one it is what a session of the SDK answers.
+        It is the reply of the SDK without the capabilities that need a session.
         """
         options = self.create_initialization_options()
         if options.capabilities.resources is not None:
@@ -132,11 +132,11 @@ class Protocol(LowLevelServer[Any, Any]):
         initialization_options: InitializationOptions,
         raise_exceptions: bool = False,
         stateless: bool = False,
-        connection: Connection | None = None,
+        connection: ClientConnection | None = None,
     ) -> None:
-        connection = connection or Connection()
-        answers = _NotedAnswers(write_stream, connection)
-        admitted = _Admitted(read_stream, answers, self, connection, initialized=stateless)
+        connection = connection or ClientConnection()
+        answers = _ReplyStream(write_stream, connection)
+        admitted = _CheckedMessages(read_stream, answers, self, connection, initialized=stateless)
         # The session enters and iterates its read stream, enters and sends to its write stream, and no more.
         source, sink = cast("Incoming", admitted), cast("Outgoing", answers)
         with connection.lasting():
@@ -149,13 +149,13 @@ class Protocol(LowLevelServer[Any, Any]):
         lifespan_context: Any,
         raise_exceptions: bool = False,
     ) -> None:
-        """As inherited, but that warnings are left alone.
+        """Handle the message as the SDK does, but do not catch warnings.
 
-        Those of the whole process are caught there while a call lasts. Once two calls have overlapped they are caught
-        for good, in a list that only grows.
+        The SDK catches the warnings of the whole process during a call. After two overlapping calls it catches them
+        for ever, in a list that only grows.
         """
-        # The task has the context of the session, and so the id of the request that began it.
-        begin_request(_http_request_id(getattr(message, "message_metadata", None)))
+        # The task has the context of the session, with the id of the request that started the session.
+        begin_request(_get_http_request_id(getattr(message, "message_metadata", None)))
         if isinstance(message, RequestResponder):
             with message:
                 request = message.request.root
@@ -164,14 +164,14 @@ class Protocol(LowLevelServer[Any, Any]):
             await self._handle_notification(message.root)
 
 
-class _NotedAnswers:
+class _ReplyStream:
     """A write stream that reports answers to the connection, and drops answers that nobody waits for."""
 
-    def __init__(self, sink: Outgoing, connection: Connection) -> None:
+    def __init__(self, sink: Outgoing, connection: ClientConnection) -> None:
         self._sink = sink
         self._connection = connection
 
-    async def __aenter__(self) -> "_NotedAnswers":
+    async def __aenter__(self) -> "_ReplyStream":
         await self._sink.__aenter__()
         return self
 
@@ -194,15 +194,15 @@ class _NotedAnswers:
         await self._sink.aclose()
 
 
-class _Admitted:
-    """A read stream that answers what the SDK would answer badly or log with its contents, and passes on the rest."""
+class _CheckedMessages:
+    """A read stream that answers invalid messages itself; the SDK would log their content."""
 
     def __init__(
         self,
         source: Incoming,
-        answers: _NotedAnswers,
+        answers: _ReplyStream,
         protocol: Protocol,
-        connection: Connection,
+        connection: ClientConnection,
         *,
         initialized: bool,
     ) -> None:
@@ -213,7 +213,7 @@ class _Admitted:
         self._connection = connection
         self._initialized = initialized
 
-    async def __aenter__(self) -> "_Admitted":
+    async def __aenter__(self) -> "_CheckedMessages":
         await self._source.__aenter__()
         return self
 
@@ -222,7 +222,7 @@ class _Admitted:
     ) -> None:
         await self._source.__aexit__(kind, exc, trace)
 
-    def __aiter__(self) -> "_Admitted":
+    def __aiter__(self) -> "_CheckedMessages":
         return self
 
     async def __anext__(self) -> SessionMessage:
@@ -232,30 +232,30 @@ class _Admitted:
                 begin_request()
                 _log.warning("unreadable message", kind=type(message).__name__)
                 continue
-            begin_request(_http_request_id(message.metadata))
+            begin_request(_get_http_request_id(message.metadata))
             if isinstance(request := message.message.root, JSONRPCRequest):
                 self._connection.note_request(request.id)
-                refusal = self._refusal(request)
+                refusal = self._find_refusal(request)
                 if refusal is None:
                     return message
                 await self._answer(request, *refusal)
-            elif isinstance(request, JSONRPCNotification) and self._is_welcome(request):
+            elif isinstance(request, JSONRPCNotification) and self._is_accepted(request):
                 return message
-            # What is left are responses, though nothing is ever asked of a client.
+            # Other messages are responses, but the server never sends requests.
 
-    def _refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
+    def _find_refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
         if request.method not in self._methods:
             return UnknownMethod(request.method, self._methods), METHOD_NOT_FOUND
         if not self._initialized and request.method not in _BEFORE_INITIALIZE:
             error = InvalidMessage("The connection is not initialized yet.", hint="Send initialize first.")
             return error, INVALID_REQUEST
-        if problem := _problem(request, self._methods[request.method]):
+        if problem := _find_problem(request, self._methods[request.method]):
             return problem, INVALID_PARAMS
         self._initialized = self._initialized or request.method == "initialize"
         return None
 
-    def _is_welcome(self, notification: JSONRPCNotification) -> bool:
-        if self._initialized and _problem(notification, ClientNotification) is None:
+    def _is_accepted(self, notification: JSONRPCNotification) -> bool:
+        if self._initialized and _find_problem(notification, ClientNotification) is None:
             return True
         _log.debug("notification ignored", method=notification.method[:80])
         return False
@@ -266,45 +266,45 @@ class _Admitted:
             result = reply.result().model_dump(by_alias=True, mode="json", exclude_none=True)
             answer = JSONRPCResponse(jsonrpc="2.0", id=request.id, result=result)
         else:
-            answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=error_data(error, code))
+            answer = JSONRPCError(jsonrpc="2.0", id=request.id, error=make_error_data(error, code))
         await self._answers.send(SessionMessage(JSONRPCMessage(answer)))
 
 
-def _http_request_id(metadata: Any) -> str | None:
+def _get_http_request_id(metadata: Any) -> str | None:
     """Return the id of the HTTP request that a message came by, or None for a message of another transport."""
     scope = getattr(getattr(metadata, "request_context", None), "scope", None)
     return cast("dict[str, Any]", scope).get(REQUEST_ID) if isinstance(scope, dict) else None
 
 
-def validated(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
+def validate_message(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
     """Return the message of this kind with these parameters.
 
     Raise InvalidInput, which never repeats their values, and NotFinite for a call that its tool is to refuse.
     """
     try:
-        # Left to itself the SDK turns NaN into null without a word.
+        # The SDK would turn NaN into null silently.
         json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
         return kind.model_validate({"method": method} if params is None else {"method": method, "params": params})
     except ValidationError as exc:
         raise invalid(exc, what=f"{method} request") from None
     except (ValueError, RecursionError):
-        raise _not_finite(method, params) or UnacceptableParameters(method) from None
+        raise _find_nonfinite_error(method, params) or UnacceptableParameters(method) from None
 
 
-def _not_finite(method: str, params: dict[str, Any] | None) -> NotFinite | None:
+def _find_nonfinite_error(method: str, params: dict[str, Any] | None) -> NotFinite | None:
     """Return the error of a call with a number that is not finite among its arguments; the tool answers it."""
     arguments = (params or {}).get("arguments")
     if method != "tools/call" or not isinstance(arguments, dict) or not isinstance((params or {}).get("name"), str):
         return None
-    path = path_of_not_finite(cast("dict[str, Any]", arguments))
+    path = find_nonfinite_path(cast("dict[str, Any]", arguments))
     return NotFinite(path) if path else None
 
 
-def _problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
-    """What keeps `message` from being taken as one of `kind`, or None."""
+def _find_problem(message: JSONRPCRequest | JSONRPCNotification, kind: type[BaseModel]) -> InvalidInput | None:
+    """Return the error of a message that is not a valid `kind`, or None."""
     try:
-        validated(kind, message.method, message.params)
-        # So will the SDK, which does not survive what is nested too deep for it.
+        validate_message(kind, message.method, message.params)
+        # The SDK validates it too, and would crash on values that are nested too deep.
         message.model_dump(by_alias=True, mode="json", exclude_none=True)
     except InvalidInput as problem:
         return problem

@@ -1,4 +1,4 @@
-"""How values and errors look on the wire: one text block of JSON, and the same error body everywhere."""
+"""Replies of tools: values as one text block of JSON, and errors with one body."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ _LONGEST_TEXT: Final = 1_000
 _LONGEST_ITEM: Final = 300
 _MOST_ITEMS: Final = 20
 _SURELY_SHALLOW: Final = 190
-# What only orjson writes, or writes otherwise than pydantic does, is left to pydantic.
+# Types that pydantic writes differently are left to pydantic.
 _PLAIN_ONLY: Final = (
     orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 )
@@ -28,20 +28,20 @@ _log = get_logger(__name__)
 
 
 class ErrorReply(NamedTuple):
-    """What a tool returns that failed, and has more to say of it than an error does."""
+    """The return value of a tool that failed and replies with more than an error."""
 
     value: Any
 
 
 class Reply(NamedTuple):
-    """What a tool answered: its text, and the JSON of the same as an object where there is structured content."""
+    """The reply of a tool: its text, and the JSON of its structured content if there is any."""
 
     text: str
     structured: bytes | None = None
     is_error: bool = False
 
     def result(self) -> CallToolResult:
-        """The reply as the SDK sends it."""
+        """Return the reply as a result of the SDK."""
         return CallToolResult(
             content=[TextContent(type="text", text=self.text)],
             structuredContent=None if self.structured is None else from_json(self.structured),
@@ -49,7 +49,7 @@ class Reply(NamedTuple):
         )
 
     def result_json(self) -> bytes:
-        """The JSON of `result()`, without making one."""
+        """Return the JSON of `result()`, without creating the result."""
         structured = b"" if self.structured is None else b',"structuredContent":' + self.structured
         is_error = b"true" if self.is_error else b"false"
         return b'{"content":[{"type":"text","text":%b}]%b,"isError":%b}' % (
@@ -59,8 +59,8 @@ class Reply(NamedTuple):
         )
 
 
-def as_json(value: Any) -> bytes:
-    """`value` as compact JSON, with null for NaN. Raises ValueError or RecursionError for what has no JSON form."""
+def encode_json(value: Any) -> bytes:
+    """Return `value` as compact JSON, with null for NaN. Raise ValueError or RecursionError if it has no JSON form."""
     try:
         return orjson.dumps(value, option=_PLAIN_ONLY)
     except orjson.JSONEncodeError:
@@ -68,57 +68,57 @@ def as_json(value: Any) -> bytes:
     try:
         return to_json(value, inf_nan_mode="null")
     except PydanticSerializationError:
-        # Half characters are one reason, and can be helped; what has no JSON form fails here once more.
+        # Lone surrogates are one reason, and are replaced; a value without a JSON form fails again.
         text = json.dumps(value, default=to_jsonable_python, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return replace_surrogates(text).encode()
 
 
-def as_text(value: Any) -> str:
-    """`value` as the text of a reply: a string as it is, anything else as JSON. Raises as `as_json` does."""
-    return replace_surrogates(value) if isinstance(value, str) else as_json(value).decode()
+def encode_text(value: Any) -> str:
+    """Return `value` as text: a string unchanged, any other value as JSON. Raise as `encode_json` does."""
+    return replace_surrogates(value) if isinstance(value, str) else encode_json(value).decode()
 
 
-def success(value: Any, *, structured: bool) -> Reply:
-    """The reply of a tool that returned `value`. Raises as `as_json` does, and for nesting no client could read."""
+def make_reply(value: Any, *, structured: bool) -> Reply:
+    """Return the reply of a tool that returned `value`. Raise as `encode_json` does, and if it is nested too deep."""
     if isinstance(value, str):
         return Reply(replace_surrogates(value))
-    written = as_json(value)
+    written = encode_json(value)
     if not structured:
         return Reply(written.decode())
-    # The text once more, and not the value: the SDK would write models and None in its own way.
+    # The same JSON, not the value: the SDK would encode models and None differently.
     same = written if written[:1] == b"{" else b'{"result":%b}' % written
     if same.count(b"[") + same.count(b"{") > _SURELY_SHALLOW:
-        # In a result in an answer in a batch, which clients with the same parser must be able to read.
+        # The brackets stand for a result in a reply in a batch, which clients must be able to parse.
         from_json(b"[[[%b]]]" % same)
     return Reply(written.decode(), same)
 
 
-def failure(error: UraniborgError) -> Reply:
-    """The reply of a tool that failed with `error`."""
-    return Reply(as_text(error_body(error)), is_error=True)
+def make_error_reply(error: UraniborgError) -> Reply:
+    """Return the reply of a tool that failed with `error`."""
+    return Reply(encode_text(make_error_body(error)), is_error=True)
 
 
-def protocol_error(error: UraniborgError) -> McpError:
-    """`error` as the JSON-RPC error of a request that has no result to put it in."""
+def make_protocol_error(error: UraniborgError) -> McpError:
+    """Return `error` as the JSON-RPC error of a request that is not a call of a tool."""
     if isinstance(error, NotFound):
-        return McpError(error_data(error, RESOURCE_NOT_FOUND))
-    return McpError(error_data(error, INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR))
+        return McpError(make_error_data(error, RESOURCE_NOT_FOUND))
+    return McpError(make_error_data(error, INVALID_PARAMS if isinstance(error, InvalidInput) else INTERNAL_ERROR))
 
 
-def error_data(error: UraniborgError, code: int) -> ErrorData:
-    """`error` under a JSON-RPC code, with its body as `data`."""
-    body = error_body(error)
+def make_error_data(error: UraniborgError, code: int) -> ErrorData:
+    """Return `error` with a JSON-RPC code, and its body as `data`."""
+    body = make_error_body(error)
     return ErrorData(code=code, message=body["error"]["message"], data=body)
 
 
-def error_body(error: UraniborgError) -> dict[str, Any]:
-    """The body of `error` in plain JSON, whatever its ids are; those with no JSON form at all are left out.
+def make_error_body(error: UraniborgError) -> dict[str, Any]:
+    """Return the body of `error` as plain JSON, without ids that have no JSON form.
 
-    It stays short, also where an error repeats what it was about.
+    Long texts and lists in it are shortened.
     """
     try:
-        body = from_json(as_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
-        return identify_error({"error": {name: _bounded(value) for name, value in body["error"].items()}})
+        body = from_json(encode_json(to_jsonable_python(error.body(), fallback=str, inf_nan_mode="null")))
+        return identify_error({"error": {name: _shorten(value) for name, value in body["error"].items()}})
     except ValueError:
         bare = {
             "code": error.code,
@@ -128,21 +128,21 @@ def error_body(error: UraniborgError) -> dict[str, Any]:
         return identify_error({"error": bare})
 
 
-def _bounded(value: Any, most: int = _LONGEST_TEXT) -> Any:
+def _shorten(value: Any, most: int = _LONGEST_TEXT) -> Any:
     if isinstance(value, str):
         return value if len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, list):
-        return [_bounded(item, _LONGEST_ITEM) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
+        return [_shorten(item, _LONGEST_ITEM) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
     if isinstance(value, dict):
         items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS]
-        return {name[:_LONGEST_ITEM]: _bounded(item, _LONGEST_ITEM) for name, item in items}
+        return {name[:_LONGEST_ITEM]: _shorten(item, _LONGEST_ITEM) for name, item in items}
     return value
 
 
-def ends_the_call(exc: BaseException) -> bool:
-    """Whether `exc`, raised by what was called, is not its failure but the end of the call or of the process.
+def is_end_of_call(exc: BaseException) -> bool:
+    """Return True if `exc` ends the call or the process, and is not a failure of the called function.
 
-    To be cancelled is the end only of a task that was asked to; what awaits another task that was is not.
+    A CancelledError counts only if this task was cancelled, not if the function awaited another cancelled task.
     """
     if isinstance(exc, asyncio.CancelledError):
         task = asyncio.current_task()
@@ -150,8 +150,8 @@ def ends_the_call(exc: BaseException) -> bool:
     return isinstance(exc, KeyboardInterrupt | GeneratorExit)
 
 
-def noted(exc: BaseException, *, during: str) -> UraniborgError:
-    """The member of the error family that stands for `exc`. What is our fault, or the machine's, goes to the log."""
+def log_unexpected(exc: BaseException, *, during: str) -> UraniborgError:
+    """Return `exc` as a UraniborgError, and log an internal error or an exhausted machine."""
     error = as_error(exc)
     if isinstance(error, InternalError | OutOfRoom):
         _log.exception("unexpected error", exc=exc, during=during)

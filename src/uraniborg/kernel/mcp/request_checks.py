@@ -1,4 +1,4 @@
-"""What the headers of a request must satisfy before anything of its body is read.
+"""Checks of the headers of a request, before its body is read.
 
 UraniborgError
 ├── Refused
@@ -6,9 +6,9 @@ UraniborgError
 │   └── HostRefused            421   the Host header is not on the list
 └── InvalidInput
     ├── MethodNotAllowed       405
-    ├── UnsupportedVersion     400   MCP-Protocol-Version names no version this server speaks
+    ├── UnsupportedVersion     400   the server does not support the version in MCP-Protocol-Version
     ├── NotAcceptable          406   the Accept header excludes JSON
-    ├── UnsupportedMediaType   415   the body is not said to be JSON
+    ├── UnsupportedMediaType   415   the Content-Type is not JSON
     └── BodyTooLarge           413
 """
 
@@ -26,8 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
 from uraniborg.kernel.http_access import JSON, BodyTooLarge, MethodNotAllowed, check_json_type
-from uraniborg.kernel.mcp.replies import noted
-from uraniborg.kernel.mcp.session_manager import answers_in
+from uraniborg.kernel.mcp.replies import log_unexpected
+from uraniborg.kernel.mcp.session_manager import iterate_replies
 from uraniborg.kernel.request_ids import identify_error
 
 _READ: Final = frozenset(
@@ -57,7 +57,7 @@ class NotAcceptable(InvalidInput):
 
 
 def read_headers(scope: Scope) -> Headers:
-    """The headers of a request that have a say here. One sent twice is a list, and so is on none of ours."""
+    """Return the headers that are checked. A header that is sent twice becomes a list, which no rule allows."""
     found: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         if name in _READ:
@@ -74,7 +74,7 @@ class Rules:
     hosts: frozenset[str] | None
 
     def check(self, method: str, headers: Headers) -> None:
-        """Raises the refusal that a request with these headers deserves, the gravest first."""
+        """Raise the error of a request with these headers, the gravest one first."""
         origin = headers.get(b"origin")
         if origin is not None and not is_origin(origin.decode("latin-1"), self.origins):
             raise OriginRefused
@@ -96,7 +96,7 @@ class Rules:
 
 
 def check_content(headers: Headers, body_limit: int) -> None:
-    """Raises unless the answer may be JSON and the body can be: by its type, its encoding and its length if told."""
+    """Raise an error unless the client accepts JSON and the body can be JSON: its type, encoding and length."""
     accept = headers.get(b"accept")
     if accept is not None and not accepts_json(accept):
         raise NotAcceptable("This server answers in JSON only.", hint="Accept application/json.")
@@ -104,25 +104,25 @@ def check_content(headers: Headers, body_limit: int) -> None:
         headers.get(b"content-type", b"").decode("latin-1"), headers.get(b"content-encoding", b"").decode("latin-1")
     )
     length = headers.get(b"content-length", b"0")
-    # int() reads no more than 4,300 digits.
+    # int() accepts at most 4,300 digits.
     if len(length) > 20 or (length.isdigit() and int(length) > body_limit):
         raise BodyTooLarge(body_limit)
 
 
 @lru_cache(maxsize=64)
 def accepts_json(accept: bytes) -> bool:
-    """Whether an Accept header admits application/json, as the most specific of the ranges that cover it says."""
+    """Return True if an Accept header accepts application/json; the most specific range decides."""
     if not accept.strip():
         return True
     deciding = (-1, 0.0)
     for item in accept.decode("latin-1").lower().split(","):
         media, *parameters = (part.strip() for part in item.split(";"))
         if media in _JSON_RANGES:
-            deciding = max(deciding, (_JSON_RANGES[media], _quality(parameters)))
+            deciding = max(deciding, (_JSON_RANGES[media], _parse_quality(parameters)))
     return deciding[1] > 0
 
 
-def _quality(parameters: list[str]) -> float:
+def _parse_quality(parameters: list[str]) -> float:
     for parameter in parameters:
         if parameter.startswith("q="):
             try:
@@ -158,14 +158,14 @@ _TRANSPORT_FAILURE: Final = ("internal_error", "The request could not be handled
 
 
 class Guard:
-    """Lets through to `app` what keeps the rules; everything refused, here or behind, is answered in one shape."""
+    """Passes requests that satisfy the rules to `app`; every refusal, of the app too, has the same error body."""
 
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self._app = app
         self._rules = rules
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answers = _Answers(scope, receive, send)
+        answers = _ResponseSender(scope, receive, send)
         try:
             # The body is not read before this.
             self._rules.check(scope["method"], read_headers(scope))
@@ -178,16 +178,16 @@ class Guard:
                 headers["accept"] = f"{JSON}, {_EVENTS}"
             await self._app(scope, receive, answers)
         except Exception as exc:
-            await answers.refuse(noted(exc, during="an MCP request over HTTP"))
+            await answers.refuse(log_unexpected(exc, during="an MCP request over HTTP"))
 
 
-class _Answers:
-    """Passes on answers, and says refusals of the SDK's transport in our words."""
+class _ResponseSender:
+    """Sends responses, and replaces the error bodies of the SDK's transport by ours."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._scope, self._receive, self._send = scope, receive, send
         self.json_only = False
-        """Whether an answer that comes as an event stream must be sent as JSON."""
+        """True if a response that is an event stream must be sent as JSON."""
         self._stream: Message | None = None
         self._started = False
         self._over = False
@@ -197,7 +197,7 @@ class _Answers:
     async def __call__(self, message: Message) -> None:
         starting = message["type"] == "http.response.start"
         if self._over or (starting and self._started):
-            # The transport may break down after its answer, and then answers once more.
+            # The transport may fail after its response, and then sends a second one.
             self._over = True
         elif starting and message["status"] >= 400:
             self._refused = message["status"]
@@ -209,19 +209,19 @@ class _Answers:
         else:
             self._body += message.get("body", b"")
             if not message.get("more_body"):
-                await (self._send_json(self._stream) if self._stream else self._rephrase(self._refused or 500))
+                await (self._send_json(self._stream) if self._stream else self._send_our_error(self._refused or 500))
 
     async def refuse(self, error: UraniborgError) -> None:
-        """Answer with `error`, unless an answer is under way."""
+        """Respond with `error`, unless a response has started."""
         if not self._started:
             allow = {"Allow": ", ".join(error.ids["allowed"])} if isinstance(error, MethodNotAllowed) else None
             await self._respond(error.status, error.body(), allow)
 
     async def _send_json(self, start: Message) -> None:
-        """Send the answer in the event stream that `start` began, or that the session ended before it."""
-        answer = next(answers_in(self._body), None)
+        """Send the response in the event stream that `start` began, or the error that the session ended first."""
+        answer = next(iterate_replies(self._body), None)
         if answer is None:
-            await self._rephrase(404)
+            await self._send_our_error(404)
             return
         self._started = True
         headers = MutableHeaders(raw=[*start["headers"]])
@@ -231,7 +231,7 @@ class _Answers:
         await self._send({**start, "headers": headers.raw})
         await self._send({"type": "http.response.body", "body": answer})
 
-    async def _rephrase(self, status: int) -> None:
+    async def _send_our_error(self, status: int) -> None:
         try:
             rpc_code = json.loads(self._body)["error"]["code"]
         except (ValueError, KeyError, TypeError):

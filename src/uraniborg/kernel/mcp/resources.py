@@ -1,9 +1,9 @@
-"""Resources that are listed because they exist right now, not because they were registered."""
+"""Templates of URIs, and lists of resources that are not registered one by one."""
 
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import parse_qsl, unquote
 
 from mcp.types import Resource
@@ -11,11 +11,8 @@ from pydantic import AnyUrl
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.replies import ends_the_call, noted, protocol_error
+from uraniborg.kernel.mcp.replies import is_end_of_call, log_unexpected, make_protocol_error
 from uraniborg.kernel.text import replace_surrogates
-
-if TYPE_CHECKING:
-    from uraniborg.kernel.mcp.server import Server
 
 _QUERY: Final = re.compile(r"\{\?(\w+(?:,\w+)*)\}$")
 _SEGMENT: Final = re.compile(r"\{(\w+)\}")
@@ -23,9 +20,9 @@ _MOST_PARAMETERS: Final = 20
 
 
 class UriTemplate:
-    """The template `paper://{paper_id}/source{?offset}` matches `paper://a1/source` and `paper://a1/source?offset=9`.
+    """A template such as `paper://{paper_id}/source{?offset}`, which matches `paper://a1/source?offset=9`.
 
-    Each `{name}` stands for one path segment; `{?one,two}` at the end names query parameters, which are optional.
+    Each `{name}` is one path segment; `{?one,two}` at the end names optional query parameters.
     """
 
     def __init__(self, text: str) -> None:
@@ -43,29 +40,29 @@ class UriTemplate:
             self._path = re.compile("".join(patterns))
 
     def match(self, uri: str) -> dict[str, str] | None:
-        """Return the decoded values in `uri`, or None if its path is another one.
+        """Return the decoded values in `uri`, or None if its path does not match.
 
-        Raises InvalidInput for query parameters that the template does not have.
+        Raise InvalidInput for query parameters that the template does not have.
         """
         path, _, query = uri.partition("?") if self._parameters else (uri, "", "")
         found = self._path.fullmatch(path)
         if found is None:
             return None
-        return {name: unquote(value) for name, value in found.groupdict().items()} | self._query_values(query)
+        return {name: unquote(value) for name, value in found.groupdict().items()} | self._parse_query(query)
 
-    def _query_values(self, query: str) -> dict[str, str]:
+    def _parse_query(self, query: str) -> dict[str, str]:
         try:
             pairs = parse_qsl(query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
         except ValueError:
-            raise self._refused("too many query parameters") from None
+            raise self._make_error("too many query parameters") from None
         values = dict(pairs)
         if unknown := sorted(values.keys() - set(self._parameters)):
-            raise self._refused(f"the unknown query parameter {unknown[0][:80]!r}", argument=unknown[0][:80])
+            raise self._make_error(f"the unknown query parameter {unknown[0][:80]!r}", argument=unknown[0][:80])
         if len(values) < len(pairs):
-            raise self._refused("a query parameter twice")
+            raise self._make_error("a query parameter twice")
         return values
 
-    def _refused(self, problem: str, **ids: str) -> InvalidInput:
+    def _make_error(self, problem: str, **ids: str) -> InvalidInput:
         return InvalidInput(
             f"The address has {problem}.", hint=f"Use {self.text}.", allowed=list(self._parameters), **ids
         )
@@ -76,7 +73,7 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A resource in a list. What its `uri` holds is read through a resource registered for it or for its like."""
+    """A resource in a list. A registered resource whose template matches `uri` reads it."""
 
     uri: str
     name: str
@@ -88,31 +85,13 @@ class Listed:
 Listing = Callable[[], Awaitable[Iterable[Listed]]]
 
 PagedListing = Callable[[str | None], Awaitable[tuple[Iterable[Listed], str | None]]]
-"""Takes the cursor of a page, None for the first; returns the page and the cursor of the next page, if there is one."""
-
-
-def list_more(server: "Server", function: Listing) -> None:
-    """Adds to the registered resources of `server`, each time they are listed, what `function` returns then.
-
-    A uri that is listed already is passed over. Where `function` fails the list goes without its part, and the log
-    says why.
-    """
-    server.register_listing(function)
-
-
-def list_pages(server: "Server", function: PagedListing) -> None:
-    """Add the pages of `function` to the registered resources of `server`: the first page with them, others alone.
-
-    A failure on the first page is logged and leaves the page out; on a later page it is the reply. `function` raises
-    InvalidInput for a cursor that it does not know. Raises TypeError if the server has a paged listing already.
-    """
-    server.register_paged_listing(function)
+"""A function from the cursor of a page (None: the first) to the page and the cursor of the next page, if any."""
 
 
 async def list_page(
     resources: list[Resource], function: PagedListing, cursor: str | None
 ) -> tuple[list[Resource], str | None]:
-    """Return `resources`, then the page at `cursor`, and the cursor of the next page. Raises McpError."""
+    """Return `resources`, then the page at `cursor`, and the cursor of the next page. Raise McpError."""
     following: str | None = None
 
     async def page() -> Iterable[Listed]:
@@ -121,24 +100,24 @@ async def list_page(
         return listed
 
     if cursor is None:
-        return await with_listed(resources, [page]), following
+        return await add_listed(resources, [page]), following
     try:
         listed = await page()
     except BaseException as exc:
-        if ends_the_call(exc):
+        if is_end_of_call(exc):
             raise
-        raise protocol_error(noted(exc, during="listing resources")) from exc
-    return [resource for one in listed if (resource := _resource(one)) is not None], following
+        raise make_protocol_error(log_unexpected(exc, during="listing resources")) from exc
+    return [resource for one in listed if (resource := _make_resource(one)) is not None], following
 
 
-async def with_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:
-    """`resources` and after them what the functions list. Never raises because one of them fails."""
+async def add_listed(resources: list[Resource], functions: Iterable[Listing]) -> list[Resource]:
+    """Return `resources` and the resources that the functions list. Log the error of a function that fails."""
     known = {str(resource.uri): resource for resource in resources}
     for function in functions:
         try:
-            more = [_resource(listed) for listed in await function()]
+            more = [_make_resource(listed) for listed in await function()]
         except BaseException as exc:
-            if ends_the_call(exc):
+            if is_end_of_call(exc):
                 raise
             _log.exception("resources could not be listed", exc=exc)
         else:
@@ -148,11 +127,11 @@ async def with_listed(resources: list[Resource], functions: Iterable[Listing]) -
     return list(known.values())
 
 
-def _resource(listed: Listed) -> Resource | None:
+def _make_resource(listed: Listed) -> Resource | None:
     try:
         uri = AnyUrl(listed.uri)
     except ValueError:
-        _log.warning("a resource was not listed: its uri is none", uri=listed.uri[:200])
+        _log.warning("a resource was not listed: its uri is not valid", uri=listed.uri[:200])
         return None
     return Resource(
         uri=uri,

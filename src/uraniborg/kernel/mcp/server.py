@@ -15,23 +15,23 @@ from pydantic import AnyUrl, TypeAdapter
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
-from uraniborg.kernel.mcp.call_context import cancellation_of_this_call, progress_of_this_call
+from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
     ErrorReply,
     Reply,
-    as_text,
-    ends_the_call,
-    failure,
-    noted,
-    protocol_error,
-    success,
+    encode_text,
+    is_end_of_call,
+    log_unexpected,
+    make_error_reply,
+    make_protocol_error,
+    make_reply,
 )
-from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, list_page, with_listed
+from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, add_listed, list_page
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
 from uraniborg.kernel.request_ids import identify_error
 
-_SHOWN: Final = 100
+_MOST_NAMED: Final = 100
 
 _REQUESTS_OF: Final[dict[str, tuple[type, ...]]] = {
     "tools": (types.ListToolsRequest, types.CallToolRequest),
@@ -49,7 +49,7 @@ class UnknownResource(NotFound):
 
 
 Failed = Callable[[UraniborgError, dict[str, Any]], Any]
-"""What a tool replies to an error, given the arguments of the call, which may be wrong."""
+"""A function from an error and the arguments of the call, which may be invalid, to the reply of a tool."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Resource:
 
 
 class Server(FastMCP[Any]):
-    """A FastMCP server that answers and fails in this project's shapes. Made by `make_server`."""
+    """A FastMCP server with our replies and error bodies; `make_server` creates it."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Server(FastMCP[Any]):
         interrupted: Cleanup | None,
         failed: Failed | None = None,
     ) -> None:
-        # The SDK takes over the root logger of the process unless it finds a handler there, and reads any .env file.
+        # The SDK configures the root logger unless it has a handler, and reads any .env file.
         placeholder = logging.NullHandler()
         logging.getLogger().addHandler(placeholder)
         env_file, Settings.model_config["env_file"] = Settings.model_config.get("env_file"), None
@@ -108,22 +108,22 @@ class Server(FastMCP[Any]):
         self._listings: list[Listing] = []
         self._paged_listing: PagedListing | None = None
         if prompts:
-            self._offer("prompts")
+            self._offer_capability("prompts")
 
     @property
     def protocol(self) -> Protocol:
-        """The engine that the transports of this package drive."""
+        """The protocol engine that the transports use."""
         assert isinstance(self._mcp_server, Protocol)
         return self._mcp_server
 
     @property
     def registrations(self) -> int:
-        """How many tools and resources there are: what was listed at the same number is listed still."""
+        """The number of tools and resources: lists change only if it does."""
         return len(self._known_tools) + len(self._known_resources)
 
     @property
     def lists_more(self) -> bool:
-        """Whether resources are listed that are not registered, so that the list can be another each time."""
+        """True if the list of resources can differ each time, because functions list some of them."""
         return bool(self._listings or self._paged_listing)
 
     def run(
@@ -131,7 +131,7 @@ class Server(FastMCP[Any]):
         transport: Literal["stdio", "sse", "streamable-http"] = "stdio",
         mount_path: str | None = None,
     ) -> None:
-        """Serve over stdio until the client leaves; see `run_stdio`. Raises InvalidInput for another transport."""
+        """Serve over stdio until the client leaves; see `run_stdio`. Raise InvalidInput for another transport."""
         if transport != "stdio":
             raise InvalidInput(
                 f"A server does not run over {transport} by itself.",
@@ -139,7 +139,7 @@ class Server(FastMCP[Any]):
                 argument="transport",
                 allowed=["stdio"],
             )
-        run_stdio(self, cleanup=self._cleanup, interrupted=self._interrupted)
+        run_stdio(self.protocol, cleanup=self._cleanup, interrupted=self._interrupted)
 
     def register_tool(
         self,
@@ -154,7 +154,7 @@ class Server(FastMCP[Any]):
         about: Sequence[str] = (),
         failed: Failed | None = None,
     ) -> None:
-        """Offer `function` as a tool. Raises TypeError where `tool` does."""
+        """Offer `function` as a tool. Raise TypeError as `tool` does."""
         _check_function(function, description)
         if name in self._known_tools:
             raise TypeError(f"There is a tool '{name}' already.")
@@ -170,93 +170,102 @@ class Server(FastMCP[Any]):
             structured_output=False,
         )
         registered.parameters = arguments.schema
-        registered.fn_metadata.output_schema = _output_schema(name, output) if output else None
+        registered.fn_metadata.output_schema = _make_output_schema(name, output) if output else None
         self._known_tools[name] = _Tool(function, arguments, structured, tuple(about), failed)
-        self._offer("tools")
+        self._offer_capability("tools")
 
     def register_resource(
         self, function: AsyncFunction, uri: str, *, name: str, title: str, description: str, mime_type: str
     ) -> None:
-        """Offer what `function` returns under `uri`. Raises TypeError where `resource` does."""
+        """Offer the result of `function` at `uri`. Raise TypeError as `resource` does."""
         _check_function(function, description)
         template = UriTemplate(uri)
         if template.names != set(inspect.signature(function).parameters):
             raise TypeError(f"{function.__name__} does not fit {uri}: its arguments must be {sorted(template.names)}.")
         if template.names:
-            # The SDK's own decorator does not know query parameters.
+            # The SDK's decorator does not support query parameters.
             self._resource_manager.add_template(
                 function, uri, name=name, title=title, description=description, mime_type=mime_type
             )
         else:
             self.resource(uri, name=name, title=title, description=description, mime_type=mime_type)(function)
         self._known_resources.append(_Resource(template, function, Arguments(function, name), mime_type))
-        self._offer("resources")
+        self._offer_capability("resources")
 
     def register_listing(self, function: Listing) -> None:
-        """List what `function` returns beside the registered resources; see `list_more`."""
+        """Add the resources that `function` returns to the registered ones each time they are listed.
+
+        A URI that is listed already is skipped. If `function` fails, its resources are left out and the error logged.
+        """
         self._listings.append(function)
-        self._offer("resources")
+        self._offer_capability("resources")
 
     def register_paged_listing(self, function: PagedListing) -> None:
-        """List what `function` returns page by page; see `list_pages`. Raises TypeError if there is one already."""
+        """Add the pages of `function` to the registered resources: the first page with them, the others alone.
+
+        An error on the first page is logged and leaves the page out; on a later page it is the reply. `function` raises
+        InvalidInput for an unknown cursor. Raise TypeError if the server has a paged listing already.
+        """
         if self._paged_listing is not None:
             raise TypeError("There is a paged listing already.")
         self._paged_listing = function
-        self._offer("resources")
+        self._offer_capability("resources")
 
     async def list_resources(self) -> list[types.Resource]:
-        """The registered resources, templates not included, and what else there is now."""
-        return await with_listed(await super().list_resources(), self._listings)
+        """Return the registered resources without templates, and the resources that functions list."""
+        return await add_listed(await super().list_resources(), self._listings)
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
         """Call a tool and return its CallToolResult. Never raises: failures are results too."""
-        with progress_of_this_call(), cancellation_of_this_call():
+        with enable_progress(), enable_cancellation():
             return (await self.reply_to(name, arguments)).result()
 
     async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
-        """What a tool replies to these arguments, with nobody to hear of its progress. Never raises."""
+        """Return the reply of a tool to these arguments, without progress reports. Never raises."""
         try:
             called = self._find_tool(name)
             value = await called.function(**called.arguments.accept(arguments))
             if isinstance(value, ErrorReply):
-                return _error_reply(value.value, structured=called.structured)
-            return success(value, structured=called.structured)
+                return _make_failed_reply(value.value, structured=called.structured)
+            return make_reply(value, structured=called.structured)
         except BaseException as exc:
-            if ends_the_call(exc):
+            if is_end_of_call(exc):
                 raise
-            return self.refuse_call(name, arguments, noted(exc, during=f"tool {name[:80]}"))
+            return self.refuse_call(name, arguments, log_unexpected(exc, during=f"tool {name[:80]}"))
 
     def refuse_call(self, name: str, arguments: dict[str, Any], error: UraniborgError) -> Reply:
         """Return the reply of a tool that failed with `error`; `arguments` may be wrong."""
         called = self._known_tools.get(name)
         if called is None:
-            error = self._unknown_tool(name)
-            return failure(error) if self._failed is None else _error_reply(self._failed(error, arguments))
+            error = self._make_unknown_tool_error(name)
+            return (
+                make_error_reply(error) if self._failed is None else _make_failed_reply(self._failed(error, arguments))
+            )
         for argument in called.about:
             if isinstance(value := arguments.get(argument), str):
-                error.ids.setdefault(argument, value[:_SHOWN])
+                error.ids.setdefault(argument, value[:_MOST_NAMED])
         if called.failed is None:
-            return failure(error)
-        return _error_reply(called.failed(error, arguments), structured=called.structured)
+            return make_error_reply(error)
+        return _make_failed_reply(called.failed(error, arguments), structured=called.structured)
 
     async def read_resource(self, uri: AnyUrl | str) -> list[ReadResourceContents]:
-        """Read a resource. Raises the SDK's protocol error, with the error body as its data, and nothing else."""
+        """Read a resource. Raise the SDK's protocol error, with the error body as its data, and nothing else."""
         try:
             found, values = self._find_resource(str(uri))
             value = await found.function(**found.arguments.accept(values))
-            content = value if isinstance(value, bytes) else as_text(value)
+            content = value if isinstance(value, bytes) else encode_text(value)
             return [ReadResourceContents(content=content, mime_type=found.mime_type)]
         except BaseException as exc:
-            if ends_the_call(exc):
+            if is_end_of_call(exc):
                 raise
-            raise protocol_error(noted(exc, during="reading a resource")) from exc
+            raise make_protocol_error(log_unexpected(exc, during="reading a resource")) from exc
 
     def _find_tool(self, name: str) -> _Tool:
         if known := self._known_tools.get(name):
             return known
-        raise self._unknown_tool(name)
+        raise self._make_unknown_tool_error(name)
 
-    def _unknown_tool(self, name: str) -> UnknownTool:
+    def _make_unknown_tool_error(self, name: str) -> UnknownTool:
         offered = list(self._known_tools)
         return UnknownTool(
             f"There is no tool '{printable(name[:80])}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
@@ -286,7 +295,7 @@ class Server(FastMCP[Any]):
         resources, following = await list_page(registered, self._paged_listing, cursor)
         return types.ServerResult(types.ListResourcesResult(resources=resources, nextCursor=following))
 
-    def _offer(self, capability: str) -> None:
+    def _offer_capability(self, capability: str) -> None:
         for kind in _REQUESTS_OF[capability]:
             self._mcp_server.request_handlers[kind] = self._not_offered[kind]
 
@@ -301,13 +310,13 @@ def make_server(
     interrupted: Cleanup | None = None,
     failed: Failed | None = None,
 ) -> Server:
-    """A server of this name and version that so far offers nothing; `instructions` tell an agent what it is for.
+    """Return a server without tools and resources; `instructions` describe its purpose to an agent.
 
-    Tools and resources are advertised once one is registered, prompts only if asked for. `cleanup` is awaited before
-    the server ends that `run` runs; `interrupted` before that, if it is a signal that ends it. `failed` makes the reply
-    to a call of an unknown tool, where that is more than the error.
+    Tools and resources are advertised after the first is registered, prompts only with `prompts`. `run` awaits
+    `cleanup` before the server ends, and `interrupted` before that if a signal ends the server. `failed` makes the
+    reply to a call of an unknown tool if that is more than the error.
     """
-    # The SDK has a line for every request, at the level of a program's own news.
+    # The SDK logs every request at the level INFO.
     if logging.getLogger("mcp").level == logging.NOTSET:
         logging.getLogger("mcp").setLevel(logging.WARNING)
     return Server(
@@ -321,20 +330,20 @@ def make_server(
     )
 
 
-def _error_reply(value: Any, *, structured: bool = True) -> Reply:
-    """Return the reply of a tool that failed and describes the failure itself. Raises as `success` does."""
+def _make_failed_reply(value: Any, *, structured: bool = True) -> Reply:
+    """Return the reply of a tool that failed and describes the failure itself. Raise as `make_reply` does."""
     identified = identify_error(cast("dict[str, Any]", value)) if isinstance(value, dict) else value
-    return success(identified, structured=structured)._replace(is_error=True)
+    return make_reply(identified, structured=structured)._replace(is_error=True)
 
 
 def _check_function(function: Callable[..., Awaitable[Any]], description: str) -> None:
     if not inspect.iscoroutinefunction(function):
         raise TypeError(f"{function.__name__} must be an async function: a plain one would block every other call.")
     if not description.strip():
-        raise TypeError(f"{function.__name__} needs a docstring: agents choose by it.")
+        raise TypeError(f"{function.__name__} needs a docstring: agents choose tools by it.")
 
 
-def _output_schema(name: str, output: Any) -> dict[str, Any]:
+def _make_output_schema(name: str, output: Any) -> dict[str, Any]:
     schema = TypeAdapter(output).json_schema(mode="serialization")
     if schema.get("type") != "object":
         raise TypeError(f"The output of {name} must be an object, not {schema.get('type')}.")

@@ -1,4 +1,4 @@
-"""One session over HTTP: the SDK's transport, kept from what it would not survive or answer."""
+"""Connections of clients, and sessions over HTTP with the SDK's transport behind checks."""
 
 import asyncio
 from collections.abc import Callable, Generator
@@ -15,42 +15,42 @@ from starlette.types import Message, Receive, Scope, Send
 from uraniborg.kernel.errors import Conflict, InvalidInput
 
 
-class Connection:
-    """One client, from its first message until it has left. This kind hears everything at any time."""
+class ClientConnection:
+    """A client from its first message until it leaves. This base class can always receive messages."""
 
     when_listening: Callable[[], None] | None = None
-    """Called when a client that was not listening is listening again."""
+    """Called when the client listens again."""
 
     def __init__(self) -> None:
         self._over = ExitStack()
 
     @property
     def listening(self) -> bool:
-        """Whether what is sent to the client unasked has a way to reach it."""
+        """True if notifications can reach the client."""
         return True
 
     @property
     def has_room(self) -> bool:
-        """Whether one thing more can be sent unasked without anything else having to wait for it."""
+        """True if another notification can be sent without delaying other messages."""
         return True
 
     def note_request(self, request_id: str | int) -> None:
-        """Take note that this request is being answered."""
+        """Record that this request is being answered."""
 
     def awaits_answer(self, request_id: str | int) -> bool:
         """Return whether the client still waits for the answer to this request."""
         return True
 
     def note_answer(self, request_id: str | int) -> None:
-        """Take note that the answer to this request is on its way to the client, or that nobody waits for it."""
+        """Record that the reply to this request is being sent, or that nobody waits for it."""
 
     def when_over(self, callback: Callable[[], None]) -> None:
-        """Have `callback` called once the client has left."""
+        """Call `callback` when the client has left."""
         self._over.callback(callback)
 
     @contextmanager
     def lasting(self) -> Generator[None]:
-        """The time of this connection: within it, and in all tasks started there, it is the current one."""
+        """Make this the current connection within the block and in all tasks started there; it ends with the block."""
         reset = _current.set(self)
         try:
             with self._over:
@@ -59,11 +59,11 @@ class Connection:
             _current.reset(reset)
 
 
-_current: ContextVar[Connection | None] = ContextVar("MCP connection", default=None)
+_current: ContextVar[ClientConnection | None] = ContextVar("MCP connection", default=None)
 
 
-def current_connection() -> Connection | None:
-    """The connection that the request being handled came by; None where each request stands alone."""
+def get_current_connection() -> ClientConnection | None:
+    """Return the connection of the request being handled; None without sessions."""
     return _current.get()
 
 
@@ -73,7 +73,7 @@ _COMMENT: Final[Message] = {"type": "http.response.body", "body": b": heartbeat\
 class Heartbeat:
     """A `send` that adds a comment to an event stream whenever nothing was sent for `period` seconds.
 
-    The comments of the SDK's transport, which come at a pace of their own, are left out.
+    The comments of the SDK's transport are dropped.
     """
 
     def __init__(self, send: Send, period: float) -> None:
@@ -92,14 +92,14 @@ class Heartbeat:
             await self._send(message)
         self._sent_at = asyncio.get_running_loop().time()
         if message["type"] == "http.response.start" and _is_event_stream(message):
-            self._beating = asyncio.create_task(self._beat())
+            self._beating = asyncio.create_task(self._send_comments())
 
     def stop(self) -> None:
         """Send no more comments."""
         if self._beating is not None:
             self._beating.cancel()
 
-    async def _beat(self) -> None:
+    async def _send_comments(self) -> None:
         clock = asyncio.get_running_loop().time
         with suppress(OSError):
             while True:
@@ -138,14 +138,14 @@ class IdInUse(InvalidInput):
         )
 
 
-class Session(Connection):
-    """A session with a name nobody can guess. It listens while its event stream is open."""
+class Session(ClientConnection):
+    """A session with an unguessable id. It listens while its event stream is open."""
 
     def __init__(self, *, idle_seconds: float, json_answers: bool) -> None:
         super().__init__()
         self.id = uuid4().hex
         self.transport = StreamableHTTPServerTransport(self.id, json_answers, idle_timeout=idle_seconds)
-        # The transport would take a request with this id for the event stream.
+        # The transport would confuse a request that has this id with the event stream.
         self._unanswered: dict[str, object] = {GET_STREAM_KEY: self}
         self._noted: set[str] = set()
         self._in_transport: dict[str, anyio.Event] = {}
@@ -157,19 +157,19 @@ class Session(Connection):
 
     @property
     def has_room(self) -> bool:
-        # The transport passes on all messages of a session one by one, and while the event stream is full nothing,
-        # answers to calls included. How full it is only the transport's own table of streams can tell.
+        # The transport sends all messages of a session one by one, and none, replies included, while the event
+        # stream is full. Only the transport's table of streams shows how full it is.
         streams = self.transport._request_streams.get(GET_STREAM_KEY)  # pyright: ignore[reportPrivateUsage]
         return streams is not None and streams[0].statistics().current_buffer_used < ROOM_TAKEN_AT_MOST
 
     @property
     def unused_until(self) -> float | None:
-        """When it ends unless it is used again, on the clock of the event loop; None while it is in use."""
+        """The time at which the session ends unless it is used again, by the clock of the loop; None while in use."""
         scope = self.transport.idle_scope
         return None if scope is None or scope.deadline == float("inf") else scope.deadline
 
     async def handle(self, request_id: str | int | None, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request of this session. Raises IdInUse and StreamAlreadyOpen."""
+        """Answer a request of this session. Raise IdInUse and StreamAlreadyOpen."""
 
         async def send_unless_ended(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 500 and self.transport.is_terminated:
@@ -178,13 +178,13 @@ class Session(Connection):
 
         try:
             if scope["method"] == "GET":
-                await self._stream(scope, receive, send)
+                await self._open_stream(scope, receive, send)
             elif request_id is None:
                 await self.transport.handle_request(scope, receive, send_unless_ended)
             else:
-                await self._call(str(request_id), scope, receive, send_unless_ended)
+                await self._call_once(str(request_id), scope, receive, send_unless_ended)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-            # So does a session fail that ends under a request; whoever ended it is to blame.
+            # A session that is ended during a request fails in the same way, which is not an error.
             if not self.transport.is_terminated:
                 raise
 
@@ -198,12 +198,12 @@ class Session(Connection):
         self._noted.discard(str(request_id))
         self._unanswered.pop(str(request_id), None)
 
-    async def _call(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _call_once(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, unless another with its id has no answer yet.
 
-        The transport would give both answers to the second of two requests with the same id, and none to the first; a
-        caller that has left does not change that. An id is free once its answer is on the way, but the transport, which
-        clears up by id, must have finished with the request before it sees another.
+        The transport would send both replies to the second of two requests with the same id, and none to the first,
+        also if the first caller has left. An id is free when its reply is being sent, but the transport, which cleans
+        up by id, must finish the request before it receives another.
         """
         if request_id in self._unanswered or request_id in self._noted:
             raise IdInUse
@@ -211,13 +211,13 @@ class Session(Connection):
         try:
             while (earlier := self._in_transport.get(request_id)) is not None:
                 await earlier.wait()
-            await self._pass_on(request_id, scope, receive, send)
+            await self._pass_to_transport(request_id, scope, receive, send)
         finally:
-            # Where the transport refused the request, nobody answers it.
+            # A request that the transport refused is never answered.
             if self._unanswered.get(request_id) is this and request_id not in self._noted:
                 del self._unanswered[request_id]
 
-    async def _pass_on(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass_to_transport(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         finished = self._in_transport[request_id] = anyio.Event()
         try:
             await self.transport.handle_request(scope, receive, send)
@@ -225,19 +225,19 @@ class Session(Connection):
             del self._in_transport[request_id]
             finished.set()
 
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The transport notices an open stream only once it has begun to flow."""
+    async def _open_stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raise StreamAlreadyOpen. The transport itself notices an open stream only after its first event."""
         if self._streaming:
             raise StreamAlreadyOpen
-        # No event has an id to go on from, and the transport would not answer at all.
+        # Events have no ids to resume from, and the transport would not answer at all.
         del MutableHeaders(scope=scope)["last-event-id"]
         self._streaming = True
         try:
-            await self.transport.handle_request(scope, receive, self._announcing(send))
+            await self.transport.handle_request(scope, receive, self._announce_listening(send))
         finally:
             self._streaming = False
 
-    def _announcing(self, send: Send) -> Send:
+    def _announce_listening(self, send: Send) -> Send:
         async def announce(message: Message) -> None:
             await send(message)
             if message["type"] == "http.response.start" and message["status"] == 200 and self.when_listening:

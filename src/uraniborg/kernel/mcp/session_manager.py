@@ -1,4 +1,4 @@
-"""The sessions of an app: begun by initialize, ended by their client, by disuse, or to make room for another."""
+"""The sessions of an app: started by initialize, ended by their client, after a time without use, or for a new one."""
 
 import asyncio
 import json
@@ -21,14 +21,14 @@ from uraniborg.kernel.mcp.jsonrpc import (
     Answer,
     InvalidJson,
     Request,
-    batch_problem,
-    invalid_message,
-    read,
-    refusal,
-    request_in,
-    unreadable,
+    answer_invalid_message,
+    answer_unreadable,
+    encode_refusal,
+    find_batch_problem,
+    parse_body,
+    parse_request,
 )
-from uraniborg.kernel.mcp.protocol import InvalidMessage, Protocol, validated
+from uraniborg.kernel.mcp.protocol import InvalidMessage, Protocol, validate_message
 from uraniborg.kernel.mcp.session import Heartbeat, IdInUse, Session
 
 SESSION_HEADER: Final = "mcp-session-id"
@@ -37,10 +37,10 @@ _log = get_logger(__name__)
 
 
 class Sessions:
-    """An ASGI app that hands requests to the sessions of `protocol` they belong to.
+    """An ASGI app that passes requests to their sessions of `protocol`.
 
-    What the SDK has for this refuses every newcomer once there are enough sessions, whether or not they are in use,
-    and starts one for any request that names none.
+    The session manager of the SDK refuses new clients once there are enough sessions, also unused ones, and starts a
+    session for any request without one.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Sessions:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
-        """The time in which there can be sessions; all of them end with it."""
+        """Allow sessions within the block; all of them end with it."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
@@ -70,29 +70,29 @@ class Sessions:
             raise RuntimeError("The lifespan of the MCP app was not entered.")
         heartbeat = Heartbeat(send, self._heartbeat_s)
         try:
-            await self._answer(self._tasks, scope, receive, heartbeat)
+            await self._answer_message(self._tasks, scope, receive, heartbeat)
         finally:
             heartbeat.stop()
 
-    async def _answer(self, tasks: TaskGroup, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer_message(self, tasks: TaskGroup, scope: Scope, receive: Receive, send: Send) -> None:
         named = Headers(scope=scope).get(SESSION_HEADER)
         message: Any = None
         if scope["method"] == "POST":
-            # The body limit in front gathers the body into one message.
+            # The middleware that limits the body has joined it into one message.
             first = await receive()
             if first["type"] != "http.request" or first.get("more_body"):
-                return  # the client left before it was all there
-            receive = _again(first, receive)
+                return  # the client left before the body was complete
+            receive = _replay_first(first, receive)
             try:
-                message = read(first.get("body", b""))
+                message = parse_body(first.get("body", b""))
             except ValueError:
-                await _unreadable(first.get("body", b""), self._open.get(named or ""))(scope, receive, send)
+                await _answer_unreadable(first.get("body", b""), self._open.get(named or ""))(scope, receive, send)
                 return
-        request = request_in(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+        request = parse_request(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
         if isinstance(request, Request) and request.method == "initialize":
-            await self._begin(tasks, request, scope, receive, send)
+            await self._begin_session(tasks, request, scope, receive, send)
         elif not named:
-            await self._say_what_is_missing(scope, receive, send)
+            await self._refuse_without_session(scope, receive, send)
         elif named not in self._open:
             await Response(status_code=404)(scope, receive, send)
         elif isinstance(message, list):
@@ -103,15 +103,17 @@ class Sessions:
             request_id = request.id if isinstance(request, Request) else None
             await self._open[named].handle(request_id, scope, receive, send)
 
-    async def _begin(self, tasks: TaskGroup, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer an initialize request with a new session, whatever session it names: that one may be gone."""
+    async def _begin_session(
+        self, tasks: TaskGroup, request: Request, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer an initialize request with a new session, also if it names a session, which may have ended."""
         try:
-            validated(InitializeRequest, request.method, request.params)
+            validate_message(InitializeRequest, request.method, request.params)
         except InvalidInput as error:
-            body = refusal(request.id, error, INVALID_PARAMS)
+            body = encode_refusal(request.id, error, INVALID_PARAMS)
             await Response(body, media_type="application/json")(scope, receive, send)
             return
-        session = await self._make_room()
+        session = await self._make_session()
         if session is None:
             await Response(status_code=503)(scope, receive, send)
             return
@@ -125,24 +127,24 @@ class Sessions:
 
         del MutableHeaders(scope=scope)[SESSION_HEADER]
         try:
-            await tasks.start(self._serve, session)
+            await tasks.start(self._serve_session, session)
             await session.handle(request.id, scope, receive, watch)
         finally:
             if not begun:
-                await self._end(session)
+                await self._end_session(session)
 
-    async def _make_room(self) -> Session | None:
-        """A new session, in the place of the one unused for longest if need be; None if all are in use."""
+    async def _make_session(self) -> Session | None:
+        """Return a new session, if necessary in place of the one unused for longest; None if all are in use."""
         while len(self._open) >= self._most:
             unused = [session for session in self._open.values() if session.unused_until is not None]
             if not unused:
                 return None
-            await self._end(min(unused, key=lambda session: session.unused_until or 0))
+            await self._end_session(min(unused, key=lambda session: session.unused_until or 0))
         session = Session(idle_seconds=self._idle_seconds, json_answers=self._json_answers)
         self._open[session.id] = session
         return session
 
-    async def _serve(self, session: Session, *, task_status: TaskStatus[None]) -> None:
+    async def _serve_session(self, session: Session, *, task_status: TaskStatus[None]) -> None:
         transport = session.transport
         async with transport.connect() as (incoming, outgoing):
             task_status.started()
@@ -155,22 +157,22 @@ class Sessions:
             except Exception as exc:
                 _log.exception("a session broke down", exc=exc)
             finally:
-                await self._end(session)
+                await self._end_session(session)
 
     async def _end_when_unused(self, session: Session) -> None:
         assert session.transport.idle_scope is not None
         with session.transport.idle_scope:
             await anyio.sleep_forever()
-        await self._end(session)
+        await self._end_session(session)
 
-    async def _end(self, session: Session) -> None:
-        """Forget `session`, at once, and close what it has open, whoever gives up waiting for that."""
+    async def _end_session(self, session: Session) -> None:
+        """Forget `session` at once, and close its streams even if the caller is cancelled."""
         self._open.pop(session.id, None)
         with anyio.CancelScope(shield=True):
             await session.transport.terminate()
 
-    async def _say_what_is_missing(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a transport refuse a request that belongs to no session and begins none, for one reason or another."""
+    async def _refuse_without_session(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a transport refuse a request that has no session and starts none."""
         transport = StreamableHTTPServerTransport("none", self._json_answers)
         async with transport.connect() as (incoming, _):
             incoming.close()
@@ -180,16 +182,16 @@ class Sessions:
                 await transport.terminate()
 
 
-def _unreadable(body: bytes, session: Session | None) -> Response:
-    """The answer within a session to what `read` does not take. Raises InvalidJson if there is none."""
-    answer = unreadable(body)
+def _answer_unreadable(body: bytes, session: Session | None) -> Response:
+    """Return the reply, within a session, to a body that cannot be parsed. Raise InvalidJson without a session."""
+    answer = answer_unreadable(body)
     if session is None or answer.status != 200:
         raise InvalidJson
     return Response(answer.body, headers={SESSION_HEADER: session.id}, media_type="application/json")
 
 
-def _again(first: Message, receive: Receive) -> Receive:
-    """What gives `first` once more, and then what comes after it."""
+def _replay_first(first: Message, receive: Receive) -> Receive:
+    """Return a `receive` that returns `first` again, and then the following messages."""
     waiting = [first]
 
     async def replay() -> Message:
@@ -210,15 +212,15 @@ class _Failed(Exception):
 
 
 async def answer_batch(session: Session, messages: list[Any], scope: Scope, send: Send) -> None:
-    """Answer a batch with a JSON array, or, if nothing in it asks for an answer, with nothing.
+    """Answer a batch with a JSON array, or with an empty body if it has only notifications.
 
-    Progress is not told: it would have to be in the array. Raises InvalidMessage for a batch that may not be sent.
+    Progress is not reported: it would have to be in the array. Raise InvalidMessage for a batch that may not be sent.
     """
     version = Headers(scope=scope).get("mcp-protocol-version", BATCHING_VERSION)
-    if problem := batch_problem(messages, version):
+    if problem := find_batch_problem(messages, version):
         raise problem
     try:
-        answers = await asyncio.gather(*(_answer(session, message, scope) for message in messages))
+        answers = await asyncio.gather(*(_answer_message(session, message, scope) for message in messages))
     except _Failed as failed:
         response = failed.response
     else:
@@ -226,57 +228,57 @@ async def answer_batch(session: Session, messages: list[Any], scope: Scope, send
         headers = {"mcp-session-id": session.id}
         body = b"[%b]" % b",".join(bodies) if bodies else None
         response = Response(body, 200 if bodies else 202, headers, "application/json" if bodies else None)
-    await response(scope, _nothing_more, send)
+    await response(scope, _wait_for_ever, send)
 
 
-async def _answer(session: Session, message: Any, scope: Scope) -> bytes:
-    """The answer to one message, which is empty for what has none. Raises _Failed."""
+async def _answer_message(session: Session, message: Any, scope: Scope) -> bytes:
+    """Return the reply to one message, empty for a notification. Raise _Failed."""
     if not isinstance(message, dict):
-        return invalid_message().body
+        return answer_invalid_message().body
     member = cast("dict[str, Any]", message)
-    request = request_in(member)
+    request = parse_request(member)
     if not isinstance(request, Request):
-        return request.body or await _post(session, None, member, scope)
+        return request.body or await _post_message(session, None, member, scope)
     if request.method == "initialize":
         error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
-        return invalid_message(request.id, error).body
+        return answer_invalid_message(request.id, error).body
     try:
-        return await _post(session, request.id, member, scope)
+        return await _post_message(session, request.id, member, scope)
     except IdInUse as error:
-        return refusal(request.id, error, INVALID_REQUEST)
+        return encode_refusal(request.id, error, INVALID_REQUEST)
 
 
-async def _post(session: Session, request_id: str | int | None, message: dict[str, Any], scope: Scope) -> bytes:
+async def _post_message(session: Session, request_id: str | int | None, message: dict[str, Any], scope: Scope) -> bytes:
     sent: list[Message] = []
 
     async def collect(part: Message) -> None:
         sent.append(part)
 
-    await session.handle(request_id, scope, _request(json.dumps(message).encode()), collect)
+    await session.handle(request_id, scope, _make_receive(json.dumps(message).encode()), collect)
     body = b"".join(part.get("body", b"") for part in sent[1:])
     if sent[0]["status"] >= 400:
         raise _Failed(sent[0]["status"], body)
-    return body if body.startswith(b"{") else next(answers_in(body), b"")
+    return body if body.startswith(b"{") else next(iterate_replies(body), b"")
 
 
-def _request(body: bytes) -> Receive:
+def _make_receive(body: bytes) -> Receive:
     waiting = [body]
 
     async def receive() -> Message:
         if waiting:
             return {"type": "http.request", "body": waiting.pop(), "more_body": False}
-        return await _nothing_more()
+        return await _wait_for_ever()
 
     return receive
 
 
-async def _nothing_more() -> Message:
-    """Whoever sent the batch may leave: that cancels none of its calls."""
+async def _wait_for_ever() -> Message:
+    """Wait for ever: a client that leaves after it sent a batch cancels none of its calls."""
     await asyncio.Event().wait()
     raise AssertionError
 
 
-def answers_in(events: bytes) -> Iterator[bytes]:
+def iterate_replies(events: bytes) -> Iterator[bytes]:
     """Return the JSON of each answer in an event stream, without the notifications between them."""
     for line in events.split(b"\r\n"):
         data = line.removeprefix(_DATA)

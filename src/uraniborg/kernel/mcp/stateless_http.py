@@ -1,4 +1,4 @@
-"""From the bytes of a request to the bytes of its answer, with no session between and no knowledge of HTTP."""
+"""MCP without sessions: the dispatcher of messages, and its ASGI endpoint."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ from uraniborg.kernel.mcp.jsonrpc import (
     NO_ANSWER,
     Answer,
     Request,
-    batch_problem,
-    failed,
-    invalid_message,
-    read,
-    refusal,
-    request_in,
-    response,
-    unreadable,
+    answer_invalid_message,
+    answer_unreadable,
+    encode_failure,
+    encode_refusal,
+    encode_response,
+    find_batch_problem,
+    parse_body,
+    parse_request,
 )
-from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validated
-from uraniborg.kernel.mcp.replies import as_json, error_body, noted, protocol_error
+from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validate_message
+from uraniborg.kernel.mcp.replies import encode_json, log_unexpected, make_error_body, make_protocol_error
 from uraniborg.kernel.mcp.request_checks import Rules, check_content, read_headers
 from uraniborg.kernel.mcp.server import Server
 
@@ -35,9 +35,9 @@ _PLAIN: Final = frozenset((str, int, bool, type(None)))
 
 
 class Dispatcher:
-    """Answers messages to `server` one by one, as a session of the SDK would in results and errors.
+    """Answers messages to `server` one by one, with the results and errors of a session of the SDK.
 
-    There is nobody to report progress to, so reports go nowhere.
+    Progress reports are dropped.
     """
 
     def __init__(self, server: Server) -> None:
@@ -46,50 +46,50 @@ class Dispatcher:
         self._listed: dict[str, tuple[int, bytes]] = {}
 
     async def answer(self, body: bytes, version: str) -> Answer:
-        """The answer to `body` from a client that speaks this version of the protocol. Never raises."""
+        """Return the reply to `body` of a client with this version of the protocol. Never raises."""
         try:
-            message = read(body)
+            message = parse_body(body)
         except ValueError:
-            return unreadable(body)
+            return answer_unreadable(body)
         if isinstance(message, dict):
             return await self._answer(cast("dict[str, Any]", message))
         if isinstance(message, list):
             return await self._answer_batch(cast("list[Any]", message), version)
-        return invalid_message()
+        return answer_invalid_message()
 
     async def _answer_batch(self, messages: list[Any], version: str) -> Answer:
-        if problem := batch_problem(messages, version):
-            return invalid_message(error=problem)
+        if problem := find_batch_problem(messages, version):
+            return answer_invalid_message(error=problem)
         answers = await asyncio.gather(*(self._answer_member(message) for message in messages))
         bodies = [answer.body for answer in answers if answer.body]
         return Answer(200, b"[%b]" % b",".join(bodies)) if bodies else NO_ANSWER
 
     async def _answer_member(self, message: Any) -> Answer:
         if not isinstance(message, dict):
-            return invalid_message()
+            return answer_invalid_message()
         member = cast("dict[str, Any]", message)
         if member.get("method") == "initialize" and "id" in member:
             error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
-            return invalid_message(member["id"], error)
+            return answer_invalid_message(member["id"], error)
         return await self._answer(member)
 
     async def _answer(self, message: dict[str, Any]) -> Answer:
-        request = request_in(message)
+        request = parse_request(message)
         if isinstance(request, Answer):
             return request
         try:
-            body = response(request.id, await self._result_of(request))
+            body = encode_response(request.id, await self._compute_result(request))
         except UnknownMethod as error:
-            body = refusal(request.id, error, METHOD_NOT_FOUND)
+            body = encode_refusal(request.id, error, METHOD_NOT_FOUND)
         except McpError as exc:
-            body = failed(request.id, exc.error)
+            body = encode_failure(request.id, exc.error)
         except (Exception, SystemExit) as exc:
-            error = noted(exc, during=f"{request.method[:80]} over HTTP")
-            body = failed(request.id, protocol_error(error).error)
+            error = log_unexpected(exc, during=f"{request.method[:80]} over HTTP")
+            body = encode_failure(request.id, make_protocol_error(error).error)
         return Answer(200, body)
 
-    async def _result_of(self, request: Request) -> bytes:
-        """The JSON of the result. Raises what the handler raises, and InvalidInput or UnknownMethod before it."""
+    async def _compute_result(self, request: Request) -> bytes:
+        """Return the JSON of the result. Raise InvalidInput, UnknownMethod, or the exception of the handler."""
         params = request.params
         if request.method == "tools/call" and CallToolRequest in self._handlers and params and _is_plain_call(params):
             return (await self._server.reply_to(params["name"], params.get("arguments") or {})).result_json()
@@ -97,46 +97,46 @@ class Dispatcher:
         if request.method not in methods:
             raise UnknownMethod(request.method, methods)
         try:
-            accepted = validated(methods[request.method], request.method, params)
+            accepted = validate_message(methods[request.method], request.method, params)
         except NotFinite as error:
             assert params is not None
             return self._server.refuse_call(params["name"], params["arguments"], error).result_json()
         if isinstance(accepted, InitializeRequest):
-            return _written(self._server.protocol.introduction(str(accepted.params.protocolVersion)))
+            return _encode_result(self._server.protocol.introduction(str(accepted.params.protocolVersion)))
         if isinstance(accepted, CallToolRequest):
             reply = await self._server.reply_to(accepted.params.name, accepted.params.arguments or {})
             return reply.result_json()
         if request.method in _LISTS:
-            return await self._list(request.method, accepted)
-        return await self._handle(accepted)
+            return await self._get_list(request.method, accepted)
+        return await self._handle_request(accepted)
 
-    async def _list(self, method: str, accepted: BaseModel) -> bytes:
-        """Lists are long to write and, once a server has everything, always the same."""
+    async def _get_list(self, method: str, accepted: BaseModel) -> bytes:
+        """Return the JSON of a list, cached until something is registered: lists are slow to encode."""
         if method == "resources/list" and self._server.lists_more:
-            return await self._handle(accepted)
+            return await self._handle_request(accepted)
         registrations = self._server.registrations
         known = self._listed.get(method)
         if known is None or known[0] != registrations:
-            known = self._listed[method] = (registrations, await self._handle(accepted))
+            known = self._listed[method] = (registrations, await self._handle_request(accepted))
         return known[1]
 
-    async def _handle(self, accepted: BaseModel) -> bytes:
+    async def _handle_request(self, accepted: BaseModel) -> bytes:
         result = await self._handlers[type(accepted)](accepted)
-        return _written(result.root)
+        return _encode_result(result.root)
 
 
-def _written(result: BaseModel) -> bytes:
+def _encode_result(result: BaseModel) -> bytes:
     return result.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
 def _is_plain_call(params: Mapping[str, Any]) -> bool:
-    """Whether the SDK would surely take these parameters of tools/call, which spares asking it."""
+    """Return True if these parameters of tools/call are certainly valid, without asking the SDK."""
     if type(params.get("name")) is not str or "task" in params:
         return False
     for part in (params.get("_meta"), params.get("arguments")):
         if part is None:
             continue
-        # Numbers with a fraction may be infinite, and so may what is nested contain them.
+        # Floats may be infinite, and nested values may contain them.
         if type(part) is not dict or not _PLAIN.issuperset(map(type, cast("dict[str, Any]", part).values())):
             return False
     return True
@@ -146,7 +146,7 @@ _JSON: Final[tuple[bytes, bytes]] = (b"content-type", b"application/json")
 
 
 class StatelessEndpoint:
-    """An ASGI app that lets `dispatcher` answer what keeps the rules."""
+    """An ASGI app that passes requests that satisfy the rules to `dispatcher`."""
 
     def __init__(self, dispatcher: Dispatcher, rules: Rules, body_limit: int) -> None:
         self._dispatcher = dispatcher
@@ -158,10 +158,10 @@ class StatelessEndpoint:
         try:
             answer = await self._answer(scope, receive)
         except Exception as exc:
-            error = noted(exc, during="an MCP request over HTTP")
+            error = log_unexpected(exc, during="an MCP request over HTTP")
             if isinstance(error, MethodNotAllowed):
                 headers.append((b"allow", ", ".join(error.ids["allowed"]).encode()))
-            answer = Answer(error.status, as_json(error_body(error)))
+            answer = Answer(error.status, encode_json(make_error_body(error)))
         if answer is not None:
             status, body = answer
             headers = [*(headers if body else ()), (b"content-length", b"%d" % len(body))]
@@ -169,19 +169,19 @@ class StatelessEndpoint:
             await send({"type": "http.response.body", "body": body})
 
     async def _answer(self, scope: Scope, receive: Receive) -> Answer | None:
-        """The answer, or None if nobody waits for it. Raises what the request is refused with."""
+        """Return the reply, or None if the client has left. Raise the error of a refused request."""
         headers = read_headers(scope)
         self._rules.check(scope["method"], headers)
         check_content(headers, self._body_limit)
-        body = await self._read(receive)
+        body = await self._read_body(receive)
         if body is None:
             return None
-        # The protocol has this version assumed where none is named, and it is the one with batches.
+        # The protocol requires this default, which is the version with batches.
         version = headers.get(b"mcp-protocol-version")
         return await self._dispatcher.answer(body, BATCHING_VERSION if version is None else version.decode())
 
-    async def _read(self, receive: Receive) -> bytes | None:
-        """The body, or None if the client left before it was all there."""
+    async def _read_body(self, receive: Receive) -> bytes | None:
+        """Return the body, or None if the client left before it was complete."""
         parts: list[bytes] = []
         size, more = 0, True
         while more:

@@ -1,4 +1,4 @@
-"""Serving the client at the other end of stdin and stdout, and ending in time."""
+"""A server over stdin and stdout: its signals, its cleanup and its end."""
 
 import asyncio
 import os
@@ -9,46 +9,43 @@ import threading
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.stdio_exchange import Exchange
 from uraniborg.kernel.standard_streams import ENDING, Client
 
-if TYPE_CHECKING:
-    from uraniborg.kernel.mcp.server import Server
-
 Cleanup = Callable[[], Awaitable[None]]
 
 ANSWERS_WITHIN_S: Final = 60.0
-"""After the end of input, for requests that were received; longer than any tool of these servers waits by design."""
+"""The time for open requests after the end of input; longer than any tool of our servers waits."""
 
 _log = get_logger(__name__)
 
 
 def run_stdio(
-    server: "Server",
+    protocol: Protocol,
     *,
     cleanup: Cleanup | None = None,
     interrupted: Cleanup | None = None,
     grace: float = 5.0,
     patience: float = ANSWERS_WITHIN_S,
 ) -> None:
-    """Serve one client over stdin and stdout; return once it has closed stdin and has its answers.
+    """Serve one client over stdin and stdout; return after it has closed stdin and received its replies.
 
     Requests that were received when input ends are answered within `patience` seconds, unless nobody reads stdout; then
     calls are cancelled, and those that ignore it are abandoned after `grace` seconds. Work in threads is finished.
 
-    What the process prints, and what its children print, goes to stderr; children read nothing from stdin. SIGINT and
-    SIGTERM end the process with 130 and 143, during a call too. `cleanup` is awaited first, however the end comes, for
-    at most `grace` seconds; a second signal does not wait for it. `interrupted` is awaited before that, and only if it
-    is a signal that ends the process: calls whose client has left run on to their end. Call it from the main thread.
+    The output of the process and of its children goes to stderr; children read nothing from stdin. SIGINT and SIGTERM
+    end the process with 130 and 143, also during a call. `cleanup` is always awaited before the end, for at most
+    `grace` seconds; a second signal does not wait for it. `interrupted` is awaited before that, only if a signal ends
+    the process: calls whose client has left are completed. Call this function from the main thread.
     """
-    asyncio.run(_serve(server.protocol, Client(), cleanup, interrupted, grace, patience))
+    asyncio.run(_serve_client(protocol, Client(), cleanup, interrupted, grace, patience))
 
 
-async def _serve(
+async def _serve_client(
     protocol: Protocol,
     client: Client,
     cleanup: Cleanup | None,
@@ -56,7 +53,7 @@ async def _serve(
     grace: float,
     patience: float,
 ) -> None:
-    exit_code = _exit_code_of_first_signal(None if cleanup is None and interrupted is None else grace)
+    exit_code = _watch_signals(None if cleanup is None and interrupted is None else grace)
     exchange = Exchange(protocol, client, patience)
     session = asyncio.create_task(exchange.run())
     over = asyncio.create_task(exchange.over.wait())
@@ -68,7 +65,7 @@ async def _serve(
         await _await_within(interrupted, grace)
     await _await_within(cleanup, grace)
     if not signalled:
-        # Calls whose client has left run on in threads, and a signal must still end them.
+        # Calls whose client has left continue in threads, and a signal must still end them.
         ending = asyncio.ensure_future(asyncio.get_running_loop().shutdown_default_executor())
         await asyncio.wait([ending, exit_code], return_when=asyncio.FIRST_COMPLETED)
         if exit_code.done():
@@ -93,7 +90,7 @@ async def _await_within(clean: Cleanup | None, grace: float) -> None:
 
 
 async def _end_tasks(client: Client, grace: float) -> None:
-    """Cancel all other tasks; end the process where one ignores that, or where nobody reads what is being written."""
+    """Cancel all other tasks; end the process if one ignores that, or if nobody reads its output."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()
@@ -108,33 +105,33 @@ async def _end_tasks(client: Client, grace: float) -> None:
         os._exit(0)
 
 
-def _exit_code_of_first_signal(grace: float | None) -> asyncio.Future[int]:
-    """Known when SIGINT or SIGTERM has come; the process is gone `grace` seconds later at the latest.
+def _watch_signals(grace: float | None) -> asyncio.Future[int]:
+    """Return a future exit code, set after SIGINT or SIGTERM; the process ends at most `grace` seconds later.
 
-    A thread is told of signals, through the descriptor that the interpreter writes their numbers to. The loop may be
-    kept busy by a call, or have ended while threads are still at work; and a handler runs in the midst of other code,
-    too late if that code is about to wait for input, and without its locks if it holds any.
+    A thread reads the numbers of signals from the wakeup descriptor of the interpreter. The loop may be busy with a
+    call, or have ended while threads still run; and a signal handler interrupts other code, too late if that code is
+    about to wait for input, and unsafely if it holds locks.
     """
     loop = asyncio.get_running_loop()
     exit_code: asyncio.Future[int] = loop.create_future()
-    numbers, told = os.pipe()
-    os.set_blocking(told, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
 
     def watch() -> None:
-        while (number := os.read(numbers, 1)[0]) not in ENDING:
+        while (number := os.read(read_end, 1)[0]) not in ENDING:
             pass
         if grace is not None:
             with suppress(RuntimeError):  # the loop is closed already
                 loop.call_soon_threadsafe(exit_code.set_result, 128 + number)
-            select.select([numbers], [], [], grace)
+            select.select([read_end], [], [], grace)
         os._exit(128 + number)
 
     threading.Thread(target=watch, name="signals", daemon=True).start()
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     for ending in ENDING:
-        signal.signal(ending, _leave_it_to_the_thread)
+        signal.signal(ending, _ignore_signal)
     return exit_code
 
 
-def _leave_it_to_the_thread(_number: int, _frame: FrameType | None) -> None:
-    """Only there so that the signal does not do what it does by default."""
+def _ignore_signal(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing, in place of the default action of the signal."""

@@ -33,13 +33,13 @@ from uraniborg.kernel.mcp.jsonrpc import (
     Answer,
     Request,
     RequestId,
-    batch_problem,
-    invalid_message,
-    outermost_id,
-    read,
-    refusal,
-    request_in,
-    unreadable,
+    answer_invalid_message,
+    answer_unreadable,
+    encode_refusal,
+    find_batch_problem,
+    find_outermost_id,
+    parse_body,
+    parse_request,
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.protocol import Protocol as Engine
@@ -109,47 +109,47 @@ class Exchange:
         with self._to_engine, received, outgoing, to_write:
             async with anyio.create_task_group() as tasks:
                 self._scope = tasks.cancel_scope
-                self._listen()
-                tasks.start_soon(self._until_left, self._receive)
-                tasks.start_soon(self._until_left, self._send, to_write)
+                self._start_reading()
+                tasks.start_soon(self._run_until_left, self._receive_lines)
+                tasks.start_soon(self._run_until_left, self._send_replies, to_write)
                 await self._engine.run(received, outgoing, self._engine.create_initialization_options())
 
-    def _listen(self) -> None:
+    def _start_reading(self) -> None:
         loop = asyncio.get_running_loop()
 
         def deliver(line: bytes | None) -> None:
-            message = _END if line is None else _parse(line)
+            message = _END if line is None else _parse_line(line)
             with suppress(RuntimeError):  # the loop is closed already
                 loop.call_soon_threadsafe(self._received.put_nowait, message)
 
         def left() -> None:
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._leave)
+                loop.call_soon_threadsafe(self._mark_client_left)
 
         self._client.listen(deliver, left)
 
-    def _leave(self) -> None:
+    def _mark_client_left(self) -> None:
         self.over.set()
         self._scope.cancel()
 
-    async def _until_left(self, step: Callable[..., Awaitable[None]], *arguments: Any) -> None:
+    async def _run_until_left(self, step: Callable[..., Awaitable[None]], *arguments: Any) -> None:
         """Run `step`; where stdout cannot be written to, nobody waits for answers."""
         try:
             await step(*arguments)
         except OSError as exc:
             if not isinstance(exc, BrokenPipeError):
                 _log.warning("stdout cannot be written to", error=str(exc))
-            self._leave()
+            self._mark_client_left()
 
-    async def _receive(self) -> None:
+    async def _receive_lines(self) -> None:
         while (message := await self._received.get()) is not _END:
             begin_request()
             if isinstance(message, dict):
-                await self._take(cast("dict[str, Any]", message), None)
+                await self._handle_message(cast("dict[str, Any]", message), None)
             elif isinstance(message, list):
-                await self._take_batch(cast("list[Any]", message))
+                await self._handle_batch(cast("list[Any]", message))
             else:
-                await self._write(message.body if isinstance(message, Answer) else invalid_message().body)
+                await self._write_line(message.body if isinstance(message, Answer) else answer_invalid_message().body)
         with anyio.move_on_after(self._patience):
             while self._lines_owed:
                 self._settled = anyio.Event()
@@ -158,60 +158,64 @@ class Exchange:
         await self._refuse_unanswered()
         self._to_engine.close()
 
-    async def _take_batch(self, messages: list[Any]) -> None:
+    async def _handle_batch(self, messages: list[Any]) -> None:
         if self._version is None:
             problem = InvalidMessage("The connection is not initialized yet.", hint="Send initialize first.")
         else:
-            problem = batch_problem(messages, self._version)
+            problem = find_batch_problem(messages, self._version)
         if problem:
-            await self._write(invalid_message(error=problem).body)
+            await self._write_line(answer_invalid_message(error=problem).body)
             return
         batch = _Batch(waiting=1)
         self._lines_owed += 1
         for message in messages:
             if isinstance(message, dict):
-                await self._take(cast("dict[str, Any]", message), batch)
+                await self._handle_message(cast("dict[str, Any]", message), batch)
             else:
-                batch.answers.append(invalid_message().body)
-        await self._finish_one_of(batch)
+                batch.answers.append(answer_invalid_message().body)
+        await self._finish_member(batch)
 
-    async def _take(self, message: dict[str, Any], batch: _Batch | None) -> None:
-        request = request_in(message)
+    async def _handle_message(self, message: dict[str, Any], batch: _Batch | None) -> None:
+        request = parse_request(message)
         if isinstance(request, Request) and request.method == "initialize":
             if batch is not None:
                 error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
-                request = invalid_message(request.id, error)
+                request = answer_invalid_message(request.id, error)
             else:
-                self._version = _negotiate(request)
+                self._version = _negotiate_version(request)
         if isinstance(request, Request):
             self._unanswered[request.id].append(batch)
             if batch is None:
                 self._lines_owed += 1
             else:
                 batch.waiting += 1
-            self._pass_on(JSONRPCRequest(jsonrpc="2.0", id=request.id, method=request.method, params=request.params))
+            self._pass_to_protocol(
+                JSONRPCRequest(jsonrpc="2.0", id=request.id, method=request.method, params=request.params)
+            )
         elif request.body and batch is not None:
             batch.answers.append(request.body)
         elif request.body:
-            await self._write(request.body)
+            await self._write_line(request.body)
         elif "method" in message:
-            self._pass_on(JSONRPCNotification(jsonrpc="2.0", method=message["method"], params=message.get("params")))
+            self._pass_to_protocol(
+                JSONRPCNotification(jsonrpc="2.0", method=message["method"], params=message.get("params"))
+            )
 
-    def _pass_on(self, message: JSONRPCRequest | JSONRPCNotification) -> None:
+    def _pass_to_protocol(self, message: JSONRPCRequest | JSONRPCNotification) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._to_engine.send_nowait(SessionMessage(JSONRPCMessage(message)))
 
-    async def _send(self, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    async def _send_replies(self, messages: MemoryObjectReceiveStream[SessionMessage]) -> None:
         async with messages:
             async for message in messages:
                 line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode()
                 root = message.message.root
                 if isinstance(root, JSONRPCResponse | JSONRPCError):
-                    await self._answer(root.id, line)
+                    await self._answer_request(root.id, line)
                 else:
-                    await self._write(line)
+                    await self._write_line(line)
 
-    async def _answer(self, request_id: RequestId, answer: bytes) -> None:
+    async def _answer_request(self, request_id: RequestId, answer: bytes) -> None:
         """Write the answer to a request, or add it to those of its batch. A second answer is dropped."""
         if not self._unanswered[request_id]:
             del self._unanswered[request_id]
@@ -220,20 +224,20 @@ class Exchange:
         if not self._unanswered[request_id]:
             del self._unanswered[request_id]
         if batch is None:
-            await self._write(answer)
-            self._pay_one_line()
+            await self._write_line(answer)
+            self._release_line()
         else:
             batch.answers.append(answer)
-            await self._finish_one_of(batch)
+            await self._finish_member(batch)
 
-    async def _finish_one_of(self, batch: _Batch) -> None:
+    async def _finish_member(self, batch: _Batch) -> None:
         batch.waiting -= 1
         if not batch.waiting:
             if batch.answers:
-                await self._write(b"[%b]" % b",".join(batch.answers))
-            self._pay_one_line()
+                await self._write_line(b"[%b]" % b",".join(batch.answers))
+            self._release_line()
 
-    def _pay_one_line(self) -> None:
+    def _release_line(self) -> None:
         self._lines_owed -= 1
         if not self._lines_owed:
             self._settled.set()
@@ -243,25 +247,27 @@ class Exchange:
         for request_id in left:
             begin_request()
             _log.warning("input has ended and the call is cancelled", id=str(request_id)[:80])
-            await self._answer(request_id, refusal(request_id, InputEnded(self._patience), INTERNAL_ERROR))
+            await self._answer_request(
+                request_id, encode_refusal(request_id, InputEnded(self._patience), INTERNAL_ERROR)
+            )
 
-    async def _write(self, answer: bytes) -> None:
+    async def _write_line(self, answer: bytes) -> None:
         line = answer + b"\n"
         await anyio.to_thread.run_sync(self._client.write, line, abandon_on_cancel=True, limiter=self._one_at_a_time)
 
 
-def _parse(line: bytes) -> Any:
+def _parse_line(line: bytes) -> Any:
     """Return the JSON value in a line, or the Answer to a line that cannot be read."""
     with new_request():
         if len(line) > LINE_LIMIT:
-            given = outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
-            return Answer(400, refusal(given, LineTooLong(), INVALID_REQUEST))
+            given = find_outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
+            return Answer(400, encode_refusal(given, LineTooLong(), INVALID_REQUEST))
         try:
-            return read(line)
+            return parse_body(line)
         except ValueError:
-            return unreadable(line)
+            return answer_unreadable(line)
 
 
-def _negotiate(initialize: Request) -> str:
+def _negotiate_version(initialize: Request) -> str:
     asked = (initialize.params or {}).get("protocolVersion")
     return str(asked) if asked in SUPPORTED_PROTOCOL_VERSIONS else LATEST_PROTOCOL_VERSION

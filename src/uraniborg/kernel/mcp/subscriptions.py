@@ -1,4 +1,4 @@
-"""Telling clients that a resource they subscribed to has changed."""
+"""Subscriptions: notifications to clients about changed resources."""
 
 import asyncio
 from contextvars import Context
@@ -14,12 +14,12 @@ from pydantic import AnyUrl
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.mcp.replies import protocol_error
+from uraniborg.kernel.mcp.replies import make_protocol_error
 from uraniborg.kernel.mcp.server import Server
-from uraniborg.kernel.mcp.session import Connection, current_connection
+from uraniborg.kernel.mcp.session import ClientConnection, get_current_connection
 
 PACE_S: Final = 0.1
-"""Between two notifications of the same resource to the same session."""
+"""The time between two notifications of the same resource to the same session."""
 _SHORTEST_WAIT_S: Final = 0.001
 _LONGEST_WAIT_S: Final = 1.0
 
@@ -27,19 +27,19 @@ _log = get_logger(__name__)
 
 
 class Subscriber:
-    """Keeps what has changed, each resource once, until the client listens and has room for it."""
+    """Queues changed resources, each once, until the client listens and can receive them."""
 
-    def __init__(self, connection: Connection, session: ServerSession) -> None:
+    def __init__(self, connection: ClientConnection, session: ServerSession) -> None:
         self.uris: set[str] = set()
         self._connection = connection
         self._session = session
         self._changed: dict[str, None] = {}
-        self._telling: asyncio.Task[None] | None = None
-        connection.when_listening = self._tell
+        self._notifying: asyncio.Task[None] | None = None
+        connection.when_listening = self._start_notifying
 
     def updated(self, uri: str) -> None:
         self._changed[uri] = None
-        self._tell()
+        self._start_notifying()
 
     def forget(self, uri: str) -> None:
         self.uris.discard(uri)
@@ -47,36 +47,36 @@ class Subscriber:
 
     def close(self) -> None:
         self._connection.when_listening = None
-        if self._telling is not None:
-            self._telling.cancel()
+        if self._notifying is not None:
+            self._notifying.cancel()
 
-    def _tell(self) -> None:
-        if self._telling is None and self._changed and self._connection.listening:
-            # In a context of its own: that of the caller would live on with it, and all that hangs on it.
-            self._telling = asyncio.create_task(self._tell_all(), context=Context())
+    def _start_notifying(self) -> None:
+        if self._notifying is None and self._changed and self._connection.listening:
+            # A new context: the task would keep the context of the caller alive.
+            self._notifying = asyncio.create_task(self._notify_until_done(), context=Context())
 
-    async def _tell_all(self) -> None:
+    async def _notify_until_done(self) -> None:
         try:
             while self._changed and self._connection.listening:
-                await self._tell_each_once()
+                await self._notify_each_once()
                 await asyncio.sleep(PACE_S)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             return  # the session is about to end
         except Exception as exc:
-            _log.exception("a client could not be told of a change", exc=exc)
+            _log.exception("a client could not be notified of a change", exc=exc)
         finally:
-            self._telling = None
+            self._notifying = None
 
-    async def _tell_each_once(self) -> None:
+    async def _notify_each_once(self) -> None:
         for uri in list(self._changed):
-            if not await self._has_room():
+            if not await self._wait_for_room():
                 return
             if uri in self._changed:
                 del self._changed[uri]
                 await self._session.send_resource_updated(AnyUrl(uri))
 
-    async def _has_room(self) -> bool:
-        """True as soon as there is room, False once nobody is listening any more."""
+    async def _wait_for_room(self) -> bool:
+        """Wait until the stream can take a message; return False if the client stops listening."""
         wait = _SHORTEST_WAIT_S
         while not self._connection.has_room:
             if not self._connection.listening:
@@ -91,10 +91,10 @@ class TooManySubscriptions(InvalidInput):
 
 
 def add_subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
-    """Lets clients of `server` subscribe to its resources, each to `most`, and gives the means to tell them of changes.
+    """Let clients of `server` subscribe to at most `most` resources each, and return the object that notifies them.
 
-    Only clients with a session can: over stdio, in memory, and over HTTP through `stateful_app`, where the event
-    stream of the session carries the news. Raises TypeError if `server` has subscriptions already.
+    Only clients with a session can subscribe: over stdio, in memory, and over HTTP with `stateful_app`, where the event
+    stream carries the notifications. Raise TypeError if `server` has subscriptions already.
     """
     if SubscribeRequest in server.protocol.request_handlers:
         raise TypeError(f"Clients of {server.name} can subscribe already.")
@@ -102,76 +102,75 @@ def add_subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
 
 
 class Subscriptions:
-    """Who subscribed to what. Made by `add_subscriptions`; an ended session is forgotten with all it had."""
+    """The subscribers of a server; `add_subscriptions` creates it. Subscriptions end with their session."""
 
     def __init__(self, server: Server, most: int) -> None:
         self._server = server
         self._most = most
-        self._subscribers: dict[Connection, Subscriber] = {}
+        self._subscribers: dict[ClientConnection, Subscriber] = {}
         self._of_uri: dict[str, set[Subscriber]] = {}
         server.protocol.request_handlers[SubscribeRequest] = self._subscribe
         server.protocol.request_handlers[UnsubscribeRequest] = self._unsubscribe
 
     @property
     def count(self) -> int:
-        """How many subscriptions there are, a resource once for each session that subscribed to it."""
+        """The number of subscriptions; a resource counts once for each session."""
         return sum(map(len, self._of_uri.values()))
 
     def updated(self, uri: str) -> None:
-        """Have all who subscribed to `uri` told that it changed. To be called on the event loop.
+        """Notify all subscribers of `uri` that it changed. Call this on the event loop.
 
-        Returns at once and never raises. Many changes in a short time can reach a session as one notification, which
-        follows the last of them.
+        Returns at once and never raises. Several changes in a short time can become one notification after the last.
         """
         if not self._of_uri:
             return
-        spelled = uri if uri in self._of_uri else _spelled(uri)
+        spelled = uri if uri in self._of_uri else _normalise_uri(uri)
         for subscriber in self._of_uri.get(spelled, ()):
             subscriber.updated(spelled)
 
     async def _subscribe(self, request: SubscribeRequest) -> ServerResult:
         uri = str(request.params.uri)
-        await self._check(uri)
-        subscriber = self._subscriber_asking()
+        await self._check_readable(uri)
+        subscriber = self._get_subscriber()
         if uri not in subscriber.uris and len(subscriber.uris) >= self._most:
             error = TooManySubscriptions(
                 f"This session has {self._most:,} subscriptions already.",
                 hint="Unsubscribe from a resource that is no longer of interest.",
                 limit=self._most,
             )
-            raise protocol_error(error)
+            raise make_protocol_error(error)
         subscriber.uris.add(uri)
         self._of_uri.setdefault(uri, set()).add(subscriber)
         return ServerResult(EmptyResult())
 
     async def _unsubscribe(self, request: UnsubscribeRequest) -> ServerResult:
-        self._end(self._subscriber_asking(), str(request.params.uri))
+        self._end_subscription(self._get_subscriber(), str(request.params.uri))
         return ServerResult(EmptyResult())
 
-    async def _check(self, uri: str) -> None:
-        """Raises what reading `uri` raises, unless it is listed: then it exists, and may be readable another time."""
+    async def _check_readable(self, uri: str) -> None:
+        """Raise the error of reading `uri`, unless it is listed: then it exists, and may be readable later."""
         try:
             await self._server.read_resource(uri)
         except McpError:
             if uri not in {str(listed.uri) for listed in await self._server.list_resources()}:
                 raise
 
-    def _subscriber_asking(self) -> Subscriber:
-        connection = current_connection()
-        # Where there is no connection the method is not offered.
+    def _get_subscriber(self) -> Subscriber:
+        connection = get_current_connection()
+        # Without a connection the method is not offered.
         assert connection is not None
         if connection not in self._subscribers:
             self._subscribers[connection] = Subscriber(connection, request_ctx.get().session)
-            connection.when_over(lambda: self._forget(connection))
+            connection.when_over(lambda: self._forget_connection(connection))
         return self._subscribers[connection]
 
-    def _forget(self, connection: Connection) -> None:
+    def _forget_connection(self, connection: ClientConnection) -> None:
         subscriber = self._subscribers.pop(connection)
         for uri in list(subscriber.uris):
-            self._end(subscriber, uri)
+            self._end_subscription(subscriber, uri)
         subscriber.close()
 
-    def _end(self, subscriber: Subscriber, uri: str) -> None:
+    def _end_subscription(self, subscriber: Subscriber, uri: str) -> None:
         if uri in subscriber.uris:
             subscriber.forget(uri)
             self._of_uri[uri].discard(subscriber)
@@ -180,8 +179,8 @@ class Subscriptions:
 
 
 @lru_cache(maxsize=1_024)
-def _spelled(uri: str) -> str:
-    """`uri` as it is spelled once the protocol has carried it."""
+def _normalise_uri(uri: str) -> str:
+    """Return `uri` in the spelling that it has after the protocol has parsed it."""
     try:
         return str(AnyUrl(uri))
     except ValueError:

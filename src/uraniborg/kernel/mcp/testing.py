@@ -35,13 +35,13 @@ __all__ = [
 
 
 OnUpdated = Callable[[str], object]
-"""Called with the uri of each resource that the client is told has changed."""
+"""Called with the URI of each resource for which the client is notified."""
 
 
 @asynccontextmanager
 async def connected(server: Server, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
-    """An initialized client of `server`, in memory."""
-    async with create_connected_server_and_client_session(server, message_handler=_telling(on_updated)) as client:
+    """Yield an initialized client of `server`, in memory."""
+    async with create_connected_server_and_client_session(server, message_handler=_make_handler(on_updated)) as client:
         yield client
 
 
@@ -55,11 +55,11 @@ async def stdio_client_for(
     stderr: TextIO | None = None,
     on_updated: OnUpdated | None = None,
 ) -> AsyncGenerator[ClientSession]:
-    """An initialized client of the server that `command` starts as a process. `env` is added to a minimal one."""
+    """Yield an initialized client of the server that `command` starts. `env` is added to a minimal environment."""
     parameters = StdioServerParameters(command=command, args=list(args), env=dict(env or {}), cwd=cwd)
     async with (
         stdio_client(parameters, errlog=stderr or sys.stderr) as (read, write),
-        ClientSession(read, write, message_handler=_telling(on_updated)) as client,
+        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
     ):
         await client.initialize()
         yield client
@@ -67,16 +67,16 @@ async def stdio_client_for(
 
 @asynccontextmanager
 async def http_client_for(url: str, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
-    """An initialized client of the MCP endpoint at `url`."""
+    """Yield an initialized client of the MCP endpoint at `url`."""
     async with (
         streamable_http_client(url) as (read, write, _),
-        ClientSession(read, write, message_handler=_telling(on_updated)) as client,
+        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
     ):
         await client.initialize()
         yield client
 
 
-def _telling(on_updated: OnUpdated | None) -> MessageHandlerFnT:
+def _make_handler(on_updated: OnUpdated | None) -> MessageHandlerFnT:
     async def handle(message: Any) -> None:
         notification = message.root if isinstance(message, ServerNotification) else None
         if on_updated and isinstance(notification, ResourceUpdatedNotification):
@@ -88,7 +88,7 @@ def _telling(on_updated: OnUpdated | None) -> MessageHandlerFnT:
 
 @asynccontextmanager
 async def serving(app: ASGIApp) -> AsyncGenerator[str]:
-    """The base address of `app`, served by uvicorn on a free loopback port until the block ends."""
+    """Serve `app` with uvicorn on a free loopback port within the block, and yield its base address."""
     # The protocol is named so that the loop sends small answers at once.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
@@ -107,12 +107,12 @@ async def serving(app: ASGIApp) -> AsyncGenerator[str]:
 
 
 def text_of(result: CallToolResult) -> str:
-    """The text of a result, which has exactly one block."""
+    """Return the text of a result, which has exactly one block."""
     (block,) = result.content
     assert isinstance(block, TextContent)
     return block.text
 
 
 def json_of(result: CallToolResult) -> Any:
-    """What the text of a result says, parsed."""
+    """Return the parsed JSON of the text of a result."""
     return json.loads(text_of(result))

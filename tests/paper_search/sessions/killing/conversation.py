@@ -11,7 +11,7 @@ from typing import Any
 from tests.paper_search.sessions.killing.judge import Aim, Judge, KillNow
 from tests.paper_search.sessions.killing.plans import Folder, Script
 from tests.paper_search.sessions.killing.server import SOON, Life, ServerGone
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, request
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, request
 
 
 class Conversation:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.resume.journal import Journal, Result, read_journal, try_lock, wait_for_lock
+from pflow.engine.resume.journal import Result, RunJournal, read_journal, try_lock, wait_for_lock
 
 HEADER = {"run": "run_1", "lineage": "run_0", "at": 1.5}
 
@@ -19,11 +19,11 @@ def result(node: str = "a", print_: str = "f1", outputs: bytes | None = b'{"x":1
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
-    return Journal(tmp_path / "flow.run_1.journal", HEADER)
+def journal(tmp_path: Path) -> RunJournal:
+    return RunJournal(tmp_path / "flow.run_1.journal", HEADER)
 
 
-def test_a_journal_says_what_was_written_to_it(journal: Journal) -> None:
+def test_a_journal_says_what_was_written_to_it(journal: RunJournal) -> None:
     journal.write_start("a", "f1")
     journal.write_result(result("a", "f1", effect="effectful"))
     journal.write_start("b", "f2")
@@ -38,11 +38,11 @@ def test_a_journal_says_what_was_written_to_it(journal: Journal) -> None:
     assert said.finished[0].parse_outputs() == {"x": 1}
 
 
-def test_a_journal_is_for_its_owner_alone(journal: Journal) -> None:
+def test_a_journal_is_for_its_owner_alone(journal: RunJournal) -> None:
     assert journal.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_journal_is_held_until_it_is_closed(journal: Journal) -> None:
+def test_a_journal_is_held_until_it_is_closed(journal: RunJournal) -> None:
     with try_lock(journal.path) as is_ours:
         assert not is_ours
     journal.close()
@@ -52,7 +52,7 @@ def test_a_journal_is_held_until_it_is_closed(journal: Journal) -> None:
             assert not is_ours_too
 
 
-def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: Journal) -> None:
+def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: RunJournal) -> None:
     journal.write_start("a", "f1")
     journal.write_result(result("a", "f1"))
     whole = journal.path.read_bytes()
@@ -83,7 +83,7 @@ def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: Jour
     ],
     ids=range(14),
 )
-def test_a_damaged_line_costs_no_more_than_itself(journal: Journal, line: bytes) -> None:
+def test_a_damaged_line_costs_no_more_than_itself(journal: RunJournal, line: bytes) -> None:
     journal.write_result(result("a", "f0"))
     with journal.path.open("ab") as stream:
         stream.write(line + b"\n")
@@ -98,7 +98,7 @@ def test_a_damaged_line_costs_no_more_than_itself(journal: Journal, line: bytes)
 @given(st.data())
 def test_no_damage_makes_a_journal_unreadable(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     path = tmp_path_factory.mktemp("journal") / "flow.run_1.journal"
-    journal = Journal(path, HEADER)
+    journal = RunJournal(path, HEADER)
     for at in range(4):
         journal.write_start(f"n{at}", "f")
         journal.write_result(result(f"n{at}", "f", effect="effectful"))
@@ -113,7 +113,7 @@ def test_no_damage_makes_a_journal_unreadable(tmp_path_factory: pytest.TempPathF
         assert one.parse_outputs() is not None
 
 
-def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: Journal) -> None:
+def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: RunJournal) -> None:
     deep = b'{"x":' * 190 + b"%d" % 10**40 + b"}" * 190
     journal.write_result(result(outputs=deep))
     (kept,) = read_journal(journal.path).finished
@@ -140,7 +140,7 @@ def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
 
 @pytest.mark.parametrize("room", [0, 1, 10, 20])
 def test_a_line_for_which_there_was_no_room_does_not_spoil_the_next(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch, room: int
+    journal: RunJournal, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     journal.write_result(result("a"))
     with monkeypatch.context() as patch:
@@ -156,13 +156,13 @@ def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, mo
     full_after(monkeypatch, 5)
     open_before = len(os.listdir("/dev/fd"))
     with pytest.raises(OSError, match="No space"):
-        Journal(tmp_path / "flow.run_1.journal", HEADER)
+        RunJournal(tmp_path / "flow.run_1.journal", HEADER)
     assert list(tmp_path.iterdir()) == []
     assert len(os.listdir("/dev/fd")) == open_before
 
 
 def test_a_write_that_takes_only_some_of_the_bytes_goes_on_with_the_rest(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
+    journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = os.write
 

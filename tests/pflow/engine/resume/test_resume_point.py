@@ -500,7 +500,7 @@ def no_room(*_: Any, **__: Any) -> Any:
 def test_without_anything_left_a_disk_that_refuses_is_an_error_of_the_disk(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pflow.engine.resume.resume_point.Journal", no_room)
+    monkeypatch.setattr("pflow.engine.resume.resume_point.RunJournal", no_room)
     with pytest.raises(OSError, match="No space"):
         checkpoints.begin_run("run_1")
 
@@ -513,7 +513,7 @@ def test_a_run_that_cannot_go_on_from_what_is_left_is_refused_lest_effects_are_h
     close_journal(first) if killed else first.end_run(keep=True)
     with monkeypatch.context() as patch:
         patch.setattr("pflow.engine.resume.resume_point.write_atomic", no_room)
-        patch.setattr("pflow.engine.resume.resume_point.Journal", no_room)
+        patch.setattr("pflow.engine.resume.resume_point.RunJournal", no_room)
         with pytest.raises(ResumePointUnusable, match="No space"):
             checkpoints.begin_run("run_2")
         with pytest.raises(OSError, match="No space"):

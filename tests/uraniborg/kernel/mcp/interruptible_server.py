@@ -4,7 +4,8 @@ import asyncio
 import sys
 
 from tests.uraniborg.kernel.mcp.sample_server import clean_up, sample_server, say_on_stderr
-from uraniborg.kernel.mcp import make_server, run_stdio
+from uraniborg.kernel.mcp import make_server
+from uraniborg.kernel.mcp.stdio import run_stdio
 
 
 def main() -> None:
@@ -24,4 +25,4 @@ def main() -> None:
     else:
         grace = float(door) if door[0].isdigit() else 5.0
         cleanup = None if door == "alone" else clean_up
-        run_stdio(sample_server(), cleanup=cleanup, interrupted=interrupted, grace=grace, patience=0.1)
+        run_stdio(sample_server().protocol, cleanup=cleanup, interrupted=interrupted, grace=grace, patience=0.1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, request
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, request
 
 
 def nested(depth: int) -> Any:

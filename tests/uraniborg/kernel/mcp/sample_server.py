@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from uraniborg.kernel.errors import Conflict, NotFound
-from uraniborg.kernel.mcp import Server, make_server, report_progress, resource, run_stdio, tool
+from uraniborg.kernel.mcp import Server, make_server, report_progress, resource, tool
+from uraniborg.kernel.mcp.stdio import run_stdio
 
 
 class Note(BaseModel):
@@ -52,12 +53,12 @@ def add_answers(server: Server) -> None:
 
     @tool(server, title="Numbers", read_only=True)
     async def numbers(count: int) -> list[int]:
-        """Counts."""
+        """Count."""
         return list(range(count))
 
     @tool(server, title="Note", read_only=False, destructive=True, open_world=True)
     async def note(note: Note) -> Note:
-        """Takes a note."""
+        """Take a note."""
         return note
 
     @tool(server, title="Give back", read_only=True)
@@ -74,7 +75,7 @@ def add_answers(server: Server) -> None:
 def add_failures(server: Server) -> None:
     @tool(server, title="Lose", read_only=True)
     async def lose(paper_id: str) -> str:
-        """Does not find it."""
+        """Fail to find a paper."""
         raise NotFound(f"There is no paper {paper_id}.", hint="Search first.", paper_id=paper_id)
 
     @tool(server, title="Break", read_only=True)
@@ -90,7 +91,7 @@ def add_failures(server: Server) -> None:
 def add_trouble(server: Server) -> None:
     @tool(server, title="Noise", read_only=True)
     async def make_noise() -> str:
-        """Prints, and has a child process print and read."""
+        """Print, and let a child process print and read."""
         print("printed")
         os.write(1, b"written\n")
         subprocess.run(["sh", "-c", "cat; echo from the child"], check=True)  # noqa: ASYNC221 - blocking is the point
@@ -133,7 +134,7 @@ def add_trouble(server: Server) -> None:
 
     @tool(server, title="Copy", read_only=False)
     async def copy_in_a_thread(source: str, target: str) -> str:
-        """Copies a file once the source can be read."""
+        """Copy a file as soon as the source can be read."""
         say_on_stderr("started")
         await asyncio.to_thread(lambda: Path(target).write_bytes(Path(source).read_bytes()))
         return "copied"
@@ -149,12 +150,12 @@ def add_trouble(server: Server) -> None:
 def add_resources(server: Server) -> None:
     @resource(server, "sample://about", title="About")
     async def about() -> str:
-        """What this is."""
+        """Describe this server."""
         return "A sample."
 
     @resource(server, "sample://{key}/text", title="Text")
     async def text(key: str) -> str:
-        """The key itself."""
+        """Return the key."""
         return key
 
     @resource(server, "sample://{key}/facts", title="Facts", mime_type="application/json")
@@ -164,7 +165,7 @@ def add_resources(server: Server) -> None:
 
     @resource(server, "sample://{key}/bytes", title="Bytes", mime_type="application/octet-stream")
     async def raw(key: str) -> bytes:
-        """The key in bytes."""
+        """Return the key in bytes."""
         return key.encode()
 
     @resource(server, "sample://{key}/fail/{how}", title="Failure")
@@ -196,15 +197,15 @@ async def clean_up_whatever_happens() -> None:
 def main() -> None:
     match sys.argv[1:]:
         case ["cleanup"]:
-            run_stdio(sample_server(), cleanup=clean_up)
+            run_stdio(sample_server().protocol, cleanup=clean_up)
         case ["cleanup", grace]:
-            run_stdio(sample_server(), cleanup=clean_up, grace=float(grace))
+            run_stdio(sample_server().protocol, cleanup=clean_up, grace=float(grace))
         case ["endless-cleanup", grace]:
-            run_stdio(sample_server(), cleanup=clean_up_forever, grace=float(grace))
+            run_stdio(sample_server().protocol, cleanup=clean_up_forever, grace=float(grace))
         case ["cleanup", grace, patience]:
-            run_stdio(sample_server(), cleanup=clean_up, grace=float(grace), patience=float(patience))
+            run_stdio(sample_server().protocol, cleanup=clean_up, grace=float(grace), patience=float(patience))
         case ["stubborn-cleanup", grace]:
-            run_stdio(sample_server(), cleanup=clean_up_whatever_happens, grace=float(grace))
+            run_stdio(sample_server().protocol, cleanup=clean_up_whatever_happens, grace=float(grace))
         case _:
             sample_server().run(transport="stdio")
 

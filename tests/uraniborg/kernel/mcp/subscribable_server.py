@@ -6,7 +6,6 @@ from uraniborg.kernel.mcp import (
     Server,
     Subscriptions,
     add_subscriptions,
-    list_more,
     make_server,
     resource,
     tool,
@@ -18,12 +17,12 @@ def subscribable_server(most: int = 1_000) -> tuple[Server, Subscriptions]:
 
     @resource(server, "page://title", title="Title")
     async def title() -> str:
-        """The title page."""
+        """Return the title page."""
         return "A book"
 
     @resource(server, "page://number/{number}", title="Page")
     async def page(number: str) -> str:
-        """A page."""
+        """Return a page."""
         if not number.isdigit():
             raise NotFound(f"There is no page {number}.", hint="Pages are numbered.", number=number)
         return f"Page {number}"
@@ -31,12 +30,12 @@ def subscribable_server(most: int = 1_000) -> tuple[Server, Subscriptions]:
     async def loose() -> list[Listed]:
         return [Listed("page://loose", "loose")]
 
-    list_more(server, loose)
+    server.register_listing(loose)
     subscribed = add_subscriptions(server, most=most)
 
     @tool(server, title="Change", read_only=False)
     async def change(uri: str, times: int = 1) -> int:
-        """Changes a page."""
+        """Change a page."""
         for _ in range(times):
             subscribed.updated(uri)
         return subscribed.count

@@ -85,14 +85,14 @@ def test_a_missing_argument_is_named() -> None:
     assert "session_id: Field required" in error["message"]
 
 
-def test_a_wrong_choice_is_told_the_choices() -> None:
+def test_the_error_of_a_wrong_choice_lists_the_choices() -> None:
     error = refusal({"session_id": "s", "action": "explode"})
     assert error["argument"] == "action"
     assert error["allowed"] == ["approve", "edit"]
     assert "explode" not in str(error)
 
 
-def test_a_number_out_of_range_is_told_the_range() -> None:
+def test_the_error_of_a_number_out_of_range_has_the_range() -> None:
     assert "less than or equal to 100" in refusal({"session_id": "s", "limit": 101})["message"]
 
 

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from tests.uraniborg.kernel.mcp.direct import SESSION, client_of
+from tests.uraniborg.kernel.mcp.asgi_client import SESSION, client_of
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request
 from uraniborg.kernel.mcp import stateful_app
 
 BATCH_LIMIT = 100

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from tests.forking import template
-from tests.uraniborg.kernel.mcp import odd_server, sample_server
+from tests.forked_processes import template
+from tests.uraniborg.kernel.mcp import misbehaving_server, sample_server
 from uraniborg.kernel.mcp import stateful_app, stateless_app
 from uraniborg.kernel.mcp.client import (
     CallRefused,
@@ -31,13 +31,13 @@ SOON = 30.0
 
 
 def loaded_sample() -> StdioServer:
-    """The same, forked when it is loaded."""
+    """Return the sample server as a process that is forked after its imports."""
     command, *arguments = template(f"{sample_server.__name__}:main").command()
     return StdioServer(command, tuple(arguments))
 
 
 def odd(how: str, **more: Any) -> StdioServer:
-    return StdioServer(sys.executable, (str(Path(odd_server.__file__)), how), **more)
+    return StdioServer(sys.executable, (str(Path(misbehaving_server.__file__)), how), **more)
 
 
 @asynccontextmanager
@@ -204,11 +204,11 @@ async def test_a_refusal_of_the_server_carries_its_code_and_no_secret() -> None:
         assert connection.is_open
 
 
-async def test_arguments_that_are_no_json_are_refused_before_they_are_sent() -> None:
+async def test_arguments_that_are_not_json_are_refused_before_they_are_sent() -> None:
     async with opened(loaded_sample()) as connection:
-        with pytest.raises(CallRefused, match="no JSON"):
+        with pytest.raises(CallRefused, match="are not JSON"):
             await connection.call_tool("say", {"text": object()})
-        with pytest.raises(CallRefused, match="no JSON"):
+        with pytest.raises(CallRefused, match="are not JSON"):
             await connection.call_tool("say", {"text": float("nan")})
         assert connection.is_open
 
@@ -228,11 +228,11 @@ async def test_noise_on_both_streams_of_the_server_does_no_harm() -> None:
 def test_a_server_takes_nothing_from_our_stdin_and_puts_nothing_on_our_stdout_or_stderr() -> None:
     program = f"""
 import asyncio, sys
-from uraniborg.kernel.mcp.client import Connection, StdioServer
+from uraniborg.kernel.mcp.client import RemoteServer, StdioServer
 async def main():
-    connection = await Connection.open(StdioServer({sys.executable!r}, ({odd_server.__file__!r}, "noisy")))
-    await connection.call_tool("any", {{}})
-    await connection.close()
+    server = await RemoteServer.open(StdioServer({sys.executable!r}, ({misbehaving_server.__file__!r}, "noisy")))
+    await server.call_tool("any", {{}})
+    await server.close()
 asyncio.run(main())
 print(sys.stdin.readline().strip())
 """

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.uraniborg.kernel.mcp.direct import client_of
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to
+from tests.uraniborg.kernel.mcp.asgi_client import client_of
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request, wire_to
 from uraniborg.kernel.mcp import Server, make_server, resource, stateful_app, stateless_app, tool
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -112,7 +112,7 @@ async def test_calls_that_overlap_leave_the_warnings_of_the_process_alone() -> N
 
     @tool(server, title="Slow", read_only=True)
     async def slow(first: bool) -> str:
-        """Ends in the order it began, which is what blocks of code that nest never do."""
+        """End in the order of the starts, which nested blocks of code never do."""
         if first:
             await first_may_end.wait()
         return "done"

@@ -3,9 +3,9 @@ from collections.abc import Awaitable, Callable
 
 from starlette.types import Message
 
-from tests.uraniborg.kernel.mcp.direct import Exchange, client_of
+from tests.uraniborg.kernel.mcp.asgi_client import Exchange, client_of
+from tests.uraniborg.kernel.mcp.raw_messages import call
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import call
 from uraniborg.kernel.mcp import stateful_app
 from uraniborg.kernel.mcp.session import Heartbeat
 

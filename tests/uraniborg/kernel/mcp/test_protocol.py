@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, request, wire_to
 
 
 def error_in(answer: dict[str, Any]) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def error_in(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 async def refusal(message: dict[str, Any] | str) -> dict[str, Any]:
-    """What a server says to `message`, having made sure that it goes on."""
+    """Return the reply of a server to `message`, and check that the server still works."""
     async with wire_to(sample_server()) as wire:
         answer = await wire.ask(message)
         assert (await wire.ask(request("ping", id="after"))) == {"jsonrpc": "2.0", "id": "after", "result": {}}
@@ -108,7 +108,7 @@ async def test_nesting_that_can_be_read_but_not_be_answered_fails_alone() -> Non
 @pytest.mark.parametrize(
     "line", ['{"id": 5}', '{"jsonrpc": "2.0", "id": 5, "method": "ping", "params": [1]}', '{"jsonrpc": "1.0", "id": 5}']
 )
-async def test_what_is_no_message_but_has_an_id_is_answered(line: str) -> None:
+async def test_a_value_that_is_not_a_message_but_has_an_id_is_answered(line: str) -> None:
     async with wire_to(sample_server()) as wire:
         answer = await wire.ask(line)
     assert answer["id"] == 5
@@ -140,7 +140,7 @@ async def test_notifications_before_initialize_do_no_harm() -> None:
         assert "result" in await wire.ask(INITIALIZE)
 
 
-async def test_a_cancelled_call_ends_and_others_go_on() -> None:
+async def test_a_cancelled_call_ends_and_others_continue() -> None:
     async with wire_to(sample_server()) as wire:
         await wire.send(call("wait_forever", {}))
         await wire.ask(request("ping", id=2))

@@ -9,9 +9,9 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from tests.uraniborg.kernel.mcp.direct import SESSION, TYPES, client_of
+from tests.uraniborg.kernel.mcp.asgi_client import SESSION, TYPES, client_of
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request
 from uraniborg.kernel.mcp import Server, make_server, stateful_app, stateless_app, tool
 from uraniborg.kernel.mcp.testing import serving
 

@@ -214,7 +214,7 @@ async def test_calls_run_side_by_side() -> None:
 
     @tool(server, title="Meet", read_only=True)
     async def meet(number: int) -> int:
-        """Waits until all are here."""
+        """Wait until all are here."""
         await barrier.wait()
         return number
 
@@ -269,7 +269,7 @@ async def test_what_cannot_be_a_resource_is_refused_when_it_is_registered() -> N
     server = make_server("strict", version="1", instructions="")
 
     async def other(paper: str) -> str:
-        """Takes something the address does not have."""
+        """Take an argument that the address does not have."""
         return paper
 
     with pytest.raises(TypeError, match="does not fit"):
@@ -282,7 +282,7 @@ async def test_resources_and_templates_are_listed() -> None:
         templates = {
             listed.uriTemplate: listed for listed in (await client.list_resource_templates()).resourceTemplates
         }
-    assert (str(about.uri), about.title, about.description) == ("sample://about", "About", "What this is.")
+    assert (str(about.uri), about.title, about.description) == ("sample://about", "About", "Describe this server.")
     assert templates["sample://{key}/facts"].mimeType == "application/json"
     assert templates["sample://{key}/facts"].title == "Facts"
 
@@ -323,7 +323,7 @@ async def test_the_dot_in_an_address_is_a_dot() -> None:
 
     @resource(server, "sample://{key}/a.txt", title="A")
     async def a(key: str) -> str:
-        """A file."""
+        """Return a file."""
         return key
 
     async with connected(server) as client:

@@ -4,10 +4,10 @@ import logging
 import pytest
 from mcp.server.streamable_http import GET_STREAM_KEY, REQUEST_STREAM_BUFFER_SIZE
 
-from tests.uraniborg.kernel.mcp.direct import Client, client_of
+from tests.uraniborg.kernel.mcp.asgi_client import Client, client_of
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZED, call, request
 from uraniborg.kernel.mcp import Server, make_server, report_progress, stateful_app, tool
 from uraniborg.kernel.mcp.session import ROOM_TAKEN_AT_MOST, Session
 
@@ -42,7 +42,7 @@ async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_holds
             assert heard == set(PAGES)
 
 
-async def test_a_stream_is_told_when_it_opens_what_changed_before() -> None:
+async def test_a_stream_that_opens_is_notified_of_earlier_changes() -> None:
     server, subscribed = subscribable_server()
     async with client_of(stateful_app(server)) as client:
         session = await client.begin()
@@ -87,7 +87,7 @@ async def test_a_stream_that_was_refused_does_not_count_as_open() -> None:
             pass
 
 
-async def test_a_stream_to_be_resumed_is_opened_anew() -> None:
+async def test_a_stream_that_a_client_resumes_is_opened_as_a_new_one() -> None:
     async with client_of(stateful_app(sample_server())) as client:
         session = await client.begin()
         resumed = client.send("GET", session=session, last_event_id="17")
@@ -118,7 +118,7 @@ async def test_an_id_that_means_the_event_stream_to_the_transport_is_refused() -
         assert (await client.post(request("ping", id=GET_STREAM_KEY), session)).error["code"] == "id_in_use"
 
 
-async def test_progress_comes_while_the_call_goes_on() -> None:
+async def test_progress_arrives_during_the_call() -> None:
     async with client_of(stateful_app(waiting_server())) as client:
         waiting = client.send("POST", call("wait", {}, _meta={"progressToken": "t"}), await client.begin())
         assert (await waiting.next())["status"] == 200
@@ -165,7 +165,7 @@ async def test_requests_and_the_end_of_their_session_do_not_trip_over_each_other
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
-async def test_a_call_whose_caller_has_left_goes_on() -> None:
+async def test_a_call_whose_caller_has_left_continues() -> None:
     async with client_of(stateful_app(waiting_server())) as client:
         session = await client.begin()
         waiting = client.send("POST", call("wait", {}), session)
@@ -182,14 +182,14 @@ begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
 
 def waiting_server() -> Server:
-    """A server with a tool that has begun, goes on and has ended when these events say so."""
+    """Return a server with a tool that starts, continues and ends with these events."""
     global begun, go_on, ended
     begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
     server = make_server("waiting", version="1", instructions="")
 
     @tool(server, title="Wait", read_only=True)
     async def wait() -> str:
-        """Waits."""
+        """Wait."""
         try:
             await report_progress(1)
             begun.set()

@@ -12,9 +12,9 @@ from typing import IO, Any, cast
 
 import pytest
 
-from tests.forking import Forked, template
+from tests.forked_processes import Forked, template
 from tests.uraniborg.kernel.mcp import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call
 from uraniborg.kernel.mcp.stdio import run_stdio
 from uraniborg.kernel.mcp.testing import json_of, stdio_client_for, text_of
 

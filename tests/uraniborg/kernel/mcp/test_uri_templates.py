@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AnyUrl, Field
 
-from tests.uraniborg.kernel.mcp.wire import request
+from tests.uraniborg.kernel.mcp.raw_messages import request
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import Server, make_server, resource
 from uraniborg.kernel.mcp.resources import UriTemplate
@@ -60,7 +60,7 @@ def paged_server() -> Server:
 
     @resource(server, "sample://{key}/text{?offset}", title="Text")
     async def text(key: str, offset: Annotated[int, Field(ge=0)] = 0) -> str:
-        """The key from an offset."""
+        """Return the key from an offset."""
         return key[offset:]
 
     return server
@@ -90,7 +90,7 @@ async def test_a_bad_query_parameter_is_a_protocol_error_that_names_it(query: st
 
 def test_a_function_must_take_exactly_what_the_template_names() -> None:
     async def without(key: str) -> str:
-        """Takes no offset."""
+        """Take no offset."""
         return key
 
     with pytest.raises(TypeError, match="does not fit"):

@@ -1,7 +1,7 @@
 import asyncio
 
+from tests.uraniborg.kernel.mcp.raw_messages import call, request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import call, request, wire_to
 from uraniborg.kernel.mcp import make_server, report_progress, tool
 from uraniborg.kernel.mcp.testing import connected, text_of
 
@@ -35,7 +35,7 @@ async def test_work_that_outlives_its_call_is_no_longer_heard() -> None:
 
     @tool(server, title="Start", read_only=True)
     async def start() -> str:
-        """Starts work and does not wait for it."""
+        """Start work and do not wait for it."""
         await report_progress(1, 2, "in time")
         lingering.append(asyncio.create_task(linger()))
         return "started"
@@ -58,7 +58,7 @@ async def test_half_a_character_in_a_report_is_made_whole() -> None:
 
     @tool(server, title="Report", read_only=True)
     async def report() -> str:
-        """Reports half a character."""
+        """Report a lone surrogate."""
         await report_progress(1, message="a\ud83d")
         return "ok"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, Wire, call, request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, Wire, call, request, wire_to
 from uraniborg.kernel.mcp import stdio_exchange as exchange
 
 DEEP = "[" * 100_000
@@ -54,7 +54,7 @@ async def still_answers(wire: Wire) -> bool:
     ],
     ids=lambda value: repr(value)[:60],
 )
-async def test_a_line_that_is_not_a_request_gets_one_error_and_the_server_goes_on(
+async def test_a_line_that_is_not_a_request_gets_one_error_and_the_server_continues(
     line: str | bytes, request_id: object, code: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)

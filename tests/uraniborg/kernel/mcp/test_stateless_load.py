@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.uraniborg.kernel.mcp.wire import call, request
+from tests.uraniborg.kernel.mcp.raw_messages import call, request
 from uraniborg.kernel.mcp import Server, make_server, stateless_app, tool
 from uraniborg.kernel.mcp.testing import serving
 
@@ -26,7 +26,7 @@ class Hall:
         tool(self.server, title="Enter", read_only=True)(self.enter)
 
     async def enter(self, number: int) -> int:
-        """Waits until the doors open."""
+        """Wait until the event is set."""
         self._inside += 1
         if self._inside == self._expected:
             self.full.set()

@@ -146,7 +146,7 @@ def test_a_connection_that_idles_after_an_answer_is_closed(served: Served, after
 
 
 @pytest.mark.parametrize("header", ["Content-Length: 100", "Transfer-Encoding: chunked"])
-def test_a_body_that_does_not_end_is_answered_with_408_and_the_app_is_told(served: Served, header: str) -> None:
+def test_a_body_that_does_not_end_is_answered_with_408_and_the_app_is_notified(served: Served, header: str) -> None:
     before = served.seen().get("left", 0)
     with connected(served.port) as client:
         client.sendall(request("/echo", header, method="POST", body=b"5\r\n"))
@@ -249,7 +249,7 @@ def _answers_200(port: int) -> bool:
     ],
     ids=["TLS", "GET", "zeros", "lengths", "negative", "length and chunks", "chunk", "no colon", "address"],
 )
-def test_bytes_that_are_no_http_are_answered_in_the_one_shape(served: Served, sent: bytes) -> None:
+def test_bytes_that_are_not_http_get_the_common_error_body(served: Served, sent: bytes) -> None:
     with connected(served.port) as client:
         client.sendall(sent)
         answer = last_answer(client)

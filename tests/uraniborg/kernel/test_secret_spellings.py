@@ -133,7 +133,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.parametrize("secret", ["", "12345", "  12345  ", "\n\t \n\t \n"])
-def test_values_too_short_to_be_told_from_other_text_are_ignored(secret: str) -> None:
+def test_values_that_are_too_short_are_ignored(secret: str) -> None:
     found = known(secret)
     assert found.values == frozenset()
     assert found.spans(f"text {secret} text 12345") == []

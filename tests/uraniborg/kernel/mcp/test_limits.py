@@ -10,15 +10,14 @@ import pytest
 from mcp.server.session import ServerSession
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.mcp import add_subscriptions as subscriber
 from uraniborg.kernel.mcp import client as client_module
-from uraniborg.kernel.mcp import stateful_app, stateless_app
+from uraniborg.kernel.mcp import stateful_app, stateless_app, subscriptions
 from uraniborg.kernel.mcp.client import RemoteServer, Tail
-from uraniborg.kernel.mcp.replies import error_body
+from uraniborg.kernel.mcp.replies import make_error_body
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 
-async def test_of_what_a_process_says_the_last_five_lines_are_kept_and_no_more_than_4096_bytes() -> None:
+async def test_the_last_five_lines_of_a_process_are_kept_and_at_most_4096_bytes() -> None:
     tail = Tail()
     for number in range(2_000):
         tail.add(b"line %04d\n" % number)
@@ -27,7 +26,7 @@ async def test_of_what_a_process_says_the_last_five_lines_are_kept_and_no_more_t
     assert await tail.last() == "x" * 4_096
 
 
-async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_read(
+async def test_at_most_a_thousand_pages_of_a_list_of_tools_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str | None] = []
@@ -36,7 +35,7 @@ async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_r
         asked.append(request.params.cursor)
         return SimpleNamespace(tools=[], nextCursor=str(len(asked)))
 
-    monkeypatch.setattr(client_module.RemoteServer, "_ask", ask)
+    monkeypatch.setattr(client_module.RemoteServer, "_send_request", ask)
     connection = object.__new__(RemoteServer)
     assert await connection.list_tools() == []
     assert (len(asked), asked[-1]) == (1_000, "999")
@@ -44,14 +43,14 @@ async def test_of_a_server_whose_list_of_tools_never_ends_a_thousand_pages_are_r
 
 def test_an_error_repeats_a_thousand_characters_three_hundred_of_an_item_and_twenty_items() -> None:
     error = InvalidInput("m" * 2_000, hint="h" * 1_000, words=["w" * 301] * 30, facts={f"n{n}": "v" for n in range(30)})
-    body = error_body(error)["error"]
+    body = make_error_body(error)["error"]
     assert body["message"] == "m" * 999 + "…"
     assert body["hint"] == "h" * 1_000
     assert body["words"] == ["w" * 299 + "…"] * 20
     assert list(body["facts"]) == [f"n{n}" for n in range(20)]
 
 
-async def test_a_client_without_room_is_looked_at_after_a_millisecond_and_then_ever_less_often_up_to_once_a_second(
+async def test_a_full_stream_is_checked_after_a_millisecond_and_then_less_often_up_to_once_a_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits: list[float] = []
@@ -61,9 +60,9 @@ async def test_a_client_without_room_is_looked_at_after_a_millisecond_and_then_e
         waits.append(seconds)
         connection.listening = len(waits) < 14
 
-    monkeypatch.setattr(subscriber.asyncio, "sleep", wait)
+    monkeypatch.setattr(subscriptions.asyncio, "sleep", wait)
     made = Subscriber(cast("Any", connection), cast("ServerSession", None))
-    assert await made._has_room() is False
+    assert await made._wait_for_room() is False
     assert waits == [*(0.001 * 2**n for n in range(10)), 1.0, 1.0, 1.0, 1.0]
 
 

@@ -1,8 +1,8 @@
 import asyncio
 from typing import Any
 
-from tests.uraniborg.kernel.mcp.direct import client_of
-from tests.uraniborg.kernel.mcp.wire import call, request, wire_to
+from tests.uraniborg.kernel.mcp.asgi_client import client_of
+from tests.uraniborg.kernel.mcp.raw_messages import call, request, wire_to
 from uraniborg.kernel.mcp import Server, is_taken_back, make_server, stateful_app, tool
 from uraniborg.kernel.mcp.testing import connected, json_of
 
@@ -19,7 +19,7 @@ class Waiting:
 
         @tool(self.server, title="Wait", read_only=True)
         async def wait(name: str) -> str:
-            """Waits until it is cancelled."""
+            """Wait until it is cancelled."""
             self.begun.put_nowait(name)
             try:
                 await asyncio.Event().wait()
@@ -103,14 +103,14 @@ async def test_a_call_that_was_taken_back_says_nothing_of_the_next_one() -> None
         assert answer["result"]["structuredContent"] == {"result": [False, False, False]}
 
 
-async def test_a_task_of_the_call_is_told_the_same() -> None:
+async def test_a_task_of_the_call_gets_the_same_answer() -> None:
     server = make_server("tasks", version="1", instructions="")
     told: asyncio.Queue[bool] = asyncio.Queue()
     begun = asyncio.Event()
 
     @tool(server, title="Start", read_only=True)
     async def start() -> str:
-        """Waits in a task of its own."""
+        """Wait in a separate task."""
 
         async def work() -> None:
             begun.set()

@@ -151,7 +151,7 @@ async def test_open_paths_need_no_token_but_still_the_right_host() -> None:
         assert (await ask(door, path))[0] == 401, path
 
 
-async def test_an_empty_token_is_no_token() -> None:
+async def test_an_empty_token_is_not_a_token() -> None:
     assert (await ask(gate("")))[0] == 200
 
 

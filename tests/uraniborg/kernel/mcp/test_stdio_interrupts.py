@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forking import template
+from tests.forked_processes import template
 from tests.uraniborg.kernel.mcp import interruptible_server
 from tests.uraniborg.kernel.mcp.test_stdio import Process
 

@@ -10,11 +10,11 @@ import pytest
 from pydantic import AnyUrl
 
 from uraniborg.kernel.mcp import subscriptions as subscriber
-from uraniborg.kernel.mcp.session import Connection
+from uraniborg.kernel.mcp.session import ClientConnection
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 
 
-class FakeConnection(Connection):
+class FakeConnection(ClientConnection):
     def __init__(self, *, listening: bool = True, has_room: bool = True) -> None:
         super().__init__()
         self.is_listening = listening
@@ -85,7 +85,7 @@ def uris(count: int) -> list[str]:
     return [f"x://{number}" for number in range(count)]
 
 
-async def test_a_burst_is_told_at_once_and_once_by_one_task() -> None:
+async def test_a_burst_of_changes_is_notified_at_once_and_once_by_one_task() -> None:
     async with scene() as it:
         for _ in range(100):
             it.updated(*uris(50))
@@ -95,7 +95,7 @@ async def test_a_burst_is_told_at_once_and_once_by_one_task() -> None:
         assert it.session.told.empty()
 
 
-async def test_a_change_after_it_was_told_is_told_again_but_not_sooner_than_the_pace() -> None:
+async def test_a_change_after_a_notification_is_notified_again_but_not_before_the_interval() -> None:
     async with scene() as it:
         it.updated("x://a")
         first, _ = await it.session.next()
@@ -108,7 +108,7 @@ async def test_a_change_after_it_was_told_is_told_again_but_not_sooner_than_the_
         assert it.session.told.empty()
 
 
-async def test_the_last_change_is_told_however_many_there_are() -> None:
+async def test_the_last_of_many_changes_is_notified() -> None:
     async with scene() as it:
         it.updated("x://a")
         last_change = 0.0
@@ -122,7 +122,7 @@ async def test_the_last_change_is_told_however_many_there_are() -> None:
         assert it.session.told.empty()
 
 
-async def test_a_change_while_the_message_waits_to_be_sent_is_told_after_it() -> None:
+async def test_a_change_while_a_notification_waits_is_notified_after_it() -> None:
     async with scene() as it:
         it.session.open.clear()
         it.updated("x://a")
@@ -135,7 +135,7 @@ async def test_a_change_while_the_message_waits_to_be_sent_is_told_after_it() ->
         assert it.session.told.empty()
 
 
-async def test_who_does_not_listen_is_told_later_what_changed_meanwhile() -> None:
+async def test_a_client_that_does_not_listen_is_notified_later() -> None:
     async with scene(listening=False) as it:
         for _ in range(100):
             it.updated("x://a", "x://b")
@@ -146,7 +146,7 @@ async def test_who_does_not_listen_is_told_later_what_changed_meanwhile() -> Non
         assert it.session.told.empty()
 
 
-async def test_who_stops_listening_is_told_the_rest_later() -> None:
+async def test_a_client_that_stops_listening_is_notified_of_the_rest_later() -> None:
     async with scene(has_room=False) as it:
         it.updated("x://a")
         assert len(it.at_work()) == 1
@@ -168,7 +168,7 @@ async def test_who_has_no_room_costs_one_task_and_gets_all_of_it_in_the_end() ->
         assert [(await stalled.session.next())[1] for _ in range(20)] == uris(20)
 
 
-async def test_what_waits_to_be_told_keeps_nothing_of_the_caller_alive() -> None:
+async def test_a_waiting_notification_keeps_nothing_of_the_caller_alive() -> None:
     class Baggage:
         pass
 
@@ -186,7 +186,7 @@ async def test_what_waits_to_be_told_keeps_nothing_of_the_caller_alive() -> None
         assert [thing for thing in gc.get_objects() if isinstance(thing, Baggage)] == []
 
 
-async def test_what_is_forgotten_meanwhile_is_not_told() -> None:
+async def test_a_resource_that_is_forgotten_is_not_notified() -> None:
     async with scene(has_room=False) as it:
         it.updated("x://a", "x://b")
         await asyncio.sleep(0)
@@ -206,7 +206,7 @@ async def test_a_session_that_is_ending_is_left_alone(
     assert caplog.records == []
 
 
-async def test_a_failure_is_logged_and_the_next_change_is_told(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_is_logged_and_the_next_change_is_notified(caplog: pytest.LogCaptureFixture) -> None:
     async with scene() as it:
         it.session.failures.append(RuntimeError("a bad day"))
         it.updated("x://a")

@@ -12,8 +12,8 @@ PATIENCE_S = 150.0
 """How long a worker may be at making what the others wait for."""
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """The folder of this name, filled by `make`. Whoever uses it leaves it as it is: it is everybody's."""
+def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return the folder with this name, filled once by `make`. All workers share it: do not change it."""
     base = factory.getbasetemp()
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "made-once"
     shared.mkdir(exist_ok=True)

@@ -2,9 +2,9 @@ import asyncio
 
 import pytest
 
-from tests.uraniborg.kernel.mcp.direct import Client, client_of
-from tests.uraniborg.kernel.mcp.test_stateless_crowds import Hall
-from tests.uraniborg.kernel.mcp.wire import call
+from tests.uraniborg.kernel.mcp.asgi_client import Client, client_of
+from tests.uraniborg.kernel.mcp.raw_messages import call
+from tests.uraniborg.kernel.mcp.test_stateless_load import Hall
 from uraniborg.kernel.mcp import stateful_app
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
 

@@ -16,7 +16,7 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 @app.callback()
 def group() -> None:
-    """A program with commands."""
+    """Make the program a group of commands."""
 
 
 @app.command()
@@ -40,7 +40,7 @@ def test_every_ending_has_its_exit_code(how: str, code: int) -> None:
     assert ending("end", how) == code
 
 
-def test_an_interrupt_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_interrupt_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     ending("end", "interrupted")
     assert capsys.readouterr().err == "Interrupted.\n"
 
@@ -83,7 +83,7 @@ run_typer_app(app, sys.argv[1:], name="app")
     [([], 0), (["--help"], 0), (["--whose", "its-own"], 70)],
     ids=["text", "help", "its own pipe"],
 )
-def test_a_reader_that_has_gone_away_is_no_failure(arguments: list[str], code: int, unbuffered: str) -> None:
+def test_a_reader_that_has_left_is_not_a_failure(arguments: list[str], code: int, unbuffered: str) -> None:
     command = [sys.executable, "-c", f"import sys; sys.stdin.read(){SCRIPT}", *arguments]
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, env=env, text=True) as process:

@@ -1,4 +1,4 @@
-"""What every HTTP surface shares: where a server may listen, and how errors look."""
+"""Every error of an app has one body."""
 
 import json
 from typing import Any
@@ -14,29 +14,6 @@ from starlette.routing import Route
 from uraniborg.kernel.errors import Conflict, InternalError, NotFound
 from uraniborg.kernel.http_access import NotAuthorized, error_response
 from uraniborg.kernel.http_app import add_error_handlers
-from uraniborg.kernel.serving import InsecureBind, check_bind, print_status
-
-TOKEN = "s3cret-of-the-tests"
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-def test_this_machine_alone_needs_no_token(host: str) -> None:
-    check_bind(host, None, insecure=False)
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.168.1.5", "example.org", "localhost.evil.example", "[::]"])
-def test_where_others_can_reach_it_a_server_needs_a_token_or_a_word(host: str) -> None:
-    with pytest.raises(InsecureBind) as caught:
-        check_bind(host, None, insecure=False)
-    assert "--token" in caught.value.hint
-    assert "--insecure" in caught.value.hint
-    check_bind(host, TOKEN, insecure=False)
-    check_bind(host, None, insecure=True)
-
-
-def test_an_empty_token_does_not_open_a_server_to_others() -> None:
-    with pytest.raises(InsecureBind):
-        check_bind("0.0.0.0", "", insecure=False)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +80,3 @@ async def test_what_was_not_ours_says_nothing_of_the_inside() -> None:
 
 async def test_a_method_that_is_not_possible_is_answered_with_those_that_are() -> None:
     assert "GET" in (await _got("DELETE", "/ours")).headers["allow"]
-
-
-def test_what_is_said_goes_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    print_status("Listening.")
-    assert capsys.readouterr() == ("", "Listening.\n")

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from paper_search.models import PaperCollection
-from tests.forking import template
-from tests.sharing import PATIENCE_S, made_once
+from tests.forked_processes import template
+from tests.shared_folders import PATIENCE_S, make_once
 from uraniborg.recordings import QUERY
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -42,7 +42,7 @@ def run_from_the_start(folder: Path, *arguments: str, **more: str) -> subprocess
 
 
 def run_loaded(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """The same, forked when it has loaded the demo."""
+    """Run the command in a process that is forked after it has imported the demo."""
     loaded = template("uraniborg.cli:main", *LOADED)
     return loaded.run(*arguments, env=environment(folder, more), cwd=folder, within_s=PATIENCE_S)
 
@@ -78,12 +78,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
         (folder / "tmp").mkdir()
         show(run_from_the_start, folder, PFLOW_HOME=str(folder / "pflow"), TMPDIR=str(folder / "tmp"))
 
-    return shown_in(made_once(tmp_path_factory, "demo", make))
+    return shown_in(make_once(tmp_path_factory, "demo", make))
 
 
 @pytest.fixture(scope="session")
 def second_demo(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """A demo where there has been one, with everything set to something else."""
+    """Run the demo in a folder that has an earlier one, with all settings changed."""
 
     def make(folder: Path) -> None:
         shutil.copytree(demo.folder, folder, dirs_exist_ok=True)
@@ -91,7 +91,7 @@ def second_demo(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Demo:
         settings = {"PFLOW_TIMEOUT": "0.001", "URANIBORG_PAPER_SEARCH__SESSIONS__REPLY_WITHIN_S": "0"}
         show(run_loaded, folder, DOMAIN="alchemy", **settings)
 
-    return shown_in(made_once(tmp_path_factory, "second demo", make))
+    return shown_in(make_once(tmp_path_factory, "second demo", make))
 
 
 takes_long = pytest.mark.timeout(2 * PATIENCE_S)
@@ -169,7 +169,7 @@ def test_the_demo_says_when_its_folder_cannot_be_written(uraniborg: Command, tmp
     assert json.loads(done.stdout)["error"]["hint"]
 
 
-def test_the_version_is_told_in_both_ways(uraniborg: Command) -> None:
+def test_the_version_is_printed_as_text_and_as_json(uraniborg: Command) -> None:
     number = json.loads(uraniborg("version", "--json").stdout)["version"]
     assert uraniborg("version").stdout == f"uraniborg {number}\n"
 

@@ -159,7 +159,7 @@ def test_an_accept_header_that_excludes_json_is_refused(accept: str) -> None:
         ("text/plain; application/json", 415),
     ],
 )
-def test_the_body_must_be_said_to_be_json(content_type: str, status: int) -> None:
+def test_the_content_type_must_be_json(content_type: str, status: int) -> None:
     assert content_status(content_type=content_type) == status
 
 
@@ -169,5 +169,5 @@ def test_a_compressed_body_is_refused(encoding: str, status: int) -> None:
 
 
 @pytest.mark.parametrize(("length", "status"), [("0", 200), ("1000", 200), ("1001", 413), ("9" * 5_000, 413)])
-def test_a_body_said_to_be_too_large_is_refused(length: str, status: int) -> None:
+def test_a_body_with_a_content_length_that_is_too_large_is_refused(length: str, status: int) -> None:
     assert content_status(content_length=length) == status

@@ -23,7 +23,7 @@ from typing import Any, Final, Self
 
 SOON: Final = 30.0
 ROOT: Final = Path(__file__).resolve().parents[1]
-STAND_IN: Final = Path(__file__).with_name("stand_in.py")
+FORKED_COMMAND: Final = Path(__file__).with_name("forked_command.py")
 
 
 class Forked:
@@ -89,10 +89,10 @@ class Template:
 
     def command(self, *arguments: str) -> list[str]:
         """Return a command that does what a child with these arguments does, for programs that start it themselves."""
-        return [sys.executable, "-I", "-S", str(STAND_IN), self._address, *arguments]
+        return [sys.executable, "-I", "-S", str(FORKED_COMMAND), self._address, *arguments]
 
     def start(self, *arguments: str, env: Mapping[str, str], cwd: Path, stderr: int | None = None) -> Forked:
-        """A child with pipes for its streams, or with the `stderr` given."""
+        """Start a child with pipes for its streams, or with the given `stderr`."""
         (stdin, to_it), *readable = os.pipe(), os.pipe(), os.pipe(), os.pipe()
         theirs = [stdin, *(end for _, end in readable)]
         streams = theirs if stderr is None else [*theirs[:2], stderr, theirs[3]]
@@ -131,12 +131,12 @@ class Template:
 
 @functools.cache
 def template(main: str, *modules: str) -> Template:
-    """The one of this worker for these."""
+    """Return this worker's template process for these modules."""
     return Template(main, *modules)
 
 
 def _fork_at_every_request(control: socket.socket, listener: socket.socket) -> dict[str, Any]:
-    """Returns in the children only, with what was asked for."""
+    """Fork at every request; return in the children only, with the request."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         ready, _, _ = select.select([control, listener], [], [])

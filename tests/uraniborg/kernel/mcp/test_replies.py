@@ -15,14 +15,14 @@ from pydantic_core import to_json
 
 from uraniborg.kernel.errors import Conflict, InternalError, InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.mcp.replies import (
-    as_json,
-    as_text,
-    error_body,
-    failure,
-    noted,
-    protocol_error,
+    encode_json,
+    encode_text,
+    log_unexpected,
+    make_error_body,
+    make_error_reply,
+    make_protocol_error,
+    make_reply,
     replace_surrogates,
-    success,
 )
 from uraniborg.kernel.mcp.testing import json_of, text_of
 
@@ -39,14 +39,14 @@ json_values = st.recursive(
 
 @given(json_values.filter(lambda value: not isinstance(value, str)))
 def test_text_and_structured_content_say_the_same(value: Any) -> None:
-    result = success(value, structured=True).result()
+    result = make_reply(value, structured=True).result()
     assert json_of(result) == value
     assert result.structuredContent == (value if isinstance(value, dict) else {"result": value})
 
 
 @given(json_values, st.booleans())
 def test_the_json_of_a_reply_is_that_of_its_result(value: Any, structured: bool) -> None:
-    for reply in (success(value, structured=structured), failure(NotFound("gone", value=value))):
+    for reply in (make_reply(value, structured=structured), make_error_reply(NotFound("gone", value=value))):
         assert json.loads(reply.result_json()) == reply.result().model_dump(
             mode="json", by_alias=True, exclude_none=True
         )
@@ -88,12 +88,12 @@ class Point:
     ],
 )
 def test_values_of_any_kind_are_written_as_pydantic_writes_them(value: Any) -> None:
-    assert as_json([value]) == to_json([value])
+    assert encode_json([value]) == to_json([value])
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_written_as_pydantic_writes_them(number: float) -> None:
-    assert as_json([number]) == to_json([number])
+    assert encode_json([number]) == to_json([number])
 
 
 @given(st.text(st.characters(exclude_categories=[])))
@@ -105,24 +105,24 @@ def test_text_always_becomes_encodable_and_whole_text_is_left_alone(text: str) -
 
 
 def test_a_string_is_its_own_text_and_has_no_structured_content() -> None:
-    result = success('{"error": "part of the document"}', structured=True).result()
+    result = make_reply('{"error": "part of the document"}', structured=True).result()
     assert text_of(result) == '{"error": "part of the document"}'
     assert result.structuredContent is None
     assert not result.isError
 
 
 def test_an_answer_with_an_error_key_is_still_a_success() -> None:
-    result = success({"error": {"code": "captured_earlier"}}, structured=True).result()
+    result = make_reply({"error": {"code": "captured_earlier"}}, structured=True).result()
     assert not result.isError
     assert json_of(result) == {"error": {"code": "captured_earlier"}}
 
 
 def test_json_is_compact_and_keeps_unicode() -> None:
-    assert as_text({"title": "Über 量子", "none": None}) == '{"title":"Über 量子","none":null}'
+    assert encode_text({"title": "Über 量子", "none": None}) == '{"title":"Über 量子","none":null}'
 
 
 def test_an_empty_list_still_gives_a_text_block() -> None:
-    result = success([], structured=True).result()
+    result = make_reply([], structured=True).result()
     assert text_of(result) == "[]"
     assert result.structuredContent == {"result": []}
 
@@ -135,21 +135,21 @@ def test_models_go_by_alias_and_keep_their_empty_fields_in_both_forms() -> None:
 
     body = Body(universeId="u-1", seen=datetime(2026, 1, 2, tzinfo=UTC))
     expected = {"universeId": "u-1", "parent": None, "seen": "2026-01-02T00:00:00Z"}
-    result = success({"body": body}, structured=True).result()
+    result = make_reply({"body": body}, structured=True).result()
     assert json_of(result) == {"body": expected}
     assert result.structuredContent == {"body": expected}
 
 
 def test_structured_content_can_be_left_out() -> None:
-    assert success({"a": 1}, structured=False).result().structuredContent is None
+    assert make_reply({"a": 1}, structured=False).result().structuredContent is None
 
 
 def test_not_a_number_becomes_null_and_never_invalid_json() -> None:
-    assert as_text({"score": float("nan"), "mass": float("inf")}) == '{"score":null,"mass":null}'
+    assert encode_text({"score": float("nan"), "mass": float("inf")}) == '{"score":null,"mass":null}'
 
 
 def test_half_characters_inside_a_structure_do_not_stop_the_answer() -> None:
-    result = success({"tit\ud800le": ["a\udfffb", "ok"]}, structured=True).result()
+    result = make_reply({"tit\ud800le": ["a\udfffb", "ok"]}, structured=True).result()
     assert json_of(result) == {"tit\ufffdle": ["a\ufffdb", "ok"]}
 
 
@@ -159,11 +159,11 @@ def test_nesting_no_client_could_read_is_refused_here_and_not_by_the_connection(
     for _ in range(depth):
         value = [value]
     with pytest.raises((ValueError, RecursionError)):
-        success(value, structured=True)
+        make_reply(value, structured=True)
 
 
 def test_a_failure_is_marked_and_its_text_is_pure_json() -> None:
-    result = failure(NotFound("Session not found: 7f", hint="List them.", session_id="7f")).result()
+    result = make_error_reply(NotFound("Session not found: 7f", hint="List them.", session_id="7f")).result()
     assert result.isError
     assert json_of(result) == {
         "error": {"code": "not_found", "message": "Session not found: 7f", "hint": "List them.", "session_id": "7f"}
@@ -173,13 +173,13 @@ def test_a_failure_is_marked_and_its_text_is_pure_json() -> None:
 def test_ids_of_any_kind_can_be_reported() -> None:
     circle: list[Any] = []
     circle.append(circle)
-    body = error_body(
+    body = make_error_body(
         Conflict("No.", path=Path("a/b"), when=datetime(2026, 1, 2, tzinfo=UTC), odd=object, nan=float("nan"))
     )
     assert body["error"]["path"] == "a/b"
     assert body["error"]["nan"] is None
     json.dumps(body)
-    assert error_body(Conflict("N\ud800o.", circle=circle)) == {
+    assert make_error_body(Conflict("N\ud800o.", circle=circle)) == {
         "error": {"code": "conflict", "message": "N\ufffdo.", "hint": ""}
     }
 
@@ -194,12 +194,12 @@ def test_ids_of_any_kind_can_be_reported() -> None:
     ],
 )
 def test_protocol_errors_have_the_right_code_and_carry_the_body(error: UraniborgError, code: int) -> None:
-    data = protocol_error(error).error
+    data = make_protocol_error(error).error
     assert (data.code, data.message, data.data) == (code, error.message, error.body())
 
 
 def test_our_own_faults_are_logged_and_hidden(caplog: pytest.LogCaptureFixture) -> None:
-    error = noted(RuntimeError("the inside"), during="a test")
+    error = log_unexpected(RuntimeError("the inside"), during="a test")
     assert "the inside" not in str(error.body())
     assert "the inside" in caplog.text
     assert "a test" in caplog.text
@@ -207,5 +207,5 @@ def test_our_own_faults_are_logged_and_hidden(caplog: pytest.LogCaptureFixture) 
 
 def test_errors_of_the_family_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     error = NotFound("gone")
-    assert noted(error, during="a test") is error
+    assert log_unexpected(error, during="a test") is error
     assert not caplog.records

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.uraniborg.kernel.mcp.direct import SESSION, Client, client_of
+from tests.uraniborg.kernel.mcp.asgi_client import SESSION, Client, client_of
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request
 from uraniborg.kernel.mcp import Subscriptions, stateful_app
 from uraniborg.kernel.mcp.session import Session
 from uraniborg.kernel.mcp.subscriptions import Subscriber
@@ -160,7 +160,7 @@ ODD_BODIES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("body", "code"), ODD_BODIES)
-async def test_what_is_no_message_is_refused_and_the_session_goes_on(
+async def test_a_value_that_is_not_a_message_is_refused_and_the_session_continues(
     body: Any, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with client_of(stateful_app(sample_server())) as client:
@@ -264,7 +264,7 @@ async def nobody_subscribed(subscribed: Subscriptions) -> None:
 
 
 def leftovers() -> Counter[str]:
-    """What there is of each thing that belongs to a session."""
+    """Count the objects of each class that belongs to a session."""
     kinds = ("StreamableHTTPServerTransport", "ServerSession", "EventSourceResponse")
     return Counter(
         type(thing).__name__

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from tests.uraniborg.kernel.mcp.direct import client_of
-from tests.uraniborg.kernel.mcp.wire import call
+from tests.uraniborg.kernel.mcp.asgi_client import client_of
+from tests.uraniborg.kernel.mcp.raw_messages import call
 from uraniborg.kernel.errors import NotFound, UraniborgError
 from uraniborg.kernel.mcp import ErrorReply, Server, make_server, stateful_app, stateless_app, tool
 from uraniborg.kernel.mcp.testing import connected, json_of, text_of

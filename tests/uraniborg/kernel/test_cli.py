@@ -141,7 +141,7 @@ def test_an_unexpected_failure_is_logged_and_shown_without_its_inside(
     assert "ZeroDivisionError: at /home/someone" in record.getMessage()
 
 
-def test_a_validation_failure_that_escapes_is_told_as_invalid_input(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_validation_error_that_escapes_becomes_invalid_input(capsys: pytest.CaptureFixture[str]) -> None:
     class Model(BaseModel):
         year: int
 
@@ -167,7 +167,7 @@ def command(body: str, *, unbuffered: str = "") -> subprocess.Popen[str]:
 
 
 def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]:
-    """The exit code of a command that begins once its reader has gone, and what it says on stderr."""
+    """Return the exit code and the stderr of a command whose output nobody reads."""
     with command(f"sys.stdin.readline(); {body}", unbuffered=unbuffered) as process:
         assert process.stdout
         assert process.stdin
@@ -187,7 +187,7 @@ def test_a_reader_that_has_gone_away_ends_the_command_quietly(body: str, unbuffe
     assert ended_while_nobody_reads(body, unbuffered) == (0, "")
 
 
-def test_a_broken_pipe_to_someone_else_is_a_failure_and_said() -> None:
+def test_a_broken_pipe_to_another_process_is_reported_as_a_failure() -> None:
     with command("r, w = os.pipe(); os.close(r); os.write(w, b'x')") as process:
         _, err = process.communicate(timeout=30)
         assert process.returncode == 70
@@ -233,7 +233,7 @@ def test_a_command_runs_whatever_is_closed(closed: str, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_output_that_cannot_be_written_is_a_failure_and_said(unbuffered: str) -> None:
+def test_output_that_cannot_be_written_is_reported_as_a_failure(unbuffered: str) -> None:
     code = "from uraniborg.kernel.cli import run_command; run_command(lambda: print('result', flush=True))"
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -8,9 +8,9 @@ import pytest
 from blockbuster import blockbuster_ctx
 from starlette.types import Message
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_requests import SAMPLE_REQUESTS
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from uraniborg.kernel.mcp import stateless_app
 from uraniborg.kernel.mcp.testing import http_client_for, serving, text_of
 
@@ -65,7 +65,7 @@ async def test_only_post_is_taken(method: str) -> None:
     assert error_in(response)["code"] == "method_not_allowed"
 
 
-async def test_head_is_told_what_is_taken() -> None:
+async def test_head_gets_the_allowed_methods() -> None:
     async with client_of_sample() as client:
         response = await client.head("/mcp")
     assert (response.status_code, response.headers["allow"], response.content) == (405, "POST", b"")
@@ -105,7 +105,7 @@ async def test_refusals_come_before_the_body_the_gravest_first(headers: dict[str
     assert json.loads(body["body"])["error"]["code"] == code
 
 
-async def test_an_unknown_version_is_told_the_known_ones() -> None:
+async def test_the_error_of_an_unknown_version_lists_the_known_ones() -> None:
     async with client_of_sample() as client:
         response = await client.post("/mcp", json=INITIALIZE, headers={VERSION: "2026-07-28"})
     assert response.status_code == 400
@@ -124,7 +124,7 @@ async def test_an_unknown_version_is_told_the_known_ones() -> None:
         (json.dumps(request("resources/read", {"uri": float("nan")})).encode(), 200, -32602, "invalid_argument"),
     ],
 )
-async def test_what_the_body_gets_wrong_is_said_in_json_rpc(content: bytes, status: int, code: int, ours: str) -> None:
+async def test_errors_of_the_body_are_json_rpc_errors(content: bytes, status: int, code: int, ours: str) -> None:
     async with client_of_sample() as client:
         response = await client.post("/mcp", content=content, headers=JSON)
     body = response.json()
@@ -176,7 +176,7 @@ async def test_a_body_in_pieces_is_put_together_and_counted() -> None:
 
 
 @pytest.mark.parametrize("announced", [True, False])
-async def test_whoever_sends_far_too_much_still_learns_why_it_was_refused(announced: bool) -> None:
+async def test_a_client_that_sends_far_too_much_still_gets_the_reason(announced: bool) -> None:
     async def pieces() -> AsyncGenerator[bytes]:
         for _ in range(50):
             yield b" " * 100_000

@@ -1,4 +1,4 @@
-"""A command that a template carries out: `stand_in.py ADDRESS ARGUMENT...` ends as the forked child ends.
+"""A command that a template carries out: `forked_command.py ADDRESS ARGUMENT...` ends as the forked child ends.
 
 The child has the streams, the environment and the folder of this process, and gets the signals that are sent to it.
 Little is imported here, because every start pays for it.

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_requests import nested
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from uraniborg.kernel.mcp import Server, make_server, resource, tool
 from uraniborg.kernel.mcp.jsonrpc import Answer
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
@@ -50,7 +50,7 @@ async def answer(message: Any, *, version: str = BATCHING, server: Server | None
 
 
 async def error_of(message: Any, *, version: str = BATCHING) -> tuple[int, Any, dict[str, Any]]:
-    """The status, the id and the error of an answer that is one error."""
+    """Return the status, the id and the error of a reply that is one error."""
     status, body = await answer(message, version=version)
     parsed = json.loads(body)
     assert parsed.keys() == {"jsonrpc", "id", "error"}
@@ -186,7 +186,7 @@ async def test_what_is_not_json_is_a_parse_error(body: bytes) -> None:
         (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', None),
     ],
 )
-async def test_what_is_no_message_is_an_invalid_request(body: bytes, request_id: Any) -> None:
+async def test_a_value_that_is_not_a_message_is_an_invalid_request(body: bytes, request_id: Any) -> None:
     status, answered, error = await error_of(body)
     assert (status, answered, error["code"]) == (400, request_id, -32600)
     assert "sk-secret" not in json.dumps(error)
@@ -245,7 +245,7 @@ async def test_calls_in_a_batch_run_side_by_side() -> None:
 
     @tool(server, title="Meet", read_only=True)
     async def meet(number: int) -> int:
-        """Waits until all are here."""
+        """Wait until all are here."""
         await barrier.wait()
         return number
 

@@ -10,9 +10,9 @@ import pytest
 from pydantic import AnyUrl
 
 from tests.uraniborg.kernel.mcp import subscribable_server as script
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, Wire, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, Wire, call, request, wire_to, without_request_id
 from uraniborg.kernel.mcp import Server, Subscriptions, add_subscriptions, make_server, stateful_app, stateless_app
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
 from uraniborg.kernel.mcp.subscriptions import Subscriber

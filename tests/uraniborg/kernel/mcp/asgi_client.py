@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from starlette.applications import Starlette
 from starlette.types import Message, Scope
 
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED
 
 SESSION = "mcp-session-id"
 TYPES = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
@@ -77,7 +77,7 @@ class Exchange:
             return await self._sent.get()
 
     async def next_event(self) -> Any:
-        """The next message in the stream, which must have begun."""
+        """Return the next message in the stream, which must have started."""
         while True:
             body: bytes = (await self.next())["body"]
             if body.startswith(b"event: message\r\ndata: "):
@@ -119,7 +119,7 @@ class Client:
         return await self.ask("POST", message, session, **headers)
 
     async def begin(self) -> str:
-        """The name of a new session."""
+        """Return the id of a new session."""
         begun = await self.post(INITIALIZE)
         assert begun.status == 200
         session = begun.headers[SESSION]
@@ -128,7 +128,7 @@ class Client:
 
     @asynccontextmanager
     async def stream(self, session: str) -> AsyncGenerator[Exchange]:
-        """The event stream of a session, open."""
+        """Yield the open event stream of a session."""
         stream = self.send("GET", session=session)
         assert (await stream.next())["status"] == 200
         try:

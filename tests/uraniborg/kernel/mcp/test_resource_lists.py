@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.uraniborg.kernel.mcp.raw_messages import request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from tests.uraniborg.kernel.mcp.wire import request, wire_to
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.mcp import Listed, Server, list_more, list_pages, make_server
+from uraniborg.kernel.mcp import Listed, Server, make_server
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
 
 LIST = request("resources/list")
@@ -35,7 +35,7 @@ async def test_what_there_is_now_is_listed_after_what_was_registered(list_of: An
     async def more() -> list[Listed]:
         return [Listed("sample://a/text", "a", "A", "The letter.", "text/markdown"), Listed("sample://b/text", "b")]
 
-    list_more(server, more)
+    server.register_listing(more)
     resources = await list_of(server)
     assert uris(resources) == [*STATIC, "sample://a/text", "sample://b/text"]
     assert resources[1] == {
@@ -62,7 +62,7 @@ async def test_the_list_is_asked_for_anew_each_time() -> None:
         return uris(json.loads(body)["result"]["resources"])
 
     assert await ask() == STATIC
-    list_more(server, more)
+    server.register_listing(more)
     assert await ask() == STATIC
     there.append(Listed("sample://a/text", "a"))
     assert await ask() == [*STATIC, "sample://a/text"]
@@ -86,8 +86,8 @@ async def test_one_list_that_fails_is_left_out_and_logged(
     async def more() -> list[Listed]:
         return [Listed("sample://a/text", "a")]
 
-    list_more(server, broken)
-    list_more(server, more)
+    server.register_listing(broken)
+    server.register_listing(more)
     assert uris(await listed_in_session(server)) == [*STATIC, "sample://a/text"]
     assert "resources could not be listed" in caplog.text
     assert type(failure).__name__ in caplog.text
@@ -105,7 +105,7 @@ async def test_what_cannot_be_listed_is_passed_over_and_the_rest_stays() -> None
             Listed("sample://%E9%87%8F/text", "the same again"),
         ]
 
-    list_more(server, more)
+    server.register_listing(more)
     resources = await listed_in_session(server)
     assert uris(resources) == [*STATIC, "sample://%E9%87%8F/text"]
     assert resources[0]["name"] == "about"
@@ -119,13 +119,13 @@ async def test_a_list_alone_makes_a_server_one_with_resources() -> None:
         return [Listed("sample://a/text", "a")]
 
     assert server.protocol.introduction("2025-11-25").capabilities.resources is None
-    list_more(server, more)
+    server.register_listing(more)
     assert server.protocol.introduction("2025-11-25").capabilities.resources is not None
     assert uris(await listed_alone(server)) == ["sample://a/text"]
 
 
 def paged_server() -> Server:
-    """A server with one registered resource and seven more in pages of three."""
+    """Return a server with one registered resource and seven more in pages of three."""
     server = sample_server()
 
     async def pages(cursor: str | None) -> tuple[list[Listed], str | None]:
@@ -135,7 +135,7 @@ def paged_server() -> Server:
         listed = [Listed(f"sample://{n}/text", str(n)) for n in range(start, min(start + 3, 7))]
         return listed, str(start + 3) if start + 3 < 7 else None
 
-    list_pages(server, pages)
+    server.register_paged_listing(pages)
     return server
 
 
@@ -174,7 +174,7 @@ async def test_a_first_page_that_fails_leaves_the_registered_resources(caplog: p
     async def broken(_cursor: str | None) -> tuple[list[Listed], str | None]:
         raise RuntimeError("out of order")
 
-    list_pages(server, broken)
+    server.register_paged_listing(broken)
     assert (await asked_alone(server, None))["result"] == {"resources": await listed_in_session(sample_server())}
     assert "out of order" in caplog.text
     error = (await asked_alone(server, {"cursor": "3"}))["error"]
@@ -187,4 +187,4 @@ def test_a_server_has_one_paged_listing() -> None:
         return [], None
 
     with pytest.raises(TypeError, match="already"):
-        list_pages(paged_server(), pages)
+        paged_server().register_paged_listing(pages)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.test_stdio import Process
-from tests.uraniborg.kernel.mcp.wire import INITIALIZE, INITIALIZED, call, request
 
 SERVERS = [["paper_search.mcp_server"], ["pflow", "mcp", "serve"]]
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
