@@ -14,7 +14,7 @@ from typing import Final
 from paper_library.build.entry import Problem
 from paper_library.build.id_register import is_register
 from paper_library.errors import InputNotFound
-from paper_library.regular_files import resolve_links
+from paper_library.regular_files import resolve_existing, resolve_links
 from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.files import shown
@@ -62,7 +62,7 @@ class _FileSearch:
 
     def __init__(self, given: Sequence[Path], left_out: Collection[Path]) -> None:
         self._left_out = left_out
-        self._roots = [real for path in given if (real := _resolve_existing(path))]
+        self._roots = [real for path in given if (real := resolve_existing(path))]
         self.files: dict[Path, FoundFile] = {}
         self.problems: list[Problem] = []
 
@@ -84,7 +84,7 @@ class _FileSearch:
 
     def _add_folder(self, top: Path) -> None:
         """Add the files below a folder, except hidden files."""
-        folders, real = [top], _resolve_existing(top) or top
+        folders, real = [top], resolve_existing(top) or top
         while folders:
             folder = folders.pop()
             if _is_kernel_path(real / folder.relative_to(top)):
@@ -155,11 +155,3 @@ class _FileSearch:
 
 def _is_kernel_path(real: Path) -> bool:
     return any(real.is_relative_to(folder) for folder in _KERNEL)
-
-
-def _resolve_existing(path: Path) -> Path | None:
-    """Return the path without links, or None if it has no target."""
-    try:
-        return resolve_links(path)
-    except (OSError, ValueError):
-        return None

@@ -9,7 +9,7 @@ from paper_library.build.entry import Entry, Problem, Reader
 from paper_library.build.input_files import FoundFile, find_files
 from paper_library.build.readers import find_reader
 from paper_library.identity import is_paper_id
-from paper_library.regular_files import resolve_links
+from paper_library.regular_files import resolve_existing
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import replace_surrogates
@@ -108,17 +108,9 @@ def _find_cited_bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
 
     for file in files:
         if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := list_bibliographies(file.real)):
-            named = [real for name in names if (real := _resolve_existing(file.path.parent / name))]
+            named = [real for name in names if (real := resolve_existing(file.path.parent / name))]
             # A bibliography with a different name is still in the folder of the paper.
-            yield from named or filter(None, map(_resolve_existing, file.path.parent.glob("*.bib")))
-
-
-def _resolve_existing(path: Path) -> Path | None:
-    """Return the path without links, or None if it does not exist or is not a valid path."""
-    try:
-        return resolve_links(path)
-    except (OSError, ValueError):
-        return None
+            yield from named or filter(None, map(resolve_existing, file.path.parent.glob("*.bib")))
 
 
 def _attach_translations(inputs: list[InputFile]) -> Iterator[InputFile]:

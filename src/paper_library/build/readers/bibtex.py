@@ -15,13 +15,12 @@ from paper_library.retraction import parse_note
 from paper_library.text.bibtex import remove_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_bibtex_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_line, normalise_pages, split_list
+from uraniborg.kernel.bibliography.identifiers import ARXIV_ID, find_arxiv_in_text
 from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
 _ARXIV_FIELDS = ("arxiv", "arxivid", "arxiv_id", "arxiv-id")
-_ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
-_ARXIV_IN_TEXT = re.compile(rf"\barxiv(?::|\.org/(?:abs|pdf)/)\s*({_ARXIV_ID.pattern})", re.IGNORECASE)
-_CORR_VOLUME = re.compile(rf"abs/({_ARXIV_ID.pattern})")
+_CORR_VOLUME = re.compile(rf"abs/({ARXIV_ID})")
 
 
 @report_disk_errors
@@ -122,11 +121,11 @@ def _find_arxiv(fields: dict[str, str]) -> str:
             return value
     eprint = _read_identifier(fields, "eprint")
     archive = (fields.get("archiveprefix") or fields.get("eprinttype") or "").strip(" {}").lower()
-    if eprint and (archive == "arxiv" or (not archive and _ARXIV_ID.fullmatch(eprint))):
+    if eprint and (archive == "arxiv" or (not archive and re.fullmatch(ARXIV_ID, eprint))):
         return eprint
     for name in ("journal", "journaltitle", "howpublished", "url"):
-        if match := _ARXIV_IN_TEXT.search(fields.get(name, "")):
-            return match[1]
+        if arxiv := find_arxiv_in_text(fields.get(name, "")):
+            return arxiv
     volume = _CORR_VOLUME.fullmatch(fields.get("volume", "").strip())
     return volume[1] if volume and fields.get("journal", "").strip(" {}").lower() == "corr" else ""
 

@@ -14,6 +14,7 @@ from paper_library.build.readers.files import read_lines_of_text, report_disk_er
 from paper_library.retraction import parse_note
 from uraniborg.kernel.bibliography.author_lists import uninvert_name
 from uraniborg.kernel.bibliography.clean_text import clean_lines, split_list
+from uraniborg.kernel.bibliography.identifiers import find_arxiv_in_text
 
 MAX_RECORD_CHARS = 4 << 20
 """A longer record is refused: it does not describe a paper."""
@@ -27,9 +28,6 @@ _KINDS = {
     "RPRT": "techreport",
     "UNPB": "unpublished",
 }
-_ARXIV = re.compile(
-    r"\barxiv(?::|\.org/(?:abs|pdf)/)\s*((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?)", re.IGNORECASE
-)
 _CITATION_KEY = re.compile(r"[^\W\d]\S*\d{4}\S*")
 
 
@@ -144,9 +142,8 @@ def _read_keywords(record: _Record) -> list[str]:
 def _read_identifiers(record: _Record) -> dict[str, str]:
     key, accession = record.first_value("ID"), record.first_value("AN")
     from_pubmed = "pubmed" in f"{record.first_value('DB')} {record.first_value('DP')}".lower() and accession.isdigit()
-    arxiv = next(
-        (match[1] for text in record.list_values("UR", "AN", "JO", "T2", "M3") if (match := _ARXIV.search(text))), ""
-    )
+    mentions = map(find_arxiv_in_text, record.list_values("UR", "AN", "JO", "T2", "M3"))
+    arxiv = next(filter(None, mentions), "")
     found = {
         "bibkey": key if _CITATION_KEY.fullmatch(key) else "",
         "id": "" if _CITATION_KEY.fullmatch(key) else key,

@@ -16,6 +16,7 @@ from uraniborg.kernel.bibliography.clean_text import clean_line
 FORMATS = {"a.bib": export_bibtex, "a.ris": export_ris, "a.json": export_csl_json, "b.json": export_json}
 PAPERS = [
     paper("Perovskite & C++: 50% of {x}", "Lei Wang", "Jan van Dyke", "ATLAS Collaboration", year=2020, venue="ICLR"),
+    paper(r"10^6 K ~ 50% of {C} & \alpha", "Emmy Noether", year=2021, venue=r"10^6 K ~ 50% of {C} & \alpha"),
     paper("Über Größe — “α”", "Jürgen Müller", year=1999, venue="Annalen", doi="10.1234/abc_def(1)"),
     paper("A thesis", "Ada Lovelace", year=2001, venue="University of London", work_type=WorkType.THESIS),
     paper("A report", "Ada Lovelace", year=2001, venue="NASA", work_type=WorkType.REPORT),
