@@ -1,4 +1,4 @@
-"""Results beyond the largest offset: every surface says that there are more and how to narrow the search."""
+"""Results beyond the largest offset: every interface reports them and how to narrow the search."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_search_that_shows_everything_mentions_no_more(caller: Caller) -> None
     assert (page["next_offset"], page.get("more")) == (None, None)
 
 
-def test_rest_uses_the_same_words(caller: Caller) -> None:
+def test_rest_gives_the_same_message(caller: Caller) -> None:
     found = caller.http.get("/api/v1/search", params={"q": "comet", "offset": 4, "limit": 10}).json()
     assert found["more"] == caller.answer("search_papers", query="comet", offset=4, limit=10)["more"]
     values = caller.http.get("/api/v1/facets/year", params={"offset": 4, "limit": 10}).json()
@@ -59,7 +59,7 @@ def test_rest_uses_the_same_words(caller: Caller) -> None:
     assert WAY_OUT in beyond.json()["error"]["hint"]
 
 
-def test_the_pages_report_it_and_offer_no_link_that_is_refused(caller: Caller) -> None:
+def test_the_pages_report_further_results_and_link_no_refused_offset(caller: Caller) -> None:
     page = caller.http.get("/", params={"q": "comet", "offset": 4}).text
     assert "116 further papers" in page
     assert ">More</a>" not in page
@@ -71,10 +71,10 @@ def test_the_pages_report_it_and_offer_no_link_that_is_refused(caller: Caller) -
     assert WAY_OUT in beyond.text
 
 
-def test_the_command_reports_it_too(
+def test_the_command_reports_further_results(
     shelf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)
-    said = " ".join(call_command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
-    assert "116 further papers" in said
-    assert "None" not in said
+    result = " ".join(call_command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
+    assert "116 further papers" in result
+    assert "None" not in result

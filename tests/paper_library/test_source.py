@@ -1,4 +1,4 @@
-"""The shelf as a source of paper searches: found when installed, and clear about a shelf that is not there."""
+"""The shelf as a source of paper searches, and its error for a missing shelf."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def shelf(tmp_path: Path) -> Path:
 
 
 def searched(folder: Path, shelf: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A search for comets with every source off but those that are installed."""
+    """Search for comets with the installed sources only."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     env |= {
         "URANIBORG_HOME": str(folder / "home"),
@@ -73,7 +73,7 @@ def strategy(*words: str, **filters: Any) -> dict[str, Any]:
     return {"queries": [{"keywords": list(words)}], "filters": filters}
 
 
-async def test_papers_come_with_what_a_search_knows_and_within_its_years(
+async def test_papers_have_the_fields_of_search_results_and_are_in_the_requested_years(
     shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
@@ -89,12 +89,12 @@ async def test_papers_come_with_what_a_search_knows_and_within_its_years(
 
 
 @pytest.mark.parametrize("words", [[], [""], ["x" * 5_000], ['"', "(", "AND", "year:"], ["\x00"]])
-async def test_no_words_make_it_fail(shelf: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+async def test_no_query_makes_the_source_fail(shelf: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
     assert isinstance(await source().search_advanced(strategy(*words)), list)
 
 
-async def test_a_missing_shelf_raises_what_opening_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_shelf_raises_the_error_of_opening_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(tmp_path / "nowhere"))
     with pytest.raises(UraniborgError, match="does not exist"):
         await source().search_advanced(strategy("comets"))

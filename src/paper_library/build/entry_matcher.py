@@ -96,13 +96,13 @@ class Facts:
         """Return True if two entries with the same generated key do: other papers can have the same key."""
         return not self.title or not other.title or self.title == other.title
 
-    def sort_key(self) -> tuple[object, ...]:
+    def make_sort_key(self) -> tuple[object, ...]:
         """Return a key that sorts entries with more fields first."""
         return (not self.doi, not self.year, not self.surnames, self.doi, self.year, sorted(self.surnames), self.file)
 
 
 class EntryMatcher:
-    """Groups entries by paper: `add` each entry, then `find_clusters`."""
+    """Groups entries by paper: `add_entry` for each entry, then `find_clusters`."""
 
     def __init__(self) -> None:
         self._parent = array("q")
@@ -113,7 +113,7 @@ class EntryMatcher:
         self._files: dict[str, list[int]] = {}
         self._reasons: dict[int, str] = {}
 
-    def add(self, entry: Entry, keys: Keys) -> None:
+    def add_entry(self, entry: Entry, keys: Keys) -> None:
         """Add the next entry."""
         number = len(self._parent)
         self._parent.append(number)
@@ -199,7 +199,7 @@ class EntryMatcher:
             return
         facts = self._facts
         groups: list[int] = []
-        for number in sorted(alike, key=lambda one: (*facts[one].sort_key(), one)):
+        for number in sorted(alike, key=lambda one: (*facts[one].make_sort_key(), one)):
             root = self._find_root(number)
             for first in groups:
                 target = self._find_root(first)

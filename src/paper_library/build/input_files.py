@@ -46,12 +46,12 @@ class FoundFiles:
     problems: list[Problem] = field(default_factory=list[Problem])
 
 
-def find_files(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> FoundFiles:
+def find_files(given: Sequence[Path], *, excluded: Collection[Path] = ()) -> FoundFiles:
     """Return the files of the inputs, each once. Raise InputNotFound for an input that does not exist.
 
-    Folders in `leave_out` are skipped.
+    Folders in `excluded` are skipped.
     """
-    search = _FileSearch(given, {path.absolute() for path in leave_out})
+    search = _FileSearch(given, {path.absolute() for path in excluded})
     for path in given:
         search.add_input(path)
     return FoundFiles(list(search.files.values()), search.problems)
@@ -60,8 +60,8 @@ def find_files(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> Fo
 class _FileSearch:
     """A search of the inputs for files."""
 
-    def __init__(self, given: Sequence[Path], left_out: Collection[Path]) -> None:
-        self._left_out = left_out
+    def __init__(self, given: Sequence[Path], excluded: Collection[Path]) -> None:
+        self._excluded = excluded
         self._roots = [real for path in given if (real := resolve_existing(path))]
         self.files: dict[Path, FoundFile] = {}
         self.problems: list[Problem] = []
@@ -93,7 +93,7 @@ class _FileSearch:
             for path, mode in self._list_folder(folder, top):
                 if not stat.S_ISDIR(mode):
                     self._add_file(path, replace_surrogates(path.relative_to(top).as_posix()), is_in_folder=True)
-                elif path.absolute() not in self._left_out:
+                elif path.absolute() not in self._excluded:
                     folders.append(path)
 
     def _list_folder(self, folder: Path, top: Path) -> Iterator[tuple[Path, int]]:

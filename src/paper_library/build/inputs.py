@@ -42,7 +42,7 @@ class InputFile:
             return self.original
         return get_paper_stem(self.path.name)
 
-    def read(self) -> Iterator[Entry | Problem]:
+    def read_entries(self) -> Iterator[Entry | Problem]:
         """Yield the entries of the file, with origin and translations. Raise OSError if the disk is full."""
         try:
             yield from self._read_file()
@@ -80,12 +80,12 @@ def get_paper_stem(name: str) -> str | None:
     return path.stem if path.suffix.lower() in _OF_ONE_PAPER else None
 
 
-def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> tuple[list[InputFile], list[Problem]]:
+def find_inputs(given: Sequence[Path], *, excluded: Collection[Path] = ()) -> tuple[list[InputFile], list[Problem]]:
     """Return the files to read, and a problem for each other file. Raise InputNotFound for a missing path.
 
-    Folders in `leave_out` are skipped.
+    Folders in `excluded` are skipped.
     """
-    found = find_files(given, leave_out=leave_out)
+    found = find_files(given, excluded=excluded)
     cited = set(_find_cited_bibliographies(found.files))
     named = {path.absolute() for path in given}
     inputs: list[InputFile] = []

@@ -35,7 +35,7 @@ class Snippet(NamedTuple):
     """The offset of the first match of the passage in the whole text."""
 
     @property
-    def sentence(self) -> int:
+    def sentence_start(self) -> int:
         """The offset of the sentence of the first match, or of the match if the sentence is long."""
         start = _find_sentence_start(self.text, self.first)
         return self.first if start is None else start

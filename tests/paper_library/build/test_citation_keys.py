@@ -1,4 +1,4 @@
-"""The BibTeX keys of a shelf: given or made, each once, and the same after every build."""
+"""The BibTeX keys of a shelf: given or generated, unique, and the same after every build."""
 
 import json
 import os
@@ -18,12 +18,15 @@ from uraniborg.recordings import QUERY, RECORDING
 
 
 def keys(shelf: Path) -> dict[str, str]:
-    """The keys of a shelf's papers by title."""
+    """Return the keys of the papers of a shelf, by title."""
     library = Library.open(shelf)
     try:
         found = [library.metadata(hit["paper_id"]) for hit in library.search("", limit=100)["results"]]
-        assert all(library.metadata(said["citation_key"])["paper_id"] == said["paper_id"] for said in found)
-        return {said["title"]: said["citation_key"] for said in found}
+        assert all(
+            library.metadata(paper_metadata["citation_key"])["paper_id"] == paper_metadata["paper_id"]
+            for paper_metadata in found
+        )
+        return {paper_metadata["title"]: paper_metadata["citation_key"] for paper_metadata in found}
     finally:
         library.close()
 
@@ -41,7 +44,7 @@ def wang(title: str, **more: Any) -> Paper:
     return Paper(id=f"p_{title[-1]}", title=title, authors=[Author(name="Lei Wang")], year=2023, source="x", **more)
 
 
-def test_the_keys_of_a_search_are_the_keys_of_its_bibtex_also_where_several_papers_give_one(tmp_path: Path) -> None:
+def test_the_keys_of_a_search_equal_those_of_its_bibtex_even_if_papers_share_a_key(tmp_path: Path) -> None:
     papers = [wang("Perovskite C"), wang("Perovskite A"), wang("Perovskite B", doi="10.1000/b"), wang("Other D")]
     found = collection(*with_citation_keys(papers))
     (tmp_path / "found.json").write_text(export_json(found), encoding="utf-8")
@@ -53,7 +56,7 @@ def test_the_keys_of_a_search_are_the_keys_of_its_bibtex_also_where_several_pape
         assert keys(tmp_path / name.replace(".", "-")) == expected
 
 
-def test_keys_made_on_the_shelf_follow_the_scheme_of_searches(tmp_path: Path) -> None:
+def test_generated_keys_follow_the_scheme_of_searches(tmp_path: Path) -> None:
     papers = [wang("Perovskite A"), wang("Perovskite B")]
     facts = [{"title": one.title, "authors": ["Lei Wang"], "year": 2023} for one in papers]
     build_shelf([write(tmp_path / "a.jsonl", facts)], tmp_path / "shelf")
@@ -62,7 +65,7 @@ def test_keys_made_on_the_shelf_follow_the_scheme_of_searches(tmp_path: Path) ->
 
 def test_the_keys_of_a_recorded_search_are_those_of_its_bibtex(tmp_path: Path) -> None:
     env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home")}
-    told = {
+    message = {
         name: subprocess.run(
             [sys.executable, "-m", "paper_search", name, "--quiet", "--replay", str(RECORDING), QUERY],
             capture_output=True,
@@ -74,10 +77,10 @@ def test_the_keys_of_a_recorded_search_are_those_of_its_bibtex(tmp_path: Path) -
         ).stdout
         for name in ("--json", "--bibtex")
     }
-    (tmp_path / "found.json").write_text(told["--json"], encoding="utf-8")
+    (tmp_path / "found.json").write_text(message["--json"], encoding="utf-8")
     report = build_shelf([tmp_path / "found.json"], tmp_path / "shelf")
     assert report.papers > 5
-    assert sorted(keys(tmp_path / "shelf").values()) == sorted(bibtex_keys(told["--bibtex"]))
+    assert sorted(keys(tmp_path / "shelf").values()) == sorted(bibtex_keys(message["--bibtex"]))
 
 
 def test_a_key_stays_with_its_paper_when_others_come_before_it(tmp_path: Path) -> None:
@@ -90,14 +93,14 @@ def test_a_key_stays_with_its_paper_when_others_come_before_it(tmp_path: Path) -
     assert after == {**before, "Perovskite A": "wang_2023_perovskite_c"}
 
 
-def test_a_made_key_stays_when_the_title_is_corrected(tmp_path: Path) -> None:
+def test_a_generated_key_stays_when_the_title_is_corrected(tmp_path: Path) -> None:
     for title in ("Preovskite cells of all kinds", "Perovskite cells of all kinds"):
         facts = {"title": title, "authors": ["Lei Wang"], "year": 2023}
         build_shelf([write(tmp_path / "a.jsonl", [facts])], tmp_path / "shelf")
     assert keys(tmp_path / "shelf") == {"Perovskite cells of all kinds": "wang_2023_preovskite"}
 
 
-def test_the_owners_key_counts_more_than_a_made_one_and_follows_a_correction(tmp_path: Path) -> None:
+def test_a_given_key_replaces_a_generated_one_and_follows_corrections(tmp_path: Path) -> None:
     entry = "@misc{{{}, title={{Perovskite A}}, author={{Wang, Lei}}, year={{2023}}}}"
     facts = {"title": "Perovskite A", "authors": ["Lei Wang"], "year": 2023}
     build_shelf([write(tmp_path / "a.jsonl", [facts])], tmp_path / "shelf")
@@ -107,7 +110,7 @@ def test_the_owners_key_counts_more_than_a_made_one_and_follows_a_correction(tmp
         assert keys(tmp_path / "shelf") == {"Perovskite A": key}
 
 
-def test_of_two_papers_with_one_key_each_keeps_what_it_had(tmp_path: Path) -> None:
+def test_two_papers_with_the_same_key_keep_their_earlier_keys(tmp_path: Path) -> None:
     one, two = "@misc{k, title={Of stars}}\n", "@misc{k, title={A wholly other thing}}\n"
     (tmp_path / "a.bib").write_text(one)
     build_shelf([tmp_path / "a.bib"], tmp_path / "shelf")
@@ -121,7 +124,7 @@ def test_of_two_papers_with_one_key_each_keeps_what_it_had(tmp_path: Path) -> No
     assert keys(tmp_path / "shelf") == {"A wholly other thing": "k_a"}
 
 
-def test_papers_of_two_searches_with_one_made_key_stay_two(tmp_path: Path) -> None:
+def test_papers_of_two_searches_with_the_same_generated_key_are_two_papers(tmp_path: Path) -> None:
     for name, title in (("a", "Deep learning for cats"), ("b", "Deep learning for cats and dogs")):
         paper = wang(title).model_copy(update={"citation_key": "wang_2023_deep"})
         (tmp_path / f"{name}.json").write_text(export_json(collection(paper)), encoding="utf-8")
@@ -130,7 +133,7 @@ def test_papers_of_two_searches_with_one_made_key_stay_two(tmp_path: Path) -> No
     assert sorted(keys(tmp_path / "shelf").values()) == ["wang_2023_deep", "wang_2023_deep_a"]
 
 
-def test_many_papers_without_names_get_keys_in_little_time(tmp_path: Path) -> None:
+def test_many_papers_without_authors_get_keys_quickly(tmp_path: Path) -> None:
     facts = [{"title": f"题 {at}", "abstract": f"第 {at}"} for at in range(3_000)]
     build_shelf([write(tmp_path / "a.jsonl", facts)], tmp_path / "shelf")
     known = keys_of_all(tmp_path / "shelf")

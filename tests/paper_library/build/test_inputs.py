@@ -1,4 +1,4 @@
-"""Which files a build reads, under which names, and why it leaves others."""
+"""The files that a build reads, their origins, and the problems of other files."""
 
 from pathlib import Path
 
@@ -30,10 +30,10 @@ def origins(inputs: list[InputFile]) -> list[str]:
 
 
 def entries(inputs: list[InputFile]) -> list[Entry]:
-    return [found for one in inputs for found in one.read() if isinstance(found, Entry)]
+    return [found for one in inputs for found in one.read_entries() if isinstance(found, Entry)]
 
 
-def test_files_are_named_from_the_folder_that_was_given(folder: Path) -> None:
+def test_origins_are_relative_to_the_given_folder(folder: Path) -> None:
     put(folder, "b.bib", BIB)
     put(folder, "deep/er/a.md")
     inputs, problems = find_inputs([folder])
@@ -52,12 +52,12 @@ def test_a_file_named_twice_is_read_once(folder: Path) -> None:
     assert origins(find_inputs([folder, file, folder / "." / "a.bib"])[0]) == ["a.bib"]
 
 
-def test_a_file_is_called_the_same_whichever_argument_names_it_first(folder: Path) -> None:
+def test_a_file_has_the_same_origin_for_any_order_of_arguments(folder: Path) -> None:
     file = put(folder, "deep/a.bib", BIB)
     assert origins(find_inputs([folder, file])[0]) == origins(find_inputs([file, folder])[0])
 
 
-def test_what_is_not_read_is_reported_with_its_suffix(folder: Path) -> None:
+def test_unsupported_files_are_reported_with_their_suffix(folder: Path) -> None:
     put(folder, "a.docx", "x")
     put(folder, "README", "x")
     inputs, problems = find_inputs([folder])
@@ -66,27 +66,27 @@ def test_what_is_not_read_is_reported_with_its_suffix(folder: Path) -> None:
     assert ".docx" in problems[1].reason
 
 
-def test_hidden_files_and_folders_are_none_of_ours(folder: Path) -> None:
+def test_hidden_files_and_folders_are_ignored(folder: Path) -> None:
     put(folder, ".git/config.json", "{}")
     put(folder, ".notes.md")
     put(folder, "a.md")
     assert origins(find_inputs([folder])[0]) == ["a.md"]
 
 
-def test_links_that_go_round_in_circles_are_not_followed(folder: Path) -> None:
+def test_link_loops_are_not_followed(folder: Path) -> None:
     put(folder, "a.md")
     (folder / "loop").symlink_to(folder)
     (folder / "gone.md").symlink_to(folder / "nowhere")
     assert origins(find_inputs([folder])[0]) == ["a.md"]
 
 
-def test_an_input_that_is_not_there_is_named(folder: Path) -> None:
+def test_a_missing_input_is_named(folder: Path) -> None:
     with pytest.raises(InputNotFound, match=r"nowhere\.bib") as caught:
         find_inputs([folder, folder / "nowhere.bib"])
     assert caught.value.hint
 
 
-def test_the_references_of_a_paper_are_no_papers_unless_named(folder: Path) -> None:
+def test_the_references_of_a_paper_are_not_read_unless_named(folder: Path) -> None:
     put(folder, "a/paper.md", "---\ntitle: Deep Fish\nbibliography: paper.bib\n---\n\nText.\n")
     cited = put(folder, "a/paper.bib", BIB)
     inputs, (problem,) = find_inputs([folder])
@@ -114,12 +114,12 @@ def test_a_translation_without_an_original_waits_for_an_entry_of_its_name(folder
 
 def test_an_empty_translation_is_reported(folder: Path) -> None:
     put(folder, "fish2019.zh.md", "")
-    (found,) = find_inputs([folder])[0][0].read()
+    (found,) = find_inputs([folder])[0][0].read_entries()
     assert isinstance(found, Problem)
     assert found.kind == "skipped"
 
 
-def test_a_file_of_one_paper_is_known_by_its_name_and_a_bibliography_is_not(folder: Path) -> None:
+def test_a_file_of_one_paper_has_a_stem_and_a_bibliography_does_not(folder: Path) -> None:
     put(folder, "fish2019.md")
     put(folder, "refs.bib", BIB)
     stems = {

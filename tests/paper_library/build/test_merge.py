@@ -1,4 +1,4 @@
-"""One paper from all that its entries say of it."""
+"""One paper is merged from all its entries."""
 
 from itertools import permutations
 
@@ -14,7 +14,7 @@ def one_paper(*entries: object) -> Paper:
     return merge_entries([(entry, make_keys(entry)) for entry in entries])  # pyright: ignore[reportArgumentType]
 
 
-def test_each_entry_fills_in_what_the_better_one_lacks() -> None:
+def test_missing_fields_are_filled_from_entries_of_lower_precedence() -> None:
     paper = one_paper(
         make_entry("fish.md", "deep fish", source="# Fish", year=2020, abstract="From the file.", tags=["a"]),
         make_entry(
@@ -42,13 +42,13 @@ def test_each_entry_fills_in_what_the_better_one_lacks() -> None:
         ("z.markdown", "a.pdf"),
     ],
 )
-def test_what_a_person_curated_counts_before_what_was_found_in_print(better: str, worse: str) -> None:
+def test_bibliographies_take_precedence_over_texts(better: str, worse: str) -> None:
     for order in permutations([make_entry(better, "Better"), make_entry(worse, "Worse")]):
         assert one_paper(*order).entry.title == "Better"
     assert compute_precedence(make_entry(better)) < compute_precedence(make_entry(worse))
 
 
-def test_keywords_are_joined_once_each_whatever_their_case_and_accents() -> None:
+def test_keywords_are_merged_without_repeats_ignoring_case_and_accents() -> None:
     paper = one_paper(
         make_entry("a.bib:1", keywords=["Fish", "Schrödinger"]),
         make_entry("b.bib:1", keywords=["fish", "SCHRODINGER", "sea"]),
@@ -57,12 +57,12 @@ def test_keywords_are_joined_once_each_whatever_their_case_and_accents() -> None
     assert remove_duplicates(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
 
 
-def test_a_month_of_another_year_is_not_taken() -> None:
+def test_a_month_of_another_year_is_not_used() -> None:
     assert one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2020, month=5)).entry.month is None
     assert one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2019, month=5)).entry.month == 5
 
 
-def test_the_strongest_key_of_any_entry_makes_the_id() -> None:
+def test_the_strongest_key_of_all_entries_gives_the_id() -> None:
     known = [
         make_entry("a.bib:1", bibkey="fish2019"),
         make_entry("b.md", arxiv="2301.00001v2"),
@@ -80,14 +80,14 @@ def test_the_id_of_a_paper_without_identifiers_follows_from_its_facts() -> None:
     assert paper.paper_id == make_paper_id(f"meta:{meta}")
 
 
-def test_an_id_given_out_before_is_preserved_when_a_stronger_key_comes() -> None:
+def test_an_earlier_id_is_preserved_when_a_stronger_key_is_added() -> None:
     old = make_entry("a.bib:1", bibkey="fish2019", paper_id="a" * 32)
     paper = one_paper(old, make_entry("b.bib:1", doi="10.1000/x"))
     assert paper.paper_id == "a" * 32
     assert "doi:10.1000/x" in paper.keys
 
 
-def test_identifiers_are_spelled_in_one_way_and_those_of_the_build_are_left_out() -> None:
+def test_identifiers_are_normalised_and_internal_ones_removed() -> None:
     paper = one_paper(
         make_entry("a.md", doi="https://doi.org/10.1000/XYZ", arxiv="arXiv:2301.00001v2", pmid="12", stem="a")
     )

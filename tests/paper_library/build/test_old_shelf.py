@@ -1,4 +1,4 @@
-"""A shelf that is added to keeps what it had."""
+"""An update keeps the contents of the old shelf."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +20,7 @@ BIRD = "@book{bird2020, title={High Birds of the South}, author={Noether, Emmy},
 
 
 def entries_of_shelf(folder: Path) -> Iterator[Entry | Problem]:
-    """Give every entry of every paper of the shelf in `folder`."""
+    """Return every entry of every paper of the shelf in `folder`."""
     shelf = OldShelf(folder)
     try:
         for no in range(shelf.papers):
@@ -52,13 +52,13 @@ def updated(shelf: Path, *inputs: Path) -> Library:
     return Library.open(target)
 
 
-def test_each_entry_of_a_paper_comes_back_as_its_input_gave_it(shelf: Path) -> None:
+def test_each_entry_of_a_paper_is_read_back_unchanged(shelf: Path) -> None:
     bib, markdown = (entry for entry in entries_of_shelf(shelf) if isinstance(entry, Entry))
-    said = Library.open(shelf).metadata("fish2019")
+    paper_metadata = Library.open(shelf).metadata("fish2019")
     assert (bib.origin, markdown.origin) == ("refs.bib:2", "fish2019.md")
-    assert bib.was == markdown.was == said["paper_id"]
+    assert bib.old_paper_id == markdown.old_paper_id == paper_metadata["paper_id"]
     for name in ("title", "authors", "year", "month", "venue", "abstract", "keywords"):
-        assert getattr(bib, name) == said[name], name
+        assert getattr(bib, name) == paper_metadata[name], name
     assert bib.bibtex.startswith("@article{fish2019")
     assert (bib.source, bib.translations, bib.summaries) == ("", {}, {})
     assert (markdown.title, markdown.authors, markdown.identifiers) == ("Fish", [], {"stem": "fish2019"})
@@ -66,7 +66,7 @@ def test_each_entry_of_a_paper_comes_back_as_its_input_gave_it(shelf: Path) -> N
     assert markdown.translations == {"zh": "它们游泳。"}
 
 
-def test_the_only_entry_of_a_paper_comes_back_without_what_was_added_to_it(tmp_path: Path) -> None:
+def test_the_only_entry_of_a_paper_is_read_back_without_additions(tmp_path: Path) -> None:
     text = "---\ntitle: High Birds\nkeywords: [air]\n---\nThey fly.\n"
     put(tmp_path / "in", "notes/bird.md", text)
     put(tmp_path / "sums", "deep/bird.json", '{"text": "In depth."}')
@@ -84,7 +84,7 @@ def test_a_shelf_updated_with_nothing_is_the_same_shelf(shelf: Path) -> None:
     assert library.metadata("fish2019") == Library.open(shelf).metadata("fish2019")
 
 
-def test_what_is_new_is_added_and_the_old_shelf_stays_as_it_was(shelf: Path) -> None:
+def test_new_papers_are_added_and_the_old_shelf_does_not_change(shelf: Path) -> None:
     before = Library.open(shelf).build_id
     library = updated(shelf, put(shelf.parent, "more.bib", BIRD))
     assert library.search("")["total"] == 2
@@ -93,7 +93,7 @@ def test_what_is_new_is_added_and_the_old_shelf_stays_as_it_was(shelf: Path) -> 
     assert Library.open(shelf).build_id == before
 
 
-def test_a_paper_keeps_its_id_when_a_stronger_key_is_learned(tmp_path: Path) -> None:
+def test_a_paper_keeps_its_id_when_a_stronger_key_becomes_known(tmp_path: Path) -> None:
     build_shelf([put(tmp_path, "a.bib", BIRD)], tmp_path / "shelf")
     before = Library.open(tmp_path / "shelf").metadata("bird2020")["paper_id"]
     library = updated(tmp_path / "shelf", put(tmp_path, "b.bib", BIRD.replace("year=", "doi={10.1000/bird}, year=")))
@@ -101,7 +101,7 @@ def test_a_paper_keeps_its_id_when_a_stronger_key_is_learned(tmp_path: Path) -> 
     assert library.search("")["total"] == 1
 
 
-def test_a_shelf_can_be_updated_in_its_own_place(shelf: Path) -> None:
+def test_a_shelf_can_be_updated_in_place(shelf: Path) -> None:
     build_shelf([put(shelf.parent, "more.bib", BIRD)], shelf, update=shelf)
     assert Library.open(shelf).search("")["total"] == 2
 
@@ -117,7 +117,7 @@ def test_every_bibtex_key_of_a_paper_still_leads_to_it_after_an_update(tmp_path:
 
 def test_the_origins_of_a_paper_are_the_same_after_an_update(shelf: Path) -> None:
     def origins(library: Library) -> list[str]:
-        return library.live.current().origins(0)
+        return library.live.get_current().list_origins(0)
 
     assert origins(updated(shelf)) == origins(Library.open(shelf))
 
@@ -129,7 +129,7 @@ def test_a_summary_that_a_person_called_default_survives_an_update(tmp_path: Pat
     assert "Own words." in updated(tmp_path / "shelf").summary("bird2020")
 
 
-def test_an_asset_that_was_lost_or_changed_is_reported_and_the_rest_is_preserved(shelf: Path) -> None:
+def test_a_missing_or_changed_asset_is_reported_and_the_rest_is_preserved(shelf: Path) -> None:
     for path in (shelf / "static" / "source").rglob("*.md"):
         path.write_text("# Changed")
     problem, _, entry = list[Any](entries_of_shelf(shelf))
@@ -138,6 +138,6 @@ def test_an_asset_that_was_lost_or_changed_is_reported_and_the_rest_is_preserved
     assert (entry.origin, entry.source, entry.translations) == ("fish2019.md", "", {"zh": "它们游泳。"})
 
 
-def test_what_is_not_a_shelf_is_refused(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_shelf_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ShelfNotFound):
         list(entries_of_shelf(tmp_path / "nowhere"))

@@ -1,4 +1,4 @@
-"""A folder takes its place in one step or not at all."""
+"""A folder is replaced in one step or not at all."""
 
 from pathlib import Path
 
@@ -35,14 +35,14 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "shelf"
 
 
-def test_a_finished_folder_is_in_its_place_and_nothing_else_is_left(target: Path) -> None:
+def test_a_finished_folder_replaces_the_target_and_leaves_nothing_else(target: Path) -> None:
     shelve(target, "one")
     assert (content_of(target), beside(target)) == ("one", [])
     shelve(target, "two")
     assert (content_of(target), beside(target)) == ("two", [])
 
 
-def test_until_the_block_ends_the_old_one_is_seen(target: Path) -> None:
+def test_readers_see_the_old_folder_until_the_block_ends(target: Path) -> None:
     shelve(target, "old")
     with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("new")
@@ -51,7 +51,7 @@ def test_until_the_block_ends_the_old_one_is_seen(target: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
-def test_a_failure_inside_leaves_the_old_one_and_no_trace(target: Path, failure: type[BaseException]) -> None:
+def test_a_failure_leaves_the_old_folder_and_no_other_files(target: Path, failure: type[BaseException]) -> None:
     shelve(target, "old")
     with pytest.raises(failure):
         fail(target, failure)
@@ -65,7 +65,7 @@ def test_a_reader_that_holds_the_old_folder_open_keeps_reading_it(target: Path) 
         assert held.read() == "old"
 
 
-def test_the_old_one_is_never_away(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_always_exists_during_a_replacement(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not staging.sys.platform.startswith("linux"):
         pytest.skip("folders change places in one step on Linux only")
     shelve(target, "old")
@@ -79,7 +79,7 @@ def test_the_old_one_is_never_away(target: Path, monkeypatch: pytest.MonkeyPatch
     assert (content_of(target), away) == ("new", [])
 
 
-def test_without_an_exchange_the_new_one_takes_its_place_all_the_same(
+def test_without_an_atomic_exchange_the_new_folder_still_replaces_the_old_one(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(_: Path, __: Path) -> bool:
@@ -91,14 +91,14 @@ def test_without_an_exchange_the_new_one_takes_its_place_all_the_same(
     assert (content_of(target), beside(target)) == ("new", [])
 
 
-def test_what_a_killed_build_left_is_swept(target: Path) -> None:
+def test_leftovers_of_a_killed_build_are_removed(target: Path) -> None:
     shelve(target, "old")
     (target.parent / ".shelf.0123abcd.new" / "index").mkdir(parents=True)
     shelve(target, "new")
     assert (content_of(target), beside(target)) == ("new", [])
 
 
-def test_what_a_killed_build_had_set_aside_is_put_back(target: Path) -> None:
+def test_a_shelf_moved_by_a_killed_build_is_restored(target: Path) -> None:
     aside = target.parent / ".shelf.old"
     aside.mkdir()
     (aside / MANIFEST).write_text("old")
@@ -107,7 +107,7 @@ def test_what_a_killed_build_had_set_aside_is_put_back(target: Path) -> None:
     assert (content_of(target), beside(target)) == ("old", [])
 
 
-def test_a_build_of_another_shelf_whose_name_begins_alike_is_left_alone(target: Path) -> None:
+def test_the_build_of_a_shelf_with_the_same_name_prefix_is_not_affected(target: Path) -> None:
     other = target.parent / "shelf.v2"
     with stage_folder(other) as folder:
         (folder / MANIFEST).write_text("other")
@@ -115,7 +115,7 @@ def test_a_build_of_another_shelf_whose_name_begins_alike_is_left_alone(target: 
         assert folder.exists()
 
 
-def test_what_a_killed_build_of_a_shelf_with_brackets_in_its_name_left_is_swept(tmp_path: Path) -> None:
+def test_leftovers_of_a_shelf_with_brackets_in_its_name_are_removed(tmp_path: Path) -> None:
     target = tmp_path / "shelf [1]"
     (tmp_path / f".{target.name}.0123abcd.new").mkdir()
     shelve(target, "new")
@@ -140,14 +140,14 @@ def test_a_second_builder_of_one_shelf_is_refused_and_the_first_wins(target: Pat
     assert (content_of(target), beside(target)) == ("first", [])
 
 
-def test_after_a_build_the_next_may_begin(target: Path) -> None:
+def test_the_next_build_can_start_after_a_build(target: Path) -> None:
     with pytest.raises(RuntimeError):
         fail(target, RuntimeError)
     shelve(target, "next")
     assert content_of(target) == "next"
 
 
-def test_what_is_not_a_shelf_is_never_replaced(target: Path) -> None:
+def test_a_folder_that_is_not_a_shelf_is_never_replaced(target: Path) -> None:
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
     with pytest.raises(ShelfExists), stage_folder(target):
@@ -156,14 +156,14 @@ def test_what_is_not_a_shelf_is_never_replaced(target: Path) -> None:
     assert beside(target) == []
 
 
-def test_a_file_in_the_way_is_never_replaced(target: Path) -> None:
+def test_a_file_is_never_replaced(target: Path) -> None:
     target.write_text("years of work")
     with pytest.raises(ShelfExists), stage_folder(target):
         pytest.fail("a file was taken for a shelf")
     assert target.read_text() == "years of work"
 
 
-def test_an_empty_folder_and_missing_parents_are_no_obstacle(tmp_path: Path) -> None:
+def test_an_empty_folder_or_missing_parents_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     shelve(tmp_path / "empty", "one")
     shelve(tmp_path / "a" / "b" / "shelf", "two")

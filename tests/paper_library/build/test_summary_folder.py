@@ -1,4 +1,4 @@
-"""Summaries find their papers by name, and those that do not are told of."""
+"""Summaries are matched to papers by name, and the others are reported."""
 
 import json
 from pathlib import Path
@@ -63,21 +63,21 @@ def test_a_broken_summary_is_reported_and_leaves_the_paper_as_it_was(tmp_path: P
     assert summaries.list_unused() == []
 
 
-def test_a_summary_goes_to_one_paper_only(tmp_path: Path) -> None:
+def test_a_summary_is_added_to_one_paper_only(tmp_path: Path) -> None:
     summaries = SummaryFolder(written(tmp_path, "deep/fish2019.json"))
     one, other = a_paper("a/fish2019.md"), a_paper("b/fish2019.md")
     assert [*summaries.add_summaries_to(one), *summaries.add_summaries_to(other)] == []
     assert (bool(one.entry.summaries), bool(other.entry.summaries)) == (True, False)
 
 
-def test_a_summary_called_like_a_bibliography_belongs_to_none_of_its_papers(tmp_path: Path) -> None:
+def test_a_summary_named_like_a_bibliography_belongs_to_none_of_its_papers(tmp_path: Path) -> None:
     summaries = SummaryFolder(written(tmp_path, "deep/refs.json"))
     paper = a_paper("refs.bib:12", bibkey="fish2019")
     assert list(summaries.add_summaries_to(paper)) == []
     assert paper.entry.summaries == {}
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputNotFound, match="nowhere"):
         SummaryFolder(tmp_path / "nowhere")
 

@@ -1,4 +1,4 @@
-"""A tour of everything the server can be asked, as it succeeds and as it fails."""
+"""Requests to every tool and resource of the server, successful and failing."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ KINDS = ["metadata", "summary", "summary/deep_read", "summary/none", "source", "
 
 
 def list_requests() -> Iterator[dict[str, Any]]:
-    """Every tool and every kind of resource, as they succeed and as they fail."""
+    """Return a successful and a failing request for every tool and kind of resource."""
     yield make_initialize_request()
     for method in ("tools/list", "resources/list", "resources/templates/list", "no/such/method"):
         yield request(method)

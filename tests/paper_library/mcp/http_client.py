@@ -1,4 +1,4 @@
-"""Serving a shelf on a real port, and speaking to it in raw JSON-RPC over HTTP."""
+"""A shelf served on a real port, and a client that sends raw JSON-RPC over HTTP."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def make_initialize_request(version: str = NEWEST) -> dict[str, Any]:
 
 
 class Caller:
-    """A client of one server that checks of every answer what must hold for all of them."""
+    """A client of one server that checks the common rules for every reply."""
 
     def __init__(self, url: str, **headers: str) -> None:
         self.url = url
@@ -46,7 +46,7 @@ class Caller:
         return response
 
     def ask(self, method: str, params: Any = None) -> Any:
-        """The result of a request that must succeed."""
+        """Return the result of a request that must succeed."""
         response = self.post(request(method, params), mcp_protocol_version=NEWEST)
         assert response.status_code == 200
         assert "error" not in response.json(), response.text
@@ -56,7 +56,7 @@ class Caller:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
     def answer(self, tool: str, **arguments: Any) -> Any:
-        """What a tool with structured output says, which it must say twice: in its text and beside it."""
+        """Return the structured output of a tool, which must equal its text."""
         result = self.call(tool, **arguments)
         assert not result.get("isError"), result
         (block,) = result["content"]
@@ -66,7 +66,7 @@ class Caller:
         return result["structuredContent"]
 
     def text(self, tool: str, **arguments: Any) -> str:
-        """What a tool that reads says: one block, which is the content itself."""
+        """Return the text of a reading tool, which must be one content block."""
         result = self.call(tool, **arguments)
         assert not result.get("isError"), result
         (block,) = result["content"]
@@ -74,7 +74,7 @@ class Caller:
         return block["text"]
 
     def failure(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """How a call fails that must fail: as a result, with the one error shape."""
+        """Return the error of a call that must fail, in the common error shape."""
         result = self.call(tool, **arguments)
         assert result.get("isError") is True, result
         (block,) = result["content"]
@@ -91,7 +91,7 @@ class Caller:
         return content
 
     def resource_failure(self, uri: str) -> dict[str, Any]:
-        """How a read fails that must fail: as a JSON-RPC error whose data has the one error shape."""
+        """Return the error of a read that must fail: a JSON-RPC error whose data has the common error shape."""
         response = self.post(request("resources/read", {"uri": uri}))
         assert response.status_code == 200
         error = response.json()["error"]
@@ -107,7 +107,7 @@ class Caller:
 
 @contextmanager
 def serve_library(config: LibraryConfig) -> Generator[Caller]:
-    """A caller of the app that `config` makes, which runs on a port of its own until the block ends."""
+    """Yield a client of the app for `config`, which runs on its own port until the block ends."""
     ready: list[str] = []
     started = threading.Event()
     loop = uvloop.new_event_loop()

@@ -1,4 +1,4 @@
-"""A small static server that behaves as badly as it is told to."""
+"""A small static server with configurable faults."""
 
 import gzip
 import threading
@@ -26,7 +26,7 @@ class StaticServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/papers"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that hang up are what is tested."""
+        """Ignore disconnected clients, which the tests expect."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.answer(self)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
-        """Quiet."""
+        """Print nothing."""
 
     def reply(self, status: int, body: bytes = b"", **headers: str) -> None:
         self.send_response(status)
@@ -63,7 +63,7 @@ def static_server(answer: Answer) -> Generator[StaticServer]:
 
 
 def files_of(folder: Path) -> Answer:
-    """The files below `folder`, as a static server has them below its base address."""
+    """Serve the files below `folder`."""
 
     def answer(handler: Handler) -> None:
         path = folder / handler.path.removeprefix("/papers/")
@@ -81,12 +81,12 @@ def garbage(handler: Handler) -> None:
 
 
 def silence(handler: Handler) -> None:
-    """No answer for as long as anybody could wait."""
+    """Send no reply."""
     handler.server.leaving.wait(_LONGEST_S)
 
 
 def dripping(handler: Handler) -> None:
-    """An answer that never stalls and never ends."""
+    """Send a reply that never stalls and never ends."""
     handler.send_response(200)
     handler.end_headers()
     while not handler.server.leaving.wait(0.02):
@@ -95,7 +95,7 @@ def dripping(handler: Handler) -> None:
 
 
 def bomb(unfolded: int, *, folds: int = 1) -> Answer:
-    """A small answer that unfolds into a very large one."""
+    """Send a small reply that decompresses to a very large one."""
     body = b"\0" * unfolded
     for _ in range(folds):
         body = gzip.compress(body, 1)
@@ -114,7 +114,7 @@ def cut_short(handler: Handler) -> None:
 
 
 def endless(handler: Handler) -> None:
-    """More bytes than any paper has, as fast as they are taken."""
+    """Send bytes without end as fast as possible."""
     handler.send_response(200)
     handler.end_headers()
     while not handler.server.leaving.is_set():

@@ -1,4 +1,4 @@
-"""Arguments beyond their limits, ids that are none, names nobody gave: each is told what is allowed."""
+"""Arguments out of range, invalid ids and unknown names are refused with the allowed values."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ ODD_IDS = [
 
 
 @requirement("PL-18")
-def test_a_query_of_500_characters_is_taken_and_one_of_501_is_not(library: Caller) -> None:
+def test_a_query_of_500_characters_is_accepted_and_one_of_501_is_not(library: Caller) -> None:
     assert "results" in library.answer("search_papers", query="é" * 500)
     error = library.failure("search_papers", query="é" * 501)
     assert (error["code"], error["argument"]) == ("invalid_argument", "query")
@@ -51,7 +51,7 @@ def test_a_page_has_from_1_to_100_results(
 
 @requirement("PL-18")
 @pytest.mark.parametrize(("tool", "arguments"), SEARCHES)
-def test_an_offset_of_10000_is_taken_and_one_of_10001_is_not(
+def test_an_offset_of_10000_is_accepted_and_one_of_10001_is_not(
     library: Caller, tool: str, arguments: dict[str, Any]
 ) -> None:
     page = library.answer(tool, **arguments, offset=10_000)
@@ -76,7 +76,7 @@ def test_limit_and_page_size_may_both_be_given_if_they_agree(
 
 @requirement("PL-13")
 @pytest.mark.parametrize("limit", [0, -5, 101, 10**9])
-def test_facets_have_a_limit_too(library: Caller, limit: int) -> None:
+def test_the_number_of_facet_values_is_limited(library: Caller, limit: int) -> None:
     error = library.failure("list_top_facets", category="author", limit=limit)
     assert (error["code"], error["argument"]) == ("invalid_argument", "limit")
 
@@ -84,7 +84,7 @@ def test_facets_have_a_limit_too(library: Caller, limit: int) -> None:
 @requirement("PL-15")
 @pytest.mark.parametrize("tool", ["get_paper_source", "get_paper_summary"])
 @pytest.mark.parametrize("bad", [{"max_chars": 0}, {"max_chars": -1}, {"offset": -1}, {"max_chars": 1.5}])
-def test_pieces_have_a_size_and_a_place(library: Caller, tool: str, bad: dict[str, Any]) -> None:
+def test_max_chars_and_offset_are_checked(library: Caller, tool: str, bad: dict[str, Any]) -> None:
     error = library.failure(tool, paper_id=inputs.ATTENTION_DOI, **bad)
     assert (error["code"], error["argument"]) == ("invalid_argument", next(iter(bad)))
 
@@ -101,7 +101,7 @@ def test_an_id_that_names_no_paper_is_not_found(library: Caller, tool: str, pape
 
 @requirement("PL-16")
 @pytest.mark.parametrize("paper_id", ["", "x" * 10_240])
-def test_an_id_that_cannot_be_one_is_refused_without_repeating_it(library: Caller, paper_id: str) -> None:
+def test_an_impossible_id_is_refused_without_repeating_it(library: Caller, paper_id: str) -> None:
     error = library.failure("get_paper_metadata", paper_id=paper_id)
     assert (error["code"], error["argument"]) == ("invalid_argument", "paper_id")
     assert len(str(error)) < 1_000
@@ -133,7 +133,7 @@ def test_an_unknown_template_is_not_available(library: Caller, template: str) ->
         ("list_top_facets", {}, "category"),
     ],
 )
-def test_the_argument_at_fault_is_named(
+def test_the_invalid_argument_is_named(
     library: Caller, tool: str, arguments: dict[str, Any], argument: str | None
 ) -> None:
     error = library.failure(tool, **arguments)
@@ -145,7 +145,7 @@ def test_the_argument_at_fault_is_named(
 
 @pytest.mark.parametrize("body", [b'"\\ud800"', b'"\\ud800x"'])
 @pytest.mark.parametrize(("tool", "argument"), [("search_papers", b"query"), ("get_paper_metadata", b"paper_id")])
-def test_half_a_character_is_refused_and_the_server_lives(
+def test_a_lone_surrogate_is_refused_and_the_server_keeps_running(
     library: Caller, body: bytes, tool: str, argument: bytes
 ) -> None:
     call = b'{"name":"%b","arguments":{"%b":%b}}' % (tool.encode(), argument, body)

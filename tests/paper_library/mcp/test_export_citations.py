@@ -20,7 +20,7 @@ def test_bibtex_is_the_default_and_as_its_owner_wrote_it(library: Caller) -> Non
 
 
 @pytest.mark.parametrize(("format_name", "name"), [("bibtex", "a.bib"), ("ris", "a.ris"), ("csl-json", "a.json")])
-def test_every_format_reads_back_as_the_same_papers(
+def test_every_format_is_read_back_as_the_same_papers(
     library: Caller, tmp_path: Path, format_name: str, name: str
 ) -> None:
     text = library.text("export_citations", paper_ids=PAPERS, format=format_name)

@@ -8,7 +8,7 @@ from tests.requirements import requirement
 
 
 @requirement("PL-13")
-def test_the_top_authors_come_with_their_numbers_of_papers_most_first(library: Caller) -> None:
+def test_the_top_authors_have_numbers_of_papers_in_descending_order(library: Caller) -> None:
     reply = library.answer("list_top_facets", category="author", limit=20)
     assert reply["category"] == "author"
     counts = [row["paper_count"] for row in reply["result"]]
@@ -40,14 +40,14 @@ def test_every_category_is_counted_and_keeps_the_spelling(
 
 
 @requirement("PL-13")
-def test_no_more_values_come_than_asked_for(library: Caller) -> None:
+def test_the_number_of_values_is_limited(library: Caller) -> None:
     assert len(library.answer("list_top_facets", category="keyword", limit=3)["result"]) == 3
     assert len(library.answer("list_top_facets", category="keyword")["result"]) <= 20
 
 
 @requirement("PL-13")
 @pytest.mark.parametrize("category", ["authors", "year", "", "AUTHOR", "shelf.db"])
-def test_an_unknown_category_is_answered_with_those_there_are(library: Caller, category: str) -> None:
+def test_an_unknown_category_is_refused_with_the_known_categories(library: Caller, category: str) -> None:
     error = library.failure("list_top_facets", category=category)
     assert (error["code"], error["argument"]) == ("invalid_argument", "category")
     for known in ("author", "venue", "keyword", "institution", "tag"):

@@ -1,4 +1,4 @@
-"""What happens to a server while it serves: a new shelf, a damaged one, crowds that come and go."""
+"""A running server with a new shelf, a damaged shelf, and many clients that disconnect."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ def newer(shelf_copy: Path, tmp_path: Path) -> Path:
 
 
 @requirement("PL-4", "PL-17")
-def test_a_shelf_that_is_replaced_is_served_without_a_restart(shelf_copy: Path, newer: Path) -> None:
+def test_a_replaced_shelf_is_served_without_a_restart(shelf_copy: Path, newer: Path) -> None:
     with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         assert caller.answer("search_papers", query="aardvarks arrive")["total"] == 0
         swap(shelf_copy, newer)
@@ -54,14 +54,14 @@ def test_a_shelf_that_is_replaced_is_served_without_a_restart(shelf_copy: Path, 
         assert caller.http.get("/healthz").json()["build_id"] == read_manifest(shelf_copy).build_id
 
 
-def test_no_answer_is_half_of_the_old_shelf_and_half_of_the_new_one(shelf_copy: Path, newer: Path) -> None:
+def test_no_reply_mixes_the_old_and_the_new_shelf(shelf_copy: Path, newer: Path) -> None:
     with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         swap(shelf_copy, newer)
         titles = [row["title"] for row in caller.answer("search_papers", query="rain radar")["results"]]
     assert titles == ["Attention for Weather: Transformers on Rain Radar", PORTING]
 
 
-def test_a_broken_replacement_leaves_the_old_shelf_in_service(shelf_copy: Path, newer: Path) -> None:
+def test_a_broken_replacement_leaves_the_old_shelf_in_use(shelf_copy: Path, newer: Path) -> None:
     with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
         (newer / "shelf.db").unlink()
         swap(shelf_copy, newer)
@@ -94,7 +94,7 @@ def test_a_shelf_without_one_of_its_parts_is_not_served(shelf_copy: Path, lost: 
     assert caught.value.hint
 
 
-async def test_a_crowd_of_which_half_hangs_up_is_served(library: Caller) -> None:
+async def test_many_clients_are_served_although_half_disconnect(library: Caller) -> None:
     body = httpx.Request("POST", library.url, json=SEARCH).content
     host, port = library.url.removeprefix("http://").split(":")
     head = f"POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
@@ -116,7 +116,7 @@ async def test_a_crowd_of_which_half_hangs_up_is_served(library: Caller) -> None
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="counts open files in a way of Linux")
-def test_connections_and_files_do_not_pile_up(library: Caller) -> None:
+def test_connections_and_open_files_do_not_accumulate(library: Caller) -> None:
     def opened() -> int:
         return len(os.listdir("/proc/self/fd"))
 

@@ -1,4 +1,4 @@
-"""`search_papers_by_keyword`: papers that carry a keyword or tag, whole."""
+"""`search_papers_by_keyword`: papers with a complete keyword or tag."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_a_part_of_a_keyword_is_not_the_keyword(library: Caller, keyword: str) -
 
 @requirement("PL-9")
 @pytest.mark.parametrize("keyword", ["C++", "c#", ".NET"])
-def test_symbols_of_a_keyword_count(library: Caller, keyword: str) -> None:
+def test_symbols_are_part_of_a_keyword(library: Caller, keyword: str) -> None:
     assert titles(library, keyword) == ["Porting C++ and C# kernels to .NET: an O(n²) story"]
     assert titles(library, keyword.strip(".+#")) == []
 
@@ -50,7 +50,7 @@ def test_keywords_of_any_script_are_found(library: Caller, keyword: str) -> None
 
 
 @requirement("PL-9", "PL-18")
-def test_ten_come_by_default_newest_first(library: Caller) -> None:
+def test_ten_papers_are_listed_by_default_newest_first(library: Caller) -> None:
     page = library.answer("search_papers_by_keyword", keyword="gravel")
     assert (len(page["results"]), page["limit"], page["total"], page["next_offset"]) == (
         10,

@@ -1,4 +1,4 @@
-"""A shelf that has lost or changed a file says so, names the paper, and serves everything else."""
+"""A missing or changed file is reported with its paper, and everything else is served."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ GARBAGE = [b"", b"garbage", b"\xff\xfe\x00"]
 
 
 def holding(shelf: Path, text: str) -> Path:
-    """The one file of the shelf with this text in it."""
+    """Return the only file of the shelf that contains this text."""
     files = [path for path in (shelf / "static").rglob("*") if path.is_file()]
     (found,) = [path for path in files if text.encode() in path.read_bytes()]
     return found
@@ -41,7 +41,7 @@ def damaged(shelf_copy: Path) -> Path:
 
 
 @requirement("PL-16")
-def test_a_missing_file_is_a_failed_fetch_with_reason_and_ids(damaged: Path) -> None:
+def test_a_missing_file_is_reported_as_a_failed_fetch_with_reason_and_ids(damaged: Path) -> None:
     with serve_library(LibraryConfig(shelf=damaged)) as caller:
         paper_id = caller.id_of(ATTENTION)
         source = caller.failure("get_paper_source", paper_id=ATTENTION)
@@ -54,7 +54,7 @@ def test_a_missing_file_is_a_failed_fetch_with_reason_and_ids(damaged: Path) -> 
 
 
 @requirement("PL-16", "PL-14")
-def test_resources_of_missing_files_fail_in_the_same_words(damaged: Path) -> None:
+def test_resources_of_missing_files_give_the_same_error(damaged: Path) -> None:
     with serve_library(LibraryConfig(shelf=damaged)) as caller:
         for uri, tool in (
             ("paper://oztuerk2021attention/source", {"tool": "get_paper_source"}),
@@ -71,7 +71,7 @@ def test_resources_of_missing_files_fail_in_the_same_words(damaged: Path) -> Non
 
 
 @requirement("PL-16")
-def test_what_is_not_lost_is_still_served(damaged: Path) -> None:
+def test_the_remaining_files_are_still_served(damaged: Path) -> None:
     with serve_library(LibraryConfig(shelf=damaged)) as caller:
         assert json.loads(caller.text("get_paper_summary", paper_id=ATTENTION, template="brief")) == inputs.BRIEF
         assert caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000) == inputs.make_long_text()
@@ -80,7 +80,7 @@ def test_what_is_not_lost_is_still_served(damaged: Path) -> None:
 
 @requirement("PL-16")
 @pytest.mark.parametrize("garbage", GARBAGE)
-def test_a_file_that_is_not_what_was_shelved_is_invalid(shelf_copy: Path, garbage: bytes) -> None:
+def test_a_changed_file_is_invalid(shelf_copy: Path, garbage: bytes) -> None:
     source_of(shelf_copy).write_bytes(garbage)
     deep_read_of(shelf_copy).write_bytes(garbage)
     with serve_library(LibraryConfig(shelf=shelf_copy)) as caller:
@@ -94,7 +94,7 @@ def test_a_file_that_is_not_what_was_shelved_is_invalid(shelf_copy: Path, garbag
 
 
 @requirement("PL-16")
-def test_one_flipped_bit_does_not_pass_for_the_paper(shelf_copy: Path) -> None:
+def test_a_file_with_one_flipped_bit_is_invalid(shelf_copy: Path) -> None:
     path = source_of(shelf_copy)
     content = bytearray(path.read_bytes())
     content[40] ^= 1
@@ -104,7 +104,7 @@ def test_one_flipped_bit_does_not_pass_for_the_paper(shelf_copy: Path) -> None:
 
 
 @requirement("PL-16")
-def test_a_folder_where_a_file_should_be_is_an_error_like_any_other(shelf_copy: Path) -> None:
+def test_a_folder_instead_of_a_file_is_an_ordinary_error(shelf_copy: Path) -> None:
     path = source_of(shelf_copy)
     path.unlink()
     path.mkdir()
@@ -126,7 +126,7 @@ def test_a_link_out_of_the_shelf_is_not_followed_to_a_secret(shelf_copy: Path, t
 
 
 @requirement("PL-16")
-def test_a_file_that_comes_back_is_served_again(shelf_copy: Path) -> None:
+def test_a_restored_file_is_served_again(shelf_copy: Path) -> None:
     path = source_of(shelf_copy)
     content = path.read_bytes()
     path.unlink()
@@ -136,12 +136,12 @@ def test_a_file_that_comes_back_is_served_again(shelf_copy: Path) -> None:
         assert caller.text("get_paper_source", paper_id=ATTENTION) == inputs.strip_front_matter(inputs.ATTENTION)
 
 
-def test_callers_receive_no_folder_names(damaged: Path) -> None:
+def test_replies_contain_no_folder_names(damaged: Path) -> None:
     with serve_library(LibraryConfig(shelf=damaged)) as caller:
-        results = [said(caller) for said in FAILING]
-    for told in results:
-        assert str(damaged) not in told
-        assert "static/" not in told
+        results = [reply(caller) for reply in FAILING]
+    for message in results:
+        assert str(damaged) not in message
+        assert "static/" not in message
 
 
 def _source(caller: Caller) -> str:

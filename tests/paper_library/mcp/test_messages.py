@@ -1,4 +1,4 @@
-"""The endpoint as JSON-RPC sees it: what is no message, what is no request, and what each is answered with."""
+"""The endpoint at the level of JSON-RPC: messages, requests, batches and errors."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def error_of(library: Caller, body: Any) -> tuple[int, int, Any]:
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"{'jsonrpc': 2}", b"\xff\xfe", b'{"jsonrpc": "2.0"', b"[" * 100_000])
-def test_what_is_not_json_is_a_parse_error(library: Caller, body: bytes) -> None:
+def test_invalid_json_is_a_parse_error(library: Caller, body: bytes) -> None:
     assert error_of(library, body) == (400, -32700, None)
 
 
@@ -77,7 +77,7 @@ def test_parameters_that_do_not_fit_the_method_are_reported(library: Caller, met
     ],
 )
 @requirement("PL-1", "PL-4")
-def test_what_needs_no_answer_is_accepted_without_one(library: Caller, message: dict[str, Any]) -> None:
+def test_notifications_are_accepted_without_a_reply(library: Caller, message: dict[str, Any]) -> None:
     response = library.post(message)
     assert (response.status_code, response.content) == (202, b"")
 
@@ -99,24 +99,24 @@ def test_a_batch_is_answered_member_by_member(library: Caller) -> None:
     assert by_id[3]["result"]["structuredContent"]["title"] == "Silent Orbits of Tidally Locked Moons"
 
 
-def test_a_batch_of_notifications_needs_no_answer(library: Caller) -> None:
+def test_a_batch_of_notifications_has_no_reply(library: Caller) -> None:
     response = library.post([{"jsonrpc": "2.0", "method": "notifications/initialized"}] * 2)
     assert (response.status_code, response.content) == (202, b"")
 
 
-def test_initialize_cannot_hide_in_a_batch(library: Caller) -> None:
+def test_initialize_in_a_batch_is_refused(library: Caller) -> None:
     (answer,) = library.post([make_initialize_request()]).json()
     assert answer["error"]["code"] == -32600
 
 
 @pytest.mark.parametrize("request_id", [0, -1, 2**53, 2**70, "", "id with ünïcode 😀", "1"])
-def test_ids_come_back_as_they_were(library: Caller, request_id: Any) -> None:
+def test_request_ids_are_returned_unchanged(library: Caller, request_id: Any) -> None:
     answer = library.post(request("ping", id=request_id)).json()
     assert (answer["id"], type(answer["id"])) == (request_id, type(request_id))
 
 
 @requirement("PL-4")
-def test_requests_need_no_introduction_and_none_is_remembered(library: Caller) -> None:
+def test_requests_need_no_initialize_and_no_session(library: Caller) -> None:
     assert library.post(request("tools/list")).json()["result"]["tools"]
     assert library.post(make_initialize_request()).json() == library.post(make_initialize_request()).json()
 

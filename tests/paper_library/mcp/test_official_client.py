@@ -1,4 +1,4 @@
-"""The scenarios of the specification as the official client of the protocol lives them."""
+"""The scenarios of the specification with the official client."""
 
 import json
 from typing import Any
@@ -51,15 +51,15 @@ async def test_keyword_search(library: Caller) -> None:
     async with http_client_for(f"{library.url}/mcp") as client:
         result = await client.call_tool("search_papers_by_keyword", {"keyword": "transformer"})
         (row,) = json_of(result)["results"]
-        said = json_of(await client.call_tool("get_paper_metadata", {"paper_id": row["paper_id"]}))
-    assert "transformer" in said["keywords"]
+        metadata = json_of(await client.call_tool("get_paper_metadata", {"paper_id": row["paper_id"]}))
+    assert "transformer" in metadata["keywords"]
 
 
 @requirement("PL-10")
 async def test_metadata_includes_templates(library: Caller) -> None:
     async with http_client_for(f"{library.url}/mcp") as client:
-        said = json_of(await client.call_tool("get_paper_metadata", ATTENTION))
-    assert said["preferred_summary_template"] in said["available_summary_templates"]
+        metadata = json_of(await client.call_tool("get_paper_metadata", ATTENTION))
+    assert metadata["preferred_summary_template"] in metadata["available_summary_templates"]
 
 
 @requirement("PL-11")

@@ -70,7 +70,7 @@ def test_a_schema_is_strict_enough_to_refuse_another_reply(library: Caller) -> N
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_tool_that_answers_text_has_no_schema_and_no_structured_content(library: Caller, name: str) -> None:
+def test_a_tool_that_returns_text_has_no_schema_and_no_structured_content(library: Caller, name: str) -> None:
     assert schemas(library)[name] == {}
     assert "structuredContent" not in library.call(name, **TEXTS[name])
 
@@ -83,9 +83,7 @@ def test_a_failure_has_the_error_shape_and_no_structured_content(
     assert "structuredContent" not in library.call(name, **arguments)
 
 
-def test_what_the_search_reports_of_a_match_reaches_the_client(
-    library: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_details_of_a_match_reach_the_client(library: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = engine.Page.as_dict
     match = {"matched_fields": ["title", "text"], "section": "Results", "offset": 17}
 
@@ -116,7 +114,7 @@ def test_a_retracted_paper_is_marked_in_results_and_metadata(shelf_copy: Path, l
         assert listed[f"paper://{paper_id}/metadata"]["description"].startswith("Retracted · ")
 
 
-def test_a_paper_that_was_looked_at_and_not_retracted_has_no_mark(shelf_copy: Path, library: Caller) -> None:
+def test_a_paper_that_is_not_retracted_has_no_mark(shelf_copy: Path, library: Caller) -> None:
     paper_id = library.id_of(inputs.ATTENTION_DOI)
     with serve_library(LibraryConfig(shelf=write_retraction(shelf_copy, paper_id, None))) as caller:
         assert caller.answer("get_paper_metadata", paper_id=paper_id)["retraction"] is None

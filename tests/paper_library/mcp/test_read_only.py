@@ -1,4 +1,4 @@
-"""Serving changes nothing on the shelf, cannot, and needs no right to."""
+"""Serving changes nothing on the shelf and needs no write permission."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ _MOUNT_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && e
 
 
 def state_of(folder: Path) -> dict[str, tuple[str, int, int]]:
-    """Of every file and folder: what is in it, and when and how it was last touched."""
+    """Return the contents, times and modes of every file and folder."""
     found: dict[str, tuple[str, int, int]] = {}
     for path in [folder, *folder.rglob("*")]:
         about = path.stat()
@@ -39,7 +39,7 @@ def take_the_tour(caller: Caller) -> None:
 
 @contextmanager
 def protected(shelf: Path) -> Generator[list[str]]:
-    """What to put before a command so that it finds `shelf` read-only: for root by a mount, else by permissions."""
+    """Return a command prefix that makes `shelf` read-only: by a mount for root, otherwise by permissions."""
     if os.geteuid() == 0:
         unshare = shutil.which("unshare")
         prefix = [unshare or "unshare", "--mount", "sh", "-c", _MOUNT_READ_ONLY, str(shelf)]
@@ -64,7 +64,7 @@ def protected(shelf: Path) -> Generator[list[str]]:
 
 
 @requirement("PL-17")
-def test_a_full_tour_leaves_every_file_of_the_shelf_as_it_was(shelf_copy: Path, tmp_path: Path) -> None:
+def test_calling_every_tool_changes_no_file_of_the_shelf(shelf_copy: Path, tmp_path: Path) -> None:
     before = state_of(shelf_copy)
     with start_server(shelf_copy, tmp_path) as process:
         take_the_tour(process.caller)
@@ -73,7 +73,7 @@ def test_a_full_tour_leaves_every_file_of_the_shelf_as_it_was(shelf_copy: Path, 
 
 
 @requirement("PL-17")
-def test_a_shelf_that_cannot_be_written_is_served(shelf_copy: Path, tmp_path: Path) -> None:
+def test_a_read_only_shelf_is_served(shelf_copy: Path, tmp_path: Path) -> None:
     with protected(shelf_copy) as prefix, start_server(shelf_copy, tmp_path, before=prefix) as process:
         take_the_tour(process.caller)
         assert process.caller.answer("search_papers", query="rain radar")["total"] == 2
@@ -95,7 +95,7 @@ def test_no_file_of_the_shelf_is_open_for_writing(shelf_copy: Path, tmp_path: Pa
 
 
 def open_files(pid: int, folder: Path) -> Iterator[tuple[str, int]]:
-    """The files below `folder` that a process has open, and whether for reading or writing."""
+    """Return the files below `folder` that a process has open, with their modes."""
     for link in Path(f"/proc/{pid}/fd").iterdir():
         target = os.readlink(link)
         if target.startswith(f"{folder}{os.sep}"):

@@ -1,4 +1,4 @@
-"""`read_paper_section`: one section by its heading, whole or in pieces."""
+"""`read_paper_section`: one section by its heading, complete or in pieces."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_section_ends_where_the_next_of_its_level_begins(library: Caller, head
     assert library.text("read_paper_section", paper_id=inputs.ATTENTION_DOI, section=heading) == text
 
 
-def test_an_unknown_heading_is_answered_with_the_headings_there_are(library: Caller) -> None:
+def test_an_unknown_heading_is_refused_with_the_available_ones(library: Caller) -> None:
     error = library.failure("read_paper_section", paper_id=inputs.ATTENTION_DOI, section="Conclusions")
     assert (error["code"], error["argument"]) == ("invalid_argument", "section")
     assert "Introduction, Data, Results" in error["hint"]
@@ -44,7 +44,7 @@ def test_without_a_text_there_is_no_section(library: Caller, paper: str) -> None
     assert error["code"] in {"source_not_available", "paper_not_found"}
 
 
-def test_a_long_section_is_cut_and_read_on_from_the_offset_of_the_marker(library: Caller) -> None:
+def test_a_long_section_is_continued_at_the_offset_of_the_marker(library: Caller) -> None:
     whole = inputs.make_long_text()
     wanted = whole[whole.index("# Part 2") : whole.index("# Part 3")].rstrip()
     cut = library.text("read_paper_section", paper_id=inputs.LONG, section="Part 2", max_chars=1_000)

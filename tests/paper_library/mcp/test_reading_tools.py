@@ -1,4 +1,4 @@
-"""`get_paper_summary` and `get_paper_source`: the content itself, whole or in pieces."""
+"""`get_paper_summary` and `get_paper_source`: the content, complete or in pieces."""
 
 import json
 import re
@@ -16,7 +16,7 @@ MARKER = re.compile(r"\n\n\[truncated: (\d+) of (\d+) characters left; continue 
 
 
 def cut(text: str, total: int) -> tuple[str, int]:
-    """A cut text without its marker, and the offset the marker names; the marker must add up."""
+    """Return a cut text without its marker, and the offset in the marker; check the marker's numbers."""
     found = MARKER.search(text)
     assert found, text[-200:]
     left, whole, offset = map(int, found.groups())
@@ -43,10 +43,10 @@ def test_without_a_template_the_preferred_summary_is_read(library: Caller) -> No
 @requirement("PL-11")
 @pytest.mark.parametrize("paper", [inputs.ATTENTION_DOI, inputs.SOURCELESS, inputs.LONG, "filler00"])
 def test_every_paper_has_a_default_summary_with_abstract_outline_and_sentences(library: Caller, paper: str) -> None:
-    said = library.answer("get_paper_metadata", paper_id=paper)
+    metadata = library.answer("get_paper_metadata", paper_id=paper)
     summary = json.loads(library.text("get_paper_summary", paper_id=paper, template="default"))
-    assert summary["abstract"] == said["abstract"]
-    assert summary["outline"] == [one["title"] for one in said["outline"]]
+    assert summary["abstract"] == metadata["abstract"]
+    assert summary["outline"] == [one["title"] for one in metadata["outline"]]
     assert isinstance(summary["key_sentences"], list)
 
 
@@ -58,7 +58,7 @@ def test_every_paper_has_a_default_summary_with_abstract_outline_and_sentences(l
         ("10.5555/bcarotene.9", inputs.CAROTENE),
     ],
 )
-def test_a_source_is_the_markdown_character_for_character(library: Caller, paper: str, file: str) -> None:
+def test_a_source_is_returned_as_markdown_unchanged(library: Caller, paper: str, file: str) -> None:
     assert library.text("get_paper_source", paper_id=paper) == inputs.strip_front_matter(file)
 
 
@@ -74,7 +74,7 @@ def test_a_long_source_is_cut_at_20000_characters_unless_max_chars_is_given(
 
 
 @requirement("PL-11", "PL-15")
-def test_a_long_summary_comes_whole_unless_it_is_limited(tmp_path: Path) -> None:
+def test_a_long_summary_is_complete_unless_limited(tmp_path: Path) -> None:
     inputs.write_inputs(tmp_path)
     summary = {"text": "rain " * 30_000}
     (tmp_path / "summaries" / "brief" / "oztuerk2021attention.json").write_text(json.dumps(summary))
@@ -100,7 +100,7 @@ def test_the_text_is_read_in_another_language_with_lang(library: Caller, lang: s
 
 
 @requirement("PL-12", "PL-16")
-def test_a_language_that_is_not_there_is_answered_with_those_that_are(library: Caller) -> None:
+def test_an_unavailable_language_is_refused_with_the_available_ones(library: Caller) -> None:
     error = library.failure("get_paper_source", paper_id=inputs.ATTENTION_DOI, lang="tlh")
     assert error["code"] == "translation_not_available"
     assert (error["lang"], error["available_translations"]) == ("tlh", ["zh"])
@@ -116,7 +116,7 @@ def test_a_paper_without_source_is_explicitly_not_available(library: Caller) -> 
 
 @requirement("PL-15")
 @pytest.mark.parametrize("size", [1, 10, 9_999, 10_000, 64_000])
-def test_exactly_as_many_characters_come_as_were_asked_for_and_then_the_marker(library: Caller, size: int) -> None:
+def test_exactly_max_chars_characters_are_returned_before_the_marker(library: Caller, size: int) -> None:
     whole = inputs.make_long_text()
     text, offset = cut(library.text("get_paper_source", paper_id=inputs.LONG, max_chars=size), len(whole))
     assert text == whole[:size]
@@ -132,7 +132,7 @@ def test_a_text_that_fits_has_no_marker(library: Caller) -> None:
 
 @requirement("PL-15")
 @pytest.mark.parametrize("size", [6_000, 25_000])
-def test_reading_on_from_each_marker_gives_the_text_back(library: Caller, size: int) -> None:
+def test_reading_from_each_marker_gives_the_whole_text(library: Caller, size: int) -> None:
     whole, offset = inputs.make_long_text(), 0
     pieces: list[str] = []
     while offset + size < len(whole):
@@ -163,7 +163,7 @@ def test_a_summary_is_read_in_pieces_as_well(library: Caller) -> None:
 
 
 @requirement("PL-15")
-def test_the_end_of_a_text_can_be_asked_for_and_what_is_beyond_it_cannot(library: Caller) -> None:
+def test_an_offset_at_the_end_is_accepted_and_one_beyond_is_refused(library: Caller) -> None:
     whole = inputs.strip_front_matter(inputs.ATTENTION)
     assert library.text("get_paper_source", paper_id=inputs.ATTENTION_DOI, offset=len(whole) - 3) == whole[-3:]
     error = library.failure("get_paper_source", paper_id=inputs.ATTENTION_DOI, offset=len(whole) + 1)
@@ -172,7 +172,7 @@ def test_the_end_of_a_text_can_be_asked_for_and_what_is_beyond_it_cannot(library
 
 
 @requirement("PL-11", "PL-16")
-def test_an_unknown_template_is_answered_with_those_there_are(library: Caller) -> None:
+def test_an_unknown_template_is_refused_with_the_available_ones(library: Caller) -> None:
     error = library.failure("get_paper_summary", paper_id=inputs.ATTENTION_DOI, template="haiku")
     assert error["code"] == "template_not_available"
     assert error["template"] == "haiku"
@@ -180,7 +180,7 @@ def test_an_unknown_template_is_answered_with_those_there_are(library: Caller) -
     assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
 
 
-def test_reading_tools_answer_text_and_nothing_beside_it_that_differs(library: Caller) -> None:
+def test_reading_tools_return_only_text(library: Caller) -> None:
     result = library.call("get_paper_source", paper_id=inputs.ATTENTION_DOI)
     (block,) = result["content"]
     assert result.get("structuredContent", {"result": block["text"]}) == {"result": block["text"]}

@@ -1,4 +1,4 @@
-"""Resources: `paper://` addresses, their types, their limits and how they fail."""
+"""Resources: `paper://` URIs, their types, limits and errors."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ def test_papers_are_listed_in_the_order_of_their_titles(library: Caller) -> None
     )
 
 
-def test_many_papers_are_listed_in_pages_that_a_cursor_leads_through(tmp_path: Path) -> None:
+def test_many_papers_are_listed_in_pages_with_cursors(tmp_path: Path) -> None:
     build_titled_shelf(tmp_path / "shelf", *(f"Paper number {n:03}" for n in range(120)))
     with serve_library(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
         pages = [caller.ask("resources/list")]
@@ -58,18 +58,18 @@ def test_many_papers_are_listed_in_pages_that_a_cursor_leads_through(tmp_path: P
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "", "٣", "10001", "9" * 400, "50 "])
-def test_a_cursor_that_no_list_named_is_refused(library: Caller, cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(library: Caller, cursor: str) -> None:
     error = library.post(request("resources/list", {"cursor": cursor})).json()["error"]
     assert error["code"] == -32602
     assert error["data"]["error"]["argument"] == "cursor"
 
 
-def test_a_cursor_behind_the_last_paper_lists_nothing(library: Caller) -> None:
+def test_a_cursor_after_the_last_paper_lists_nothing(library: Caller) -> None:
     assert library.ask("resources/list", {"cursor": "9000"}) == {"resources": []}
 
 
 @requirement("PL-14")
-def test_metadata_are_those_of_the_tool(library: Caller, attention: str) -> None:
+def test_the_metadata_resource_equals_the_tool_reply(library: Caller, attention: str) -> None:
     uri = f"paper://{attention}/metadata"
     content = library.resource(uri)
     assert (content["uri"], content["mimeType"]) == (uri, "application/json")
@@ -108,7 +108,7 @@ def test_a_translation_is_its_markdown(library: Caller, attention: str, lang: st
 
 @requirement("PL-14")
 @pytest.mark.parametrize("name", ["oztuerk2021attention", "10.5555%2Fweather.2021.17", "10.5555%2FWEATHER.2021.17"])
-def test_other_names_of_a_paper_serve_as_well_as_its_id(library: Caller, attention: str, name: str) -> None:
+def test_other_identifiers_of_a_paper_are_accepted(library: Caller, attention: str, name: str) -> None:
     content = library.resource(f"paper://{name}/metadata")
     assert json.loads(content["text"])["paper_id"] == attention
 
@@ -132,7 +132,7 @@ def test_a_long_text_is_cut_at_the_default_limit_with_a_marker(library: Caller) 
 
 @requirement("PL-14", "PL-15")
 @pytest.mark.parametrize("kind", ["metadata", "summary", "summary/deep_read", "source", "translation/zh"])
-def test_every_kind_of_resource_can_be_read_on(library: Caller, attention: str, kind: str) -> None:
+def test_every_kind_of_resource_can_be_continued(library: Caller, attention: str, kind: str) -> None:
     whole = library.resource(f"paper://{attention}/{kind}")["text"]
     assert library.resource(f"paper://{attention}/{kind}?offset=5")["text"] == whole[5:]
     assert library.resource(f"paper://{attention}/{kind}?offset={len(whole)}")["text"] == ""
@@ -142,7 +142,7 @@ def test_every_kind_of_resource_can_be_read_on(library: Caller, attention: str, 
     "query",
     ["offset=-1", "offset=x", "offset=", "offset=999999999", "offset=1&offset=2", "max_chars=3", "paper_id=clang"],
 )
-def test_an_offset_that_is_invalid_is_refused(library: Caller, attention: str, query: str) -> None:
+def test_an_invalid_offset_is_refused(library: Caller, attention: str, query: str) -> None:
     error = library.resource_failure(f"paper://{attention}/source?{query}")
     assert error["code"] == "invalid_argument"
 
@@ -159,7 +159,7 @@ def test_an_offset_that_is_invalid_is_refused(library: Caller, attention: str, q
         ("paper://oztuerk2021attention/translation/tlh", "translation_not_available", {"lang": "tlh"}),
     ],
 )
-def test_a_read_that_fails_reports_how_with_the_ids_concerned(
+def test_a_failed_read_reports_the_reason_and_the_ids(
     library: Caller, uri: str, code: str, ids: dict[str, str]
 ) -> None:
     error = library.resource_failure(uri)
@@ -170,7 +170,7 @@ def test_a_read_that_fails_reports_how_with_the_ids_concerned(
 
 
 @requirement("PL-16")
-def test_a_missing_template_comes_with_those_there_are_in_resources_too(library: Caller) -> None:
+def test_a_missing_template_is_reported_with_the_available_ones(library: Caller) -> None:
     error = library.resource_failure("paper://oztuerk2021attention/summary/haiku")
     assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
 
@@ -195,7 +195,7 @@ def test_a_missing_template_comes_with_those_there_are_in_resources_too(library:
         f"paper://{'x' * 10_000}/metadata",
     ],
 )
-def test_an_address_of_nothing_is_an_error_and_never_a_file(library: Caller, uri: str) -> None:
+def test_an_unknown_uri_is_an_error_and_never_a_file(library: Caller, uri: str) -> None:
     response = library.post(request("resources/read", {"uri": uri}))
     assert response.status_code == 200
     error = response.json()["error"]

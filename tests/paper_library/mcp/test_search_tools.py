@@ -1,4 +1,4 @@
-"""`search_papers`: what is found, in which order, and what each row says."""
+"""`search_papers`: the results, their order and their fields."""
 
 import re
 from typing import Any
@@ -34,7 +34,7 @@ def titles(page: dict[str, Any]) -> list[str]:
 
 
 @requirement("PL-8")
-def test_matches_come_with_the_best_first_and_report_where_they_matched(library: Caller) -> None:
+def test_the_best_matches_come_first_with_their_matched_fields(library: Caller) -> None:
     page = library.answer("search_papers", query="rain radar")
     assert page.keys() >= PAGE
     assert titles(page) == [ATTENTION, PORTING]
@@ -49,7 +49,7 @@ def test_matches_come_with_the_best_first_and_report_where_they_matched(library:
 
 
 @requirement("PL-8")
-def test_ten_results_come_by_default_and_the_rest_is_a_page_away(library: Caller) -> None:
+def test_ten_results_are_returned_by_default_and_the_rest_by_paging(library: Caller) -> None:
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
@@ -64,7 +64,7 @@ def test_ten_results_come_by_default_and_the_rest_is_a_page_away(library: Caller
 @requirement("PL-8", "PL-18")
 @pytest.mark.parametrize("name", ["limit", "page_size"])
 @pytest.mark.parametrize("size", [1, 3, 100])
-def test_limit_and_page_size_are_two_names_of_one_thing(library: Caller, name: str, size: int) -> None:
+def test_limit_and_page_size_are_synonyms(library: Caller, name: str, size: int) -> None:
     page = library.answer("search_papers", query="gravel", **{name: size})
     assert page["limit"] == size
     assert len(page["results"]) == min(size, inputs.FILLERS)
@@ -72,7 +72,7 @@ def test_limit_and_page_size_are_two_names_of_one_thing(library: Caller, name: s
 
 @requirement("PL-8")
 @pytest.mark.parametrize("query", ["moons that show one face", "SILENT ORBITS", "kovacs", "author:kovács", "silent*"])
-def test_words_are_found_whatever_their_case_accents_and_field(library: Caller, query: str) -> None:
+def test_words_are_found_in_any_case_accents_and_field(library: Caller, query: str) -> None:
     assert SILENT in titles(library.answer("search_papers", query=query))
 
 
@@ -93,12 +93,12 @@ def test_words_are_found_whatever_their_case_accents_and_field(library: Caller, 
         ("2301.04242", "Sparse Graphs Remember"),
     ],
 )
-def test_awkward_names_are_findable_as_themselves(library: Caller, query: str, title: str) -> None:
+def test_names_with_symbols_are_found(library: Caller, query: str, title: str) -> None:
     assert titles(library.answer("search_papers", query=query))[:1] == [title]
 
 
 @requirement("PL-8")
-def test_symbols_that_make_the_name_are_not_dropped(library: Caller) -> None:
+def test_symbols_of_a_name_are_not_dropped(library: Caller) -> None:
     assert titles(library.answer("search_papers", query="title:C++")) == [PORTING]
     assert titles(library.answer("search_papers", query="C++")) == [PORTING]
     assert titles(library.answer("search_papers", query="title:C")) == ["The C Language at Forty"]
@@ -141,12 +141,12 @@ def test_the_query_language_follows_its_description(library: Caller, query: str,
         "'; --",
     ],
 )
-def test_nothing_in_a_query_is_an_error_and_the_reply_reports_how_it_was_read(library: Caller, query: str) -> None:
+def test_no_query_is_an_error_and_the_reply_has_its_interpretation(library: Caller, query: str) -> None:
     page = library.answer("search_papers", query=query)
     assert page["interpreted_query"].keys() >= {"terms", "filters", "ignored"}
 
 
-def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reply_reports_it(library: Caller) -> None:
+def test_an_absent_phrase_is_searched_as_words_and_the_reply_reports_it(library: Caller) -> None:
     page = library.answer("search_papers", query='"tidally silent"')
     assert titles(page) == [SILENT]
     assert any("tidally silent" in reason for reason in page["interpreted_query"]["ignored"])
@@ -159,7 +159,7 @@ def test_a_filter_is_distinguished_from_words(library: Caller) -> None:
     assert "year" in read["filters"]
 
 
-def test_a_misspelt_word_is_answered_with_one_that_is_on_the_shelf(library: Caller) -> None:
+def test_a_misspelt_word_gets_a_suggestion_from_the_shelf(library: Caller) -> None:
     page = library.answer("search_papers", query="photobleeching")
     assert (page["results"], page["total"], page["next_offset"]) == ([], 0, None)
     assert "photobleaching" in page["did_you_mean"].lower()
@@ -181,19 +181,19 @@ def test_a_snippet_is_short_and_cannot_break_out_of_its_line(library: Caller) ->
 
 
 @requirement("PL-8")
-def test_a_search_is_answered_the_same_each_time(library: Caller) -> None:
+def test_a_repeated_search_has_the_same_reply(library: Caller) -> None:
     first = library.answer("search_papers", query="gravel study")
     assert library.answer("search_papers", query="gravel study") == first
 
 
-def test_words_that_were_dropped_are_named(library: Caller) -> None:
+def test_dropped_words_are_listed(library: Caller) -> None:
     page = library.answer("search_papers", query="silent orbits zebra")
     assert titles(page)[0] == SILENT
     assert page["interpreted_query"]["dropped"] == ["zebra"]
     assert "dropped" not in library.answer("search_papers", query="silent orbits")["interpreted_query"]
 
 
-def test_a_hit_names_its_fields_and_the_offset_leads_to_the_passage_in_the_source(library: Caller) -> None:
+def test_a_hit_has_its_matched_fields_and_the_offset_of_the_passage(library: Caller) -> None:
     (row,) = library.answer("search_papers", query="optical flow author:öztürk")["results"]
     assert (row["matched_fields"], row["section"]) == (["author", "full_text"], "Introduction")
     text = library.call("get_paper_source", paper_id=row["paper_id"], offset=row["offset"])["content"][0]["text"]
@@ -210,7 +210,7 @@ def test_a_hit_names_its_fields_and_the_offset_leads_to_the_passage_in_the_sourc
         ("silent orbits before 2005", SILENT),
     ],
 )
-def test_queries_as_people_write_them_are_understood(library: Caller, query: str, found: str) -> None:
+def test_queries_in_running_text_are_understood(library: Caller, query: str, found: str) -> None:
     assert titles(library.answer("search_papers", query=query))[0] == found
 
 

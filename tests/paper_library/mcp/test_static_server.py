@@ -1,4 +1,4 @@
-"""Assets that are not in the shelf's folder come from a static server, whatever state it is in."""
+"""Assets that are not in the shelf's folder are fetched from a static server, which can fail in many ways."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ ATTENTION = inputs.ATTENTION_DOI
 
 @pytest.fixture
 def bare_shelf(shelf_copy: Path) -> Path:
-    """A shelf whose assets are elsewhere."""
+    """A shelf without its assets."""
     shutil.rmtree(shelf_copy / "static")
     return shelf_copy
 
@@ -32,13 +32,13 @@ def fetching(shelf: Path, server: StaticServer, timeout_s: float = 20) -> Librar
 
 
 def most_memory(pid: int) -> int:
-    """The most bytes that a process has held at once."""
+    """Return the peak memory of a process in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 @requirement("PL-11", "PL-12", "PL-14")
-def test_assets_come_from_the_static_server_when_the_folder_lacks_them(rich_shelf: Path, bare_shelf: Path) -> None:
+def test_missing_assets_are_fetched_from_the_static_server(rich_shelf: Path, bare_shelf: Path) -> None:
     with (
         static_server(files_of(rich_shelf / "static")) as server,
         serve_library(LibraryConfig(shelf=bare_shelf, static_base_url=server.base)) as caller,
@@ -52,7 +52,7 @@ def test_assets_come_from_the_static_server_when_the_folder_lacks_them(rich_shel
 
 
 @requirement("PL-11", "PL-12")
-def test_what_the_folder_has_is_not_fetched(rich_shelf: Path) -> None:
+def test_existing_assets_are_not_fetched(rich_shelf: Path) -> None:
     with (
         static_server(bad.status(500)) as server,
         serve_library(LibraryConfig(shelf=rich_shelf, static_base_url=f"{server.base}/")) as caller,
@@ -76,9 +76,7 @@ def test_what_the_folder_has_is_not_fetched(rich_shelf: Path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_fetched_is_a_failed_fetch_with_its_reason(
-    bare_shelf: Path, answer: Answer, reason: str
-) -> None:
+def test_a_failed_fetch_is_reported_with_its_reason(bare_shelf: Path, answer: Answer, reason: str) -> None:
     timeout_s = 0.4 if reason == "timeout" else 20
     with static_server(answer) as server, serve_library(fetching(bare_shelf, server, timeout_s)) as caller:
         source = caller.failure("get_paper_source", paper_id=inputs.LONG)
@@ -93,7 +91,7 @@ def test_what_cannot_be_fetched_is_a_failed_fetch_with_its_reason(
 
 
 @requirement("PL-16")
-def test_a_static_server_that_drips_is_given_up_on_in_time(bare_shelf: Path) -> None:
+def test_a_very_slow_static_server_times_out(bare_shelf: Path) -> None:
     with static_server(bad.dripping) as server:
         config = LibraryConfig(
             shelf=bare_shelf, static_base_url=server.base, asset_timeout_s=0.4, query_timeout_s=0.4, threads=1
@@ -106,7 +104,7 @@ def test_a_static_server_that_drips_is_given_up_on_in_time(bare_shelf: Path) -> 
 
 @requirement("PL-16")
 @pytest.mark.parametrize("answer", [bad.garbage, bad.bomb(10_000_000), bad.endless, bad.broken_compression])
-def test_what_is_not_the_asset_is_invalid_and_is_not_read_to_its_end(bare_shelf: Path, answer: Answer) -> None:
+def test_a_response_with_other_contents_is_invalid_and_not_read_to_the_end(bare_shelf: Path, answer: Answer) -> None:
     with static_server(answer) as server, serve_library(fetching(bare_shelf, server)) as caller:
         error = caller.failure("get_paper_summary", paper_id=ATTENTION, template="deep_read")
         assert caller.post(request("ping")).status_code == 200
@@ -114,7 +112,7 @@ def test_what_is_not_the_asset_is_invalid_and_is_not_read_to_its_end(bare_shelf:
     assert (error["code"], error["template"]) == ("asset_invalid", "deep_read")
 
 
-def test_a_bomb_is_not_unfolded_into_memory(bare_shelf: Path, tmp_path: Path) -> None:
+def test_a_compression_bomb_is_not_expanded(bare_shelf: Path, tmp_path: Path) -> None:
     if not Path("/proc/self/status").is_file():
         pytest.skip("this system does not tell how much memory a process has used")
     with (
@@ -144,7 +142,7 @@ def test_a_redirect_is_not_followed(rich_shelf: Path, bare_shelf: Path, code: in
 
 
 @requirement("PL-16")
-def test_a_static_server_that_is_not_there_is_unreachable(bare_shelf: Path) -> None:
+def test_a_missing_static_server_is_unreachable(bare_shelf: Path) -> None:
     with static_server(bad.garbage) as gone:
         base = gone.base
     with serve_library(LibraryConfig(shelf=bare_shelf, static_base_url=base, asset_timeout_s=2)) as caller:
@@ -187,6 +185,6 @@ def test_a_silent_static_server_delays_no_other_client(bare_shelf: Path) -> None
         "x?y#z",
     ],
 )
-def test_a_base_address_that_cannot_serve_is_refused_at_once(rich_shelf: Path, base: str) -> None:
+def test_an_invalid_base_url_is_refused_at_start(rich_shelf: Path, base: str) -> None:
     with pytest.raises(InvalidInput, match="address"):
         make_app(LibraryConfig(shelf=rich_shelf, static_base_url=base))

@@ -33,7 +33,7 @@ MORE: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shelf whose ids do not all follow from what its papers say now."""
+    """A shelf with ids that do not all follow from the current metadata."""
     folder = tmp_path_factory.mktemp("export")
     (folder / "in").mkdir()
     (folder / "in" / "refs.bib").write_text(BIB.replace("doi={10.1000/XYZ}, ", ""), encoding="utf-8")
@@ -48,7 +48,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def papers(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     try:
-        return {(said := opened.metadata_dict(no))["paper_id"]: said for no in range(opened.manifest.papers)}
+        return {(metadata := opened.read_metadata(no))["paper_id"]: metadata for no in range(opened.manifest.papers)}
     finally:
         opened.close()
 
@@ -70,26 +70,28 @@ def test_a_shelf_built_from_its_export_has_the_same_papers_ids_and_keys(
     before, after = papers(shelf), papers(tmp_path / "shelf")
     assert (report.merged, report.broken, report.skipped) == (0, 0, 0)
     for field in ("title", "citation_key", "year", "authors", "retraction"):
-        assert {one: said[field] for one, said in after.items()} == {one: said[field] for one, said in before.items()}
+        assert {one: metadata[field] for one, metadata in after.items()} == {
+            one: metadata[field] for one, metadata in before.items()
+        }
     if format_name == "bibtex":
         assert exported(tmp_path / "shelf", format_name) == exported(shelf, format_name)
 
 
-def test_everything_but_the_texts_comes_back_from_json(shelf: Path, tmp_path: Path) -> None:
+def test_all_fields_except_texts_are_read_back_from_json(shelf: Path, tmp_path: Path) -> None:
     (tmp_path / "back.json").write_text(exported(shelf, "json"), encoding="utf-8")
     build_shelf([tmp_path / "back.json"], tmp_path / "shelf")
     before, after = papers(shelf), papers(tmp_path / "shelf")
-    for paper_id, said in before.items():
+    for paper_id, metadata in before.items():
         about_texts = ("outline", "has_source", "source_chars", "has_bibtex", "identifiers")
         assert {name: value for name, value in after[paper_id].items() if name not in about_texts} == {
-            name: value for name, value in said.items() if name not in about_texts
+            name: value for name, value in metadata.items() if name not in about_texts
         }
-        assert after[paper_id]["identifiers"].items() >= said["identifiers"].items()
+        assert after[paper_id]["identifiers"].items() >= metadata["identifiers"].items()
 
 
 def test_every_paper_has_a_key_of_its_own_and_is_found_by_it(shelf: Path) -> None:
     known = papers(shelf)
-    keys = {said["citation_key"]: paper_id for paper_id, said in known.items()}
+    keys = {paper_metadata["citation_key"]: paper_id for paper_id, paper_metadata in known.items()}
     assert set(keys) == {
         *("fish2019", "same", "same_a", "old", "wang_2023_perovskite", "wang_2023_perovskite_a"),
         *("unknown_nd_notes", "unknown_nd_notes_a", "brahe_nd_a"),
@@ -102,7 +104,7 @@ def test_every_paper_has_a_key_of_its_own_and_is_found_by_it(shelf: Path) -> Non
 
 
 def test_ris_and_csl_json_have_every_paper_under_its_key(shelf: Path, tmp_path: Path) -> None:
-    keys = [said["citation_key"] for said in papers(shelf).values()]
+    keys = [metadata["citation_key"] for metadata in papers(shelf).values()]
     items = json.loads(exported(shelf, "csl-json"))
     assert [item["id"] for item in items] == keys
     ris = exported(shelf, "ris")
@@ -113,15 +115,15 @@ def test_ris_and_csl_json_have_every_paper_under_its_key(shelf: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("format_name", ["csl-json", "ris"])
-def test_a_retraction_comes_by_every_format(shelf: Path, tmp_path: Path, format_name: str) -> None:
+def test_a_retraction_is_in_every_format(shelf: Path, tmp_path: Path, format_name: str) -> None:
     name = {"csl-json": "back.json", "ris": "back.ris"}[format_name]
     (tmp_path / name).write_text(exported(shelf, format_name, "is:retracted"), encoding="utf-8")
     build_shelf([tmp_path / name], tmp_path / "shelf")
-    ((said),) = papers(tmp_path / "shelf").values()
-    assert said["retraction"] == {"status": "retracted", "source": "crossref", "date": "2010-02-06"}
+    ((metadata),) = papers(tmp_path / "shelf").values()
+    assert metadata["retraction"] == {"status": "retracted", "source": "crossref", "date": "2010-02-06"}
 
 
-def test_a_query_limits_the_export_and_the_order_stays_that_of_the_shelf(shelf: Path) -> None:
+def test_a_query_limits_the_export_and_keeps_shelf_order(shelf: Path) -> None:
     every = [one["paper_id"] for one in json.loads(exported(shelf, "json"))["papers"]]
     some = [one["paper_id"] for one in json.loads(exported(shelf, "json", "perovskite OR comets"))["papers"]]
     assert len(some) == 3
@@ -163,7 +165,7 @@ def test_the_command_writes_to_stdout_and_to_a_file(shelf: Path, tmp_path: Path)
         (["x" * 600], "invalid_argument"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(
+def test_invalid_exports_are_refused(
     shelf: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

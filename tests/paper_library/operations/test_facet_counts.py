@@ -1,4 +1,4 @@
-"""Filters and facet counts over any result set are what counting by hand gives."""
+"""Filters and facet counts of any result set equal a manual count."""
 
 import json
 import tempfile
@@ -71,7 +71,7 @@ CHOICES = {
 
 @settings(max_examples=12)
 @given(papers=Papers, asked=st.lists(Asked, min_size=8, max_size=8))
-def test_filters_and_counts_are_those_of_counting_by_hand(
+def test_filters_and_counts_equal_a_manual_count(
     papers: list[dict[str, Any]], asked: list[tuple[str, str, int]]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -96,9 +96,9 @@ def compare(library: Library, right: list[dict[str, Any]], word: str, kind: str,
     assert {hit["title"] for hit in found["results"]} == {paper["title"] for paper in right}
     for each in kinds:
         counted = Counter(one for paper in right for one in values(paper, each))
-        told = found["facets"][each]
-        assert {one["value"]: one["paper_count"] for one in told} == dict(counted)
-        assert [one["paper_count"] for one in told] == sorted(counted.values(), reverse=True)
+        facet_values = found["facets"][each]
+        assert {one["value"]: one["paper_count"] for one in facet_values} == dict(counted)
+        assert [one["paper_count"] for one in facet_values] == sorted(counted.values(), reverse=True)
     few = library.search(word, filters=asked, facets=["author"], facet_limit=2)["facets"]["author"]
     authors = Counter(one for paper in right for one in values(paper, "author"))
     assert [one["paper_count"] for one in few] == sorted(authors.values(), reverse=True)[:2]

@@ -42,7 +42,7 @@ def asked_as_a_page(client: httpx.Client) -> str:
 
 
 def whose(found: dict[str, Any]) -> str:
-    """Which shelf gave the whole of an answer."""
+    """Return the shelf that all parts of a reply come from."""
     (name,) = {name for name, papers in PAPERS.items() if list_titles(found) == papers}
     assert found["total"] == len(PAPERS[name])
     return name
@@ -50,21 +50,21 @@ def whose(found: dict[str, Any]) -> str:
 
 @contextmanager
 def asking(url: str) -> Generator[list[str]]:
-    """Callers of every kind that ask one request after another until the block ends; what they were told, in order."""
-    told: list[str] = []
+    """Send requests of every kind until the block ends; yield the list of replies in order."""
+    metadata: list[str] = []
     enough = threading.Event()
 
     def call(ask: Callable[[httpx.Client], str]) -> None:
         with httpx.Client(base_url=url, timeout=TIMEOUT_S) as client:
             while not enough.is_set():
-                told.append(ask(client))
+                metadata.append(ask(client))
 
     callers = (asked_over_rest, asked_over_mcp, asked_as_a_page) * 2
     with ThreadPoolExecutor(len(callers)) as pool:
         calls = [pool.submit(call, ask) for ask in callers]
         try:
-            wait_until(lambda: len(told) > 10 * len(callers) or any(one.done() for one in calls))
-            yield told
+            wait_until(lambda: len(metadata) > 10 * len(callers) or any(one.done() for one in calls))
+            yield metadata
         finally:
             enough.set()
         for one in calls:
@@ -78,20 +78,20 @@ def shelf(tmp_path: Path) -> Path:
 
 
 def test_requests_without_pause_see_the_old_shelf_and_then_the_new_one(tmp_path: Path, shelf: Path) -> None:
-    with start_server(tmp_path, shelf) as served, asking(served.url) as told:
+    with start_server(tmp_path, shelf) as served, asking(served.url) as message:
         for papers, name in ((NEW, "new"), (OLD, "old")):
             build_titled_shelf(shelf, *papers)
-            wait_until(lambda name=name: set(told[-20:]) == {name}, within=15)
+            wait_until(lambda name=name: set(message[-20:]) == {name}, within=15)
     assert "Traceback" not in served.stderr
 
 
-def test_the_first_answer_after_a_replacement_is_wholly_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
+def test_the_first_reply_after_a_replacement_comes_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         build_titled_shelf(shelf, *NEW)
         assert asked_over_rest(served.client) in PAPERS
 
 
-def test_a_running_download_ends_with_the_text_it_began_with(tmp_path: Path) -> None:
+def test_a_running_download_completes_with_the_old_text(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     text = "# Long\n\n" + "an old word " * 100_000
     build_readable_shelf(shelf, text)
@@ -112,9 +112,7 @@ def served_text(served: ServerProcess, paper: str) -> str:
     return answer.text
 
 
-def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_reports_it(
-    tmp_path: Path, shelf: Path
-) -> None:
+def test_a_damaged_replacement_leaves_the_old_shelf_served_and_healthz_reports_it(tmp_path: Path, shelf: Path) -> None:
     other = tmp_path / "other"
     build_titled_shelf(other, *NEW)
     flip_bit(other / "shelf.db", 60_000)
@@ -133,7 +131,7 @@ def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_r
         assert asked_over_rest(served.client) == "new"
 
 
-def test_a_shelf_that_is_taken_away_is_served_on(tmp_path: Path, shelf: Path) -> None:
+def test_a_removed_shelf_is_still_served(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         assert asked_over_rest(served.client) == "old"
         shelf.rename(tmp_path / "aside")
@@ -142,7 +140,7 @@ def test_a_shelf_that_is_taken_away_is_served_on(tmp_path: Path, shelf: Path) ->
         assert asked_over_rest(served.client) == "old"
 
 
-def test_a_shelf_that_is_taken_away_is_served_on_to_many_at_once(tmp_path: Path, shelf: Path) -> None:
+def test_a_removed_shelf_is_still_served_to_many_clients(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         shelf.rename(tmp_path / "aside")
         wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
@@ -150,7 +148,7 @@ def test_a_shelf_that_is_taken_away_is_served_on_to_many_at_once(tmp_path: Path,
             assert set(pool.map(asked_over_rest, [served.client] * 100)) == {"old"}
 
 
-def test_all_workers_come_to_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
+def test_all_workers_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
         wait_until(lambda: len(served.workers()) == 2)
         build_titled_shelf(shelf, *NEW)
@@ -158,6 +156,6 @@ def test_all_workers_come_to_serve_the_new_shelf(tmp_path: Path, shelf: Path) ->
 
 
 def told_anew(url: str) -> list[str]:
-    """The titles that a caller with a connection of its own is told, if any."""
+    """Return the titles that a client with a new connection receives, or None."""
     answer = httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=TIMEOUT_S)
     return list_titles(answer.json()) if answer.status_code == 200 else []

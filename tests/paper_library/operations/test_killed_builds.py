@@ -1,4 +1,4 @@
-"""A build that dies half-way leaves the old shelf or the new one, never a mix, and the next build clears up."""
+"""A killed build leaves the old shelf or the new one, never a mix, and the next build removes leftovers."""
 
 import resource
 import shutil
@@ -35,7 +35,7 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_build_killed_at_any_moment_leaves_one_of_the_two_shelves_whole(inputs: Path, shelves: Path) -> None:
+def test_a_build_killed_at_any_moment_leaves_the_old_or_the_new_shelf_intact(inputs: Path, shelves: Path) -> None:
     target = shelves / "shelf"
     one, other = (
         write_bibliography(inputs / "one.bib", "Star", "Comet"),
@@ -57,7 +57,7 @@ def test_a_build_killed_at_any_moment_leaves_one_of_the_two_shelves_whole(inputs
     assert names_in(shelves) == ["shelf", "shelf.ids.json"]
 
 
-def test_what_a_killed_build_left_is_cleared_away_by_the_next(inputs: Path, shelves: Path) -> None:
+def test_the_next_build_removes_the_leftovers_of_a_killed_build(inputs: Path, shelves: Path) -> None:
     source, target = write_bibliography(inputs / "papers.bib", "Star"), shelves / "shelf"
     moment = 1
     while not [name for name in names_in(shelves) if name.startswith(".")]:
@@ -88,7 +88,7 @@ def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.Capture
     assert not folder.exists()
 
 
-def test_a_build_may_run_beside_that_of_another_shelf(inputs: Path, shelves: Path) -> None:
+def test_builds_of_two_shelves_can_run_at_the_same_time(inputs: Path, shelves: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Comet")
     with stage_folder(shelves / "one") as folder:
         (folder / "manifest.json").write_text("{}")
@@ -98,7 +98,7 @@ def test_a_build_may_run_beside_that_of_another_shelf(inputs: Path, shelves: Pat
     assert names_in(shelves) == ["one", "other", "other.ids.json"]
 
 
-def test_a_build_spares_that_of_a_shelf_whose_name_begins_the_same(inputs: Path, shelves: Path) -> None:
+def test_a_build_does_not_affect_a_shelf_with_the_same_name_prefix(inputs: Path, shelves: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Comet")
     with stage_folder(shelves / "one.more") as folder:
         (folder / "manifest.json").write_text("{}")
@@ -106,7 +106,7 @@ def test_a_build_spares_that_of_a_shelf_whose_name_begins_the_same(inputs: Path,
         assert folder.exists()
 
 
-def test_leftovers_of_a_shelf_with_brackets_in_its_name_are_cleared_away(inputs: Path, shelves: Path) -> None:
+def test_the_next_build_removes_leftovers_of_a_shelf_with_brackets_in_its_name(inputs: Path, shelves: Path) -> None:
     source, target = write_bibliography(inputs / "papers.bib", "Star"), shelves / "shelf [2]"
     left = shelves / ".shelf [2].0123abcd.new"
     left.mkdir()
@@ -127,7 +127,7 @@ LIMITS = {"papers laid aside": 1 << 10, "database": 60 << 10}
 
 
 @pytest.mark.parametrize("size", LIMITS.values(), ids=LIMITS.keys())
-def test_a_full_disk_leaves_the_old_shelf_whole_and_nothing_beside_it(inputs: Path, shelves: Path, size: int) -> None:
+def test_a_full_disk_leaves_the_old_shelf_intact_and_no_other_files(inputs: Path, shelves: Path, size: int) -> None:
     target = shelves / "shelf"
     build_titled_shelf(target, "Star")
     before = list_file_stats(target)

@@ -1,4 +1,4 @@
-"""What takes too long is cut off with a clear error, and keeps nobody else waiting."""
+"""Slow queries are stopped with a clear error and delay no other client."""
 
 import asyncio
 import json
@@ -26,12 +26,12 @@ FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 
 
 def never_ends(shelf: Shelf) -> Any:
-    return shelf.connection().execute(FOREVER).fetchone()
+    return shelf.get_connection().execute(FOREVER).fetchone()
 
 
 @pytest.fixture
 def released() -> Generator[threading.Event]:
-    """Slow work goes on until this is set, which it is when a test ends."""
+    """An event that ends slow work; set when the test ends."""
     event = threading.Event()
     yield event
     event.set()
@@ -63,7 +63,7 @@ async def call(client: httpx.AsyncClient, tool: str, **arguments: Any) -> dict[s
     return json.loads(answer.json()["result"]["content"][0]["text"])
 
 
-def test_a_statement_that_never_ends_is_cut_off(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_sql_statement_is_stopped(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Shelf, "stats", never_ends)
     library = Library(LiveShelf(shelf), AssetReader(), timeout_s=0.1)
     with pytest.raises(UraniborgError) as caught:
@@ -74,7 +74,7 @@ def test_a_statement_that_never_ends_is_cut_off(shelf: Path, monkeypatch: pytest
     library.close()
 
 
-async def test_a_statement_that_never_ends_is_answered_with_503(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_endless_sql_statement_gives_503(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Shelf, "stats", never_ends)
     async with served(shelf) as client:
         slow, quick = await asyncio.gather(client.get("/api/v1/stats"), client.get("/api/v1/search?q=star"))
@@ -83,7 +83,7 @@ async def test_a_statement_that_never_ends_is_answered_with_503(shelf: Path, mon
 
 
 @pytest.mark.usefixtures("slow_searches")
-async def test_a_slow_search_over_mcp_is_cut_off_while_others_are_answered(shelf: Path) -> None:
+async def test_a_slow_search_over_mcp_is_stopped_while_others_are_answered(shelf: Path) -> None:
     async with served(shelf) as client:
         slow = asyncio.create_task(call(client, "search_papers", query="slow"))
         assert (await call(client, "search_papers", query="star"))["total"] == 1
@@ -106,7 +106,7 @@ async def test_slow_searches_over_rest_and_pages_delay_no_other_caller(shelf: Pa
 
 @pytest.mark.parametrize("path", ["/api/v1/search?q=slow", "/?q=slow"])
 @pytest.mark.usefixtures("slow_searches")
-async def test_a_slow_search_over_rest_is_cut_off(shelf: Path, path: str) -> None:
+async def test_a_slow_search_over_rest_is_stopped(shelf: Path, path: str) -> None:
     async with served(shelf) as client, asyncio.timeout(2):
         answer = await client.get(path)
         assert answer.status_code == 503

@@ -1,4 +1,4 @@
-"""A paper's id survives corrections, rebuilds, and the loss of the shelf or of the file that remembers it."""
+"""The id of a paper survives corrections, rebuilds, and the loss of the shelf or of its register."""
 
 import json
 import shutil
@@ -32,19 +32,21 @@ def write(path: Path, text: str) -> Path:
 
 
 def ids(shelf: Path) -> dict[str, str]:
-    """The ids of a shelf's papers by title; of those with one title, which are all the same, the second has a star."""
+    """Return the ids of the papers of a shelf by title; the second of two equal titles has a star."""
     opened = Shelf.open(shelf)
     try:
         found: dict[str, str] = {}
-        for said in sorted(map(opened.metadata_dict, range(opened.manifest.papers)), key=lambda said: said["paper_id"]):
-            found[f"{said['title']}*" if said["title"] in found else said["title"]] = said["paper_id"]
+        for metadata in sorted(
+            map(opened.read_metadata, range(opened.manifest.papers)), key=lambda metadata: metadata["paper_id"]
+        ):
+            found[f"{metadata['title']}*" if metadata["title"] in found else metadata["title"]] = metadata["paper_id"]
         return found
     finally:
         opened.close()
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
-    """Every file of a shelf, without the time of the build."""
+    """Return the contents of every file of a shelf, without the time of the build."""
     found = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     manifest = json.loads(found.pop("manifest.json"))
     return {**found, "manifest.json": json.dumps({**manifest, "built_at": ""}).encode()}
@@ -63,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def correct(folder: Path) -> None:
-    """Find a DOI, and correct titles of papers with and without keys."""
+    """Add a DOI, and correct titles of papers with and without keys."""
     write(folder / "refs.bib", WITH_DOI)
     write(folder / "moon.md", f"---\ntitle: The face of the moon\n---\n{LONG}\n")
     lines = '{"title": "Something new"}\n{"title": "On long-haired star"}\n{"title": "Notes"}\n{"title": "Notes"}\n'
@@ -93,7 +95,7 @@ def test_ids_survive_the_loss_of_the_shelf(folder: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("harm", ["missing", "empty", "not JSON", "cut off", "a list", "of other things"])
-def test_ids_survive_the_loss_of_the_file_that_remembers_them(folder: Path, tmp_path: Path, harm: str) -> None:
+def test_ids_survive_the_loss_of_the_register(folder: Path, tmp_path: Path, harm: str) -> None:
     shelf, file = tmp_path / "shelf", tmp_path / "shelf.ids.json"
     build_shelf([folder], shelf)
     before, content = ids(shelf), file.read_bytes()
@@ -129,7 +131,7 @@ def test_ids_survive_the_loss_of_the_file_that_remembers_them(folder: Path, tmp_
         None,
     ],
 )
-def test_a_damaged_line_costs_itself_alone(folder: Path, tmp_path: Path, line: Any) -> None:
+def test_a_damaged_line_of_the_register_loses_only_its_paper(folder: Path, tmp_path: Path, line: Any) -> None:
     shelf, file = tmp_path / "shelf", tmp_path / "shelf.ids.json"
     build_shelf([folder], shelf)
     before = ids(shelf)
@@ -141,7 +143,7 @@ def test_a_damaged_line_costs_itself_alone(folder: Path, tmp_path: Path, line: A
     assert [one.reason[:4] for one in report.problems] == ["2 of"]
 
 
-def test_a_file_of_a_later_version_is_left_alone(
+def test_a_register_of_a_later_version_does_not_change(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = write(tmp_path / "shelf.ids.json", '{"paper_library_ids": 2, "papers": {}}')
@@ -153,7 +155,7 @@ def test_a_file_of_a_later_version_is_left_alone(
     assert not (tmp_path / "shelf").exists()
 
 
-def test_two_builds_from_the_same_inputs_and_the_same_file_are_byte_identical(folder: Path, tmp_path: Path) -> None:
+def test_two_builds_from_the_same_inputs_and_register_are_byte_identical(folder: Path, tmp_path: Path) -> None:
     build_shelf([folder], tmp_path / "first")
     correct(folder)
     for name in ("one", "two"):
@@ -169,7 +171,7 @@ def test_two_builds_from_the_same_inputs_and_the_same_file_are_byte_identical(fo
     assert (one / "shelf.ids.json").read_bytes() == (two / "shelf.ids.json").read_bytes()
 
 
-def test_builds_are_byte_identical_in_processes_of_their_own(folder: Path, tmp_path: Path) -> None:
+def test_builds_in_separate_processes_are_byte_identical(folder: Path, tmp_path: Path) -> None:
     for seed in ("1", "2"):
         assert run_process("build", folder, "-o", f"shelf{seed}", cwd=tmp_path, PYTHONHASHSEED=seed).code == 0
     assert bytes_of(tmp_path / "shelf1") == bytes_of(tmp_path / "shelf2")
@@ -190,7 +192,7 @@ def test_a_build_killed_at_any_moment_loses_no_id(folder: Path, tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "shelf", "shelf.ids.json"]
 
 
-def test_a_shelf_that_cannot_be_put_in_place_has_given_out_no_other_ids(
+def test_a_failed_replacement_does_not_change_ids(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shelf = tmp_path / "shelf"
@@ -210,7 +212,7 @@ def test_a_shelf_that_cannot_be_put_in_place_has_given_out_no_other_ids(
     assert set(ids(shelf).values()) >= set(before.values())
 
 
-def test_a_full_disk_leaves_the_file_that_remembers_as_it_was(
+def test_a_full_disk_does_not_change_the_register(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_shelf([folder], tmp_path / "shelf")
@@ -227,7 +229,7 @@ def test_a_full_disk_leaves_the_file_that_remembers_as_it_was(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "shelf", "shelf.ids.json"]
 
 
-def test_an_update_elsewhere_takes_the_ids_along(folder: Path, tmp_path: Path) -> None:
+def test_an_update_into_another_folder_keeps_the_ids(folder: Path, tmp_path: Path) -> None:
     build_shelf([folder], tmp_path / "old")
     shutil.rmtree(folder)
     build_shelf([write(tmp_path / "new.bib", WITH_DOI)], tmp_path / "new", update=tmp_path / "old")
@@ -235,7 +237,7 @@ def test_an_update_elsewhere_takes_the_ids_along(folder: Path, tmp_path: Path) -
     assert remembered(tmp_path / "new").keys() == remembered(tmp_path / "old").keys()
 
 
-def test_a_damaged_file_of_another_shelf_is_left_where_it_is(folder: Path, tmp_path: Path) -> None:
+def test_a_damaged_register_of_another_shelf_is_not_renamed(folder: Path, tmp_path: Path) -> None:
     build_shelf([folder], tmp_path / "old")
     write(tmp_path / "old.ids.json", "{")
     report = build_shelf([folder], tmp_path / "new", update=tmp_path / "old")
@@ -284,12 +286,12 @@ def test_any_inputs_give_the_same_shelf_again_by_rebuilding_and_by_updating(
 def all_ids(shelf: Path) -> set[str]:
     opened = Shelf.open(shelf)
     try:
-        return {opened.metadata_dict(no)["paper_id"] for no in range(opened.manifest.papers)}
+        return {opened.read_metadata(no)["paper_id"] for no in range(opened.manifest.papers)}
     finally:
         opened.close()
 
 
-def test_the_files_that_remember_ids_are_no_inputs(folder: Path) -> None:
+def test_registers_are_not_inputs(folder: Path) -> None:
     for _ in range(2):
         report = build_shelf([folder], folder / "shelf")
         assert report.problems == []
@@ -299,7 +301,7 @@ def test_the_files_that_remember_ids_are_no_inputs(folder: Path) -> None:
     assert "A paper of mine and nobody else" in ids(folder / "other")
 
 
-def test_a_paper_never_gets_the_id_of_another_that_is_remembered(tmp_path: Path) -> None:
+def test_a_paper_never_gets_the_registered_id_of_another_paper(tmp_path: Path) -> None:
     refs, shelf = tmp_path / "refs.bib", tmp_path / "shelf"
     build_shelf([write(refs, "@misc{k, title={The new star}, doi={10.1000/wrong}}")], shelf)
     star = ids(shelf)["The new star"]
@@ -311,14 +313,16 @@ def test_a_paper_never_gets_the_id_of_another_that_is_remembered(tmp_path: Path)
 
 
 def older(shelf: Path) -> None:
-    """Make a shelf what schema 1 had: no entries, fewer fields, and nothing beside it."""
+    """Convert a shelf to schema 1: no entries, fewer fields, no register."""
     shelf.with_name(f"{shelf.name}.ids.json").unlink()
     manifest = json.loads((shelf / "manifest.json").read_bytes())
     database = sqlite3.connect(shelf / "shelf.db")
     new = ("citation_key", "volume", "issue", "pages", "publisher", "retraction", "title_is_derived")
     for no, metadata in database.execute("SELECT no, metadata FROM paper").fetchall():
-        said = {name: value for name, value in json.loads(metadata).items() if name not in new}
-        database.execute("UPDATE paper SET metadata = ?, digest = 'old' WHERE no = ?", (json.dumps(said).encode(), no))
+        paper_metadata = {name: value for name, value in json.loads(metadata).items() if name not in new}
+        database.execute(
+            "UPDATE paper SET metadata = ?, digest = 'old' WHERE no = ?", (json.dumps(paper_metadata).encode(), no)
+        )
     database.executescript("DROP TABLE entry; ALTER TABLE asset DROP COLUMN is_added;")
     database.close()
     manifest |= {"schema_version": 1}
@@ -338,7 +342,7 @@ def old_shelf(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return tmp_path / "shelf"
 
 
-def test_a_shelf_of_the_first_schema_is_read_as_it_is(old_shelf: Path) -> None:
+def test_a_shelf_of_schema_1_can_be_read(old_shelf: Path) -> None:
     library = Library.open(old_shelf)
     assert library.metadata("brahe")["title"] == "The new star"
     assert library.search("star")["total"] == 2
@@ -351,9 +355,7 @@ def test_a_shelf_of_the_first_schema_is_read_as_it_is(old_shelf: Path) -> None:
 
 
 @pytest.mark.parametrize("update", [True, False], ids=["update", "rebuild"])
-def test_ids_of_a_shelf_of_the_first_schema_are_taken_over(
-    folder: Path, old_shelf: Path, tmp_path: Path, update: bool
-) -> None:
+def test_ids_of_a_shelf_of_schema_1_are_reused(folder: Path, old_shelf: Path, tmp_path: Path, update: bool) -> None:
     before = ids(old_shelf)
     correct(folder)
     report = build_shelf([folder], old_shelf, update=old_shelf if update else None)
@@ -365,9 +367,7 @@ def test_ids_of_a_shelf_of_the_first_schema_are_taken_over(
         assert "In depth." in Library.open(old_shelf).summary("brahe", "deep")
 
 
-def test_an_update_of_a_shelf_of_the_first_schema_with_other_papers_keeps_all_it_had(
-    folder: Path, old_shelf: Path, tmp_path: Path
-) -> None:
+def test_an_update_of_a_shelf_of_schema_1_keeps_its_contents(folder: Path, old_shelf: Path, tmp_path: Path) -> None:
     before = ids(old_shelf)
     more = write(tmp_path / "more.bib", "@misc{m, title={Of mountains on the moon}}")
     report = build_shelf([more], tmp_path / "new", update=old_shelf)
@@ -379,7 +379,7 @@ def test_an_update_of_a_shelf_of_the_first_schema_with_other_papers_keeps_all_it
     assert "In depth." in library.summary("brahe", "deep")
 
 
-def test_a_damaged_shelf_without_its_file_is_replaced_and_the_report_names_it(folder: Path, tmp_path: Path) -> None:
+def test_a_damaged_shelf_without_a_register_is_replaced_and_reported(folder: Path, tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     build_shelf([folder], shelf)
     (tmp_path / "shelf.ids.json").unlink()

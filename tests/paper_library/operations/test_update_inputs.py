@@ -1,4 +1,4 @@
-"""`--update` with inputs that are unchanged, corrected, incomplete or gone, for every kind of input."""
+"""`--update` with unchanged, corrected, incomplete and missing inputs of every kind."""
 
 import json
 from collections.abc import Callable
@@ -56,16 +56,16 @@ def write(path: Path, text: str) -> Path:
 
 
 def content(shelf: Path) -> dict[str, dict[str, Any]]:
-    """All that a shelf says of its papers, by id."""
+    """Return all stored data of the papers of a shelf, by id."""
     opened = Shelf.open(shelf)
     try:
         return {
-            (said := opened.metadata_dict(no))["paper_id"]: {
-                **said,
-                "bibtex": opened.bibtex(no),
-                "keys": opened.keys(no),
-                "origins": opened.origins(no),
-                "texts": [(ref.kind, ref.name, ref.sha256) for ref in opened.assets(no)],
+            (metadata := opened.read_metadata(no))["paper_id"]: {
+                **metadata,
+                "bibtex": opened.read_bibtex(no),
+                "keys": opened.list_keys(no),
+                "origins": opened.list_origins(no),
+                "texts": [(ref.kind, ref.name, ref.sha256) for ref in opened.list_assets(no)],
             }
             for no in range(opened.manifest.papers)
         }
@@ -74,7 +74,7 @@ def content(shelf: Path) -> dict[str, dict[str, Any]]:
 
 
 def titles(shelf: Path) -> list[str]:
-    return [said["title"] for said in content(shelf).values()]
+    return [metadata["title"] for metadata in content(shelf).values()]
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
@@ -111,7 +111,7 @@ def test_two_pdfs_with_short_titles_stay_two_papers(tmp_path: Path) -> None:
     assert content(tmp_path / "shelf") == before
 
 
-def test_a_folder_of_everything_is_the_same_shelf_after_any_number_of_updates(tmp_path: Path) -> None:
+def test_a_folder_of_all_formats_gives_the_same_shelf_after_any_number_of_updates(tmp_path: Path) -> None:
     for kind, make in KINDS.items():
         (tmp_path / "in").mkdir(exist_ok=True)
         make(tmp_path / "in" / kind, f"On {kind.split('.')[0]}")
@@ -139,7 +139,7 @@ def test_a_corrected_title_replaces_the_old_one_and_keeps_the_id(tmp_path: Path,
     assert {"title"} <= {name for change in report.changes for name in change.fields}
 
 
-def test_every_field_of_a_corrected_entry_is_replaced_and_nothing_of_the_old_stays(tmp_path: Path) -> None:
+def test_every_field_of_a_corrected_entry_is_replaced(tmp_path: Path) -> None:
     refs = write(
         tmp_path / "refs.bib", bib("The new star", journal="Sky", keywords="star, Uranus", abstract=LONG, volume="1")
     )
@@ -147,32 +147,32 @@ def test_every_field_of_a_corrected_entry_is_replaced_and_nothing_of_the_old_sta
     (paper_id,) = content(tmp_path / "shelf")
     write(refs, bib("The new star", year="1574", author="Brahe, Sophie", keywords="star"))
     report = build_shelf([refs], tmp_path / "shelf", update=tmp_path / "shelf")
-    (said,) = content(tmp_path / "shelf").values()
-    assert said["paper_id"] == paper_id
-    assert (said["year"], said["authors"], said["keywords"]) == (1574, ["Sophie Brahe"], ["star"])
-    assert (said["venue"], said["abstract"], said["volume"]) == ("", "", "")
+    (metadata,) = content(tmp_path / "shelf").values()
+    assert metadata["paper_id"] == paper_id
+    assert (metadata["year"], metadata["authors"], metadata["keywords"]) == (1574, ["Sophie Brahe"], ["star"])
+    assert (metadata["venue"], metadata["abstract"], metadata["volume"]) == ("", "", "")
     assert counts(report) == (0, 0, 1, 0, 0)
     changed = {"year", "authors", "keywords", "venue", "abstract", "volume", "bibtex"}
     assert set(report.changes[0].fields) == changed
     assert not Library.open(tmp_path / "shelf").search("Uranus")["total"]
 
 
-def test_a_corrected_entry_replaces_its_part_of_a_paper_and_other_inputs_keep_theirs(tmp_path: Path) -> None:
+def test_a_corrected_entry_replaces_only_its_own_fields_of_a_paper(tmp_path: Path) -> None:
     refs = write(tmp_path / "in" / "refs.bib", bib("The new star", doi="10.1000/star", keywords="wrong", journal="Sky"))
     write(tmp_path / "in" / "brahe.md", f"---\nkeywords: [mine]\ntitle: new star\n---\n{LONG}\n")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
     assert content(tmp_path / "shelf").popitem()[1]["keywords"] == ["wrong", "mine"]
     write(refs, bib("The new star", doi="10.1000/star", keywords="right"))
     report = build_shelf([refs], tmp_path / "shelf", update=tmp_path / "shelf")
-    (said,) = content(tmp_path / "shelf").values()
-    assert (said["keywords"], said["venue"], said["has_source"]) == (["right", "mine"], "", True)
+    (metadata,) = content(tmp_path / "shelf").values()
+    assert (metadata["keywords"], metadata["venue"], metadata["has_source"]) == (["right", "mine"], "", True)
     assert counts(report) == (0, 1, 0, 0, 0)
     assert report.missing_inputs == {"brahe.md": 1}
     rebuilt = build_shelf([tmp_path / "in"], tmp_path / "rebuilt")
     assert rebuilt.build_id == report.build_id
 
 
-def test_what_was_merged_by_a_wrong_doi_comes_apart_when_it_is_corrected(tmp_path: Path) -> None:
+def test_papers_merged_by_a_wrong_doi_are_separated_when_it_is_corrected(tmp_path: Path) -> None:
     one = write(tmp_path / "in" / "a.bib", bib("The new star", doi="10.1000/star"))
     write(tmp_path / "in" / "b.bib", "@misc{b, title={Of comets in the sky}, doi={10.1000/star}}")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
@@ -184,7 +184,7 @@ def test_what_was_merged_by_a_wrong_doi_comes_apart_when_it_is_corrected(tmp_pat
     assert (report.added, report.replaced) == (1, 1)
 
 
-def test_papers_that_turn_out_to_be_one_answer_to_both_ids(tmp_path: Path) -> None:
+def test_papers_that_are_merged_later_are_found_by_both_ids(tmp_path: Path) -> None:
     write(tmp_path / "in" / "a.bib", bib("The new star"))
     write(tmp_path / "in" / "b.bib", "@misc{b, title={Of a star that was never seen}, doi={10.1000/star}}")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
@@ -198,7 +198,7 @@ def test_papers_that_turn_out_to_be_one_answer_to_both_ids(tmp_path: Path) -> No
         build_shelf([tmp_path / "in"], tmp_path / "shelf")
 
 
-def test_entries_that_are_gone_stay_until_they_are_pruned_and_come_back_under_their_ids(tmp_path: Path) -> None:
+def test_removed_entries_stay_until_they_are_pruned_and_return_with_their_ids(tmp_path: Path) -> None:
     two = write(tmp_path / "in" / "refs.bib", bib("The new star") + bib("Of comets").replace("{brahe", "{two"))
     write(tmp_path / "in" / "moon.md", f"---\ntitle: The moon\n---\n{LONG}\n")
     shelf = tmp_path / "shelf"
@@ -219,19 +219,19 @@ def test_entries_that_are_gone_stay_until_they_are_pruned_and_come_back_under_th
     assert set(content(shelf)) == set(before)
 
 
-def test_a_pruned_paper_of_two_inputs_keeps_what_the_other_states(tmp_path: Path) -> None:
+def test_a_pruned_paper_keeps_the_fields_of_its_other_input(tmp_path: Path) -> None:
     write(tmp_path / "in" / "refs.bib", bib("The new star", doi="10.1000/star"))
     write(tmp_path / "in" / "brahe.md", f"---\ntitle: The new star\n---\n{LONG}\n")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
     (paper_id,) = content(tmp_path / "shelf")
     (tmp_path / "in" / "refs.bib").unlink()
     build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf", prune=True)
-    (said,) = content(tmp_path / "shelf").values()
-    assert (said["paper_id"], said["has_source"], said["identifiers"]) == (paper_id, True, {})
+    (metadata,) = content(tmp_path / "shelf").values()
+    assert (metadata["paper_id"], metadata["has_source"], metadata["identifiers"]) == (paper_id, True, {})
 
 
 @pytest.mark.parametrize("prune", [False, True])
-def test_an_input_that_cannot_be_read_costs_no_paper(tmp_path: Path, prune: bool) -> None:
+def test_an_unreadable_input_removes_no_paper(tmp_path: Path, prune: bool) -> None:
     refs = write(tmp_path / "in" / "refs.bib", bib("The new star") + bib("Of comets").replace("{brahe", "{two"))
     lines = write(tmp_path / "in" / "more.json", json.dumps([{"title": "Of the moon and its face"}]))
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
@@ -243,7 +243,7 @@ def test_an_input_that_cannot_be_read_costs_no_paper(tmp_path: Path, prune: bool
     assert report.broken == 2
 
 
-def test_another_file_of_the_same_name_replaces_no_other_paper(tmp_path: Path) -> None:
+def test_another_file_with_the_same_name_does_not_replace_a_paper(tmp_path: Path) -> None:
     for name, title in (("a", "The new star"), ("b", "Of comets and their tails")):
         write(tmp_path / name / "paper.md", f"---\ntitle: {title}\n---\n{LONG} {name}\n")
         write(tmp_path / name / "papers.json", json.dumps([{"title": f"{title}, again and again"}]))
@@ -267,7 +267,7 @@ def test_a_renamed_file_is_the_same_paper(tmp_path: Path) -> None:
     assert report.papers == 1
 
 
-def test_summaries_of_people_stay_when_inputs_are_read_again(tmp_path: Path) -> None:
+def test_added_summaries_stay_when_inputs_are_read_again(tmp_path: Path) -> None:
     refs = write(tmp_path / "refs.bib", bib("The new star"))
     write(tmp_path / "sums" / "deep" / "brahe.json", '{"text": "In depth."}')
     build_shelf([refs], tmp_path / "shelf", summaries=tmp_path / "sums")
@@ -285,7 +285,7 @@ def test_prune_without_an_update_is_refused(tmp_path: Path) -> None:
         build_shelf([write(tmp_path / "refs.bib", bib("Star"))], tmp_path / "shelf", prune=True)
 
 
-def test_the_command_reports_what_an_update_did(tmp_path: Path) -> None:
+def test_the_command_reports_the_changes_of_an_update(tmp_path: Path) -> None:
     write(tmp_path / "in" / "refs.bib", bib("The new stra") + bib("Of comets").replace("{brahe", "{two"))
     assert run_process("build", "in", "-o", "shelf", cwd=tmp_path).code == 0
     write(tmp_path / "in" / "refs.bib", bib("The new star"))

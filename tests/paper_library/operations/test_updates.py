@@ -1,4 +1,4 @@
-"""`--update` adds to a shelf: papers keep their ids, nothing is lost, and doing it twice changes nothing."""
+"""`--update` adds papers to a shelf: ids and contents stay, and a second update changes nothing."""
 
 import json
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_a_paper_known_by_its_key_keeps_its_id_when_its_doi_becomes_known(tmp_pa
     assert [change.fields for change in compare_shelves(old, new).changed] == [("identifiers",)]
 
 
-def test_papers_are_added_and_those_there_stay_with_all_they_had(tmp_path: Path) -> None:
+def test_papers_are_added_and_existing_papers_do_not_change(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     build_readable_shelf(old)
     source = write_bibliography(tmp_path / "more.bib", "A book of moons")
@@ -72,14 +72,14 @@ def test_an_update_with_nothing_new_gives_the_same_build(tmp_path: Path) -> None
     assert Library.open(tmp_path / "2").translation(known(tmp_path / "2")["Moon"], "de").startswith("# Mond")
 
 
-def test_a_text_without_authors_is_known_again(tmp_path: Path) -> None:
+def test_a_text_without_authors_is_recognised_again(tmp_path: Path) -> None:
     source = write(tmp_path / "moon.md", "---\ntitle: The mountains of the moon\n---\nThey cast shadows.\n")
     old = build_shelf([source], tmp_path / "old")
     new = build_shelf([source], tmp_path / "new", update=tmp_path / "old")
     assert (new.papers, new.build_id) == (1, old.build_id)
 
 
-def test_a_shelf_is_updated_in_its_own_place(tmp_path: Path) -> None:
+def test_a_shelf_is_updated_in_place(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     build_readable_shelf(shelf)
     before = known(shelf)
@@ -88,7 +88,7 @@ def test_a_shelf_is_updated_in_its_own_place(tmp_path: Path) -> None:
     assert verify_shelf(shelf).is_intact
 
 
-def test_an_update_leaves_the_old_shelf_as_it_was(tmp_path: Path) -> None:
+def test_an_update_does_not_change_the_old_shelf(tmp_path: Path) -> None:
     old = tmp_path / "old"
     build_readable_shelf(old)
     before = list_file_stats(old)
@@ -97,7 +97,7 @@ def test_an_update_leaves_the_old_shelf_as_it_was(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["missing", "flipped"])
-def test_an_update_of_a_harmed_shelf_is_refused_and_makes_none(
+def test_an_update_of_a_damaged_shelf_is_refused_and_creates_no_shelf(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, harm: str
 ) -> None:
     old, source = tmp_path / "old", write_bibliography(tmp_path / "more.bib", "A book of moons")
@@ -109,7 +109,7 @@ def test_an_update_of_a_harmed_shelf_is_refused_and_makes_none(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_lost_text_of_the_old_shelf_is_reported_and_its_paper_stays(tmp_path: Path) -> None:
+def test_a_missing_text_of_the_old_shelf_is_reported_and_its_paper_stays(tmp_path: Path) -> None:
     old = tmp_path / "old"
     build_readable_shelf(old)
     (file,) = (old / "static" / "source").rglob("*.md")
@@ -119,7 +119,7 @@ def test_a_lost_text_of_the_old_shelf_is_reported_and_its_paper_stays(tmp_path: 
     assert known(tmp_path / "new")["On comets"] == known(old)["On comets"]
 
 
-def test_every_key_that_named_a_paper_names_it_after_an_update(tmp_path: Path) -> None:
+def test_every_key_of_a_paper_still_finds_it_after_an_update(tmp_path: Path) -> None:
     entry = "@article{{{}, title={{The new star}}, author={{Brahe, Tycho}}, doi={{10.1000/star}}}}"
     one = write(tmp_path / "one.bib", entry.format("brahe1573"))
     two = write(tmp_path / "two.bib", entry.format("Brahe_star"))

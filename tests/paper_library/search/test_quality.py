@@ -41,7 +41,7 @@ def ndcg(library: Library, queries: list[dict[str, Any]], judged: dict[str, dict
 
 @pytest.mark.skipif(not COLLECTIONS.exists(), reason="the collections are not beside this checkout")
 @pytest.mark.parametrize(("name", "least"), [("cranfield", 0.441), ("cacm", 0.512), ("scifact", 0.695)])
-def test_the_best_papers_are_found_as_well_as_ever(name: str, least: float, tmp_path: Path) -> None:
+def test_the_ranking_quality_does_not_decrease(name: str, least: float, tmp_path: Path) -> None:
     folder = COLLECTIONS / name
     listing = tmp_path / "papers.jsonl"
     listing.write_bytes(gzip.decompress((folder / "corpus.jsonl.gz").read_bytes()))

@@ -1,4 +1,4 @@
-"""SQL typed as a query becomes a query, and prose that begins with "select" stays prose."""
+"""SQL statements become queries, and running text that starts with "select" does not change."""
 
 import pytest
 from hypothesis import given
@@ -41,7 +41,7 @@ def rewritten(text: str) -> tuple[str, list[str]]:
         ),
     ],
 )
-def test_a_statement_becomes_a_query_and_the_note_has_it(statement: str, query: str) -> None:
+def test_a_statement_becomes_a_query_that_the_note_quotes(statement: str, query: str) -> None:
     found, notes = rewritten(statement)
     assert found == query
     assert notes == [f"SQL is not executed; the query was read as: {query or 'all papers'}"]
@@ -62,7 +62,7 @@ def test_a_statement_becomes_a_query_and_the_note_has_it(statement: str, query: 
         ),
     ],
 )
-def test_a_part_without_a_counterpart_is_named(statement: str, query: str, note: str) -> None:
+def test_unsupported_parts_of_a_statement_are_reported(statement: str, query: str, note: str) -> None:
     found, notes = rewritten(statement)
     assert found == query
     assert note in notes
@@ -80,7 +80,7 @@ def test_a_part_without_a_counterpart_is_named(statement: str, query: str, note:
         "",
     ],
 )
-def test_prose_stays_prose(text: str) -> None:
+def test_running_text_does_not_change(text: str) -> None:
     assert rewritten(text) == (text, [])
 
 

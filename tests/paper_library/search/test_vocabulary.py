@@ -1,4 +1,4 @@
-"""Names of fields and orders in other words and languages."""
+"""Synonyms of fields and sort orders, in several languages."""
 
 import pytest
 from hypothesis import given
@@ -39,21 +39,21 @@ def renamed(text: str) -> tuple[str, list[str]]:
         ("Title: The moon", "The moon"),
     ],
 )
-def test_a_name_becomes_the_field(typed: str, expected: str) -> None:
+def test_a_synonym_becomes_its_field(typed: str, expected: str) -> None:
     assert renamed(typed) == (expected, [])
 
 
 @pytest.mark.parametrize(
     ("typed", "expected"), [("auhtor:Zhang", "author:Zhang"), ("tilte: moon", "title:moon"), ("venu:x", "venue:x")]
 )
-def test_a_misspelt_name_becomes_the_nearest_field_and_a_note_reports_it(typed: str, expected: str) -> None:
+def test_a_misspelt_field_becomes_the_nearest_field_and_is_reported(typed: str, expected: str) -> None:
     found, (note,) = renamed(typed)
     assert found == expected
     assert f"it was read as {expected.partition(':')[0]}:" in note
 
 
 @pytest.mark.parametrize("typed", ["colour:red", "lang:de", "type:review", "xy:1"])
-def test_a_name_that_is_not_a_field_stays_and_a_note_lists_the_fields(typed: str) -> None:
+def test_an_unknown_field_does_not_change_and_a_note_lists_the_fields(typed: str) -> None:
     found, (note,) = renamed(typed)
     assert found == typed
     assert "Fields: title, author" in note
@@ -100,7 +100,7 @@ def test_any_text_is_read(text: str) -> None:
         ("", None),
     ],
 )
-def test_orders_go_by_several_names(name: str, order: str | None) -> None:
+def test_sort_orders_have_synonyms(name: str, order: str | None) -> None:
     assert find_sort(name) == order
 
 
@@ -138,7 +138,7 @@ def test_a_name_has_its_other_spellings(typed: str, word: str, others: tuple[str
         *("sequence", "Xuedong", "Chuen", "Aaron", "Haan", "Daan", "open", "Oepen", "queue", "toe", "neural", "C++"),
     ],
 )
-def test_a_word_in_which_the_letters_stand_for_themselves_has_no_other(typed: str) -> None:
+def test_a_word_without_an_umlaut_has_no_other_spelling(typed: str) -> None:
     assert [others for _, others in find_spellings(typed)] == [()]
 
 

@@ -1,4 +1,4 @@
-"""An asset that cannot be had is a structured error: which paper, which template, what is wrong, and nothing else."""
+"""An unavailable asset is a structured error with paper, template and reason."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.assets import AssetReader
-from paper_library.store.layout import asset_path
+from paper_library.store.layout import make_asset_path
 from paper_library.store.shelf import AssetRef
 from tests.requirements import requirement
 
@@ -39,15 +39,15 @@ def answer(status: int = 200, content: bytes = TEXT, headers: dict[str, str] | N
     return lambda _: httpx.Response(status, content=iter([content]), headers=headers)
 
 
-def test_what_was_shelved_is_read_from_a_static_server(tmp_path: Path) -> None:
+def test_assets_are_read_from_a_static_server(tmp_path: Path) -> None:
     assets = AssetReader("https://static.example/papers/", transport=httpx.MockTransport(answer()))
-    assert assets.read(tmp_path, SOURCE, "p1") == TEXT.decode()
+    assert assets.read_asset(tmp_path, SOURCE, "p1") == TEXT.decode()
 
 
 def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFailed | AssetInvalid:
     assets = AssetReader("https://static.example/papers", transport=httpx.MockTransport(answered))
     with pytest.raises((AssetFetchFailed, AssetInvalid)) as caught:
-        assets.read(folder, ref, "p1")
+        assets.read_asset(folder, ref, "p1")
     assert caught.value.__cause__ is None, "the address is in it"
     return caught.value
 
@@ -68,7 +68,7 @@ def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFaile
     ],
 )
 @pytest.mark.parametrize("ref", [SOURCE, SUMMARY], ids=["source", "summary"])
-def test_a_fetch_that_fails_reports_why_and_of_which_paper_and_template(
+def test_a_failed_fetch_reports_reason_paper_and_template(
     tmp_path: Path, answered: Answer, reason: str, ref: AssetRef
 ) -> None:
     error = failure_of(answered, ref, tmp_path)
@@ -97,7 +97,7 @@ def test_a_fetch_that_fails_reports_why_and_of_which_paper_and_template(
     ],
     ids=["other", "longer", "shorter", "empty", "compressed"],
 )
-def test_an_answer_that_is_not_the_asset_is_invalid(tmp_path: Path, answered: Answer) -> None:
+def test_a_response_with_other_contents_is_invalid(tmp_path: Path, answered: Answer) -> None:
     error = failure_of(answered, SUMMARY, tmp_path)
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": "p1", "template": "deep_read"}
@@ -112,8 +112,8 @@ def test_text_that_cannot_be_decoded_is_invalid(tmp_path: Path) -> None:
 
 
 @requirement("PL-16")
-def test_a_file_that_cannot_be_read_is_unreadable_and_not_fetched_from_elsewhere(tmp_path: Path) -> None:
-    blocked = (tmp_path / "static" / asset_path("source", SOURCE.sha256)).parent
+def test_an_unreadable_file_is_not_fetched_from_the_server(tmp_path: Path) -> None:
+    blocked = (tmp_path / "static" / make_asset_path("source", SOURCE.sha256)).parent
     blocked.parent.mkdir(parents=True)
     blocked.write_text("a file where a folder should be")
     error = failure_of(answer(), SOURCE, tmp_path)
@@ -121,15 +121,15 @@ def test_a_file_that_cannot_be_read_is_unreadable_and_not_fetched_from_elsewhere
 
 
 @requirement("PL-16")
-def test_without_a_static_server_a_file_that_is_lost_is_missing(tmp_path: Path) -> None:
+def test_without_a_static_server_a_lost_file_is_missing(tmp_path: Path) -> None:
     with pytest.raises(AssetFetchFailed) as caught:
-        AssetReader().read(tmp_path, SOURCE, "p1")
+        AssetReader().read_asset(tmp_path, SOURCE, "p1")
     assert caught.value.ids == {"reason": "missing", "paper_id": "p1"}
 
 
 @pytest.fixture(scope="module")
 def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shelf that has lost its source, and whose summary was changed into one that cannot be parsed."""
+    """A shelf without its source and with a summary that is not valid JSON."""
     folder = tmp_path_factory.mktemp("lost")
     (folder / "sums" / "deep_read").mkdir(parents=True)
     (folder / "fish.md").write_text("---\ntitle: Deep Fish of the North\n---\n\n# Deep fish\n\nThey swim.\n")
@@ -142,7 +142,7 @@ def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @requirement("PL-16")
-def test_rest_tools_and_resources_answer_with_the_same_structured_error(lost: Path) -> None:
+def test_rest_tools_and_resources_return_the_same_structured_error(lost: Path) -> None:
     with TestClient(make_app(LibraryConfig(shelf=lost)), base_url="http://localhost") as client:
 
         def called(method: str, **params: Any) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def written(format_name: str, **facts: Any) -> Any:
     return record
 
 
-def test_csl_json_carries_every_known_field() -> None:
+def test_csl_json_has_every_known_field() -> None:
     item = written("csl-json", volume="378", issue="6555", pages="355-359", publisher="Macmillan")
     assert item == {
         "id": "mayor1995",
@@ -60,7 +60,7 @@ def test_csl_json_carries_every_known_field() -> None:
     }
 
 
-def test_ris_carries_them_too() -> None:
+def test_ris_has_every_known_field() -> None:
     record = written("ris", volume="378", issue="6555", pages="355–359")
     assert record["type_of_reference"] == "JOUR"
     assert record["authors"] == ["Mayor, Michel", "Queloz, Didier", "The ELODIE Team"]
@@ -81,11 +81,11 @@ def test_ris_carries_them_too() -> None:
         ({"kind": "", "venue": "", "identifiers": {"arxiv": "2301.04242"}}, "preprint"),
     ],
 )
-def test_the_kind_follows_from_the_entry_type_else_from_venue_and_arxiv_id(facts: dict[str, Any], kind: str) -> None:
+def test_the_kind_comes_from_the_entry_type_or_else_from_venue_and_arxiv_id(facts: dict[str, Any], kind: str) -> None:
     assert make_reference({**PAPER, **facts}).kind == kind
 
 
-def test_an_entry_of_the_owner_is_copied_and_a_missing_one_is_made() -> None:
+def test_an_existing_entry_is_copied_and_a_missing_one_is_generated() -> None:
     text = write_citations([(PAPER, "@article{mayor1995,\n  title = {Mine}\n}\n"), (PAPER, "")], "bibtex")
     assert text.startswith("@article{mayor1995,\n  title = {Mine}\n}\n\n@article{mayor1995,")
     assert text.endswith("}\n")

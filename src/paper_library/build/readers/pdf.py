@@ -59,7 +59,7 @@ def _find_identifiers(pages: Pages, stem: str) -> dict[str, str]:
 def _find_date(pages: Pages, arxiv: str) -> tuple[int | None, int | None]:
     """Return the year and month of publication by arXiv's stamp, a publication date, a copyright line or the arXiv id.
 
-    The date of the file is not used: it is the date when the PDF was made.
+    The date of the file is not used: it is the date on which the PDF was created.
     """
     text = _cut_before_references(pages)
     if stamp := _ARXIV_STAMP.search(text):
@@ -122,7 +122,9 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     entry = _make_entry(pages, Path(origin).stem, origin)
     yield entry
     if not entry.source:
-        yield Problem(origin, "broken", "It has no text layer, so only its title is on the shelf. Run it through OCR.")
+        yield Problem(
+            origin, "broken", "The PDF has no text layer, so the shelf has only its title. Run it through OCR."
+        )
 
 
 def _make_entry(pages: Pages, stem: str, origin: str) -> Entry:

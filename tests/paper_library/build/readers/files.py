@@ -1,4 +1,4 @@
-"""Files made on the spot, and what the readers find in them."""
+"""Files for tests, and the entries and problems that readers find in them."""
 
 import os
 from pathlib import Path
@@ -47,7 +47,7 @@ def only_problem(found: list[Entry | Problem]) -> Problem:
 
 
 def fail_to_open(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
-    """Make the system refuse to open every file called `name`, with this error number."""
+    """Make opening any file called `name` fail with this error number."""
     real = os.open
 
     def refuse(path: Any, *args: Any, **kwargs: Any) -> int:

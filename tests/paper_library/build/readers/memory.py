@@ -1,4 +1,4 @@
-"""Large .bib files of many kinds, and how much memory a process needs to read one."""
+"""Large .bib files of many kinds, and the memory that a process needs to read one."""
 
 import subprocess
 import sys
@@ -12,8 +12,8 @@ from pathlib import Path
 from paper_library.build.readers.bibtex import read
 for _ in read(Path(sys.argv[1]), "large.bib"): pass
 status = Path("/proc/self/status")  # getrusage counts the process that started this one too
-told = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
-print(told[1] if told else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+peak = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
+print(peak[1] if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 _WORDS = "galaxies planets dust clouds spectra of the orbit in binary systems "
 

@@ -1,4 +1,4 @@
-"""Small PDFs made on the spot."""
+"""Small PDFs for tests."""
 
 # pypdf has no public way to add a stream to a document.
 # pyright: reportPrivateUsage=false

@@ -41,7 +41,7 @@ def cut(text: str, size: int) -> Iterator[str]:
 
 @settings(deadline=None)
 @given(parts=st.lists(PART, max_size=40), size=st.integers(40, 400), room=st.integers(300, 3_000))
-def test_how_a_file_is_cut_changes_nothing(parts: list[str], size: int, room: int) -> None:
+def test_the_size_of_the_pieces_does_not_change_the_entries(parts: list[str], size: int, room: int) -> None:
     text = "".join(parts).replace("@article{open, title = {Never closed\n", "@article{open, title = {Never closed\n\n")
     whole = list(scan_blocks([*text.splitlines(keepends=True)], max_entry_chars=1 << 30))
     reasons = [block.reason for block in scan_blocks(cut(text, size), room) if isinstance(block, Damage)]
@@ -58,7 +58,7 @@ def test_entries_on_one_line_longer_than_any_window_are_all_found() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "}}"])
-def test_an_entry_beyond_the_limit_is_a_problem_with_its_line_and_costs_no_other(tmp_path: Path, end: str) -> None:
+def test_an_entry_beyond_the_limit_is_reported_with_its_line_and_the_others_are_read(tmp_path: Path, end: str) -> None:
     long = "@article{long, abstract = {" + f"{'words ' * 500}\n" * (MAX_ENTRY_CHARS // 1_000) + end
     found = read_made(tmp_path, "a.bib", f"@misc{{a, title = {{A}}}}\n{long}\n@misc{{b, title = {{B}}}}\n")
     assert [entry.title for entry in entries(found)] == ["A", "B"]
@@ -75,7 +75,7 @@ def test_an_entry_just_within_the_limit_is_read(tmp_path: Path) -> None:
     assert not entries(read_made(tmp_path, "a.bib", frame.replace("{}", f"{{{text}x}}")))
 
 
-def test_macros_and_parents_count_across_a_file_of_many_windows(tmp_path: Path) -> None:
+def test_macros_and_parents_apply_across_all_pieces_of_a_file(tmp_path: Path) -> None:
     filling = "".join(f"@misc{{m{n}, title = {{Filling {n}}}, note = {{{'word ' * 20_000}}}}}\n" for n in range(120))
     text = (
         "@string{jnl = {The Journal}}\n@incollection{early, title = {Early}, crossref = {Book}}\n"
@@ -91,7 +91,7 @@ def test_macros_and_parents_count_across_a_file_of_many_windows(tmp_path: Path) 
     assert found["last"].publisher == "Common"
 
 
-def test_the_last_entry_of_a_key_is_the_parent_and_parents_pass_on_what_they_inherit() -> None:
+def test_the_last_entry_with_a_key_is_the_parent_and_passes_on_inherited_fields() -> None:
     text = (
         "@book{b, title = {Old}}\n@book{b, title = {Book}, crossref = {series}}\n@inbook{c, crossref = {b}}\n"
         "@mvbook{series, publisher = {House}}\n"
@@ -99,7 +99,7 @@ def test_the_last_entry_of_a_key_is_the_parent_and_parents_pass_on_what_they_inh
     inheritance = Inheritance()
     for block in scan_blocks(text.splitlines(keepends=True)):
         assert isinstance(block, Block)
-        inheritance.park(block)
+        inheritance.park_block(block)
     book, chapter = inheritance.read_children()
     assert book.fields["publisher"] == "House"
     assert (chapter.fields["booktitle"], chapter.fields["publisher"]) == ("Book", "House")

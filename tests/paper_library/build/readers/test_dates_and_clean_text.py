@@ -1,4 +1,4 @@
-"""Text made fit for a shelf, and dates made of text."""
+"""Cleaned text, and dates parsed from text."""
 
 from typing import Any
 
@@ -24,12 +24,12 @@ from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line, sp
         ("half \ud800", "half \ufffd"),
     ],
 )
-def test_a_line_is_tidied(text: str, clean: str) -> None:
+def test_a_line_is_cleaned(text: str, clean: str) -> None:
     assert clean_line(text) == clean
 
 
 @given(st.text())
-def test_tidying_settles_after_entities_are_decoded(text: str) -> None:
+def test_cleaning_a_cleaned_line_changes_nothing(text: str) -> None:
     once = clean_line(text)
     if "&" not in once and "<" not in once:
         assert clean_line(once) == once
@@ -48,7 +48,7 @@ def test_tidying_settles_after_entities_are_decoded(text: str) -> None:
         (float("nan"), []),
     ],
 )
-def test_lists_are_split_and_hold_nothing_empty(value: Any, parts: list[str]) -> None:
+def test_lists_are_split_without_empty_items(value: Any, parts: list[str]) -> None:
     assert split_list(value) == parts
 
 
@@ -71,7 +71,7 @@ def test_lists_are_split_and_hold_nothing_empty(value: Any, parts: list[str]) ->
         ("", (None, None)),
     ],
 )
-def test_dates_are_read_however_they_are_written(text: str, date: tuple[int | None, int | None]) -> None:
+def test_dates_are_read_in_any_notation(text: str, date: tuple[int | None, int | None]) -> None:
     assert parse_year_and_month(text) == date
 
 
@@ -89,7 +89,7 @@ def test_dates_are_read_however_they_are_written(text: str, date: tuple[int | No
         ("0", None),
     ],
 )
-def test_years_are_numbers_within_reason(value: Any, year: int | None) -> None:
+def test_years_are_numbers_in_a_plausible_range(value: Any, year: int | None) -> None:
     assert parse_year(value) == year
 
 

@@ -1,4 +1,4 @@
-"""Articles in JATS: their description, their text as markdown, and XML that is not for reading."""
+"""Articles in JATS: metadata, text as markdown, and XML that cannot be read."""
 
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def test_several_articles_in_one_file_are_several_papers(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "content", ["<html><body/></html>", "<article/>", "<feed xmlns='http://www.w3.org/2005/Atom'/>"]
 )
-def test_xml_that_is_not_an_article_is_passed_over(tmp_path: Path, content: str) -> None:
+def test_xml_that_is_not_an_article_is_skipped(tmp_path: Path, content: str) -> None:
     assert only_problem(read_made(tmp_path, "a.xml", content)).kind == "skipped"
 
 
@@ -127,15 +127,15 @@ def test_entity_declarations_are_refused_and_nothing_outside_is_fetched(tmp_path
     ["", "<article>", "no xml", "<a>" * 50_000, '<?xml version="1.0" encoding="nonsense"?><a/>', "<a>\x00</a>"],
     ids=["empty", "cut", "text", "deep", "encoding", "nul"],
 )
-def test_what_is_not_well_formed_is_broken(tmp_path: Path, content: str) -> None:
+def test_xml_that_is_not_well_formed_is_reported_as_broken(tmp_path: Path, content: str) -> None:
     assert only_problem(read_made(tmp_path, "a.xml", content)).kind == "broken"
 
 
-def test_an_article_nested_beyond_reason_is_broken_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_very_deeply_nested_article_is_reported_as_broken(tmp_path: Path) -> None:
     deep = ARTICLE.replace("Old.", "<bold>" * 5_000 + "x" + "</bold>" * 5_000)
     assert only_problem(read_made(tmp_path, "a.xml", deep)).kind == "broken"
 
 
-def test_unknown_names_of_characters_stay_readable(tmp_path: Path) -> None:
+def test_unknown_entities_stay_readable(tmp_path: Path) -> None:
     entry = only_entry(read_made(tmp_path, "a.xml", ARTICLE.replace("Thanks.", "&alpha; &nosuchname; thanks")))
     assert "α &nosuchname; thanks" in entry.source

@@ -60,7 +60,7 @@ def test_front_matter_describes_the_paper_and_the_body_is_its_source(tmp_path: P
     assert list_bibliographies(path) == ["paper.bib"]
 
 
-def test_a_value_that_looks_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
+def test_a_value_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
     entry = only_entry(read_made(tmp_path, "a.md", "---\ntitle: 1984\narxiv: 2301.10\nyear: 2019\n---\ntext"))
     assert (entry.title, entry.identifiers["arxiv"], entry.year) == ("1984", "2301.10", 2019)
 
@@ -80,7 +80,7 @@ def test_a_value_that_looks_like_a_number_keeps_its_zeros(tmp_path: Path) -> Non
         ("#hashtag\n\ntext", "Some fine paper"),
     ],
 )
-def test_without_front_matter_the_first_heading_is_the_title_and_else_the_name(
+def test_without_front_matter_the_title_is_the_first_heading_or_the_file_name(
     tmp_path: Path, text: str, title: str
 ) -> None:
     entry = only_entry(read_made(tmp_path, "some_fine-paper.md", text))
@@ -99,20 +99,20 @@ def test_without_front_matter_the_first_heading_is_the_title_and_else_the_name(
     ],
     ids=["colon", "tab", "deep", "recursive"],
 )
-def test_broken_front_matter_is_reported_and_the_paper_is_still_there(tmp_path: Path, front: str, title: str) -> None:
+def test_broken_front_matter_is_reported_and_the_paper_is_read(tmp_path: Path, front: str, title: str) -> None:
     found = read_made(tmp_path, "paper.md", f"---\n{front}\n---\n\nBody.\n")
     assert [(entry.title, entry.source) for entry in entries(found)] == [(title, "Body.")]
     assert ["front matter" in problem.reason and problem.kind for problem in problems(found)] == ["broken"]
 
 
-def test_front_matter_beyond_all_measure_is_not_parsed(tmp_path: Path) -> None:
+def test_very_long_front_matter_is_not_parsed(tmp_path: Path) -> None:
     found = read_made(tmp_path, "paper.md", "---\ntitle: T\nnote: " + "x" * 300_000 + "\n---\nBody.")
     assert entries(found)[0].title == "T"
     assert "longer than" in problems(found)[0].reason
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "license.md", "Code-of-Conduct.md"])
-def test_files_about_a_project_are_passed_over_unless_they_have_front_matter(tmp_path: Path, name: str) -> None:
+def test_project_files_are_skipped_unless_they_have_front_matter(tmp_path: Path, name: str) -> None:
     problem = only_problem(read_made(tmp_path, name, "# Project\n\ntext"))
     assert problem.kind == "skipped"
     assert "front matter" in problem.reason
@@ -120,7 +120,7 @@ def test_files_about_a_project_are_passed_over_unless_they_have_front_matter(tmp
 
 
 @pytest.mark.parametrize("content", ["", " \n\t\n", "\ufeff"])
-def test_an_empty_file_is_passed_over(tmp_path: Path, content: str) -> None:
+def test_an_empty_file_is_skipped(tmp_path: Path, content: str) -> None:
     assert only_problem(read_made(tmp_path, "a.md", content)).kind == "skipped"
 
 
@@ -148,7 +148,7 @@ def test_a_translation_is_read_without_its_front_matter(tmp_path: Path) -> None:
     )
 
 
-def test_bibliographies_may_be_several_or_none(tmp_path: Path) -> None:
+def test_front_matter_can_name_several_bibliographies_or_none(tmp_path: Path) -> None:
     assert list_bibliographies(tmp_path / "gone.md") == []
     assert list_bibliographies(made(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == ["a.bib", "b.bib"]
     assert list_bibliographies(made(tmp_path, "b.md", "# No front matter")) == []

@@ -1,4 +1,4 @@
-"""PDFs: their text as paragraphs, what they say of themselves, and those that cannot be read."""
+"""PDFs: text as paragraphs, metadata, and files that cannot be read."""
 
 import builtins
 import logging
@@ -45,14 +45,14 @@ def test_lines_become_paragraphs_and_broken_words_are_joined(tmp_path: Path) -> 
         ("", [], "Some file name"),
     ],
 )
-def test_the_title_is_the_best_that_the_file_has(
+def test_the_title_comes_from_the_best_source_in_the_file(
     tmp_path: Path, info: str, lines: list[tuple[float, str]], title: str
 ) -> None:
     found = entries(read(made_pdf(tmp_path / "some_file_name.pdf", lines, Title=info)))
     assert found[0].title == title
 
 
-def test_people_and_keywords_come_from_the_description(tmp_path: Path) -> None:
+def test_authors_and_keywords_come_from_the_document_info(tmp_path: Path) -> None:
     path = made_pdf(tmp_path / "a.pdf", BODY, Author="Lovelace, Ada; Charles Babbage", Keywords="engines, numbers")
     entry = only_entry(read(path))
     assert (entry.authors, entry.keywords) == (["Ada Lovelace", "Charles Babbage"], ["engines", "numbers"])
@@ -103,7 +103,7 @@ def test_an_encrypted_pdf_is_read_if_the_empty_password_opens_it(tmp_path: Path)
     assert "Remove the password" in problem.reason
 
 
-def test_a_scan_keeps_its_title_and_reports_that_it_has_no_text(tmp_path: Path) -> None:
+def test_a_scan_has_its_title_and_a_problem_for_the_missing_text(tmp_path: Path) -> None:
     found = read(made_pdf(tmp_path / "a.pdf", [], [], Title="A scanned paper"))
     assert [(entry.title, entry.source) for entry in entries(found)] == [("A scanned paper", "")]
     assert ["no text layer" in problem.reason for problem in problems(found)] == [True]
@@ -137,7 +137,7 @@ def test_sections_become_headings_and_numbered_affiliations_do_not(tmp_path: Pat
 
 
 @pytest.mark.parametrize("cut", [0, 10, 200, 0.5, 0.9])
-def test_a_damaged_pdf_is_a_problem_or_what_is_left_of_it(
+def test_a_damaged_pdf_gives_a_problem_or_its_readable_part(
     tmp_path: Path, cut: float, capfd: pytest.CaptureFixture[str]
 ) -> None:
     data = made_pdf(tmp_path / "a.pdf", BODY, BODY).read_bytes()

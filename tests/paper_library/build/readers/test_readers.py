@@ -1,4 +1,4 @@
-"""Which reader reads which file, and what all of them do with anything at all."""
+"""The choice of a reader, and the behaviour of all readers with arbitrary files."""
 
 import errno
 import os
@@ -59,7 +59,7 @@ def assert_well_formed(found: list[Entry | Problem]) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @unhurried
 @given(data=st.binary(max_size=400))
-def test_any_bytes_at_all_give_papers_or_problems_and_never_an_error(tmp_path: Path, suffix: str, data: bytes) -> None:
+def test_any_bytes_give_papers_or_problems_and_never_an_error(tmp_path: Path, suffix: str, data: bytes) -> None:
     assert_well_formed(read_made(tmp_path, f"file{suffix}", data))
     if suffix in BEGINNINGS:
         assert_well_formed(read_made(tmp_path, f"file{suffix}", BEGINNINGS[suffix] + data))
@@ -82,7 +82,7 @@ def test_a_real_file_damaged_anywhere_gives_papers_or_problems_and_never_an_erro
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_file_that_is_gone_or_a_folder_or_a_pipe_is_a_problem(tmp_path: Path, suffix: str) -> None:
+def test_a_missing_file_a_folder_and_a_pipe_are_problems(tmp_path: Path, suffix: str) -> None:
     assert only_problem(read(tmp_path / f"gone{suffix}")).kind == "broken"
     (tmp_path / f"folder{suffix}").mkdir()
     assert only_problem(read(tmp_path / f"folder{suffix}")).kind == "broken"
@@ -106,9 +106,7 @@ def test_a_file_that_cannot_be_opened_is_a_problem(
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_machine_without_room_is_not_a_fault_of_the_file(
-    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_not_a_problem_of_the_file(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made(tmp_path, f"file{suffix}", b"x")
     fail_to_open(monkeypatch, path.name, errno.EMFILE)
     with pytest.raises(OSError, match="Too many open files"):
@@ -134,7 +132,7 @@ def test_readers_are_found_by_the_end_of_the_name_in_any_case() -> None:
     assert find_reader(Path("bib")) is None
 
 
-def test_a_build_pays_only_for_the_formats_it_meets(tmp_path: Path) -> None:
+def test_a_build_imports_only_the_readers_that_it_needs(tmp_path: Path) -> None:
     path = made(tmp_path, "a.jsonl", b'{"title": "A", "authors": ["B"]}')
     code = (
         "import sys; from pathlib import Path; from paper_library.build.readers import find_reader; "

@@ -1,4 +1,4 @@
-"""The readers on files that others wrote."""
+"""The readers on real files."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def test_joss_papers_are_read_as_their_index_describes_them(shared_data: Path) -
         assert len(list_bibliographies(path)) == 1
 
 
-def test_bibliographies_of_joss_papers_are_read_whole(shared_data: Path) -> None:
+def test_bibliographies_of_joss_papers_are_read_completely(shared_data: Path) -> None:
     found: list[Entry | Problem] = []
     for path in sorted((shared_data / "joss").glob("*/paper.bib")):
         found += read(path)
@@ -92,7 +92,7 @@ def test_jats_articles_are_read_with_their_sections(shared_data: Path) -> None:
         assert entry.venue
 
 
-def test_pdfs_are_read_and_the_locked_one_is_reported(shared_data: Path) -> None:
+def test_pdfs_are_read_and_the_encrypted_one_is_reported(shared_data: Path) -> None:
     paths = sorted((shared_data / "fulltext" / "pdf").glob("*.pdf"))
     assert len(paths) == 13
     found = [item for path in paths for item in read(path)]
@@ -117,5 +117,5 @@ def _people(item: dict[str, Any]) -> list[str]:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits alone: markup and capitals are handled differently there, on purpose."""
+    """Return only the letters and digits: markup and capitals differ on purpose."""
     return "".join(filter(str.isalnum, re.sub("<[^<>]*>", "", text).lower()))

@@ -1,4 +1,4 @@
-"""RIS as reference managers write it, and as they should not."""
+"""RIS files of reference managers, valid and invalid."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ ER  -
 """
 
 
-def test_every_field_of_a_record_arrives(tmp_path: Path) -> None:
+def test_every_field_of_a_record_is_read(tmp_path: Path) -> None:
     entry = only_entry(read_made(tmp_path, "refs.ris", RECORD))
     assert (entry.title, entry.authors) == ("Notes on the engine", ["Ada Lovelace", "Charles Babbage Jr."])
     assert (entry.year, entry.month, entry.venue, entry.kind) == (1843, 9, "Scientific Memoirs", "article")
@@ -44,7 +44,7 @@ def test_every_field_of_a_record_arrives(tmp_path: Path) -> None:
     assert entry.origin == "refs.ris:1"
 
 
-def test_missing_ends_unknown_types_and_blank_lines_cost_nothing(tmp_path: Path) -> None:
+def test_missing_ends_unknown_types_and_blank_lines_are_accepted(tmp_path: Path) -> None:
     text = "\nTY  - JOUR\nTI  - A\n\nTY  - WHAT\nT1  - B\nY1  - 2001///\nER  -\n\nTY  - BOOK\nTI  - C\nSN  - 123\n"
     found = entries(read_made(tmp_path, "a.ris", text))
     assert [(entry.title, entry.kind, entry.year) for entry in found] == [
@@ -63,13 +63,13 @@ def test_encodings_and_line_ends_do_not_matter(tmp_path: Path, encoding: str, en
     assert (entry.title, entry.authors) == ("Größe", ["J. Müller"])
 
 
-def test_a_record_without_a_title_is_a_problem_in_its_line(tmp_path: Path) -> None:
+def test_a_record_without_a_title_is_reported_with_its_line(tmp_path: Path) -> None:
     found = read_made(tmp_path, "a.ris", "TY  - JOUR\nAU  - A\nER  - \nTY  - JOUR\nTI  - B\nER  - \n")
     assert [problem.origin for problem in problems(found)] == ["a.ris:1"]
     assert [entry.title for entry in entries(found)] == ["B"]
 
 
-def test_a_file_without_records_is_passed_over(tmp_path: Path) -> None:
+def test_a_file_without_records_is_skipped(tmp_path: Path) -> None:
     assert only_problem(read_made(tmp_path, "a.ris", "words")).kind == "skipped"
 
 
@@ -85,7 +85,7 @@ def test_an_arxiv_address_gives_the_arxiv_id(tmp_path: Path) -> None:
     assert (identifiers["arxiv"], identifiers["id"]) == ("2301.00001v2", "7")
 
 
-def test_a_record_beyond_the_limit_is_a_problem_with_its_line_and_costs_no_other(tmp_path: Path) -> None:
+def test_a_record_beyond_the_limit_is_reported_with_its_line_and_the_others_are_read(tmp_path: Path) -> None:
     long = "TY  - JOUR\nAB  - " + f"{'words ' * 500}\n" * (MAX_RECORD_CHARS // 2_900)
     short = "TY  - JOUR\nTI  - {}\nER  - \n"
     found = read_made(tmp_path, "a.ris", f"{short.format('One')}{long}{short.format('Two')}")

@@ -1,4 +1,4 @@
-"""What a paper search exports, a shelf reads back without loss."""
+"""Exports of a paper search are read back without loss."""
 
 from pathlib import Path
 
@@ -29,12 +29,12 @@ unhurried = settings(suppress_health_check=[HealthCheck.function_scoped_fixture,
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_titles_people_years_venues_and_dois_come_back(tmp_path: Path, name: str) -> None:
+def test_titles_authors_years_venues_and_dois_are_read_back(tmp_path: Path, name: str) -> None:
     found = entries(read_made(tmp_path, name, FORMATS[name](collection(*PAPERS))))
     assert [_facts(entry) for entry in found] == [_expected(paper) for paper in PAPERS]
 
 
-def test_the_complete_export_brings_identifiers_tags_abstracts_and_bibtex(tmp_path: Path) -> None:
+def test_the_json_export_has_identifiers_tags_abstracts_and_bibtex(tmp_path: Path) -> None:
     original = paper(
         "T",
         "Ada Lovelace",

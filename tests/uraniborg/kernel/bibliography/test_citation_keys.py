@@ -29,5 +29,5 @@ def test_repeated_keys_get_letters() -> None:
 
 
 @pytest.mark.parametrize("key", ["wang2023", "Wang_2023_x", "wang_x", "wang_2023_x_1", "smith:2020", ""])
-def test_keys_of_other_forms_are_told_apart(key: str) -> None:
+def test_keys_of_other_forms_are_not_generated_keys(key: str) -> None:
     assert not is_made_key(key)

@@ -50,7 +50,7 @@ def test_every_spelling_of_a_doi_gives_the_same_one(written: str) -> None:
 @pytest.mark.parametrize(
     "written", ["", None, "10.1000", "10.1000/", "11.1000/abc", "see 10.1000/abc", "doi:", "10.1/x"]
 )
-def test_what_is_no_doi_gives_none(written: str | None) -> None:
+def test_text_that_is_not_a_doi_gives_none(written: str | None) -> None:
     assert normalise_doi(written) is None
 
 
@@ -128,7 +128,7 @@ def test_other_identifiers_have_one_spelling_each() -> None:
     assert normalise_scholar("two words") is None
 
 
-def test_a_mapping_keeps_what_is_valid_in_the_order_of_the_schemes() -> None:
+def test_a_mapping_keeps_valid_identifiers_in_the_order_of_the_schemes() -> None:
     mixed: dict[str, object] = {
         "scholar": "abc",
         "pmid": 123,

@@ -39,11 +39,11 @@ def test_latex_is_decoded(latex: str, text: str) -> None:
     assert decode_latex(latex) == text
 
 
-def test_what_stands_for_the_day_of_reading_is_not_put_in() -> None:
+def test_the_macro_for_the_current_date_is_removed() -> None:
     assert decode_latex(r"read \today{}!") == "read !"
 
 
-def test_addresses_and_dois_lose_their_escapes_and_nothing_else() -> None:
+def test_urls_and_dois_lose_only_their_escapes() -> None:
     assert unescape_identifier(r"https://example.org/~me/a\_b--c\%20") == "https://example.org/~me/a_b--c%20"
     assert (
         unescape_identifier(r"10.1002/(SICI)1097{\textless}1::AID{\textgreater}3.0") == "10.1002/(SICI)1097<1::AID>3.0"
