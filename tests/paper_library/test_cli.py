@@ -18,7 +18,7 @@ Capture = pytest.CaptureFixture[str]
 READING = ("search", "show", "stats", "verify", "diff")
 
 
-def ask(capsys: Capture, name: str, shelf: Path, *more: str) -> CommandResult:
+def run_on_shelf(capsys: Capture, name: str, shelf: Path, *more: str) -> CommandResult:
     arguments = {"search": ["star"], "show": ["Onthenewstar"], "diff": [str(shelf)]}.get(name, [])
     return call_command(capsys, name, shelf, *arguments, *more)
 
@@ -29,7 +29,7 @@ def test_every_command_refuses_a_damaged_shelf_as_text_and_as_json(
 ) -> None:
     harm(shelf)
     for name in READING:
-        text_result, json_result = ask(capsys, name, shelf), ask(capsys, name, shelf, "--json")
+        text_result, json_result = run_on_shelf(capsys, name, shelf), run_on_shelf(capsys, name, shelf, "--json")
         assert text_result.code == json_result.code == {"shelf_not_found": 3}.get(code, 4), (name, text_result)
         if name == "verify" and "is_whole" in json_result.out:
             assert not json_result.json["is_whole"]

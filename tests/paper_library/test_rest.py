@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from tests.paper_library.operations.command_runs import start_server, wait_until
-from tests.paper_library.operations.rest_shelf import MARKDOWN, paper
+from tests.paper_library.operations.rest_shelf import MARKDOWN, find_paper
 from tests.paper_library.operations.shelves import build_titled_shelf
 from tests.requirements import requirement
 
 
-def error(answer: httpx.Response, status: int) -> dict[str, Any]:
+def get_error(answer: httpx.Response, status: int) -> dict[str, Any]:
     """Return the error of a reply, which must have the common shape."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/json"
@@ -44,11 +44,11 @@ def test_a_paper_is_found_by_id_key_and_lookup(rest: httpx.Client) -> None:
     assert rest.get(f"papers/{reply['paper_id']}").json() == reply
     for known in ("10.1000/STAR", "https://doi.org/10.1000/star", "brahe1573", reply["paper_id"]):
         assert rest.get("lookup", params={"id": known}).json() == {"paper_ids": [reply["paper_id"]]}
-    assert paper(rest, "the NEW stár") == reply["paper_id"]
+    assert find_paper(rest, "the NEW stár") == reply["paper_id"]
 
 
 def test_summaries_texts_translations_and_bibtex_have_their_own_addresses(rest: httpx.Client) -> None:
-    comets = paper(rest, "On comets")
+    comets = find_paper(rest, "On comets")
     assert rest.get("papers/brahe1573/summary").json() == {"summary": "It shone."}
     assert rest.get("papers/brahe1573/summary/deep_read").json() == {"summary": "It shone."}
     assert rest.get("papers/brahe1573/summary/default").json()["paper_title"] == "The new star"
@@ -76,8 +76,8 @@ def test_a_citation_has_an_address_in_every_format(rest: httpx.Client, name: str
     answer = rest.get(f"papers/brahe1573/citation/{name}")
     assert answer.headers["Content-Type"].startswith(kind)
     assert answer.text.startswith(beginning)
-    assert error(rest.get(f"papers/nobody/citation/{name}"), 404)["code"] == "paper_not_found"
-    assert error(rest.get("papers/brahe1573/citation/apa"), 422)["argument"] == "format"
+    assert get_error(rest.get(f"papers/nobody/citation/{name}"), 404)["code"] == "paper_not_found"
+    assert get_error(rest.get("papers/brahe1573/citation/apa"), 422)["argument"] == "format"
 
 
 def test_facets_and_stats_count_the_papers_of_the_shelf(rest: httpx.Client) -> None:
@@ -94,7 +94,7 @@ def test_facets_and_stats_count_the_papers_of_the_shelf(rest: httpx.Client) -> N
 
 @requirement("PL-15")
 def test_texts_are_cut_at_max_chars_and_name_the_next_offset(rest: httpx.Client) -> None:
-    address = f"papers/{paper(rest, 'On comets')}/source"
+    address = f"papers/{find_paper(rest, 'On comets')}/source"
     text = MARKDOWN.strip()
     cut = rest.get(address, params={"max_chars": 100}).text
     assert (
@@ -103,8 +103,8 @@ def test_texts_are_cut_at_max_chars_and_name_the_next_offset(rest: httpx.Client)
     )
     assert rest.get(address, params={"offset": 100}).text == text[100:]
     assert rest.get(address, params={"offset": len(text)}).text == ""
-    assert error(rest.get(address, params={"offset": len(text) + 1}), 422)["argument"] == "offset"
-    assert error(rest.get(address, params={"max_chars": 0}), 422)["argument"] == "max_chars"
+    assert get_error(rest.get(address, params={"offset": len(text) + 1}), 422)["argument"] == "offset"
+    assert get_error(rest.get(address, params={"max_chars": 0}), 422)["argument"] == "max_chars"
 
 
 @requirement("PL-18")
@@ -136,7 +136,7 @@ def test_texts_are_cut_at_max_chars_and_name_the_next_offset(rest: httpx.Client)
 def test_an_argument_beyond_its_limit_is_named_with_the_allowed_range(
     rest: httpx.Client, path: str, params: dict[str, Any], argument: str | None
 ) -> None:
-    output = error(rest.get(path, params=params), 422)
+    output = get_error(rest.get(path, params=params), 422)
     assert output["code"] == "invalid_argument"
     assert argument is None or output["argument"] == argument
     assert "x" * 200 not in output["message"]
@@ -166,7 +166,7 @@ def test_an_argument_beyond_its_limit_is_named_with_the_allowed_range(
 def test_an_unknown_parameter_is_refused_with_the_nearest_and_the_allowed_ones(
     rest: httpx.Client, path: str, name: str, nearest: list[str] | None
 ) -> None:
-    message = error(rest.get(path, params={name: "1" * 300}), 422)
+    message = get_error(rest.get(path, params={name: "1" * 300}), 422)
     assert (message["code"], message["argument"]) == ("invalid_argument", name)
     document = rest.get("openapi.json").json()
     address = next(route for route in document["paths"] if _fits(route, f"/{path}"))
@@ -193,7 +193,7 @@ def test_every_parameter_of_the_openapi_document_is_accepted(rest: httpx.Client)
 
 
 def test_limit_and_page_size_that_differ_are_refused(rest: httpx.Client) -> None:
-    error(rest.get("search", params={"limit": 1, "page_size": 2}), 422)
+    get_error(rest.get("search", params={"limit": 1, "page_size": 2}), 422)
 
 
 @pytest.mark.parametrize("params", [{"q": "x" * 500}, {"limit": 100}, {"offset": 10_000}, {"year": "1573.."}])
@@ -208,14 +208,14 @@ STRANGE = ["nothing", "%2e%2e", "%00", "a%00b", "%ff", "%0d%0aX-Evil:1", "x" * 5
 @pytest.mark.parametrize("rest_of_it", ["", "/summary", "/source", "/bibtex", "/translation/de", "/similar"])
 def test_a_paper_with_an_odd_name_is_not_found(rest: httpx.Client, name: str, rest_of_it: str) -> None:
     answer = rest.get(httpx.URL(f"{rest.base_url}papers/{name}{rest_of_it}"))
-    message = error(answer, 404)
+    message = get_error(answer, 404)
     assert message["code"] in {"paper_not_found", "no_such_address"}
     assert "X-Evil" not in answer.headers
 
 
 def test_an_id_with_a_slash_is_not_found_and_the_hint_names_lookup(rest: httpx.Client) -> None:
     for given in ("10.1000/star", "10.1000%2Fstar", "../../etc/passwd"):
-        error(rest.get(f"papers/{given}"), 404)
+        get_error(rest.get(f"papers/{given}"), 404)
 
 
 @requirement("PL-16")
@@ -231,28 +231,28 @@ def test_an_id_with_a_slash_is_not_found_and_the_hint_names_lookup(rest: httpx.C
     ],
 )
 def test_missing_parts_of_a_paper_are_reported(rest: httpx.Client, path: str, code: str, ids: set[str]) -> None:
-    message = error(rest.get(path), 404)
+    message = get_error(rest.get(path), 404)
     assert message["code"] == code
     assert {"paper_id", *ids} <= message.keys()
     assert len(json.dumps(message)) < 2_000
 
 
 def test_a_paper_without_bibtex_has_a_generated_entry(rest: httpx.Client) -> None:
-    entry = rest.get(f"papers/{paper(rest, 'On comets')}/bibtex").text
+    entry = rest.get(f"papers/{find_paper(rest, 'On comets')}/bibtex").text
     assert entry.startswith("@misc{brahe_nd_on,\n")
     assert "title = {{On comets}}" in entry
 
 
 @pytest.mark.parametrize("path", ["nothing", "papers", "papers/a/b/c", "search/more", "facets"])
 def test_an_unknown_address_gives_the_common_error_shape(rest: httpx.Client, path: str) -> None:
-    assert error(rest.get(path), 404)["code"] == "no_such_address"
+    assert get_error(rest.get(path), 404)["code"] == "no_such_address"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 def test_a_wrong_method_gives_the_common_error_shape_with_the_allowed_ones(rest: httpx.Client, method: str) -> None:
     for path in ("search", "papers/brahe1573", "stats"):
         answer = rest.request(method, path)
-        assert error(answer, 405)["code"] == "method_not_allowed"
+        assert get_error(answer, 405)["code"] == "method_not_allowed"
         assert "GET" in answer.headers["Allow"]
 
 
@@ -290,7 +290,7 @@ def test_the_etag_changes_with_the_shelf(tmp_path: Path) -> None:
 
 
 def test_no_reply_discloses_the_path_of_the_shelf(rest: httpx.Client, rest_folder: Path) -> None:
-    comets = paper(rest, "On comets")
+    comets = find_paper(rest, "On comets")
     paths = ["search", "stats", f"papers/{comets}", f"papers/{comets}/summary", "papers/x", "openapi.json"]
     for path in paths:
         answer = rest.get(path)

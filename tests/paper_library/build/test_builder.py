@@ -15,6 +15,7 @@ from paper_library.errors import InputNotFound, NothingToShelve, ShelfExists, Sh
 from paper_library.identity import make_paper_id
 from paper_library.library import Library
 from paper_library.store.shelf import Shelf
+from tests.paper_library.build.readers.files import write_file
 from uraniborg.kernel.files import Locked
 
 BIB = """
@@ -26,22 +27,15 @@ BIB = """
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    put(tmp_path / "in", "refs.bib", BIB)
-    put(tmp_path / "in", "fish2019.md", "# Fish\n\nThey swim in the cold and deep water of the north.\n")
-    put(tmp_path / "in", "bird2020.zh.md", "鸟会飞。")
-    put(tmp_path / "in", "notes.docx", "x")
-    put(tmp_path / "in", "broken.json", "{")
+    write_file(tmp_path / "in", "refs.bib", BIB)
+    write_file(tmp_path / "in", "fish2019.md", "# Fish\n\nThey swim in the cold and deep water of the north.\n")
+    write_file(tmp_path / "in", "bird2020.zh.md", "鸟会飞。")
+    write_file(tmp_path / "in", "notes.docx", "x")
+    write_file(tmp_path / "in", "broken.json", "{")
     return tmp_path / "in"
 
 
-def put(folder: Path, name: str, content: str) -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
-    return path
-
-
-def papers_on(shelf: Path) -> dict[str, dict[str, Any]]:
+def read_papers(shelf: Path) -> dict[str, dict[str, Any]]:
     """Return the metadata and origins of each paper, by id."""
     opened = Shelf.open(shelf)
     metadata: dict[str, dict[str, Any]] = {}
@@ -58,7 +52,7 @@ def test_files_of_every_kind_become_papers_and_the_report_is_complete(folder: Pa
     assert (report.papers, report.entries, report.merged, report.with_source) == (2, 4, 2, 1)
     assert (report.skipped, report.broken) == (1, 1)
     assert {problem.origin for problem in report.problems} == {"notes.docx", "broken.json"}
-    metadata = papers_on(target)[make_paper_id("doi:10.1000/xyz")]
+    metadata = read_papers(target)[make_paper_id("doi:10.1000/xyz")]
     assert metadata["authors"] == ["Ada Lovelace", "Kurt Gödel"]
     assert metadata["has_source"]
     assert len(report.merges) == 2
@@ -73,7 +67,7 @@ def test_the_same_inputs_give_the_same_build_id_in_any_folder_and_order(folder: 
         build_shelf([folder], tmp_path / "elsewhere" / "three").build_id,
     }
     assert len(ids) == 1
-    put(folder, "refs.bib", BIB.replace("2020}}", "2021}}"))
+    write_file(folder, "refs.bib", BIB.replace("2020}}", "2021}}"))
     assert build_shelf([folder], tmp_path / "one").build_id not in ids
 
 
@@ -90,7 +84,7 @@ def test_one_broken_file_of_each_kind_does_not_stop_a_build(folder: Path) -> Non
     report = build_shelf([folder], folder.parent / "shelf")
     assert report.papers >= 2
     assert {"Deep Fish of the North", "High Birds of the South"} <= {
-        metadata["title"] for metadata in papers_on(folder.parent / "shelf").values()
+        metadata["title"] for metadata in read_papers(folder.parent / "shelf").values()
     }
 
 
@@ -100,7 +94,7 @@ def test_a_failure_while_writing_leaves_the_old_shelf_and_no_other_files(
     target = folder.parent / "shelf"
     before = build_shelf([folder], target).build_id
     listed = sorted(path.name for path in folder.parent.iterdir())
-    put(folder, "more.bib", "@misc{new, title={Something New and Good}}")
+    write_file(folder, "more.bib", "@misc{new, title={Something New and Good}}")
 
     def fails(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
@@ -113,17 +107,17 @@ def test_a_failure_while_writing_leaves_the_old_shelf_and_no_other_files(
 
 
 def test_two_papers_with_the_same_bibtex_key_have_two_ids(tmp_path: Path) -> None:
-    put(tmp_path, "a.bib", "@misc{k, title={Deep Fish of the North}}")
-    put(tmp_path, "b.bib", "@misc{k, title={Wholly Unlike Things}}")
+    write_file(tmp_path, "a.bib", "@misc{k, title={Deep Fish of the North}}")
+    write_file(tmp_path, "b.bib", "@misc{k, title={Wholly Unlike Things}}")
     report = build_shelf([tmp_path / "a.bib", tmp_path / "b.bib"], tmp_path / "shelf")
-    metadata = papers_on(tmp_path / "shelf")
+    metadata = read_papers(tmp_path / "shelf")
     assert (report.papers, len(metadata)) == (2, 2)
     assert make_paper_id("bib:k") in metadata
 
 
 def test_a_translation_without_a_paper_is_reported_and_creates_no_paper(tmp_path: Path) -> None:
-    put(tmp_path / "in", "fish.zh.md", "鱼。")
-    put(tmp_path / "in", "refs.bib", BIB)
+    write_file(tmp_path / "in", "fish.zh.md", "鱼。")
+    write_file(tmp_path / "in", "refs.bib", BIB)
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf")
     assert (report.papers, [problem.origin for problem in report.problems]) == (2, ["fish.zh.md"])
 
@@ -139,17 +133,17 @@ def test_an_empty_folder_is_refused_and_creates_no_shelf(tmp_path: Path) -> None
 def test_progress_is_reported_from_reading_to_the_index(folder: Path) -> None:
     message: list[tuple[str, int, int]] = []
 
-    def tell(phase: str, done: int, total: int) -> None:
+    def record_progress(phase: str, done: int, total: int) -> None:
         message.append((phase, done, total))
 
-    build_shelf([folder], folder.parent / "shelf", progress=tell)
+    build_shelf([folder], folder.parent / "shelf", progress=record_progress)
     assert list(dict.fromkeys(phase for phase, _, _ in message)) == ["read", "write", "index"]
     assert all(done <= total or not total for _, done, total in message)
 
 
 def test_summaries_are_added_and_those_without_a_paper_are_reported(folder: Path, tmp_path: Path) -> None:
-    put(tmp_path / "sums", "deep/fish2019.json", '{"text": "A zebrafish appears."}')
-    put(tmp_path / "sums", "deep/nobody.json", "{}")
+    write_file(tmp_path / "sums", "deep/fish2019.json", '{"text": "A zebrafish appears."}')
+    write_file(tmp_path / "sums", "deep/nobody.json", "{}")
     report = build_shelf([folder], tmp_path / "shelf", summaries=tmp_path / "sums")
     assert "deep/nobody.json" in {problem.origin for problem in report.problems}
     library = Library.open(tmp_path / "shelf")
@@ -158,7 +152,7 @@ def test_summaries_are_added_and_those_without_a_paper_are_reported(folder: Path
 
 
 def test_a_summary_nested_very_deeply_does_not_stop_a_build(folder: Path, tmp_path: Path) -> None:
-    put(tmp_path / "sums", "deep/fish2019.json", "[" * 400 + "]" * 400)
+    write_file(tmp_path / "sums", "deep/fish2019.json", "[" * 400 + "]" * 400)
     assert build_shelf([folder], tmp_path / "shelf", summaries=tmp_path / "sums").papers == 2
 
 
@@ -235,9 +229,9 @@ def test_every_entry_is_in_one_paper_and_every_paper_has_its_own_id(
     tmp_path_factory: pytest.TempPathFactory, papers: list[dict[str, Any]]
 ) -> None:
     folder = tmp_path_factory.mktemp("build")
-    put(folder, "p.jsonl", "\n".join(map(json.dumps, papers)))
+    write_file(folder, "p.jsonl", "\n".join(map(json.dumps, papers)))
     report = build_shelf([folder / "p.jsonl"], folder / "shelf")
-    metadata = papers_on(folder / "shelf")
+    metadata = read_papers(folder / "shelf")
     origins = [origin for paper in metadata.values() for origin in paper["origins"]]
     assert len(metadata) == report.papers == len(papers) - report.merged
     assert len(origins) == len(set(origins)) == len(papers)

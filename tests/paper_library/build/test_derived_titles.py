@@ -21,7 +21,7 @@ FORMS = {
 }
 
 
-def shelved(tmp_path: Path, **files: str) -> tuple[Any, list[dict[str, Any]]]:
+def build_and_read(tmp_path: Path, **files: str) -> tuple[Any, list[dict[str, Any]]]:
     (tmp_path / "in").mkdir(exist_ok=True)
     for name, text in files.items():
         (tmp_path / "in" / name).write_text(text, encoding="utf-8")
@@ -35,7 +35,7 @@ def shelved(tmp_path: Path, **files: str) -> tuple[Any, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_first_sentence_is_the_title_and_is_reported(tmp_path: Path, name: str) -> None:
-    report, (reply,) = shelved(tmp_path, **{name: FORMS[name]})
+    report, (reply,) = build_and_read(tmp_path, **{name: FORMS[name]})
     assert (reply["title"], reply["title_is_derived"]) == ("Comets have long tails.", True)
     assert report.titled == 1
     assert report.derived_titles[0]["title"] == "Comets have long tails."
@@ -46,7 +46,7 @@ def test_the_first_sentence_is_the_title_and_is_reported(tmp_path: Path, name: s
 def test_a_title_of_another_input_replaces_a_derived_title(tmp_path: Path) -> None:
     bare = f"@article{{k, doi={{10.1000/x}}, abstract={{{ABSTRACT}}}}}"
     text = "---\ntitle: Of comets\ndoi: 10.1000/x\n---\nText.\n"
-    report, (reply,) = shelved(tmp_path, **{"a.bib": bare, "z.md": text})
+    report, (reply,) = build_and_read(tmp_path, **{"a.bib": bare, "z.md": text})
     assert reply["title"] == "Of comets"
     assert "title_is_derived" not in reply
     assert reply["abstract"] == ABSTRACT
@@ -64,22 +64,22 @@ def test_a_title_of_another_input_replaces_a_derived_title(tmp_path: Path) -> No
     ids=["long", "one word", "chinese", "short"],
 )
 def test_a_long_sentence_is_cut_at_a_word(tmp_path: Path, abstract: str, title: str) -> None:
-    _, (reply,) = shelved(tmp_path, **{"a.jsonl": json.dumps({"abstract": abstract})})
+    _, (reply,) = build_and_read(tmp_path, **{"a.jsonl": json.dumps({"abstract": abstract})})
     assert reply["title"] == title
 
 
 def test_two_records_without_titles_and_names_are_two_papers(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps({"abstract": f"Star number {at} shines. So it is."}) for at in range(3))
-    report, known = shelved(tmp_path, **{"a.jsonl": lines})
+    report, known = build_and_read(tmp_path, **{"a.jsonl": lines})
     assert [metadata["title"] for metadata in known] == [f"Star number {at} shines." for at in range(3)]
     assert report.titled == 3
-    again, _ = shelved(tmp_path)
+    again, _ = build_and_read(tmp_path)
     assert again.build_id == report.build_id
 
 
 @pytest.mark.parametrize("record", [{"abstract": ""}, {"abstract": "  "}, {"authors": ["A"]}])
 def test_an_entry_without_words_is_not_a_paper(tmp_path: Path, record: dict[str, Any]) -> None:
-    report, known = shelved(tmp_path, **{"a.json": json.dumps([record, {"title": "Of comets"}])})
+    report, known = build_and_read(tmp_path, **{"a.json": json.dumps([record, {"title": "Of comets"}])})
     assert len(known) == 1
     assert (report.broken, report.titled) == (1, 0)
 

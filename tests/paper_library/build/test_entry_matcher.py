@@ -169,7 +169,7 @@ def papers_with_one_title(draw: st.DrawFn) -> list[Entry]:
     return _entries(draw, own_titles=False)
 
 
-def _same_in_any_order(entries: list[Entry], order: list[int]) -> bool:
+def _assert_same_in_any_order(entries: list[Entry], order: list[int]) -> bool:
     shuffled = [deepcopy(entries[place]) for place in order]
     return merge_into_papers(deepcopy(entries)) == merge_into_papers(shuffled)
 
@@ -177,7 +177,7 @@ def _same_in_any_order(entries: list[Entry], order: list[int]) -> bool:
 @settings(max_examples=60)
 @given(papers_with_own_titles(), st.randoms(use_true_random=False))
 def test_any_order_of_entries_gives_the_same_papers_ids_and_fields(entries: list[Entry], random: Any) -> None:
-    assert _same_in_any_order(entries, random.sample(range(len(entries)), len(entries)))
+    assert _assert_same_in_any_order(entries, random.sample(range(len(entries)), len(entries)))
 
 
 BETWEEN = [
@@ -191,7 +191,7 @@ BETWEEN = [
 @example(BETWEEN, [0, 2, 1])
 def test_any_order_gives_the_same_papers_where_titles_are_the_same(entries: list[Entry], order: list[int]) -> None:
     order = order if len(entries) == len(order) else list(range(len(entries)))[::-1]
-    assert _same_in_any_order(entries, order)
+    assert _assert_same_in_any_order(entries, order)
 
 
 def test_an_entry_with_little_metadata_does_not_make_one_of_two_papers() -> None:

@@ -14,16 +14,16 @@ from tests.paper_library.build.entries import make_entry
 SOURCE = "# Fish\n\nThey swim.\n\n## Deep ones\n\nThey *sink*."
 
 
-def shelved(entry: Entry, *, omit_default_summary: bool = False) -> PreparedPaper:
+def prepare_entry(entry: Entry, *, omit_default_summary: bool = False) -> PreparedPaper:
     return prepare_paper(merge_entries([(entry, make_keys(entry))]), omit_default_summary=omit_default_summary)
 
 
-def reply(entry: Entry) -> dict[str, Any]:
-    return json.loads(shelved(entry).metadata)
+def make_metadata(entry: Entry) -> dict[str, Any]:
+    return json.loads(prepare_entry(entry).metadata)
 
 
 def test_the_metadata_has_all_known_values_in_their_order() -> None:
-    result = reply(
+    result = make_metadata(
         make_entry(
             "a.md",
             "Deep Fish",
@@ -51,7 +51,10 @@ def test_the_metadata_has_all_known_values_in_their_order() -> None:
 
 
 def test_the_metadata_of_an_empty_paper_has_every_key() -> None:
-    assert reply(make_entry("a.md", "Bare")).keys() == reply(make_entry("a.md", "Full", source=SOURCE, year=1)).keys()
+    assert (
+        make_metadata(make_entry("a.md", "Bare")).keys()
+        == make_metadata(make_entry("a.md", "Full", source=SOURCE, year=1)).keys()
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ def test_the_metadata_of_an_empty_paper_has_every_key() -> None:
 def test_the_preferred_summary_is_the_requested_one_then_simple_then_any(
     summaries: dict[str, Any], wanted: str, preferred: str
 ) -> None:
-    result = reply(make_entry("a.md", summaries=summaries, preferred_summary=wanted))
+    result = make_metadata(make_entry("a.md", summaries=summaries, preferred_summary=wanted))
     assert result["preferred_summary_template"] == preferred
     assert set(result["available_summary_templates"]) == {"default", *summaries}
 
@@ -79,18 +82,18 @@ def test_a_template_name_is_safe_in_an_address() -> None:
 
 
 def test_a_template_named_in_another_script_still_has_a_name() -> None:
-    assert all(reply(make_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
+    assert all(make_metadata(make_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
 
 
 def test_two_templates_with_the_same_normalised_name_are_both_preserved() -> None:
-    result = reply(make_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
+    result = make_metadata(make_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
     assert len(result["available_summary_templates"]) == 3
 
 
 def test_every_asset_has_the_digest_of_its_contents() -> None:
     import hashlib
 
-    assets = shelved(
+    assets = prepare_entry(
         make_entry("a.md", source=SOURCE, translations={"zh": "鱼"}, summaries={"simple": {"a": 1}})
     ).assets
     assert {(asset.kind, asset.name) for asset in assets} == {
@@ -105,13 +108,13 @@ def test_every_asset_has_the_digest_of_its_contents() -> None:
 
 
 def test_on_a_large_shelf_only_papers_with_other_assets_have_files() -> None:
-    assert shelved(make_entry("a.bib:1", abstract="About fish."), omit_default_summary=True).assets == []
-    assert len(shelved(make_entry("a.md", source=SOURCE), omit_default_summary=True).assets) == 2
+    assert prepare_entry(make_entry("a.bib:1", abstract="About fish."), omit_default_summary=True).assets == []
+    assert len(prepare_entry(make_entry("a.md", source=SOURCE), omit_default_summary=True).assets) == 2
 
 
 def test_omitting_default_summaries_does_not_change_the_digest() -> None:
     entry = make_entry("a.bib:1", abstract="About fish.")
-    assert shelved(entry, omit_default_summary=True).digest == shelved(entry).digest
+    assert prepare_entry(entry, omit_default_summary=True).digest == prepare_entry(entry).digest
 
 
 @pytest.mark.parametrize(
@@ -137,12 +140,12 @@ def test_every_change_of_a_paper_changes_its_digest(change: dict[str, Any]) -> N
     }
     summaries = {**facts["summaries"], **change.get("summaries", {})}
     assert (
-        shelved(make_entry("a.md", **facts)).digest
-        != shelved(make_entry("a.md", **{**facts, **change, "summaries": summaries})).digest
+        prepare_entry(make_entry("a.md", **facts)).digest
+        != prepare_entry(make_entry("a.md", **{**facts, **change, "summaries": summaries})).digest
     )
 
 
 def test_words_at_any_depth_of_a_summary_are_searched() -> None:
     result = {"a": ["**one**", {"b": "two"}], "n": 3}
-    (text,) = shelved(make_entry("a.md", summaries={"deep": result})).texts
+    (text,) = prepare_entry(make_entry("a.md", summaries={"deep": result})).texts
     assert text == "one two"

@@ -11,72 +11,67 @@ from paper_library.store.layout import MANIFEST
 from uraniborg.kernel.files import Locked
 
 
-def shelve(target: Path, content: str) -> None:
+def write_shelf(target: Path, content: str) -> None:
     with stage_folder(target) as folder:
         (folder / MANIFEST).write_text(content)
 
 
-def fail(target: Path, failure: type[BaseException]) -> None:
+def fail_in_block(target: Path, failure: type[BaseException]) -> None:
     with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("never")
         raise failure
 
 
-def content_of(target: Path) -> str:
+def read_content(target: Path) -> str:
     return (target / MANIFEST).read_text()
 
 
-def beside(target: Path) -> list[str]:
+def list_siblings(target: Path) -> list[str]:
     return sorted(path.name for path in target.parent.iterdir() if path != target)
 
 
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "shelf"
-
-
 def test_a_finished_folder_replaces_the_target_and_leaves_nothing_else(target: Path) -> None:
-    shelve(target, "one")
-    assert (content_of(target), beside(target)) == ("one", [])
-    shelve(target, "two")
-    assert (content_of(target), beside(target)) == ("two", [])
+    write_shelf(target, "one")
+    assert (read_content(target), list_siblings(target)) == ("one", [])
+    write_shelf(target, "two")
+    assert (read_content(target), list_siblings(target)) == ("two", [])
 
 
 def test_readers_see_the_old_folder_until_the_block_ends(target: Path) -> None:
-    shelve(target, "old")
+    write_shelf(target, "old")
     with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("new")
-        assert content_of(target) == "old"
-    assert content_of(target) == "new"
+        assert read_content(target) == "old"
+    assert read_content(target) == "new"
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
 def test_a_failure_leaves_the_old_folder_and_no_other_files(target: Path, failure: type[BaseException]) -> None:
-    shelve(target, "old")
+    write_shelf(target, "old")
     with pytest.raises(failure):
-        fail(target, failure)
-    assert (content_of(target), beside(target)) == ("old", [])
+        fail_in_block(target, failure)
+    assert (read_content(target), list_siblings(target)) == ("old", [])
 
 
 def test_a_reader_that_holds_the_old_folder_open_keeps_reading_it(target: Path) -> None:
-    shelve(target, "old")
+    write_shelf(target, "old")
     with (target / MANIFEST).open() as held:
-        shelve(target, "new")
+        write_shelf(target, "new")
         assert held.read() == "old"
 
 
 def test_the_folder_always_exists_during_a_replacement(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not staging.sys.platform.startswith("linux"):
         pytest.skip("folders change places in one step on Linux only")
-    shelve(target, "old")
+    write_shelf(target, "old")
     away: list[Path] = []
 
     def rename(path: Path, _: Path) -> None:
         away.append(path)
 
     monkeypatch.setattr(Path, "rename", rename)
-    shelve(target, "new")
-    assert (content_of(target), away) == ("new", [])
+    write_shelf(target, "new")
+    assert (read_content(target), away) == ("new", [])
 
 
 def test_without_an_atomic_exchange_the_new_folder_still_replaces_the_old_one(
@@ -86,16 +81,16 @@ def test_without_an_atomic_exchange_the_new_folder_still_replaces_the_old_one(
         return False
 
     monkeypatch.setattr(staging, "_try_exchange", never)
-    shelve(target, "old")
-    shelve(target, "new")
-    assert (content_of(target), beside(target)) == ("new", [])
+    write_shelf(target, "old")
+    write_shelf(target, "new")
+    assert (read_content(target), list_siblings(target)) == ("new", [])
 
 
 def test_leftovers_of_a_killed_build_are_removed(target: Path) -> None:
-    shelve(target, "old")
+    write_shelf(target, "old")
     (target.parent / ".shelf.0123abcd.new" / "index").mkdir(parents=True)
-    shelve(target, "new")
-    assert (content_of(target), beside(target)) == ("new", [])
+    write_shelf(target, "new")
+    assert (read_content(target), list_siblings(target)) == ("new", [])
 
 
 def test_a_shelf_moved_by_a_killed_build_is_restored(target: Path) -> None:
@@ -103,32 +98,32 @@ def test_a_shelf_moved_by_a_killed_build_is_restored(target: Path) -> None:
     aside.mkdir()
     (aside / MANIFEST).write_text("old")
     with pytest.raises(RuntimeError):
-        fail(target, RuntimeError)
-    assert (content_of(target), beside(target)) == ("old", [])
+        fail_in_block(target, RuntimeError)
+    assert (read_content(target), list_siblings(target)) == ("old", [])
 
 
 def test_the_build_of_a_shelf_with_the_same_name_prefix_is_not_affected(target: Path) -> None:
     other = target.parent / "shelf.v2"
     with stage_folder(other) as folder:
         (folder / MANIFEST).write_text("other")
-        shelve(target, "one")
+        write_shelf(target, "one")
         assert folder.exists()
 
 
 def test_leftovers_of_a_shelf_with_brackets_in_its_name_are_removed(tmp_path: Path) -> None:
     target = tmp_path / "shelf [1]"
     (tmp_path / f".{target.name}.0123abcd.new").mkdir()
-    shelve(target, "new")
-    assert beside(target) == []
+    write_shelf(target, "new")
+    assert list_siblings(target) == []
 
 
 def test_a_shelf_behind_a_link_is_replaced_without_leftovers(target: Path) -> None:
     real = target.parent / "real"
-    shelve(real, "old")
+    write_shelf(real, "old")
     target.symlink_to(real)
-    shelve(target, "new")
-    assert content_of(target) == "new"
-    assert set(beside(target)) <= {"real"}
+    write_shelf(target, "new")
+    assert read_content(target) == "new"
+    assert set(list_siblings(target)) <= {"real"}
 
 
 def test_a_second_builder_of_one_shelf_is_refused_and_the_first_wins(target: Path) -> None:
@@ -137,14 +132,14 @@ def test_a_second_builder_of_one_shelf_is_refused_and_the_first_wins(target: Pat
         with pytest.raises(Locked), stage_folder(target):
             pytest.fail("two builds of one shelf at once")
         assert folder.exists()
-    assert (content_of(target), beside(target)) == ("first", [])
+    assert (read_content(target), list_siblings(target)) == ("first", [])
 
 
 def test_the_next_build_can_start_after_a_build(target: Path) -> None:
     with pytest.raises(RuntimeError):
-        fail(target, RuntimeError)
-    shelve(target, "next")
-    assert content_of(target) == "next"
+        fail_in_block(target, RuntimeError)
+    write_shelf(target, "next")
+    assert read_content(target) == "next"
 
 
 def test_a_folder_that_is_not_a_shelf_is_never_replaced(target: Path) -> None:
@@ -153,7 +148,7 @@ def test_a_folder_that_is_not_a_shelf_is_never_replaced(target: Path) -> None:
     with pytest.raises(ShelfExists), stage_folder(target):
         pytest.fail("a folder that is no shelf was taken for one")
     assert (target / "thesis.tex").read_text() == "years of work"
-    assert beside(target) == []
+    assert list_siblings(target) == []
 
 
 def test_a_file_is_never_replaced(target: Path) -> None:
@@ -165,7 +160,7 @@ def test_a_file_is_never_replaced(target: Path) -> None:
 
 def test_an_empty_folder_or_missing_parents_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    shelve(tmp_path / "empty", "one")
-    shelve(tmp_path / "a" / "b" / "shelf", "two")
-    assert content_of(tmp_path / "empty") == "one"
-    assert content_of(tmp_path / "a" / "b" / "shelf") == "two"
+    write_shelf(tmp_path / "empty", "one")
+    write_shelf(tmp_path / "a" / "b" / "shelf", "two")
+    assert read_content(tmp_path / "empty") == "one"
+    assert read_content(tmp_path / "a" / "b" / "shelf") == "two"

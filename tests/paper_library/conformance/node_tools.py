@@ -19,21 +19,21 @@ def run(script: str, *arguments: str, home: Path) -> subprocess.CompletedProcess
     if not path.is_file():
         pytest.skip("tools/conformance is not installed: run `npm ci` there, with access to the npm registry")
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_UPDATE_NOTIFIER": "1"}
-    command = [_node(), str(path), *arguments]
+    command = [_find_node(), str(path), *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False, cwd=home, env=environment
     )
 
 
-def _node() -> str:
+def _find_node() -> str:
     """Return a Node that is new enough: the one installed beside the tools, or that of the system."""
     for candidate in (str(MODULES / ".bin" / "node"), shutil.which("node")):
-        if candidate and _version(candidate) >= _NEEDED:
+        if candidate and _read_version(candidate) >= _NEEDED:
             return candidate
     pytest.skip(f"Node {'.'.join(map(str, _NEEDED))} or newer is neither in tools/conformance nor on the path")
 
 
-def _version(node: str) -> tuple[int, ...]:
+def _read_version(node: str) -> tuple[int, ...]:
     try:
         result = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
         return tuple(int(part) for part in result.stdout.strip().removeprefix("v").split(".")[:2])

@@ -35,7 +35,7 @@ OF_A_TEST_SERVER: Final = (
 """These call tools and read resources of a server made for the suite."""
 
 
-def outcomes(folder: Path) -> dict[str, list[str]]:
+def read_outcomes(folder: Path) -> dict[str, list[str]]:
     """Return the results of the checks of each scenario."""
     found: dict[str, list[str]] = {}
     for path in folder.glob("server-*/checks.json"):
@@ -61,7 +61,7 @@ def test_the_scenarios_that_apply_to_any_server_pass(
     results = tmp_path / "results"
     url = process.announced["mcp"]
     result = run(suite, "server", "--url", url, "--suite", "all", *options, "-o", str(results), home=tmp_path)
-    found = outcomes(results)
+    found = read_outcomes(results)
     assert applying <= found.keys(), result.stdout + result.stderr
     for scenario in applying:
         assert "SUCCESS" in found[scenario], (scenario, found[scenario])
@@ -78,4 +78,4 @@ def test_the_suite_finds_no_prompts(process: ServerProcess, tmp_path: Path) -> N
         RELEASED, "server", "--url", url, "--scenario", "prompts-list", "-o", str(tmp_path / "r"), home=tmp_path
     )
     assert result.returncode == 1, result.stdout
-    assert "FAILURE" in outcomes(tmp_path / "r")["prompts-list"]
+    assert "FAILURE" in read_outcomes(tmp_path / "r")["prompts-list"]

@@ -20,13 +20,13 @@ NEWEST = "2025-11-25"
 _PATIENCE_S = 30
 
 
-def request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
+def make_request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
     return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
 
 
 def make_initialize_request(version: str = NEWEST) -> dict[str, Any]:
     client = {"name": "raw", "version": "1"}
-    return request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
+    return make_request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
 
 
 class Caller:
@@ -45,17 +45,17 @@ class Caller:
         assert response.headers.get("content-type", "application/json") == "application/json"
         return response
 
-    def ask(self, method: str, params: Any = None) -> Any:
+    def request(self, method: str, params: Any = None) -> Any:
         """Return the result of a request that must succeed."""
-        response = self.post(request(method, params), mcp_protocol_version=NEWEST)
+        response = self.post(make_request(method, params), mcp_protocol_version=NEWEST)
         assert response.status_code == 200
         assert "error" not in response.json(), response.text
         return response.json()["result"]
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+        return self.request("tools/call", {"name": tool, "arguments": arguments})
 
-    def answer(self, tool: str, **arguments: Any) -> Any:
+    def call_structured(self, tool: str, **arguments: Any) -> Any:
         """Return the structured output of a tool, which must equal its text."""
         result = self.call(tool, **arguments)
         assert not result.get("isError"), result
@@ -65,7 +65,7 @@ class Caller:
         assert "\n" not in block["text"], "replies are not indented"
         return result["structuredContent"]
 
-    def text(self, tool: str, **arguments: Any) -> str:
+    def call_text(self, tool: str, **arguments: Any) -> str:
         """Return the text of a reading tool, which must be one content block."""
         result = self.call(tool, **arguments)
         assert not result.get("isError"), result
@@ -73,7 +73,7 @@ class Caller:
         assert block["type"] == "text"
         return block["text"]
 
-    def failure(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    def call_error(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return the error of a call that must fail, in the common error shape."""
         result = self.call(tool, **arguments)
         assert result.get("isError") is True, result
@@ -86,13 +86,13 @@ class Caller:
         assert isinstance(error["hint"], str)
         return error
 
-    def resource(self, uri: str) -> dict[str, Any]:
-        (content,) = self.ask("resources/read", {"uri": uri})["contents"]
+    def read_resource(self, uri: str) -> dict[str, Any]:
+        (content,) = self.request("resources/read", {"uri": uri})["contents"]
         return content
 
-    def resource_failure(self, uri: str) -> dict[str, Any]:
+    def read_resource_error(self, uri: str) -> dict[str, Any]:
         """Return the error of a read that must fail: a JSON-RPC error whose data has the common error shape."""
-        response = self.post(request("resources/read", {"uri": uri}))
+        response = self.post(make_request("resources/read", {"uri": uri}))
         assert response.status_code == 200
         error = response.json()["error"]
         assert isinstance(error["code"], int)
@@ -101,8 +101,8 @@ class Caller:
         assert error["data"]["error"]["message"]
         return error["data"]["error"]
 
-    def id_of(self, paper: str) -> str:
-        return self.answer("get_paper_metadata", paper_id=paper)["paper_id"]
+    def find_paper_id(self, paper: str) -> str:
+        return self.call_structured("get_paper_metadata", paper_id=paper)["paper_id"]
 
 
 @contextmanager

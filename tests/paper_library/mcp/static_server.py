@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def static_server(answer: Answer) -> Generator[StaticServer]:
+def start_static_server(answer: Answer) -> Generator[StaticServer]:
     with StaticServer(answer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -62,7 +62,7 @@ def static_server(answer: Answer) -> Generator[StaticServer]:
             thread.join(_LONGEST_S)
 
 
-def files_of(folder: Path) -> Answer:
+def serve_files(folder: Path) -> Answer:
     """Serve the files below `folder`."""
 
     def answer(handler: Handler) -> None:
@@ -72,20 +72,20 @@ def files_of(folder: Path) -> Answer:
     return answer
 
 
-def status(code: int, **headers: str) -> Answer:
+def respond_with_status(code: int, **headers: str) -> Answer:
     return lambda handler: handler.reply(code, b"no", **headers)
 
 
-def garbage(handler: Handler) -> None:
+def send_garbage(handler: Handler) -> None:
     handler.reply(200, b"<html>not the paper</html>")
 
 
-def silence(handler: Handler) -> None:
+def send_nothing(handler: Handler) -> None:
     """Send no reply."""
     handler.server.leaving.wait(_LONGEST_S)
 
 
-def dripping(handler: Handler) -> None:
+def send_slowly(handler: Handler) -> None:
     """Send a reply that never stalls and never ends."""
     handler.send_response(200)
     handler.end_headers()
@@ -94,7 +94,7 @@ def dripping(handler: Handler) -> None:
         handler.wfile.flush()
 
 
-def bomb(unfolded: int, *, folds: int = 1) -> Answer:
+def send_bomb(unfolded: int, *, folds: int = 1) -> Answer:
     """Send a small reply that decompresses to a very large one."""
     body = b"\0" * unfolded
     for _ in range(folds):
@@ -102,18 +102,18 @@ def bomb(unfolded: int, *, folds: int = 1) -> Answer:
     return lambda handler: handler.reply(200, body, Content_Encoding=", ".join(["gzip"] * folds))
 
 
-def broken_compression(handler: Handler) -> None:
+def send_broken_compression(handler: Handler) -> None:
     handler.reply(200, b"this is not gzip", Content_Encoding="gzip")
 
 
-def cut_short(handler: Handler) -> None:
+def send_partial_reply(handler: Handler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()
     handler.wfile.write(b"only this")
 
 
-def endless(handler: Handler) -> None:
+def send_endless_reply(handler: Handler) -> None:
     """Send bytes without end as fast as possible."""
     handler.send_response(200)
     handler.end_headers()

@@ -28,13 +28,13 @@ KEYS = {
 }
 
 
-def id_from(key: str) -> str:
+def make_id(key: str) -> str:
     return hashlib.sha256(f"v1|{key}".encode()).hexdigest()[:32]
 
 
 @requirement("PL-10")
 def test_all_metadata_has_its_original_order_and_case(library: Caller) -> None:
-    metadata = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
+    metadata = library.call_structured("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
     assert metadata.keys() >= KEYS
     assert metadata["title"] == "Attention for Weather: Transformers on Rain Radar"
     assert metadata["authors"] == ["Ada Öztürk", "Thị Minh Nguyễn", "John Smith"]
@@ -49,17 +49,17 @@ def test_all_metadata_has_its_original_order_and_case(library: Caller) -> None:
 
 @requirement("PL-10")
 def test_the_templates_are_listed_and_the_preferred_one_is_among_them(library: Caller) -> None:
-    rich = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
+    rich = library.call_structured("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
     assert set(rich["available_summary_templates"]) == {"default", "deep_read", "brief"}
     assert rich["preferred_summary_template"] in rich["available_summary_templates"]
-    poor = library.answer("get_paper_metadata", paper_id=inputs.SOURCELESS)
+    poor = library.call_structured("get_paper_metadata", paper_id=inputs.SOURCELESS)
     assert poor["available_summary_templates"] == ["default"]
     assert poor["preferred_summary_template"] == "default"
 
 
 @requirement("PL-10")
 def test_the_outline_has_the_offset_of_each_section(library: Caller) -> None:
-    metadata = library.answer("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
+    metadata = library.call_structured("get_paper_metadata", paper_id=inputs.ATTENTION_DOI)
     source = inputs.strip_front_matter(inputs.ATTENTION)
     assert [(one["level"], one["title"]) for one in metadata["outline"]] == [
         (1, "Introduction"),
@@ -68,14 +68,14 @@ def test_the_outline_has_the_offset_of_each_section(library: Caller) -> None:
     ]
     for one in metadata["outline"]:
         assert source[one["offset"] :].startswith(f"{'#' * one['level']} {one['title']}")
-        read = library.text("get_paper_source", paper_id=metadata["paper_id"], offset=one["offset"])
+        read = library.call_text("get_paper_source", paper_id=metadata["paper_id"], offset=one["offset"])
         assert read.startswith(f"{'#' * one['level']} {one['title']}")
     assert metadata["source_chars"] == len(source)
 
 
 @requirement("PL-10")
 def test_a_missing_source_is_reported(library: Caller) -> None:
-    metadata = library.answer("get_paper_metadata", paper_id=inputs.SOURCELESS)
+    metadata = library.call_structured("get_paper_metadata", paper_id=inputs.SOURCELESS)
     assert (metadata["has_source"], metadata["source_chars"], metadata["outline"], metadata["translations"]) == (
         False,
         0,
@@ -122,24 +122,24 @@ def test_a_missing_source_is_reported(library: Caller) -> None:
 def test_every_identifier_finds_the_paper_and_the_strongest_gives_its_id(
     library: Caller, names: list[str], key: str | None
 ) -> None:
-    ids = {name: library.id_of(name) for name in names}
+    ids = {name: library.find_paper_id(name) for name in names}
     assert len(set(ids.values())) == 1, ids
     if key is not None:
-        assert set(ids.values()) == {id_from(key)}
-    assert library.id_of(ids[names[0]]) == ids[names[0]]
+        assert set(ids.values()) == {make_id(key)}
+    assert library.find_paper_id(ids[names[0]]) == ids[names[0]]
 
 
 @pytest.mark.parametrize(
     "name", ["10.5555/weather.2021", "10.5555/weather.2021.170", "2301.0424", "silent", "Silent1999x"]
 )
 def test_a_nearly_correct_identifier_finds_nothing(library: Caller, name: str) -> None:
-    assert library.failure("get_paper_metadata", paper_id=name)["code"] == "paper_not_found"
+    assert library.call_error("get_paper_metadata", paper_id=name)["code"] == "paper_not_found"
 
 
 @requirement("PL-8", "PL-10")
 def test_the_id_in_a_search_result_is_the_id_of_the_paper(library: Caller) -> None:
-    for row in library.answer("search_papers", query="gravel", limit=100)["results"]:
-        metadata = library.answer("get_paper_metadata", paper_id=row["paper_id"])
+    for row in library.call_structured("search_papers", query="gravel", limit=100)["results"]:
+        metadata = library.call_structured("get_paper_metadata", paper_id=row["paper_id"])
         assert [metadata[key] for key in ("paper_id", "title", "year", "venue")] == [
             row[key] for key in ("paper_id", "title", "year", "venue")
         ]
@@ -157,7 +157,7 @@ def test_the_id_in_a_search_result_is_the_id_of_the_paper(library: Caller) -> No
     ],
 )
 def test_every_tool_accepts_every_spelling_of_a_doi(library: Caller, spelled: str) -> None:
-    metadata = library.answer("get_paper_metadata", paper_id=spelled)
+    metadata = library.call_structured("get_paper_metadata", paper_id=spelled)
     assert metadata["identifiers"]["doi"] == inputs.ATTENTION_DOI
     assert metadata["citation_key"]
-    assert library.text("get_paper_source", paper_id=spelled, max_chars=50)
+    assert library.call_text("get_paper_source", paper_id=spelled, max_chars=50)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.http_client import Caller, make_initialize_request, request, serve_library
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, make_request, serve_library
 from tests.requirements import requirement
 
-PING = request("ping")
+PING = make_request("ping")
 APP = "https://app.example.org"
 
 
@@ -83,10 +83,10 @@ def test_every_method_refuses_another_origin(library: Caller, method: str, path:
 
 
 CALLS = [
-    request("tools/list"),
-    request("tools/call", {"name": "search_papers", "arguments": {"query": ""}}),
-    request("resources/list"),
-    request("resources/templates/list"),
+    make_request("tools/list"),
+    make_request("tools/call", {"name": "search_papers", "arguments": {"query": ""}}),
+    make_request("resources/list"),
+    make_request("resources/templates/list"),
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     [PING, PING],
 ]

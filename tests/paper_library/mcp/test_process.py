@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, make_initialize_request, request
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, make_request
 from tests.paper_library.mcp.server_process import COMMAND, ServerProcess, make_environment, start_server
-from tests.paper_library.mcp.static_server import files_of, static_server, status
+from tests.paper_library.mcp.static_server import respond_with_status, serve_files, start_static_server
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, text_of
 
-PING = request("ping")
+PING = make_request("ping")
 
 
 @pytest.fixture(scope="module")
@@ -69,15 +69,15 @@ def test_the_base_of_static_files_is_an_option(rich_shelf: Path, shelf_copy: Pat
     for path in (shelf_copy / "static").rglob("*.*"):
         path.unlink()
     with (
-        static_server(files_of(rich_shelf / "static")) as server,
+        start_static_server(serve_files(rich_shelf / "static")) as server,
         start_server(shelf_copy, tmp_path, "--static-base-url", server.base) as process,
     ):
         assert (
-            process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
+            process.caller.call_text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
             == inputs.make_long_text()
         )
-        server.answer = status(404)
-        assert process.caller.failure("get_paper_source", paper_id=inputs.LONG)["code"] == "asset_fetch_failed"
+        server.answer = respond_with_status(404)
+        assert process.caller.call_error("get_paper_source", paper_id=inputs.LONG)["code"] == "asset_fetch_failed"
 
 
 @requirement("PL-4")
@@ -85,9 +85,9 @@ def test_several_workers_give_the_same_replies(rich_shelf: Path, tmp_path: Path,
     with start_server(rich_shelf, tmp_path, "--workers", "2") as process:
         for query in ("rain radar", "gravel", "天气") * 3:
             with_a_new_connection = Caller(process.caller.url)
-            page = with_a_new_connection.answer("search_papers", query=query)
+            page = with_a_new_connection.call_structured("search_papers", query=query)
             with_a_new_connection.http.close()
-            assert page == library.answer("search_papers", query=query)
+            assert page == library.call_structured("search_papers", query=query)
 
 
 @pytest.mark.parametrize(

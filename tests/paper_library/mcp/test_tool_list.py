@@ -32,10 +32,10 @@ ARGUMENTS = {
 
 @pytest.fixture
 def tools(library: Caller) -> dict[str, dict[str, Any]]:
-    return {tool["name"]: tool for tool in library.ask("tools/list")["tools"]}
+    return {tool["name"]: tool for tool in library.request("tools/list")["tools"]}
 
 
-def bounds(schema: dict[str, Any]) -> dict[str, Any]:
+def find_bounds(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the bounds of an argument; an optional argument has them in its non-null alternative."""
     (bounded,) = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
     return bounded
@@ -93,8 +93,8 @@ def test_every_tool_declares_that_it_only_reads(tools: dict[str, dict[str, Any]]
 def test_the_schema_has_the_limits_of_paging(tools: dict[str, dict[str, Any]], tool: str) -> None:
     properties = tools[tool]["inputSchema"]["properties"]
     for name in ("limit", "page_size"):
-        assert (bounds(properties[name])["minimum"], bounds(properties[name])["maximum"]) == (1, 100)
-    assert (bounds(properties["offset"])["minimum"], bounds(properties["offset"])["maximum"]) == (0, 10_000)
+        assert (find_bounds(properties[name])["minimum"], find_bounds(properties[name])["maximum"]) == (1, 100)
+    assert (find_bounds(properties["offset"])["minimum"], find_bounds(properties["offset"])["maximum"]) == (0, 10_000)
 
 
 @requirement("PL-18")
@@ -116,7 +116,7 @@ def test_texts_can_be_limited_and_a_summary_is_complete_by_default(
     tools: dict[str, dict[str, Any]], tool: str, default: int | None
 ) -> None:
     schema = tools[tool]["inputSchema"]
-    assert bounds(schema["properties"]["max_chars"])["minimum"] >= 1
+    assert find_bounds(schema["properties"]["max_chars"])["minimum"] >= 1
     assert schema["properties"]["max_chars"]["default"] == default
     assert "max_chars" not in schema.get("required", [])
 
@@ -138,7 +138,7 @@ def test_only_arguments_without_a_default_are_required(
 
 def test_the_two_extra_tools_can_be_disabled_and_the_instructions_follow(rich_shelf: Path, library: Caller) -> None:
     with serve_library(LibraryConfig(shelf=rich_shelf, extra_tools=False)) as caller:
-        tools = {tool["name"]: tool for tool in caller.ask("tools/list")["tools"]}
+        tools = {tool["name"]: tool for tool in caller.request("tools/list")["tools"]}
         instructions = caller.post(make_initialize_request()).json()["result"]["instructions"]
     assert tools.keys() == TOOLS
     assert all(name not in instructions for name in EXTRA_TOOLS)

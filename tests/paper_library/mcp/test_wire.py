@@ -13,12 +13,12 @@ from tests.paper_library.mcp.http_client import (
     VERSION,
     Caller,
     make_initialize_request,
-    request,
+    make_request,
     serve_library,
 )
 from tests.requirements import requirement
 
-PING = request("ping")
+PING = make_request("ping")
 JSON = {"content-type": "application/json"}
 VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 ASKED: list[tuple[str, Any]] = [
@@ -40,7 +40,7 @@ ASKED: list[tuple[str, Any]] = [
 def test_every_reply_is_one_json_document_without_a_session(
     library: Caller, method: str, params: Any, accept: str
 ) -> None:
-    response = library.post(request(method, params, id="x"), accept=accept, mcp_session_id="made-up")
+    response = library.post(make_request(method, params, id="x"), accept=accept, mcp_session_id="made-up")
     assert response.status_code == 200
     assert response.headers["content-type"] == "application/json"
     assert SESSION not in response.headers
@@ -77,7 +77,7 @@ def test_initialize_offers_tools_and_resources_and_nothing_else(library: Caller)
     "method", ["prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "resources/subscribe"]
 )
 def test_features_that_are_not_offered_are_refused(library: Caller, method: str) -> None:
-    answer = library.post(request(method, {"name": "x", "uri": "paper://x/source", "level": "info"})).json()
+    answer = library.post(make_request(method, {"name": "x", "uri": "paper://x/source", "level": "info"})).json()
     assert answer["error"]["code"] == -32601
 
 
@@ -104,7 +104,7 @@ def test_a_client_that_asks_for_an_unknown_version_is_offered_the_newest(library
 
 
 @requirement("PL-3")
-@pytest.mark.parametrize("message", [make_initialize_request(), PING, request("tools/list")])
+@pytest.mark.parametrize("message", [make_initialize_request(), PING, make_request("tools/list")])
 @pytest.mark.parametrize("version", ["2026-07-28", "1999-01-01", "draft", "", "2025-11-25, 2025-06-18"])
 def test_an_unsupported_version_header_is_refused_with_the_list_of_supported_ones(
     library: Caller, version: str, message: dict[str, Any]
@@ -116,7 +116,7 @@ def test_an_unsupported_version_header_is_refused_with_the_list_of_supported_one
 
 @requirement("PL-3")
 def test_without_a_version_header_the_version_with_batches_is_assumed(library: Caller) -> None:
-    batch = [request("ping", id=1), request("tools/list", id="two")]
+    batch = [make_request("ping", id=1), make_request("tools/list", id="two")]
     answers = library.post(batch)
     assert answers.status_code == 200
     assert [answer["id"] for answer in answers.json()] == [1, "two"]
@@ -162,9 +162,9 @@ def test_a_body_without_a_json_content_type_is_refused(library: Caller, content_
 
 
 def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_declared(rich_shelf: Path) -> None:
-    fits = request("tools/call", {"name": "search_papers", "arguments": {"query": "rain"}})
+    fits = make_request("tools/call", {"name": "search_papers", "arguments": {"query": "rain"}})
     with serve_library(LibraryConfig(shelf=rich_shelf, body_limit=1_000)) as caller:
-        message = caller.post(request("ping", {"padding": "x" * 1_000}))
+        message = caller.post(make_request("ping", {"padding": "x" * 1_000}))
         untold = caller.http.post("/mcp", content=iter([b" " * 600, b" " * 600]), headers=JSON)
         assert (message.status_code, untold.status_code) == (413, 413)
         assert message.json()["error"]["code"] == untold.json()["error"]["code"] == "body_too_large"
@@ -172,7 +172,7 @@ def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_declare
 
 
 def test_a_huge_body_is_refused_by_default(library: Caller) -> None:
-    assert library.post(request("ping", {"padding": "x" * 5_000_000})).status_code == 413
+    assert library.post(make_request("ping", {"padding": "x" * 5_000_000})).status_code == 413
     assert library.post(PING).status_code == 200
 
 

@@ -59,6 +59,6 @@ def open_rest_client(folder: Path) -> Generator[httpx.Client]:
         yield served.client
 
 
-def paper(rest: httpx.Client, title: str) -> str:
+def find_paper(rest: httpx.Client, title: str) -> str:
     (paper_id,) = rest.get("lookup", params={"title": title}).json()["paper_ids"]
     return paper_id

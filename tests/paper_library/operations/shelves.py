@@ -19,6 +19,13 @@ A tail points away from the Sun <script>alert(1)</script>
 """
 
 
+def write_text_file(path: Path, text: str) -> Path:
+    """Write a text to a file, in folders that are created if needed, and return the path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 def write_bibliography(path: Path, *titles: str, **fields: str) -> Path:
     """Write a .bib file of papers with these titles and `fields`. Their keys are the titles without blanks."""
     more = "".join(f",\n  {name} = {{{value}}}" for name, value in fields.items())

@@ -21,18 +21,7 @@ NOBODY = 65_534
 Capture = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    (tmp_path / "inputs").mkdir()
-    return tmp_path / "inputs"
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "shelf"
-
-
-def all_titles(shelf: Path) -> set[str]:
+def read_titles(shelf: Path) -> set[str]:
     library = Library.open(shelf)
     try:
         return {hit["title"] for hit in library.search("", limit=100)["results"]}
@@ -40,7 +29,7 @@ def all_titles(shelf: Path) -> set[str]:
         library.close()
 
 
-def broken(report: BuildReport) -> dict[str, str]:
+def list_broken(report: BuildReport) -> dict[str, str]:
     return {problem.origin: problem.reason for problem in report.problems if problem.kind == "broken"}
 
 
@@ -82,12 +71,12 @@ def test_a_target_below_a_file_is_reported_as_such(capsys: Capture, inputs: Path
 def test_an_empty_folder_becomes_a_shelf(inputs: Path, target: Path) -> None:
     target.mkdir()
     build_shelf([write_bibliography(inputs / "papers.bib", "Star")], target)
-    assert all_titles(target) == {"Star"}
+    assert read_titles(target) == {"Star"}
 
 
 def test_a_shelf_is_built_in_missing_folders(inputs: Path, target: Path) -> None:
     build_shelf([write_bibliography(inputs / "papers.bib", "Star")], target / "a" / "b")
-    assert all_titles(target / "a" / "b") == {"Star"}
+    assert read_titles(target / "a" / "b") == {"Star"}
 
 
 def test_no_inputs_and_missing_ones_are_refused(capsys: Capture, inputs: Path, target: Path) -> None:
@@ -126,10 +115,10 @@ def test_broken_files_are_reported_with_reasons_and_the_others_are_added(inputs:
     entities = "".join(f'<!ENTITY b{n} "{f"&b{n - 1};" * 10}">' for n in range(1, 10))
     (inputs / "bomb.xml").write_text(f'<!DOCTYPE a [<!ENTITY b0 "b">{entities}]><article>&b9;</article>')
     report = build_shelf([inputs], target)
-    assert {"Star", "After it", "Über die Säule"} <= all_titles(target)
-    assert {"cut.json", "bad.pdf", "bad.xml", "deep.json", "bomb.xml"} <= broken(report).keys()
-    assert any(origin.startswith("unbalanced.bib") for origin in broken(report))
-    assert all(reason.strip() for reason in broken(report).values())
+    assert {"Star", "After it", "Über die Säule"} <= read_titles(target)
+    assert {"cut.json", "bad.pdf", "bad.xml", "deep.json", "bomb.xml"} <= list_broken(report).keys()
+    assert any(origin.startswith("unbalanced.bib") for origin in list_broken(report))
+    assert all(reason.strip() for reason in list_broken(report).values())
     assert Library.open(target).search("author:Müller")["total"] == 1
     assert verify_shelf(target).is_intact
 
@@ -173,8 +162,8 @@ def test_an_unreadable_file_is_reported_and_the_others_are_added(unprivileged: P
     write_bibliography(inputs / "good.bib", "Star")
     write_bibliography(inputs / "locked.bib", "Comet").chmod(0)
     report = build_shelf([inputs], unprivileged / "shelf")
-    assert broken(report).keys() == {"locked.bib"}
-    assert all_titles(unprivileged / "shelf") == {"Star"}
+    assert list_broken(report).keys() == {"locked.bib"}
+    assert read_titles(unprivileged / "shelf") == {"Star"}
 
 
 def test_an_unreadable_folder_is_reported_and_the_others_are_added(unprivileged: Path) -> None:
@@ -197,13 +186,13 @@ def test_link_loops_do_not_block_the_build(inputs: Path, target: Path) -> None:
 HOSTILE_NAMES = [b"bad\xff.bib", b"new\nline.bib", b"esc\x1b[31m.bib", b"-rf.bib", b"[bold].bib", b" .bib", b"%00.bib"]
 
 
-def hostile(inputs: Path) -> None:
+def write_hostile_files(inputs: Path) -> None:
     for number, name in enumerate(HOSTILE_NAMES):
         write_bibliography(inputs / "papers.bib", f"Star number {number}").rename(inputs / os.fsdecode(name))
 
 
 def test_hostile_file_names_are_read_like_others(inputs: Path, target: Path) -> None:
-    hostile(inputs)
+    write_hostile_files(inputs)
     report = build_shelf([inputs], target)
     assert (report.papers, report.problems) == (len(HOSTILE_NAMES), [])
     assert verify_shelf(target).is_intact
@@ -268,11 +257,11 @@ def test_the_order_of_inputs_changes_nothing(inputs: Path, tmp_path: Path) -> No
         random.Random(seed).shuffle(files)
         shelf = tmp_path / f"shelf{seed}"
         report = build_shelf(files, shelf)
-        built.add(json.dumps([report.build_id, *sorted(_ids(shelf).items())]))
+        built.add(json.dumps([report.build_id, *sorted(_read_ids(shelf).items())]))
     assert len(built) == 1
 
 
-def _ids(shelf: Path) -> dict[str, str]:
+def _read_ids(shelf: Path) -> dict[str, str]:
     found = Library.open(shelf).search("", limit=100)["results"]
     return {hit["paper_id"]: hit["title"] for hit in found}
 

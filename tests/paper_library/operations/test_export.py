@@ -11,7 +11,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.errors import OutOfBounds
 from paper_library.library import Library
 from paper_library.store.shelf import Shelf
-from tests.paper_library.build.readers.files import entries, read_made
+from tests.paper_library.build.readers.files import select_entries, write_and_read
 from tests.paper_library.operations.command_runs import call_command, run_process
 
 BIB = """
@@ -45,7 +45,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "shelf"
 
 
-def papers(shelf: Path) -> dict[str, dict[str, Any]]:
+def read_papers(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     try:
         return {(metadata := opened.read_metadata(no))["paper_id"]: metadata for no in range(opened.manifest.papers)}
@@ -53,7 +53,7 @@ def papers(shelf: Path) -> dict[str, dict[str, Any]]:
         opened.close()
 
 
-def exported(shelf: Path, format_name: str, query: str = "") -> str:
+def export_text(shelf: Path, format_name: str, query: str = "") -> str:
     library = Library.open(shelf)
     try:
         return "".join(library.export(query, format_name))
@@ -65,22 +65,22 @@ def exported(shelf: Path, format_name: str, query: str = "") -> str:
 def test_a_shelf_built_from_its_export_has_the_same_papers_ids_and_keys(
     shelf: Path, tmp_path: Path, format_name: str, name: str
 ) -> None:
-    (tmp_path / name).write_text(exported(shelf, format_name), encoding="utf-8")
+    (tmp_path / name).write_text(export_text(shelf, format_name), encoding="utf-8")
     report = build_shelf([tmp_path / name], tmp_path / "shelf")
-    before, after = papers(shelf), papers(tmp_path / "shelf")
+    before, after = read_papers(shelf), read_papers(tmp_path / "shelf")
     assert (report.merged, report.broken, report.skipped) == (0, 0, 0)
     for field in ("title", "citation_key", "year", "authors", "retraction"):
         assert {one: metadata[field] for one, metadata in after.items()} == {
             one: metadata[field] for one, metadata in before.items()
         }
     if format_name == "bibtex":
-        assert exported(tmp_path / "shelf", format_name) == exported(shelf, format_name)
+        assert export_text(tmp_path / "shelf", format_name) == export_text(shelf, format_name)
 
 
 def test_all_fields_except_texts_are_read_back_from_json(shelf: Path, tmp_path: Path) -> None:
-    (tmp_path / "back.json").write_text(exported(shelf, "json"), encoding="utf-8")
+    (tmp_path / "back.json").write_text(export_text(shelf, "json"), encoding="utf-8")
     build_shelf([tmp_path / "back.json"], tmp_path / "shelf")
-    before, after = papers(shelf), papers(tmp_path / "shelf")
+    before, after = read_papers(shelf), read_papers(tmp_path / "shelf")
     for paper_id, metadata in before.items():
         about_texts = ("outline", "has_source", "source_chars", "has_bibtex", "identifiers")
         assert {name: value for name, value in after[paper_id].items() if name not in about_texts} == {
@@ -90,7 +90,7 @@ def test_all_fields_except_texts_are_read_back_from_json(shelf: Path, tmp_path: 
 
 
 def test_every_paper_has_a_key_of_its_own_and_is_found_by_it(shelf: Path) -> None:
-    known = papers(shelf)
+    known = read_papers(shelf)
     keys = {paper_metadata["citation_key"]: paper_id for paper_id, paper_metadata in known.items()}
     assert set(keys) == {
         *("fish2019", "same", "same_a", "old", "wang_2023_perovskite", "wang_2023_perovskite_a"),
@@ -104,12 +104,12 @@ def test_every_paper_has_a_key_of_its_own_and_is_found_by_it(shelf: Path) -> Non
 
 
 def test_ris_and_csl_json_have_every_paper_under_its_key(shelf: Path, tmp_path: Path) -> None:
-    keys = [metadata["citation_key"] for metadata in papers(shelf).values()]
-    items = json.loads(exported(shelf, "csl-json"))
+    keys = [metadata["citation_key"] for metadata in read_papers(shelf).values()]
+    items = json.loads(export_text(shelf, "csl-json"))
     assert [item["id"] for item in items] == keys
-    ris = exported(shelf, "ris")
+    ris = export_text(shelf, "ris")
     assert [line[6:] for line in ris.splitlines() if line.startswith("ID  - ")] == keys
-    assert len(entries(read_made(tmp_path, "a.ris", ris))) == len(keys)
+    assert len(select_entries(write_and_read(tmp_path, "a.ris", ris))) == len(keys)
     fish = next(item for item in items if item["id"] == "fish2019")
     assert (fish["volume"], fish["issue"], fish["page"], fish["DOI"]) == ("3", "4", "1-9", "10.1000/xyz")
 
@@ -117,20 +117,20 @@ def test_ris_and_csl_json_have_every_paper_under_its_key(shelf: Path, tmp_path: 
 @pytest.mark.parametrize("format_name", ["csl-json", "ris"])
 def test_a_retraction_is_in_every_format(shelf: Path, tmp_path: Path, format_name: str) -> None:
     name = {"csl-json": "back.json", "ris": "back.ris"}[format_name]
-    (tmp_path / name).write_text(exported(shelf, format_name, "is:retracted"), encoding="utf-8")
+    (tmp_path / name).write_text(export_text(shelf, format_name, "is:retracted"), encoding="utf-8")
     build_shelf([tmp_path / name], tmp_path / "shelf")
-    ((metadata),) = papers(tmp_path / "shelf").values()
+    ((metadata),) = read_papers(tmp_path / "shelf").values()
     assert metadata["retraction"] == {"status": "retracted", "source": "crossref", "date": "2010-02-06"}
 
 
 def test_a_query_limits_the_export_and_keeps_shelf_order(shelf: Path) -> None:
-    every = [one["paper_id"] for one in json.loads(exported(shelf, "json"))["papers"]]
-    some = [one["paper_id"] for one in json.loads(exported(shelf, "json", "perovskite OR comets"))["papers"]]
+    every = [one["paper_id"] for one in json.loads(export_text(shelf, "json"))["papers"]]
+    some = [one["paper_id"] for one in json.loads(export_text(shelf, "json", "perovskite OR comets"))["papers"]]
     assert len(some) == 3
     assert some == [one for one in every if one in some]
-    assert every == list(papers(shelf))
-    assert exported(shelf, "bibtex", "nothing of the kind") == ""
-    assert json.loads(exported(shelf, "csl-json", "nothing of the kind")) == []
+    assert every == list(read_papers(shelf))
+    assert export_text(shelf, "bibtex", "nothing of the kind") == ""
+    assert json.loads(export_text(shelf, "csl-json", "nothing of the kind")) == []
 
 
 def test_a_format_that_does_not_exist_is_refused(shelf: Path) -> None:
@@ -147,11 +147,11 @@ def test_a_query_that_finds_too_much_is_refused(shelf: Path, monkeypatch: pytest
 def test_the_command_writes_to_stdout_and_to_a_file(shelf: Path, tmp_path: Path) -> None:
     printed = run_process("export", shelf, "-f", "json", cwd=tmp_path)
     assert (printed.code, printed.err) == (0, "")
-    assert len(printed.json["papers"]) == len(papers(shelf))
+    assert len(printed.json["papers"]) == len(read_papers(shelf))
     for arguments in (["-o", "out.bib"], ["--output", "less.bib", "--json", "--", "-perovskite"]):
         assert run_process("export", shelf, *arguments, cwd=tmp_path).code == 0
-    assert (tmp_path / "out.bib").read_text(encoding="utf-8") == exported(shelf, "bibtex")
-    assert (tmp_path / "less.bib").read_text(encoding="utf-8") == exported(shelf, "bibtex", "-perovskite")
+    assert (tmp_path / "out.bib").read_text(encoding="utf-8") == export_text(shelf, "bibtex")
+    assert (tmp_path / "less.bib").read_text(encoding="utf-8") == export_text(shelf, "bibtex", "-perovskite")
     assert run_process("export", shelf, "comets", "--json", cwd=tmp_path).json["papers"][0]["citation_key"] == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["less.bib", "out.bib"]
 

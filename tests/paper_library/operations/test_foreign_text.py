@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
-from tests.paper_library.operations.rest_shelf import paper
+from tests.paper_library.operations.rest_shelf import find_paper
 
 
 class Dangers(HTMLParser):
@@ -37,7 +37,7 @@ class Dangers(HTMLParser):
 @pytest.mark.parametrize("address", ["source", "translation/de"])
 def test_texts_rendered_as_html_have_no_active_content(rest: httpx.Client, address: str) -> None:
     name = "Hostile" if address == "source" else "On comets"
-    answer = rest.get(f"papers/{paper(rest, name)}/{address}", params={"format": "html"})
+    answer = rest.get(f"papers/{find_paper(rest, name)}/{address}", params={"format": "html"})
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert "script-src" not in answer.headers["Content-Security-Policy"]
@@ -52,12 +52,12 @@ def test_texts_rendered_as_html_have_no_active_content(rest: httpx.Client, addre
 
 
 def test_texts_served_as_markdown_are_never_treated_as_html(rest: httpx.Client) -> None:
-    answer = rest.get(f"papers/{paper(rest, 'Hostile')}/source")
+    answer = rest.get(f"papers/{find_paper(rest, 'Hostile')}/source")
     assert answer.headers["Content-Type"].startswith("text/markdown")
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert "<script>" in answer.text
 
 
 def test_another_format_is_refused(rest: httpx.Client) -> None:
-    answer = rest.get(f"papers/{paper(rest, 'Hostile')}/source", params={"format": "exe"})
+    answer = rest.get(f"papers/{find_paper(rest, 'Hostile')}/source", params={"format": "exe"})
     assert (answer.status_code, answer.json()["error"]["argument"]) == (422, "format")

@@ -19,20 +19,20 @@ NEW = ["New comet", "New moon", "New star", "New sun"]
 PAPERS = {"old": OLD, "new": NEW}
 
 
-def asked_over_rest(client: httpx.Client) -> str:
+def search_over_rest(client: httpx.Client) -> str:
     answer = client.get("/api/v1/search", params={"facets": "author", "sort": "title_asc"})
     assert answer.status_code == 200, answer.text
-    return whose(answer.json())
+    return find_shelf_of(answer.json())
 
 
-def asked_over_mcp(client: httpx.Client) -> str:
+def search_over_mcp(client: httpx.Client) -> str:
     params = {"name": "search_papers", "arguments": {"query": "", "sort": "title_asc"}}
     answer = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
     assert answer.status_code == 200, answer.text
-    return whose(answer.json()["result"]["structuredContent"])
+    return find_shelf_of(answer.json()["result"]["structuredContent"])
 
 
-def asked_as_a_page(client: httpx.Client) -> str:
+def search_on_page(client: httpx.Client) -> str:
     answer = client.get("/")
     assert answer.status_code == 200, answer.text
     seen = {name for name, papers in PAPERS.items() for title in papers if title in answer.text}
@@ -41,7 +41,7 @@ def asked_as_a_page(client: httpx.Client) -> str:
     return name
 
 
-def whose(found: dict[str, Any]) -> str:
+def find_shelf_of(found: dict[str, Any]) -> str:
     """Return the shelf that all parts of a reply come from."""
     (name,) = {name for name, papers in PAPERS.items() if list_titles(found) == papers}
     assert found["total"] == len(PAPERS[name])
@@ -49,7 +49,7 @@ def whose(found: dict[str, Any]) -> str:
 
 
 @contextmanager
-def asking(url: str) -> Generator[list[str]]:
+def send_requests(url: str) -> Generator[list[str]]:
     """Send requests of every kind until the block ends; yield the list of replies in order."""
     metadata: list[str] = []
     enough = threading.Event()
@@ -59,7 +59,7 @@ def asking(url: str) -> Generator[list[str]]:
             while not enough.is_set():
                 metadata.append(ask(client))
 
-    callers = (asked_over_rest, asked_over_mcp, asked_as_a_page) * 2
+    callers = (search_over_rest, search_over_mcp, search_on_page) * 2
     with ThreadPoolExecutor(len(callers)) as pool:
         calls = [pool.submit(call, ask) for ask in callers]
         try:
@@ -78,7 +78,7 @@ def shelf(tmp_path: Path) -> Path:
 
 
 def test_requests_without_pause_see_the_old_shelf_and_then_the_new_one(tmp_path: Path, shelf: Path) -> None:
-    with start_server(tmp_path, shelf) as served, asking(served.url) as message:
+    with start_server(tmp_path, shelf) as served, send_requests(served.url) as message:
         for papers, name in ((NEW, "new"), (OLD, "old")):
             build_titled_shelf(shelf, *papers)
             wait_until(lambda name=name: set(message[-20:]) == {name}, within=15)
@@ -88,7 +88,7 @@ def test_requests_without_pause_see_the_old_shelf_and_then_the_new_one(tmp_path:
 def test_the_first_reply_after_a_replacement_comes_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         build_titled_shelf(shelf, *NEW)
-        assert asked_over_rest(served.client) in PAPERS
+        assert search_over_rest(served.client) in PAPERS
 
 
 def test_a_running_download_completes_with_the_old_text(tmp_path: Path) -> None:
@@ -101,12 +101,12 @@ def test_a_running_download_completes_with_the_old_text(tmp_path: Path) -> None:
             pieces = download.iter_text(65_536)
             begun = next(pieces)
             build_readable_shelf(shelf, "# Short\n\nA new word.\n")
-            wait_until(lambda: "new word" in served_text(served, paper), within=10)
+            wait_until(lambda: "new word" in fetch_text(served, paper), within=10)
             whole = begun + "".join(pieces)
         assert whole == text.strip()
 
 
-def served_text(served: ServerProcess, paper: str) -> str:
+def fetch_text(served: ServerProcess, paper: str) -> str:
     answer = served.client.get(f"/api/v1/papers/{paper}/source", params={"max_chars": 100})
     assert answer.status_code == 200, answer.text
     return answer.text
@@ -128,16 +128,16 @@ def test_a_damaged_replacement_leaves_the_old_shelf_served_and_healthz_reports_i
         shutil.rmtree(shelf)
         build_titled_shelf(shelf, *NEW)
         wait_until(lambda: served.client.get("/healthz").json()["status"] == "ok", within=10)
-        assert asked_over_rest(served.client) == "new"
+        assert search_over_rest(served.client) == "new"
 
 
 def test_a_removed_shelf_is_still_served(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
-        assert asked_over_rest(served.client) == "old"
+        assert search_over_rest(served.client) == "old"
         shelf.rename(tmp_path / "aside")
         wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
         assert served.client.get("/healthz").json()["problem"] == "shelf_not_found"
-        assert asked_over_rest(served.client) == "old"
+        assert search_over_rest(served.client) == "old"
 
 
 def test_a_removed_shelf_is_still_served_to_many_clients(tmp_path: Path, shelf: Path) -> None:
@@ -145,17 +145,17 @@ def test_a_removed_shelf_is_still_served_to_many_clients(tmp_path: Path, shelf: 
         shelf.rename(tmp_path / "aside")
         wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
         with ThreadPoolExecutor(20) as pool:
-            assert set(pool.map(asked_over_rest, [served.client] * 100)) == {"old"}
+            assert set(pool.map(search_over_rest, [served.client] * 100)) == {"old"}
 
 
 def test_all_workers_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
         wait_until(lambda: len(served.workers()) == 2)
         build_titled_shelf(shelf, *NEW)
-        wait_until(lambda: all(told_anew(served.url) == NEW for _ in range(20)), within=20)
+        wait_until(lambda: all(fetch_titles(served.url) == NEW for _ in range(20)), within=20)
 
 
-def told_anew(url: str) -> list[str]:
+def fetch_titles(url: str) -> list[str]:
     """Return the titles that a client with a new connection receives, or None."""
     answer = httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=TIMEOUT_S)
     return list_titles(answer.json()) if answer.status_code == 200 else []

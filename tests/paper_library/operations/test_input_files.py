@@ -16,7 +16,7 @@ from paper_library.build.inputs import find_inputs
 from paper_library.build.report import BuildReport
 from paper_library.errors import InputNotFound, ShelfUnwritable
 from paper_library.library import Library
-from tests.paper_library.build.readers.files import fail_to_open
+from tests.paper_library.build.readers.files import make_opening_fail
 from tests.paper_library.operations.command_runs import run_process
 from tests.paper_library.operations.shelves import write_bibliography
 
@@ -42,11 +42,11 @@ def outside(tmp_path: Path) -> Path:
     return folder
 
 
-def reasons(report: BuildReport) -> dict[str, str]:
+def list_reasons(report: BuildReport) -> dict[str, str]:
     return {problem.origin: f"{problem.kind}: {problem.reason}" for problem in report.problems}
 
 
-def titles(shelf: Path) -> set[str]:
+def read_titles(shelf: Path) -> set[str]:
     library = Library.open(shelf)
     try:
         return {hit["title"] for hit in library.search("", limit=100)["results"]}
@@ -64,12 +64,12 @@ def test_links_that_lead_out_of_the_inputs_are_skipped_and_reported(inputs: Path
     (inputs / "processes").symlink_to("/proc")
     (inputs / "numbers.md").symlink_to("/dev/urandom")
     shelf = inputs.with_name("shelf")
-    problems = reasons(build_shelf([inputs], shelf))
+    problems = list_reasons(build_shelf([inputs], shelf))
     assert problems.keys() == {
         *("deep/file.md", "relative.bib", "folder", "chain.md", "environment.json", "processes", "numbers.md")
     }
     assert all("leads out of the inputs" in reason and str(outside) not in reason for reason in problems.values())
-    assert titles(shelf) == {"Own paper"}
+    assert read_titles(shelf) == {"Own paper"}
 
 
 def test_dangling_and_circular_links_are_reported(inputs: Path) -> None:
@@ -78,7 +78,7 @@ def test_dangling_and_circular_links_are_reported(inputs: Path) -> None:
     (inputs / "two.md").symlink_to(inputs / "one.md")
     (inputs / "self").symlink_to(inputs / "self")
     (inputs / "round").symlink_to(inputs)
-    problems = reasons(build_shelf([inputs], inputs.with_name("shelf")))
+    problems = list_reasons(build_shelf([inputs], inputs.with_name("shelf")))
     assert problems.keys() == {"gone.md", "one.md", "two.md", "self"}
     assert "has no target" in problems["gone.md"]
     assert os.strerror(errno.ELOOP) in problems["one.md"]
@@ -88,7 +88,7 @@ def test_an_input_that_is_a_link_is_read(inputs: Path, outside: Path, tmp_path: 
     (tmp_path / "to-folder").symlink_to(inputs)
     (tmp_path / "to-file.md").symlink_to(outside / "secret.md")
     report = build_shelf([tmp_path / "to-folder", tmp_path / "to-file.md"], tmp_path / "shelf")
-    assert (report.problems, titles(tmp_path / "shelf")) == ([], {"Own paper", "A secret"})
+    assert (report.problems, read_titles(tmp_path / "shelf")) == ([], {"Own paper", "A secret"})
 
 
 def test_a_link_from_one_input_into_another_is_followed_under_its_own_name(inputs: Path, outside: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_link_from_one_input_into_another_is_followed_under_its_own_name(input
     assert {(one.origin, one.stem) for one in found} >= {("brahe_1573.md", "brahe_1573"), ("hidden.md", "hidden")}
     shelf = inputs.with_name("shelf")
     assert build_shelf([inputs, outside], shelf).problems == []
-    assert {"Stored by content", "Brahe 1573"} <= titles(shelf)
+    assert {"Stored by content", "Brahe 1573"} <= read_titles(shelf)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -112,7 +112,7 @@ def test_pipes_sockets_and_devices_are_skipped_without_blocking(inputs: Path, su
         folder = os.open(inputs, os.O_RDONLY)  # the path itself may be too long for a socket
         listener.bind(f"/proc/self/fd/{folder}/socket{suffix}")
         os.close(folder)
-        problems = reasons(
+        problems = list_reasons(
             build_shelf([inputs, inputs / f"pipe{suffix}", Path("/dev/null")], inputs.with_name("shelf"))
         )
     assert problems.keys() == {f"pipe{suffix}", f"link{suffix}", f"socket{suffix}", "null"}
@@ -137,7 +137,7 @@ def test_a_pipe_among_translations_and_summaries_does_not_block_the_build(inputs
     (summaries / "round").mkdir()
     (summaries / "round" / "own.json").symlink_to(summaries / "round" / "own.json")
     shelf = inputs.with_name("shelf")
-    problems = reasons(build_shelf([inputs], shelf, summaries=summaries))
+    problems = list_reasons(build_shelf([inputs], shelf, summaries=summaries))
     assert problems.keys() == {"own.de.md", "own.fr.md", "short/own.json", "long/own.json", "round/own.json"}
     library = Library.open(shelf)
     known = library.metadata(library.find_by_title("Own paper")[0])
@@ -172,7 +172,7 @@ def test_no_bibliography_name_stops_a_build(inputs: Path, name: str) -> None:
     (inputs / "other.md").write_text(f"---\ntitle: Citing too\nbibliography: [{shown}]\n---\n\nText.\n")
     shelf = inputs.with_name("shelf")
     build_shelf([inputs], shelf)
-    assert {"Citing", "Citing too", "Own paper"} <= titles(shelf)
+    assert {"Citing", "Citing too", "Own paper"} <= read_titles(shelf)
 
 
 def test_a_bibliography_in_a_parent_folder_is_recognised_as_a_reference_list(inputs: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_bibliography_in_a_parent_folder_is_recognised_as_a_reference_list(inp
     (inputs / "paper" / "paper.md").write_text("---\ntitle: Citing\nbibliography: ../refs.bib\n---\n\nText.\n")
     write_bibliography(inputs / "refs.bib", "Cited")
     report = build_shelf([inputs], inputs.with_name("shelf"))
-    assert "reference list" in reasons(report)["refs.bib"]
+    assert "reference list" in list_reasons(report)["refs.bib"]
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT])
@@ -191,12 +191,12 @@ def test_an_unreadable_file_is_reported_and_the_others_are_read(
         (inputs / f"bad{suffix}").write_bytes(b"x")
     (inputs / "bad.de.md").write_text("Text")
     for suffix in (*SUFFIXES, ".de.md"):
-        fail_to_open(monkeypatch, f"bad{suffix}", number)
+        make_opening_fail(monkeypatch, f"bad{suffix}", number)
     shelf = inputs.with_name("shelf")
-    problems = reasons(build_shelf([inputs], shelf))
+    problems = list_reasons(build_shelf([inputs], shelf))
     assert {f"bad{suffix}" for suffix in SUFFIXES} <= problems.keys()
     assert all(reason.startswith("broken:") for reason in problems.values())
-    assert titles(shelf) == {"Own paper"}
+    assert read_titles(shelf) == {"Own paper"}
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EMFILE, errno.EDQUOT])
@@ -206,10 +206,10 @@ def test_a_disk_error_stops_the_build_and_the_old_shelf_stays(
     shelf = inputs.with_name("shelf")
     build_shelf([inputs], shelf)
     (inputs / "new.bib").write_text("@article{new, title = {New}}")
-    fail_to_open(monkeypatch, "new.bib", number)
+    make_opening_fail(monkeypatch, "new.bib", number)
     with pytest.raises(ShelfUnwritable, match=os.strerror(number)):
         build_shelf([inputs], shelf)
-    assert titles(shelf) == {"Own paper"}
+    assert read_titles(shelf) == {"Own paper"}
     assert sorted(path.name for path in shelf.parent.iterdir()) == ["inputs", "shelf", "shelf.ids.json"]
 
 
@@ -225,7 +225,7 @@ def test_a_file_removed_before_it_is_read_is_reported(inputs: Path) -> None:
 
 
 @pytest.fixture
-def abyss(inputs: Path) -> Generator[Path]:
+def deep_folder(inputs: Path) -> Generator[Path]:
     """A folder nested deeper than the recursion limit, removed at the end because pytest cannot remove it."""
     depth = 1_100
     here = inputs
@@ -239,8 +239,8 @@ def abyss(inputs: Path) -> Generator[Path]:
         here = here.parent
 
 
-def test_folders_deeper_than_any_call_stack_are_searched(inputs: Path, abyss: Path) -> None:
-    (abyss / "deep.md").write_text(PAPER.format("Deep"))
+def test_folders_deeper_than_any_call_stack_are_searched(inputs: Path, deep_folder: Path) -> None:
+    (deep_folder / "deep.md").write_text(PAPER.format("Deep"))
     assert any(file.origin.endswith("/deep.md") for file in find_files([inputs]).files)
 
 
@@ -253,7 +253,7 @@ def test_an_invalid_file_name_is_an_input_that_does_not_exist(inputs: Path) -> N
 
 
 @pytest.fixture
-def everybody() -> Generator[Path]:
+def public_folder() -> Generator[Path]:
     """A folder that every user can enter, unlike those of pytest."""
     folder = Path(tempfile.mkdtemp(prefix="inputs-"))
     folder.chmod(0o777)
@@ -263,8 +263,8 @@ def everybody() -> Generator[Path]:
     shutil.rmtree(folder)
 
 
-def test_files_and_folders_without_permission_are_reported(everybody: Path) -> None:
-    inputs = everybody / "inputs"
+def test_files_and_folders_without_permission_are_reported(public_folder: Path) -> None:
+    inputs = public_folder / "inputs"
     inputs.mkdir(mode=0o755)
     (inputs / "own.md").write_text(PAPER.format("Own paper"))
     (inputs / "closed.bib").write_text("@article{a, title = {A}}")
@@ -278,7 +278,7 @@ def test_files_and_folders_without_permission_are_reported(everybody: Path) -> N
     if is_root:  # whom no permission stops
         os.seteuid(NOBODY)
     try:
-        problems = reasons(build_shelf([inputs], everybody / "shelf"))
+        problems = list_reasons(build_shelf([inputs], public_folder / "shelf"))
     finally:
         if is_root:
             os.seteuid(0)
@@ -287,7 +287,7 @@ def test_files_and_folders_without_permission_are_reported(everybody: Path) -> N
         "folder": True,
         "listed/in.md": True,
     }
-    assert titles(everybody / "shelf") == {"Own paper"}
+    assert read_titles(public_folder / "shelf") == {"Own paper"}
 
 
 def test_the_command_reports_all_problems_and_exits_with_0(inputs: Path, outside: Path, tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_the_command_reports_all_problems_and_exits_with_0(inputs: Path, outside
     done = run_process("build", inputs, "-o", tmp_path / "shelf", "--json", cwd=tmp_path)
     assert done.code == 0, done.err
     assert {one["origin"] for one in done.json["problems"]} == {"pipe.bib", "out.md", "loop.md"}
-    assert titles(tmp_path / "shelf") == {"Own paper", "Long", "Named by bytes"}
+    assert read_titles(tmp_path / "shelf") == {"Own paper", "Long", "Named by bytes"}
     plain = run_process("build", inputs, "-o", tmp_path / "shelf", cwd=tmp_path)
     assert plain.code == 0, plain.err
     assert "out.md" in plain.out + plain.err

@@ -14,14 +14,14 @@ from paper_library.source import ShelfSource
 from paper_library.store.shelf import Shelf
 
 
-def write(path: Path, papers: list[dict[str, object]]) -> Path:
+def write_papers(path: Path, papers: list[dict[str, object]]) -> Path:
     path.write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")
     return path
 
 
 def test_no_input_can_choose_a_paper_id_or_a_file_name(tmp_path: Path) -> None:
     paper: dict[str, object] = {"title": "Deep Fish", "identifiers": {"paper_id": "../../etc/passwd", "stem": "other"}}
-    build_shelf([write(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
     (hit,) = Library.open(tmp_path / "shelf").search("fish")["results"]
     assert is_paper_id(hit["paper_id"])
     assert Library.open(tmp_path / "shelf").metadata(hit["paper_id"])["identifiers"] == {}
@@ -29,7 +29,7 @@ def test_no_input_can_choose_a_paper_id_or_a_file_name(tmp_path: Path) -> None:
 
 def test_a_local_path_is_not_a_url_of_a_paper(tmp_path: Path) -> None:
     paper: dict[str, object] = {"title": "Deep Fish", "url": "file:///home/ada/x.pdf"}
-    build_shelf([write(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")
     assert "ada" not in json.dumps(library.metadata(library.search("fish")["results"][0]["paper_id"]))
 
@@ -41,7 +41,7 @@ def test_a_hundred_and_fifty_copies_of_one_entry_are_one_paper(tmp_path: Path) -
         "year": 1843,
         "venue": "Sea",
     }
-    report = build_shelf([write(tmp_path / "papers.jsonl", [copy] * 150)], tmp_path / "shelf")
+    report = build_shelf([write_papers(tmp_path / "papers.jsonl", [copy] * 150)], tmp_path / "shelf")
     assert (report.papers, report.merged) == (1, 149)
 
 
@@ -66,7 +66,7 @@ def test_facet_counts_are_complete_over_several_index_segments(tmp_path: Path, m
         {"title": f"Fish {number:03}", "doi": f"10.1000/{number}", "authors": [names[number], "Common Name"]}
         for number in range(200)
     ]
-    build_shelf([write(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
     shelf = Shelf.open(tmp_path / "shelf")
     found = engine.search_shelf(shelf, "fish", facets=["author"], facet_limit=1)
     assert found.facets == {"author": [{"value": "Common Name", "paper_count": 200}]}
@@ -95,7 +95,7 @@ async def test_each_query_of_a_strategy_has_its_papers_among_the_first(
         for word in ("whale", "comet")
         for number in range(10)
     ]
-    build_shelf([write(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(tmp_path / "shelf"))
     queries = [{"keywords": ["whale"]}, {"keywords": ["comet", "NOT whale"]}]
     found = await ShelfSource().search_advanced({"queries": queries, "filters": {"max_results": 6}})

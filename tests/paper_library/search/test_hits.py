@@ -51,7 +51,7 @@ def moons(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Library.open(folder / "shelf")
 
 
-def hit_of(library: Library, query: str) -> dict[str, Any]:
+def find_hit(library: Library, query: str) -> dict[str, Any]:
     (hit,) = library.search(query)["results"]
     return hit
 
@@ -88,7 +88,7 @@ def hit_of(library: Library, query: str) -> dict[str, Any]:
     ],
 )
 def test_a_hit_lists_the_matched_fields(moons: Library, query: str, matched: list[str]) -> None:
-    assert hit_of(moons, query)["matched_fields"] == matched
+    assert find_hit(moons, query)["matched_fields"] == matched
     assert set(matched) <= set(MATCHED_FIELDS)
 
 
@@ -107,19 +107,19 @@ def test_a_hit_lists_the_matched_fields(moons: Library, query: str, matched: lis
 def test_a_passage_of_the_source_has_its_section_and_offset(
     moons: Library, query: str, section: str, begins: str
 ) -> None:
-    hit = hit_of(moons, query)
+    hit = find_hit(moons, query)
     assert hit["section"] == section
     assert moons.source(hit["paper_id"])[hit["offset"] :].startswith(begins)
 
 
 @pytest.mark.parametrize("query", ["silent", "face", "mueller", "fernrohr", "", "year:2020", "silent OR face"])
 def test_a_passage_from_elsewhere_has_neither_section_nor_offset(moons: Library, query: str) -> None:
-    hit = hit_of(moons, query)
+    hit = find_hit(moons, query)
     assert (hit["section"], hit["offset"]) == (None, None)
 
 
 def test_a_phrase_that_only_the_source_has_is_shown_in_a_passage_of_the_source(moons: Library) -> None:
-    hit = hit_of(moons, '"moons move"')
+    hit = find_hit(moons, '"moons move"')
     assert "**Moons** **move**" in hit["snippet_markdown"]
     assert (hit["section"], hit["matched_fields"]) == ("Introduction", ["full_text"])
 
@@ -127,7 +127,7 @@ def test_a_phrase_that_only_the_source_has_is_shown_in_a_passage_of_the_source(m
 def test_a_source_without_headings_has_offsets_and_no_section(tmp_path: Path) -> None:
     (tmp_path / "plain.md").write_text("---\ntitle: Plain\n---\nOnly a sextant here.\n", encoding="utf-8")
     build_shelf([tmp_path / "plain.md"], tmp_path / "shelf")
-    hit = hit_of(Library.open(tmp_path / "shelf"), "sextant")
+    hit = find_hit(Library.open(tmp_path / "shelf"), "sextant")
     assert hit["section"] is None
     assert hit["offset"] is not None
 
@@ -137,20 +137,20 @@ def test_a_section_after_the_listed_headings_is_named(tmp_path: Path) -> None:
     (tmp_path / "long.md").write_text(f"---\ntitle: Long\n---\n{text}A sextant.\n", encoding="utf-8")
     build_shelf([tmp_path / "long.md"], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")
-    hit = hit_of(library, "sextant")
+    hit = find_hit(library, "sextant")
     assert len(library.metadata(hit["paper_id"])["outline"]) == 200
     assert hit["section"] == "Part 259"
 
 
 def test_a_match_in_another_spelling_is_bold(tmp_path: Path) -> None:
     library = make_library(tmp_path, {"title": "Waves", "abstract": "An equation of Schrödinger."})
-    assert hit_of(library, "schroedinger")["snippet_markdown"] == "An equation of **Schrödinger**."
+    assert find_hit(library, "schroedinger")["snippet_markdown"] == "An equation of **Schrödinger**."
 
 
 def test_keyword_hits_and_similar_papers_have_the_same_keys(moons: Library) -> None:
     (hit,) = moons.search_by_keyword("tides")["results"]
     assert hit["matched_fields"][:1] == ["keyword"]
-    assert hit.keys() == hit_of(moons, "silent").keys() >= {"matched_fields", "section", "offset"}
+    assert hit.keys() == find_hit(moons, "silent").keys() >= {"matched_fields", "section", "offset"}
     (hit,) = moons.search_by_keyword("jupiter")["results"]
     assert hit["matched_fields"] == ["tag"]
 

@@ -22,7 +22,7 @@ PIECES = st.one_of(
 TYPED = st.lists(PIECES, max_size=15).map(" ".join) | st.lists(PIECES, max_size=15).map("".join) | st.text(max_size=200)
 
 
-def units(query: Query) -> list[Unit]:
+def list_units(query: Query) -> list[Unit]:
     groups = [*query.wanted, *query.required]
     return [*(unit for group in groups for unit in group), *query.boosting, *query.excluded]
 
@@ -31,7 +31,7 @@ def describe_query(text: str) -> dict[str, Any]:
     return parse_query(text).describe()
 
 
-def read(text: str) -> dict[str, Any]:
+def describe_without_empty_parts(text: str) -> dict[str, Any]:
     """Return the description of a query without empty parts."""
     return {name: value for name, value in describe_query(text).items() if value}
 
@@ -44,7 +44,7 @@ def read(text: str) -> dict[str, Any]:
 @example("AND FISH 🐟 NOT -the the*")
 def test_any_text_is_parsed_and_every_word_is_searched_or_reported(text: str) -> None:
     query = parse_query(text)
-    known = "".join([*(f"{unit.field} {unit.text}" for unit in units(query)), *query.ignored]).lower()
+    known = "".join([*(f"{unit.field} {unit.text}" for unit in list_units(query)), *query.ignored]).lower()
     for typed in text.replace('"', " ").split():
         if typed.isascii() and typed.isalpha() and typed not in {"AND", "OR", "NOT"}:
             assert typed.lower() in known, (typed, query)
@@ -59,7 +59,7 @@ def test_every_query_has_a_description(text: str) -> None:
 
 @given(st.text(min_size=500, max_size=500))
 def test_500_random_characters_are_parsed(text: str) -> None:
-    assert all(unit.text for unit in units(parse_query(text)))
+    assert all(unit.text for unit in list_units(parse_query(text)))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_500_random_characters_are_parsed(text: str) -> None:
     ],
 )
 def test_every_construct_is_parsed_as_documented(text: str, reading: dict[str, Any]) -> None:
-    assert read(text) == reading
+    assert describe_without_empty_parts(text) == reading
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -137,7 +137,7 @@ def test_invalid_years_are_searched_as_words_and_reported(typed: str) -> None:
 @pytest.mark.parametrize("opening", ['"', "“", "„", "«", "＂"])
 @pytest.mark.parametrize("closing", ['"', "”", "»", "＂"])
 def test_quotation_marks_of_any_kind_make_a_phrase(opening: str, closing: str) -> None:
-    assert read(f"{opening}deep fish{closing}") == {"phrases": ["deep fish"]}
+    assert describe_without_empty_parts(f"{opening}deep fish{closing}") == {"phrases": ["deep fish"]}
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_an_operator_without_operands_is_ignored_and_reported(typed: str, terms:
     ],
 )
 def test_text_that_is_not_a_construct_is_searched_as_words(typed: str, terms: list[str]) -> None:
-    assert read(typed) == {"terms": terms}
+    assert describe_without_empty_parts(typed) == {"terms": terms}
 
 
 def test_a_field_that_does_not_exist_is_searched_as_a_word_and_named() -> None:

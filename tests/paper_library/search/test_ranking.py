@@ -16,7 +16,7 @@ from uraniborg.kernel.words import extract_terms
 WORDS = ("apple", "berry", "cherry", "date", "elder")
 
 
-def texts(page: dict[str, Any]) -> list[set[str]]:
+def list_texts(page: dict[str, Any]) -> list[set[str]]:
     return [set(extract_terms(hit["title"])) for hit in page["results"]]
 
 
@@ -44,7 +44,7 @@ def test_over_all_pages_complete_matches_come_first_and_no_paper_repeats(
     offset: int | None = 0
     while offset is not None:
         page = fruit.search(" ".join(sorted(words)), limit=limit, offset=offset)
-        seen += texts(page)
+        seen += list_texts(page)
         scores += [hit["score"] for hit in page["results"]]
         ids += [hit["paper_id"] for hit in page["results"]]
         assert "dropped" not in page["interpreted_query"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paper_library.search.sql_queries import rewrite_sql
 
 
-def rewritten(text: str) -> tuple[str, list[str]]:
+def rewrite_text(text: str) -> tuple[str, list[str]]:
     notes: list[str] = []
     return rewrite_sql(text, notes.append), notes
 
@@ -42,7 +42,7 @@ def rewritten(text: str) -> tuple[str, list[str]]:
     ],
 )
 def test_a_statement_becomes_a_query_that_the_note_quotes(statement: str, query: str) -> None:
-    found, notes = rewritten(statement)
+    found, notes = rewrite_text(statement)
     assert found == query
     assert notes == [f"SQL is not executed; the query was read as: {query or 'all papers'}"]
 
@@ -63,7 +63,7 @@ def test_a_statement_becomes_a_query_that_the_note_quotes(statement: str, query:
     ],
 )
 def test_unsupported_parts_of_a_statement_are_reported(statement: str, query: str, note: str) -> None:
-    found, notes = rewritten(statement)
+    found, notes = rewrite_text(statement)
     assert found == query
     assert note in notes
 
@@ -81,10 +81,10 @@ def test_unsupported_parts_of_a_statement_are_reported(statement: str, query: st
     ],
 )
 def test_running_text_does_not_change(text: str) -> None:
-    assert rewritten(text) == (text, [])
+    assert rewrite_text(text) == (text, [])
 
 
 @given(st.text(max_size=80), st.sampled_from(["SELECT * FROM p WHERE ", "select title from ", "SELECT ", ""]))
 def test_any_text_is_read(text: str, beginning: str) -> None:
-    found, notes = rewritten(beginning + text)
+    found, notes = rewrite_text(beginning + text)
     assert notes or found == beginning + text

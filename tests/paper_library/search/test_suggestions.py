@@ -9,7 +9,7 @@ from paper_library.search.suggestions import suggest_correction, suggest_keyword
 from tests.paper_library.search.libraries import make_library
 
 
-def suggested(library: Library, query: str, *missing: str) -> str | None:
+def find_correction(library: Library, query: str, *missing: str) -> str | None:
     return suggest_correction(library.live.get_current().searcher, query, list(missing))
 
 
@@ -20,37 +20,37 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 def test_the_more_frequent_of_two_equally_similar_words_is_suggested(shelf: Library) -> None:
-    assert suggested(shelf, "galaxis", "galaxis") == "galaxies"
+    assert find_correction(shelf, "galaxis", "galaxis") == "galaxies"
 
 
 def test_a_frequent_but_clearly_less_similar_word_is_not_suggested(tmp_path: Path) -> None:
     often = [{"title": f"Temples {number}"} for number in range(5)]
     library = make_library(tmp_path, {"title": "Templates of old"}, *often)
-    assert suggested(library, "templatez", "templatez") == "templates"
-    assert suggested(library, "templez", "templez") == "temples"
+    assert find_correction(library, "templatez", "templatez") == "templates"
+    assert find_correction(library, "templez", "templez") == "temples"
 
 
 def test_a_frequent_and_slightly_less_similar_word_is_suggested(tmp_path: Path) -> None:
     often = [{"title": f"Spectroscopes {number}"} for number in range(5)]
     library = make_library(tmp_path, {"title": "A spectroscope of old"}, *often)
-    assert suggested(library, "spectroscopez", "spectroscopez") == "spectroscopes"
+    assert find_correction(library, "spectroscopez", "spectroscopez") == "spectroscopes"
 
 
 def test_only_the_unknown_word_is_corrected(shelf: Library) -> None:
-    assert suggested(shelf, "OLD Galaxeis -cold", "galaxeis") == "OLD galaxies -cold"
+    assert find_correction(shelf, "OLD Galaxeis -cold", "galaxeis") == "OLD galaxies -cold"
 
 
 def test_a_wrong_first_letter_is_corrected(shelf: Library) -> None:
-    assert suggested(shelf, "halaxies", "halaxies") == "galaxies"
+    assert find_correction(shelf, "halaxies", "halaxies") == "galaxies"
 
 
 def test_names_of_people_are_suggested(shelf: Library) -> None:
-    assert suggested(shelf, "rubinn", "rubinn") == "rubin"
+    assert find_correction(shelf, "rubinn", "rubinn") == "rubin"
 
 
 @pytest.mark.parametrize("word", ["zzzzzz", "old2", "abc", "2019", "fi*"])
 def test_short_or_dissimilar_words_get_no_suggestion(shelf: Library, word: str) -> None:
-    assert suggested(shelf, word, word) is None
+    assert find_correction(shelf, word, word) is None
 
 
 @pytest.fixture(scope="module")

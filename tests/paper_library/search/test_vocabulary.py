@@ -8,7 +8,7 @@ from paper_library.search.vocabulary import find_sort, find_spellings, rename_fi
 from uraniborg.kernel.words import split_words
 
 
-def renamed(text: str) -> tuple[str, list[str]]:
+def rename_text(text: str) -> tuple[str, list[str]]:
     notes: list[str] = []
     return rename_fields(text, notes.append), notes
 
@@ -40,21 +40,21 @@ def renamed(text: str) -> tuple[str, list[str]]:
     ],
 )
 def test_a_synonym_becomes_its_field(typed: str, expected: str) -> None:
-    assert renamed(typed) == (expected, [])
+    assert rename_text(typed) == (expected, [])
 
 
 @pytest.mark.parametrize(
     ("typed", "expected"), [("auhtor:Zhang", "author:Zhang"), ("tilte: moon", "title:moon"), ("venu:x", "venue:x")]
 )
 def test_a_misspelt_field_becomes_the_nearest_field_and_is_reported(typed: str, expected: str) -> None:
-    found, (note,) = renamed(typed)
+    found, (note,) = rename_text(typed)
     assert found == expected
     assert f"it was read as {expected.partition(':')[0]}:" in note
 
 
 @pytest.mark.parametrize("typed", ["colour:red", "lang:de", "type:review", "xy:1"])
 def test_an_unknown_field_does_not_change_and_a_note_lists_the_fields(typed: str) -> None:
-    found, (note,) = renamed(typed)
+    found, (note,) = rename_text(typed)
     assert found == typed
     assert "Fields: title, author" in note
 
@@ -78,12 +78,12 @@ def test_an_unknown_field_does_not_change_and_a_note_lists_the_fields(typed: str
     ],
 )
 def test_running_text_stays_as_it_is(text: str) -> None:
-    assert renamed(text) == (text, [])
+    assert rename_text(text) == (text, [])
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_read(text: str) -> None:
-    found, _ = renamed(text)
+    found, _ = rename_text(text)
     assert isinstance(found, str)
 
 

@@ -9,7 +9,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.store.difference import Change, compare_shelves
 
 
-def shelve_keyed(folder: Path, name: str, papers: dict[int, str]) -> Path:
+def build_keyed_shelf(folder: Path, name: str, papers: dict[int, str]) -> Path:
     """Build a shelf of papers with numbers as keys and one-word abstracts."""
     source = folder / f"{name}.bib"
     source.write_text(
@@ -31,18 +31,18 @@ def test_exactly_the_added_removed_and_changed_papers_are_listed(old: dict[int, 
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        before = shelve_keyed(Path(folder), "before", old)
-        after = shelve_keyed(Path(folder), "after", new)
+        before = build_keyed_shelf(Path(folder), "before", old)
+        after = build_keyed_shelf(Path(folder), "after", new)
         difference = compare_shelves(before, after)
-    assert numbers(difference.added) == new.keys() - old.keys()
-    assert numbers(difference.removed) == old.keys() - new.keys()
+    assert list_numbers(difference.added) == new.keys() - old.keys()
+    assert list_numbers(difference.removed) == old.keys() - new.keys()
     both = new.keys() & old.keys()
-    assert numbers(difference.changed) == {key for key in both if old[key] != new[key]}
+    assert list_numbers(difference.changed) == {key for key in both if old[key] != new[key]}
     assert difference.unchanged == len(both) - len(difference.changed)
     assert all(change.fields == ("abstract",) for change in difference.changed)
 
 
-def numbers(changes: list[Change]) -> set[int]:
+def list_numbers(changes: list[Change]) -> set[int]:
     return {int(change.title.split()[1]) for change in changes}
 
 

@@ -11,7 +11,7 @@ from paper_library.store.index import create_index, make_document, open_index
 LISTS: dict[str, list[str]] = {"author": ["Kurt Gödel"], "keyword": ["Deep Sea"], "institution": [], "tag": ["wet"]}
 
 
-def a_document(**changes: Any) -> dict[str, Any]:
+def make_test_document(**changes: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "no": 3,
         "title": "Fishes of C++",
@@ -27,7 +27,7 @@ def a_document(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_text_about_a_paper_is_indexed_stemmed_and_as_written() -> None:
-    document = a_document()
+    document = make_test_document()
     assert document[fields.TITLE] == "fish c++"
     assert document[fields.ABOUT] == "fish c++ swim deep sea wet"
     assert document[fields.EXACT] == "fishes of c++ they were swimming deep sea wet"
@@ -36,14 +36,14 @@ def test_the_text_about_a_paper_is_indexed_stemmed_and_as_written() -> None:
 
 
 def test_a_document_without_year_and_text_has_year_zero_and_no_full_text() -> None:
-    document = a_document()
+    document = make_test_document()
     assert document[fields.YEAR] == 0
     assert fields.FULL not in document
-    assert a_document(texts=["Whole fishes."])[fields.FULL] == ["whole fish"]
+    assert make_test_document(texts=["Whole fishes."])[fields.FULL] == ["whole fish"]
 
 
 def test_empty_facets_are_left_out() -> None:
-    document = a_document()
+    document = make_test_document()
     assert (document[fields.FACETS["author"]], document[fields.FACETS["tag"]]) == ([1], [2])
     assert fields.FACETS["keyword"] not in document
 

@@ -23,7 +23,7 @@ def shelf(tmp_path: Path) -> Path:
     return tmp_path / "shelf"
 
 
-def eventually(holds: Callable[[], bool]) -> None:
+def wait_until(holds: Callable[[], bool]) -> None:
     end = time.monotonic() + SOON
     pause = threading.Event()
     while not holds():
@@ -31,11 +31,11 @@ def eventually(holds: Callable[[], bool]) -> None:
         pause.wait(0.02)
 
 
-def titles(library: Library, query: str = "") -> list[str]:
+def search_titles(library: Library, query: str = "") -> list[str]:
     return [hit["title"] for hit in library.search(query)["results"]]
 
 
-def in_new_thread(ask: Callable[[], list[str]]) -> list[str]:
+def run_in_new_thread(ask: Callable[[], list[str]]) -> list[str]:
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(ask).result(SOON)
 
@@ -44,8 +44,8 @@ def test_a_replaced_shelf_is_seen_without_a_restart(shelf: Path) -> None:
     library = Library.open(shelf)
     old = library.build_id
     build_titled_shelf(shelf, "New star", "New comet")
-    eventually(lambda: library.build_id != old)
-    assert titles(library, "star") == ["New star"]
+    wait_until(lambda: library.build_id != old)
+    assert search_titles(library, "star") == ["New star"]
     assert library.live.problem is None
 
 
@@ -61,7 +61,7 @@ def test_a_reader_that_holds_the_old_shelf_finishes_on_it(shelf: Path) -> None:
 def test_a_thread_new_to_the_old_shelf_reads_the_old_database_after_a_replacement(shelf: Path) -> None:
     held = LiveShelf(shelf).get_current()
     build_titled_shelf(shelf, "New star", "New comet")
-    assert in_new_thread(lambda: [row.title for row in held.read_rows([0, 1])]) == ["Old comet", "Old star"]
+    assert run_in_new_thread(lambda: [row.title for row in held.read_rows([0, 1])]) == ["Old comet", "Old star"]
 
 
 def test_new_threads_do_not_read_a_damaged_replacement(shelf: Path) -> None:
@@ -73,14 +73,14 @@ def test_new_threads_do_not_read_a_damaged_replacement(shelf: Path) -> None:
     other.rename(shelf)
     library.live.reopen_if_replaced()
     assert library.live.problem is not None
-    assert in_new_thread(lambda: titles(library, "star")) == ["Old star"]
+    assert run_in_new_thread(lambda: search_titles(library, "star")) == ["Old star"]
 
 
 @pytest.mark.parametrize(("harm", "code"), [DAMAGES[name] for name in ("missing", "newer schema", "without index")])
 def test_the_old_shelf_stays_in_use_when_the_new_one_cannot_be_opened(shelf: Path, harm: object, code: str) -> None:
     assert callable(harm)
     library = Library.open(shelf)
-    assert titles(library, "star") == ["Old star"]
+    assert search_titles(library, "star") == ["Old star"]
     old = library.build_id
     build_titled_shelf(shelf, "New star")
     harm(shelf)
@@ -88,7 +88,7 @@ def test_the_old_shelf_stays_in_use_when_the_new_one_cannot_be_opened(shelf: Pat
     assert library.live.problem is not None
     assert library.live.problem.code == code
     assert library.build_id == old
-    assert titles(library, "star") == ["Old star"]
+    assert search_titles(library, "star") == ["Old star"]
 
 
 def test_a_repaired_shelf_is_opened(shelf: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_repaired_shelf_is_opened(shelf: Path) -> None:
     build_titled_shelf(shelf, "Newer star")
     library.live.reopen_if_replaced()
     assert library.live.problem is None
-    assert titles(library) == ["Newer star"]
+    assert search_titles(library) == ["Newer star"]
 
 
 def test_a_shelf_whose_manifest_is_copied_first_is_opened_when_it_is_complete(shelf: Path) -> None:
@@ -113,12 +113,12 @@ def test_a_shelf_whose_manifest_is_copied_first_is_opened_when_it_is_complete(sh
     shutil.copy2(other / "manifest.json", shelf)
     library.live.reopen_if_replaced()
     assert library.live.problem is not None
-    shutil.copytree(other, shelf, dirs_exist_ok=True, copy_function=_copied_unless_there)
+    shutil.copytree(other, shelf, dirs_exist_ok=True, copy_function=_copy_if_missing)
     library.live.reopen_if_replaced()
-    assert titles(library) == ["New star"]
+    assert search_titles(library) == ["New star"]
 
 
-def _copied_unless_there(source: str, target: str) -> None:
+def _copy_if_missing(source: str, target: str) -> None:
     if not Path(target).exists():
         shutil.copy2(source, target)
 
@@ -138,5 +138,5 @@ def test_after_many_replacements_the_last_shelf_is_open(shelf: Path) -> None:
     library = Library.open(shelf)
     for number in range(5):
         build_titled_shelf(shelf, f"Star {number}")
-        titles(library)
-    eventually(lambda: titles(library) == ["Star 4"])
+        search_titles(library)
+    wait_until(lambda: search_titles(library) == ["Star 4"])

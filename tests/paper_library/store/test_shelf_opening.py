@@ -38,7 +38,7 @@ CHECKOUT = Path(__file__).parents[3]
 AnyBit = st.tuples(st.integers(0, 1 << 20), st.integers(0, 7))
 
 
-def refusal(ask: Callable[[], Any]) -> UraniborgError:
+def catch_error(ask: Callable[[], Any]) -> UraniborgError:
     with pytest.raises(UraniborgError) as caught:
         ask()
     return caught.value
@@ -47,7 +47,7 @@ def refusal(ask: Callable[[], Any]) -> UraniborgError:
 @pytest.mark.parametrize(("harm", "code"), DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_shelf_is_refused_with_reason_and_remedy(shelf: Path, harm: Damage, code: str) -> None:
     harm(shelf)
-    error = refusal(lambda: Shelf.open(shelf))
+    error = catch_error(lambda: Shelf.open(shelf))
     assert error.code == code
     assert "shelf" in error.message
     assert error.hint
@@ -68,10 +68,10 @@ def test_a_damaged_shelf_is_refused_with_reason_and_remedy(shelf: Path, harm: Da
 )
 def test_a_manifest_with_values_of_the_wrong_type_is_refused_or_harmless(shelf: Path, facts: dict[str, Any]) -> None:
     rewrite_manifest(**facts)(shelf)
-    assert kinds_told(shelf) in ("shelf_damaged", {"built_at": str, "build_id": str, "papers": int})
+    assert read_field_types(shelf) in ("shelf_damaged", {"built_at": str, "build_id": str, "papers": int})
 
 
-def kinds_told(shelf: Path) -> str | dict[str, type]:
+def read_field_types(shelf: Path) -> str | dict[str, type]:
     """Return the types of the manifest's fields, or the error code."""
     try:
         counts = Library.open(shelf).stats()
@@ -85,7 +85,7 @@ def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_d
     outside.write_text("not of this shelf")
     files = {**read_manifest(shelf).files, f"../{outside.name}": compute_file_digest(outside)}
     rewrite_manifest(files=files)(shelf)
-    refused = refusal(lambda: Shelf.open(shelf))
+    refused = catch_error(lambda: Shelf.open(shelf))
     assert refused.code == "shelf_damaged"
     assert "is invalid" in refused.message
 
@@ -97,25 +97,25 @@ def test_a_shelf_with_one_flipped_bit_in_the_database_is_refused(intact_shelf: P
     before = database.read_bytes()
     flip_bit(database, *at)
     try:
-        assert refusal(lambda: Shelf.open(intact_shelf)).code == "shelf_damaged"
+        assert catch_error(lambda: Shelf.open(intact_shelf)).code == "shelf_damaged"
         assert verify_shelf(intact_shelf).problems == ["shelf.db has changed since the build"]
     finally:
         replace_file(database, before)
 
 
 def test_one_flipped_bit_in_the_index_is_found_by_verify(shelf: Path) -> None:
-    outcomes = outcomes_of_flips("verify", shelf)
+    outcomes = run_flips("verify", shelf)
     assert len(outcomes) > 80
     assert set(outcomes) == {"found"}
 
 
 def test_a_shelf_with_one_flipped_bit_in_the_index_is_refused(shelf: Path) -> None:
-    outcomes = outcomes_of_flips("open", shelf)
+    outcomes = run_flips("open", shelf)
     assert len(outcomes) > 80
     assert set(outcomes) == {"shelf_damaged"}
 
 
-def outcomes_of_flips(what: str, shelf: Path) -> list[str]:
+def run_flips(what: str, shelf: Path) -> list[str]:
     """Return the outcome of each of many bit flips, run in another process because the index library can crash."""
     script = [sys.executable, "-m", "tests.paper_library.store.bit_flips", what, str(shelf)]
     done = subprocess.run(script, capture_output=True, text=True, timeout=50, check=False, cwd=CHECKOUT)
@@ -125,7 +125,7 @@ def outcomes_of_flips(what: str, shelf: Path) -> list[str]:
 
 def test_a_shelf_without_database_whose_manifest_names_none_is_damaged(shelf: Path) -> None:
     remove_database(shelf)
-    assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
+    assert catch_error(lambda: Shelf.open(shelf)).code == "shelf_damaged"
 
 
 @settings(max_examples=30)
@@ -164,7 +164,7 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
     file.write_bytes(change)
     library = Library.open(shelf)
     (paper,) = library.find_by_title("On comets")
-    error = refusal(lambda: library.source(paper))
+    error = catch_error(lambda: library.source(paper))
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": paper}
 
@@ -173,7 +173,7 @@ def test_a_missing_static_file_is_reported_for_its_paper(shelf: Path) -> None:
     shutil.rmtree(shelf / "static" / "source")
     library = Library.open(shelf)
     (paper,) = library.find_by_title("On comets")
-    error = refusal(lambda: library.source(paper))
+    error = catch_error(lambda: library.source(paper))
     assert (error.code, error.ids) == ("asset_fetch_failed", {"reason": "missing", "paper_id": paper})
     assert library.search("comets")["total"] == 1
     assert [one for one in verify_shelf(shelf).problems if "source" in one and one.endswith("is missing")]
@@ -199,7 +199,7 @@ def test_a_pipe_instead_of_a_text_delays_no_other_client(shelf: Path) -> None:
     os.mkfifo(file)
     library = Library.open(shelf)
     (paper,) = library.find_by_title("On comets")
-    assert refusal(lambda: library.source(paper)).code == "asset_invalid"
+    assert catch_error(lambda: library.source(paper)).code == "asset_invalid"
     assert library.search("comets")["total"] == 1
     assert [one for one in verify_shelf(shelf).problems if "source" in one and "regular" in one]
 
@@ -208,7 +208,7 @@ def test_a_pipe_instead_of_a_text_delays_no_other_client(shelf: Path) -> None:
 def test_a_pipe_instead_of_a_shelf_file_is_damage(shelf: Path, name: str) -> None:
     (shelf / name).unlink()
     os.mkfifo(shelf / name)
-    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
+    assert catch_error(lambda: Library.open(shelf)).code == "shelf_damaged"
 
 
 def test_a_shelf_whose_files_are_links_to_the_same_contents_opens(shelf: Path, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_shelf_whose_files_are_links_to_the_same_contents_opens(shelf: Path, t
         (shelf / name).symlink_to(tmp_path / name)
     assert Library.open(shelf).search("comets")["total"] == 1
     (tmp_path / "shelf.db").write_bytes(b"another file")
-    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
+    assert catch_error(lambda: Library.open(shelf)).code == "shelf_damaged"
 
 
 @requirement("PL-17")

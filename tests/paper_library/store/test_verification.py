@@ -24,10 +24,10 @@ def test_a_damaged_shelf_is_never_reported_as_intact(
 ) -> None:
     shelf = shutil.copytree(intact_shelf, tmp_path / "shelf")
     harm(shelf)
-    assert said_of(shelf) in {code, "damaged"}
+    assert verify_files(shelf) in {code, "damaged"}
 
 
-def said_of(shelf: Path) -> str:
+def verify_files(shelf: Path) -> str:
     try:
         return "whole" if verify_shelf(shelf).is_intact else "damaged"
     except UraniborgError as error:

@@ -36,15 +36,15 @@ MANY_FORMS = (
 )
 
 
-def _formed(form: str, name: str) -> str:
+def _format_name(form: str, name: str) -> str:
     return form.format(name=name)
 
 
-BLOCKS = st.builds(_formed, st.sampled_from(MANY_FORMS), NAMES) | st.sampled_from(OTHER_BLOCKS)
+BLOCKS = st.builds(_format_name, st.sampled_from(MANY_FORMS), NAMES) | st.sampled_from(OTHER_BLOCKS)
 DOCUMENTS = st.lists(BLOCKS, max_size=8).map("\n\n".join)
 
 
-def _by_the_standard(document: str) -> list[tuple[int, str, str]]:
+def _parse_by_reference(document: str) -> list[tuple[int, str, str]]:
     """Return level, text and first line of each heading from the reference parser."""
     lines = document.split("\n")
     tokens = MarkdownIt("commonmark").parse(document)
@@ -59,7 +59,7 @@ def _by_the_standard(document: str) -> list[tuple[int, str, str]]:
 def test_the_outline_has_the_commonmark_headings_with_their_offsets(document: str, before: str) -> None:
     text = before + document
     found = [(one.level, one.title, text[one.offset :].split("\n")[0]) for one in find_headings(text)]
-    assert found == _by_the_standard(text)
+    assert found == _parse_by_reference(text)
 
 
 @given(st.text(st.sampled_from("#=-~`*_[]()<>!|\\ \t\r\n\x0c\u2028ab1.鱼"), max_size=80))
@@ -87,7 +87,7 @@ def test_windows_line_ends_do_not_shift_headings() -> None:
 )
 def test_the_outline_follows_commonmark_in_edge_cases(document: str) -> None:
     found = [(one.level, one.title) for one in find_headings(document)]
-    assert found == [(level, title) for level, title, _ in _by_the_standard(document)]
+    assert found == [(level, title) for level, title, _ in _parse_by_reference(document)]
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_plain_text_is_one_line_of_characters_of_the_original(text: str) -> None
 
 @pytest.mark.parametrize("mark", ["[", "![", "<!--", "*a ", "**a ", "_a ", "![a]("])
 def test_unclosed_markup_does_not_slow_down_parsing(mark: str) -> None:
-    def cost(text: str) -> float:
+    def measure_time(text: str) -> float:
         start = time.process_time()
         extract_plain_text(text)
         return time.process_time() - start
 
     # Ten times as much takes about ten times as long; by the square it would be a hundred times.
-    few, many = (min(cost(mark * number) for _ in range(3)) for number in (1_000, 10_000))
+    few, many = (min(measure_time(mark * number) for _ in range(3)) for number in (1_000, 10_000))
     assert many < 40 * (few + 0.0005)
 
 

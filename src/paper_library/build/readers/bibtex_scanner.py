@@ -236,7 +236,7 @@ class _Scanner:
             if end is None:
                 if kind != "comment":
                     yield Damage(
-                        line, "The braces of the entry do not balance: a { has no matching }. Add it and build again."
+                        line, "The braces do not balance: a { has no matching }. Add it and build again."
                     )
                 break
             position = end + 1
@@ -265,7 +265,7 @@ class _Scanner:
         for name, value in parse_fields(body, 0, self._macros, braces).items():
             # A macro may be made of macros: without a limit twenty lines would fill the memory.
             cut = value[:_MAX_MACRO_CHARS]
-            self._macros_remaining -= len(name) + len(cut)
+            self._macro_chars_left -= len(name) + len(cut)
             if self._macro_chars_left < 0:
                 yield Damage(line, f"The @string macros are longer than {MAX_MACROS_CHARS >> 20} MB. Split the file.")
                 return
