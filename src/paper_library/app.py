@@ -29,7 +29,7 @@ _CONFIG: Final = "URANIBORG_LIBRARY_SERVE"
 
 
 def make_app(config: LibraryConfig) -> ASGIApp:
-    """Return the app for `config`, whose shelf must be set. Raise what opening the shelf raises."""
+    """Return the app for `config`, whose shelf must be set. Raise the errors of `LiveShelf`."""
     assert config.shelf is not None
     assets = AssetReader(config.static_base_url, timeout_s=config.asset_timeout_s)
     library = Library(LiveShelf(config.shelf), assets, timeout_s=config.query_timeout_s)

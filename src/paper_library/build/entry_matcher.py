@@ -238,7 +238,7 @@ def _add_to_bucket(buckets: dict[Key, list[int]], key: Key, number: int) -> None
 
 
 def find_surnames(authors: list[str]) -> frozenset[str]:
-    """Return the last names of the first three authors."""
+    """Return the last words of the names of the first three authors, folded for comparison."""
     return frozenset(filter(None, map(_find_surname, authors[:3])))
 
 

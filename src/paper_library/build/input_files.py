@@ -46,13 +46,13 @@ class FoundFiles:
     problems: list[Problem] = field(default_factory=list[Problem])
 
 
-def find_files(given: Sequence[Path], *, excluded: Collection[Path] = ()) -> FoundFiles:
+def find_files(paths: Sequence[Path], *, excluded: Collection[Path] = ()) -> FoundFiles:
     """Return the files of the inputs, each once. Raise InputNotFound for an input that does not exist.
 
     Folders in `excluded` are skipped.
     """
-    search = _FileSearch(given, {path.absolute() for path in excluded})
-    for path in given:
+    search = _FileSearch(paths, {path.absolute() for path in excluded})
+    for path in paths:
         search.add_input(path)
     return FoundFiles(list(search.files.values()), search.problems)
 
@@ -60,27 +60,27 @@ def find_files(given: Sequence[Path], *, excluded: Collection[Path] = ()) -> Fou
 class _FileSearch:
     """A search of the inputs for files."""
 
-    def __init__(self, given: Sequence[Path], excluded: Collection[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], excluded: Collection[Path]) -> None:
         self._excluded = excluded
-        self._roots = [real for path in given if (real := resolve_existing(path))]
+        self._roots = [real for path in paths if (real := resolve_existing(path))]
         self.files: dict[Path, FoundFile] = {}
         self.problems: list[Problem] = []
 
-    def add_input(self, given: Path) -> None:
+    def add_input(self, path: Path) -> None:
         """Add the files of one input. Raise InputNotFound."""
         try:
-            mode = given.stat().st_mode
+            mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError, ValueError):
             raise InputNotFound(
-                f"The input {shown(given)} does not exist.", hint="Name existing files or folders.", input=shown(given)
+                f"The input {shown(path)} does not exist.", hint="Name existing files or folders.", input=shown(path)
             ) from None
         except OSError as exc:
-            self._report_error(replace_surrogates(given.name), exc)
+            self._report_error(replace_surrogates(path.name), exc)
             return
         if stat.S_ISDIR(mode):
-            self._add_folder(given)
+            self._add_folder(path)
         else:
-            self._add_file(given, replace_surrogates(given.name), is_in_folder=False)
+            self._add_file(path, replace_surrogates(path.name), is_in_folder=False)
 
     def _add_folder(self, top: Path) -> None:
         """Add the files below a folder, except hidden files."""

@@ -80,14 +80,14 @@ def get_paper_stem(name: str) -> str | None:
     return path.stem if path.suffix.lower() in _OF_ONE_PAPER else None
 
 
-def find_inputs(given: Sequence[Path], *, excluded: Collection[Path] = ()) -> tuple[list[InputFile], list[Problem]]:
+def find_inputs(paths: Sequence[Path], *, excluded: Collection[Path] = ()) -> tuple[list[InputFile], list[Problem]]:
     """Return the files to read, and a problem for each other file. Raise InputNotFound for a missing path.
 
     Folders in `excluded` are skipped.
     """
-    found = find_files(given, excluded=excluded)
+    found = find_files(paths, excluded=excluded)
     cited = set(_find_cited_bibliographies(found.files))
-    named = {path.absolute() for path in given}
+    named = {path.absolute() for path in paths}
     inputs: list[InputFile] = []
     for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
         reader = find_reader(file.path)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from paper_library.build.builder import build_shelf
 from paper_library.build.report import BuildReport
+from paper_library.library import Library
 
 Damage = Callable[[Path], None]
 
@@ -24,6 +25,15 @@ def write_text_file(path: Path, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def read_titles(shelf: Path) -> set[str]:
+    """Return the titles of the papers of a shelf."""
+    library = Library.open(shelf)
+    try:
+        return {hit["title"] for hit in library.search("", limit=100)["results"]}
+    finally:
+        library.close()
 
 
 def write_bibliography(path: Path, *titles: str, **fields: str) -> Path:

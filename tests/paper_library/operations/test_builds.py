@@ -15,18 +15,10 @@ from paper_library.build.report import BuildReport
 from paper_library.library import Library
 from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
-from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, write_bibliography
+from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, read_titles, write_bibliography
 
 NOBODY = 65_534
 Capture = pytest.CaptureFixture[str]
-
-
-def read_titles(shelf: Path) -> set[str]:
-    library = Library.open(shelf)
-    try:
-        return {hit["title"] for hit in library.search("", limit=100)["results"]}
-    finally:
-        library.close()
 
 
 def list_broken(report: BuildReport) -> dict[str, str]:

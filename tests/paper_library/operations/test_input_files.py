@@ -18,7 +18,7 @@ from paper_library.errors import InputNotFound, ShelfUnwritable
 from paper_library.library import Library
 from tests.paper_library.build.readers.files import make_opening_fail
 from tests.paper_library.operations.command_runs import run_process
-from tests.paper_library.operations.shelves import write_bibliography
+from tests.paper_library.operations.shelves import read_titles, write_bibliography
 
 NOBODY = 65_534
 PAPER = "---\ntitle: {}\n---\n\nThe text of it.\n"
@@ -44,14 +44,6 @@ def outside(tmp_path: Path) -> Path:
 
 def list_reasons(report: BuildReport) -> dict[str, str]:
     return {problem.origin: f"{problem.kind}: {problem.reason}" for problem in report.problems}
-
-
-def read_titles(shelf: Path) -> set[str]:
-    library = Library.open(shelf)
-    try:
-        return {hit["title"] for hit in library.search("", limit=100)["results"]}
-    finally:
-        library.close()
 
 
 def test_links_that_lead_out_of_the_inputs_are_skipped_and_reported(inputs: Path, outside: Path) -> None:

@@ -1,7 +1,7 @@
 """BibTeX files split into entries, each with its fields and the exact text that its owner wrote.
 
 The scanner is our own because bibtexparser keeps the whole file and all its entries in memory, drops an entry with a
-repeated field, and silently loses what follows a superfluous brace. This one reads piece by piece and restarts at
+repeated field, and silently loses the text after an extra brace. This scanner reads piece by piece and restarts at
 every line that begins an entry, so that a damaged entry affects only itself. It holds at most a few entries of the
 allowed length at a time, however large the file is.
 """
@@ -235,9 +235,7 @@ class _Scanner:
                 return start.start()
             if end is None:
                 if kind != "comment":
-                    yield Damage(
-                        line, "The braces do not balance: a { has no matching }. Add it and build again."
-                    )
+                    yield Damage(line, "The braces do not balance: a { has no matching }. Add it and build again.")
                 break
             position = end + 1
             body = text[start.end() : end]

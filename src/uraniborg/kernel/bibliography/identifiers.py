@@ -121,7 +121,7 @@ def extract_doi(text: str | None) -> str | None:
 def find_dois_in_url(url: str | None) -> list[str]:
     """Return the DOI in the URL of an article, or [].
 
-    If the DOI is followed by what publishers append to it (`/full`, `.pdf`), return it with and then without that.
+    If a suffix of the publisher (`/full`, `.pdf`) follows the DOI, return the DOI with and then without the suffix.
     """
     if not url:
         return []
@@ -135,7 +135,7 @@ def find_dois_in_url(url: str | None) -> list[str]:
 
 
 def find_doi_in_url(url: str | None) -> str | None:
-    """Return the DOI in the URL of an article without what publishers append to it, or None."""
+    """Return the DOI in the URL of an article without the suffix of the publisher, or None."""
     return next(reversed(find_dois_in_url(url)), None)
 
 
