@@ -24,7 +24,7 @@ from paper_library.identity import (
     spell_arxiv_for_id,
     spell_doi_for_id,
 )
-from uraniborg.kernel.bibliography.citation_keys import is_made_key
+from uraniborg.kernel.bibliography.citation_keys import is_generated_key
 from uraniborg.kernel.words import fold_text
 
 Key = TypeVar("Key")
@@ -92,7 +92,7 @@ class Facts:
         """Return True if two entries with the same BibTeX key describe the same paper."""
         return not self.title or not other.title or fuzz.token_set_ratio(self.title, other.title) >= _SAME_TITLE
 
-    def matches_by_made_bibkey(self, other: "Facts") -> bool:
+    def matches_by_generated_bibkey(self, other: "Facts") -> bool:
         """Return True if two entries with the same generated key do: other papers can have the same key."""
         return not self.title or not other.title or self.title == other.title
 
@@ -169,7 +169,7 @@ class EntryMatcher:
     def _join_similar(self) -> None:
         members = self._list_members()
         for name, same in self._by_bibkey.items():
-            fits = Facts.matches_by_made_bibkey if is_made_key(name) else Facts.matches_by_bibkey
+            fits = Facts.matches_by_generated_bibkey if is_generated_key(name) else Facts.matches_by_bibkey
             self._join_matching(same, members, fits, "same BibTeX key")
         for stem, files in self._files.items():
             # Two files of the same name are ambiguous.

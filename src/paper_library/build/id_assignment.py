@@ -85,7 +85,7 @@ def _match_corrected_titles(
     lost: dict[str, list[Record]] = defaultdict(list)
     for record in register if new else ():
         if record.paper_id not in taken:
-            for file in {find_origin_file(place).partition("#")[0] for place in record.places}:
+            for file in {find_origin_file(position).partition("#")[0] for position in record.places}:
                 lost[file].append(record)
     for file in sorted(new.keys() & lost.keys()):
         if len(new[file]) * len(lost[file]) > _MOST_COMPARED:

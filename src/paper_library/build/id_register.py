@@ -42,7 +42,7 @@ def is_register(path: Path) -> bool:
 
 
 class IdRegister:
-    """Records of papers by id, and an index of their keys and places."""
+    """Records of papers by id, and an index of their keys and positions."""
 
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}

@@ -213,14 +213,14 @@ class Compiler:
         """Return queries for papers that have the word, in any spelling and field."""
         if is_single_character(unit.text):
             return list(self._compile_character(unit.text))
-        places: list[tuple[str, str]] = []
+        terms: list[tuple[str, str]] = []
         for word in _list_spellings(unit):
             if name := stem_word(word):
-                places += [(fields.ABOUT, name), (fields.FULL, name)]
+                terms += [(fields.ABOUT, name), (fields.FULL, name)]
             else:
-                places += [(fields.EXACT, word), (fields.FULL_EXACT, word)]
-            places += ((where, word) for where in _NAME_FIELDS)
-        return [query for where, text in places if (query := self.terms.make_word_query(where, text))]
+                terms += [(fields.EXACT, word), (fields.FULL_EXACT, word)]
+            terms += ((where, word) for where in _NAME_FIELDS)
+        return [query for where, text in terms if (query := self.terms.make_word_query(where, text))]
 
     def _compile_character(self, character: str) -> Iterator[IndexQuery]:
         for where, weight in _PREFIX_WEIGHTS:

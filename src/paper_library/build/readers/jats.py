@@ -187,8 +187,11 @@ def _read_keywords(meta: Element) -> list[str]:
 
 
 def _read_institutions(meta: Element) -> list[str]:
-    places = find_descendants(meta, "aff")
-    texts = (extract_text(place, without=("label", "sup", "institution-id", "email", "xref")) for place in places)
+    affiliations = find_descendants(meta, "aff")
+    texts = (
+        extract_text(affiliation, without=("label", "sup", "institution-id", "email", "xref"))
+        for affiliation in affiliations
+    )
     return clean_lines(clean_line(text).strip(" ,;") for text in texts)
 
 

@@ -15,7 +15,7 @@ from uraniborg.kernel.bibliography.xml_tree import (
 )
 
 _CITATIONS = ("mixed-citation", "element-citation", "nlm-citation", "citation")
-_APART = ("surname", "given-names", "source", "volume", "year")
+_SPACED = ("surname", "given-names", "source", "volume", "year")
 _BEFORE_POINT = re.compile(r" (?=[,.;:)])|(?<=\() ")
 _SOURCES = ("article-title", "chapter-title", "source", "publisher-name", "volume", "fpage")
 
@@ -26,7 +26,7 @@ def format_reference(item: Element) -> str:
     if citation is None:
         return clean_line(extract_text(item, without=("label",)))
     if any((part.tail or "").strip(" .,;:\n\t()") for part in citation) or not len(citation):
-        return _BEFORE_POINT.sub("", clean_line(extract_text(citation, without=("label", "pub-id"), apart=_APART)))
+        return _BEFORE_POINT.sub("", clean_line(extract_text(citation, without=("label", "pub-id"), spaced=_SPACED)))
     year = _read_text(citation, "year")
     parts = [
         ", ".join(_list_people(citation)),

@@ -26,13 +26,13 @@ def find_descendants(element: Element, *names: str) -> Iterator[Element]:
     return (found for found in element.iter() if get_local_name(found) in names)
 
 
-def extract_text(element: Element, without: tuple[str, ...] = (), apart: tuple[str, ...] = _BLOCKS) -> str:
-    """Return the text of an element: without the elements named in `without`, with blanks around those in `apart`."""
+def extract_text(element: Element, without: tuple[str, ...] = (), spaced: tuple[str, ...] = _BLOCKS) -> str:
+    """Return the text of an element: without the elements named in `without`, with blanks around those in `spaced`."""
     parts = [element.text or ""]
     for part in element:
         name = get_local_name(part)
         if name not in without:
-            text = extract_text(part, without, apart)
-            parts.append(f" {text} " if name in apart else text)
+            text = extract_text(part, without, spaced)
+            parts.append(f" {text} " if name in spaced else text)
         parts.append(part.tail or "")
     return "".join(parts)
