@@ -68,7 +68,9 @@ def main() -> None:
     need_data()
     shelf = make_temporary_folder() / "http"
     build_shelf(CORPUS[:1], shelf)
-    found = Library.open(shelf).live.current().connection().execute("SELECT paper_id FROM paper ORDER BY paper_id")
+    found = (
+        Library.open(shelf).live.get_current().get_connection().execute("SELECT paper_id FROM paper ORDER BY paper_id")
+    )
     ids = [paper_id for (paper_id,) in found]
 
     def params(number: int) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _CONFIG: Final = "URANIBORG_LIBRARY_SERVE"
 
 
 def make_app(config: LibraryConfig) -> ASGIApp:
-    """Return the app for `config`, whose shelf must be set. Raise what opening the shelf raises."""
+    """Return the app for `config`, whose shelf must be set. Raise the errors of `LiveShelf`."""
     assert config.shelf is not None
     assets = AssetReader(config.static_base_url, timeout_s=config.asset_timeout_s)
     library = Library(LiveShelf(config.shelf), assets, timeout_s=config.query_timeout_s)
@@ -38,7 +38,7 @@ def make_app(config: LibraryConfig) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
-        stop_watching = library.live.watch()
+        stop_watching = library.live.start_watching()
         yield
         stop_watching()
         threads.close()
@@ -67,7 +67,7 @@ def _make_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
             {
                 "status": "ok" if problem is None else "serving_previous_shelf",
                 "build_id": library.build_id,
-                "papers": library.live.current().manifest.papers,
+                "papers": library.live.get_current().manifest.papers,
                 **({"problem": problem.code} if problem else {}),
             }
         )

@@ -11,7 +11,10 @@ from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput
 
 app = typer.Typer(
-    help="Build a shelf of papers from your files, search it, and serve it to people and agents.",
+    help="""Build a shelf of papers from your files, search it, and serve it to people and agents.
+
+    Example: paper-library build refs.bib -o shelf
+    """,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -155,7 +158,10 @@ def export(
 
 @app.command()
 def stats(shelf: ShelfArgument, json: Json = False) -> None:
-    """Show the number of papers, texts and summaries of a shelf, and its missing fields."""
+    """Show the number of papers, texts and summaries of a shelf, and its missing fields.
+
+    Example: paper-library stats shelf
+    """
     from paper_library.library import Library
     from paper_library.terminal_output import print_stats
 
@@ -165,7 +171,10 @@ def stats(shelf: ShelfArgument, json: Json = False) -> None:
 
 @app.command()
 def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
-    """Verify every file of a shelf. The exit code is 4 if a file is damaged or missing."""
+    """Verify every file of a shelf. The exit code is 4 if a file is damaged or missing.
+
+    Example: paper-library verify shelf
+    """
     from paper_library.errors import ShelfDamaged
     from paper_library.store.verification import verify_shelf
     from paper_library.terminal_output import print_verdict, show_progress
@@ -182,7 +191,10 @@ def diff(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The new shelf.")],
     json: Json = False,
 ) -> None:
-    """Compare two shelves: added, removed and changed papers."""
+    """Compare two shelves: added, removed and changed papers.
+
+    Example: paper-library diff old-shelf new-shelf
+    """
     from paper_library.store.difference import compare_shelves
     from paper_library.terminal_output import print_difference
 
@@ -198,7 +210,10 @@ def sample(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Build the sample shelf if it does not exist, and print its folder."""
+    """Build the sample shelf if it does not exist, and print its folder.
+
+    Example: paper-library sample -o shelf
+    """
     from paper_library.sample import sample_shelf
 
     path = sample_shelf(output)

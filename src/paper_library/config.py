@@ -40,6 +40,6 @@ def read_config() -> LoadedSettings[LibraryConfig]:
     return read_settings(LibraryConfig, section=SECTION)
 
 
-def sample_shelf_path() -> Path:
+def get_sample_shelf_path() -> Path:
     """Return the path of the sample shelf, which is built on first use."""
     return own_folder("data", "library") / "sample-shelf"

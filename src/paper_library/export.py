@@ -25,16 +25,16 @@ _OF_THE_SHELF: Final = frozenset(
 def export_papers(shelf: Shelf, query: str, format_name: str) -> Iterator[str]:
     """Yield the papers that `query` finds, or all, in one of `EXPORTS`, piece by piece.
 
-    Raises OutOfBounds for another format, and for a query that finds more papers than a search pages through.
+    Raise OutOfBounds for another format, and for a query that finds more papers than a search can list.
     """
     if format_name not in EXPORTS:
         raise OutOfBounds("format", f"one of: {', '.join(EXPORTS)}")
     numbers = _find_numbers(shelf, query) if query.strip() else range(shelf.manifest.papers)
-    return EXPORTS[format_name]((shelf.metadata_dict(no), shelf.bibtex(no)) for no in numbers)
+    return EXPORTS[format_name]((shelf.read_metadata(no), shelf.read_bibtex(no)) for no in numbers)
 
 
 def _find_numbers(shelf: Shelf, query: str) -> list[int]:
-    """Return the places of the papers that a search for `query` finds, in the order of the shelf."""
+    """Return the numbers of the papers that a search for `query` finds, in shelf order."""
     numbers: list[int] = []
     while len(numbers) <= OFFSET:
         page = engine.search_shelf(shelf, query, limit=PAGE_SIZE, offset=len(numbers), sort="title_asc")
@@ -42,7 +42,7 @@ def _find_numbers(shelf: Shelf, query: str) -> list[int]:
             raise OutOfBounds(
                 "query",
                 f"one that finds at most {_MOST_FOUND:,} papers, not {page.total:,}",
-                hint="Narrow it, by year: for example; or leave it out to export the whole shelf.",
+                hint="Narrow the query, for example with year:2019..2023, or leave it out to export the whole shelf.",
             )
         numbers += [hit.row.no for hit in page.hits]
         if len(numbers) >= page.total or not page.hits:
@@ -51,11 +51,11 @@ def _find_numbers(shelf: Shelf, query: str) -> list[int]:
 
 
 def _write_bibtex(papers: Iterable[Paper]) -> Iterator[str]:
-    """Yield entries that name the ids of their papers, so that a shelf built from them has the same ones."""
+    """Yield entries with the ids of their papers, so that a shelf built from them has the same ids."""
     for at, (metadata, own) in enumerate(papers):
         named = {"paperid": metadata["paper_id"]}
         entry = make_bibtex_entry(metadata, own)
-        if (marked := add_fields(entry, named)) == entry:  # an entry without a key has no place for a field
+        if (marked := add_fields(entry, named)) == entry:  # a field cannot be added to an entry without a key
             marked = add_fields(write_bibtex_of_metadata(metadata), named)
         yield ("\n" if at else "") + marked.strip() + "\n"
 

@@ -113,7 +113,7 @@ def list_lookup_keys(text: str) -> list[str]:
 
 
 def _find_more_dois(text: str) -> list[str]:
-    """Return the DOI without what a website or a mail program appended to it, and the DOI inside a URL."""
+    """Return the DOI without a query or fragment that follows it, and the DOI inside a URL."""
     without_query = spell_doi_for_id(re.split(r"[?#]", text, maxsplit=1)[0])
     in_url = find_dois_in_url(text) if text.lower().startswith(("http://", "https://")) else []
     return [doi for doi in (without_query, *in_url) if doi]

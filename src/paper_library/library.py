@@ -61,12 +61,12 @@ class Library:
     def close(self) -> None:
         """Close the shelf."""
         self._assets.close()
-        self.live.current().close()
+        self.live.get_current().close()
 
     @property
     def build_id(self) -> str:
         """The id of the build, which changes when the shelf is replaced."""
-        return self.live.current().build_id
+        return self.live.get_current().build_id
 
     def search(
         self,
@@ -84,9 +84,9 @@ class Library:
         for kind in (*facets, *(filters or {})):
             _check_facet_kind(kind)
         for kind, value in (filters or {}).items():
-            _check_value(kind, value)
+            _check_value_length(kind, value)
 
-        def search(shelf: Shelf) -> dict[str, Any]:
+        def find_papers(shelf: Shelf) -> dict[str, Any]:
             page = engine.search_shelf(
                 shelf,
                 query,
@@ -99,49 +99,49 @@ class Library:
             )
             return page.as_dict()
 
-        return self._query_shelf(search)
+        return self._query_shelf(find_papers)
 
     def search_by_keyword(self, keyword: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
         """Return papers with this keyword or tag, ignoring case; newest first."""
         engine.check_page(limit, offset)
-        _check_value("keyword", keyword)
+        _check_value_length("keyword", keyword)
         value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
-        def search(shelf: Shelf) -> dict[str, Any]:
+        def find_papers(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.find_facet_id(kind, value)) is not None]
             numbers, total = shelf.find_by_facets(ids, limit, offset) if ids else ([], 0)
             hits = make_hits(shelf, shelf.read_rows(numbers), [0.0] * len(numbers), CompiledQuery.for_snippets(keyword))
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
             page = Page(hits, total, limit, offset, interpreted)
             if not total:
-                page.suggest(keyword, suggest_keywords(shelf, value))
+                page.add_suggestions(keyword, suggest_keywords(shelf, value))
             return page.as_dict()
 
-        return self._query_shelf(search)
+        return self._query_shelf(find_papers)
 
     def find_similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
         """Return papers on the same topics, the most similar first."""
         return self._query_shelf(
-            lambda shelf: engine.find_similar(shelf, shelf.resolve(paper), limit=limit, offset=offset).as_dict()
+            lambda shelf: engine.find_similar(shelf, shelf.find_number(paper), limit=limit, offset=offset).as_dict()
         )
 
     def find_by_title(self, title: str) -> list[str]:
         """Return the ids of the papers with this title, ignoring case and accents."""
-        _check_value("title", title)
+        _check_value_length("title", title)
         return self._query_shelf(lambda shelf: [row.paper_id for row in shelf.read_rows(shelf.find_by_title(title))])
 
     def resolve_prefix(self, prefix: str) -> str:
         """Return the id of the paper that `prefix` names, or of the only one whose id or BibTeX key starts with it."""
 
-        def resolve(shelf: Shelf) -> str:
-            return shelf.metadata_dict(shelf.resolve_prefix(prefix))["paper_id"]
+        def find_paper_id(shelf: Shelf) -> str:
+            return shelf.read_metadata(shelf.find_number_by_prefix(prefix))["paper_id"]
 
-        return self._query_shelf(resolve)
+        return self._query_shelf(find_paper_id)
 
     def metadata_json(self, paper: str) -> bytes:
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key, as JSON."""
-        shelf = self.live.current()
-        return shelf.metadata(shelf.resolve(paper))
+        shelf = self.live.get_current()
+        return shelf.read_metadata_json(shelf.find_number(paper))
 
     def metadata(self, paper: str) -> dict[str, Any]:
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key."""
@@ -149,22 +149,22 @@ class Library:
 
     def summary(self, paper: str, template: str | None = None) -> str:
         """Return the summary of this template, or the preferred summary, as a JSON text."""
-        return self._query_shelf(lambda shelf: self._summary(shelf, paper, template))
+        return self._query_shelf(lambda shelf: self._read_summary(shelf, paper, template))
 
     def source(self, paper: str, lang: str | None = None) -> str:
         """Return the text of a paper as markdown, in its own language or translated into `lang`."""
-        if lang and not self._is_written_in(paper, lang):
+        if lang and not self._is_language_of_paper(paper, lang):
             return self.translation(paper, lang)
 
-        def read(shelf: Shelf) -> str:
-            no = shelf.resolve(paper)
-            paper_id = shelf.metadata_dict(no)["paper_id"]
-            ref = shelf.asset(no, SOURCE, "")
+        def read_text(shelf: Shelf) -> str:
+            no = shelf.find_number(paper)
+            paper_id = shelf.read_metadata(no)["paper_id"]
+            ref = shelf.find_asset(no, SOURCE, "")
             if ref is None:
                 raise SourceNotAvailable(paper_id)
-            return self._assets.read(shelf.folder, ref, paper_id)
+            return self._assets.read_asset(shelf.folder, ref, paper_id)
 
-        return self._query_shelf(read)
+        return self._query_shelf(read_text)
 
     def section(self, paper: str, heading: str, *, lang: str | None = None) -> str:
         """Return the section of a paper's text under `heading`, with its subsections, as markdown."""
@@ -173,39 +173,39 @@ class Library:
     def translation(self, paper: str, lang: str) -> str:
         """Return the translation of a paper into `lang`, as markdown."""
 
-        def read(shelf: Shelf) -> str:
-            no = shelf.resolve(paper)
-            metadata = shelf.metadata_dict(no)
-            ref = shelf.asset(no, TRANSLATION, lang.lower())
+        def read_text(shelf: Shelf) -> str:
+            no = shelf.find_number(paper)
+            metadata = shelf.read_metadata(no)
+            ref = shelf.find_asset(no, TRANSLATION, lang.lower())
             if ref is None:
                 raise TranslationNotAvailable(metadata["paper_id"], lang, metadata["translations"])
-            return self._assets.read(shelf.folder, ref, metadata["paper_id"])
+            return self._assets.read_asset(shelf.folder, ref, metadata["paper_id"])
 
-        return self._query_shelf(read)
+        return self._query_shelf(read_text)
 
     def bibtex(self, paper: str) -> str:
         """Return the BibTeX entry of a paper as its owner wrote it, or one generated from the metadata."""
-        shelf = self.live.current()
-        no = shelf.resolve(paper)
-        return make_bibtex_entry(shelf.metadata_dict(no), shelf.bibtex(no))
+        shelf = self.live.get_current()
+        no = shelf.find_number(paper)
+        return make_bibtex_entry(shelf.read_metadata(no), shelf.read_bibtex(no))
 
     def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
         """Return the citations of `papers`, each once, as bibtex, ris or csl-json."""
         if format_name not in FORMATS:
             raise OutOfBounds("format", f"one of: {', '.join(FORMATS)}")
 
-        def write(shelf: Shelf) -> str:
-            numbers = dict.fromkeys(map(shelf.resolve, papers))
-            return write_citations(((shelf.metadata_dict(no), shelf.bibtex(no)) for no in numbers), format_name)
+        def write_papers(shelf: Shelf) -> str:
+            numbers = dict.fromkeys(map(shelf.find_number, papers))
+            return write_citations(((shelf.read_metadata(no), shelf.read_bibtex(no)) for no in numbers), format_name)
 
-        return self._query_shelf(write)
+        return self._query_shelf(write_papers)
 
     def export(self, query: str = "", format_name: str = "bibtex") -> Iterator[str]:
         """Return the papers that match `query`, or all papers, as bibtex, ris, csl-json or json, in pieces of one text.
 
         The papers are in shelf order, and all come from the current shelf.
         """
-        return export_papers(self.live.current(), query, format_name)
+        return export_papers(self.live.get_current(), query, format_name)
 
     def top_facets(self, category: str, *, limit: int = DEFAULT_FACETS, offset: int = 0) -> dict[str, Any]:
         """Return the most frequent values of a category, with their numbers of papers."""
@@ -213,8 +213,8 @@ class Library:
         engine.check_facet_limit(limit)
         engine.check_page(1, offset)
 
-        def count(shelf: Shelf) -> dict[str, Any]:
-            values = shelf.top_facets(category, limit, offset)
+        def count_values(shelf: Shelf) -> dict[str, Any]:
+            values = shelf.list_top_facets(category, limit, offset)
             total = shelf.count_facet_values(category)
             more = engine.describe_unreachable(offset + len(values), total, "value")
             return {
@@ -224,39 +224,39 @@ class Library:
                 **({"more": more} if more and values else {}),
             }
 
-        return self._query_shelf(count)
+        return self._query_shelf(count_values)
 
     def stats(self) -> dict[str, Any]:
         """Return counts of papers, assets, values and missing fields."""
-        return self._query_shelf(lambda shelf: shelf.stats())
+        return self._query_shelf(lambda shelf: shelf.count_contents())
 
-    def _is_written_in(self, paper: str, lang: str) -> bool:
+    def _is_language_of_paper(self, paper: str, lang: str) -> bool:
         known = self.metadata(paper)
         return lang.lower() == known["language"].lower() and lang.lower() not in known["translations"]
 
-    def _summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
+    def _read_summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
         try:
-            no = shelf.resolve(paper)
+            no = shelf.find_number(paper)
         except PaperNotFound:
             raise PaperNotFound(paper, template) from None
-        metadata = shelf.metadata_dict(no)
+        metadata = shelf.read_metadata(no)
         name = template or metadata["preferred_summary_template"]
         if name not in metadata["available_summary_templates"]:
             raise TemplateNotAvailable(metadata["paper_id"], name, metadata["available_summary_templates"])
-        ref = shelf.asset(no, SUMMARY, name)
+        ref = shelf.find_asset(no, SUMMARY, name)
         if ref is not None:
-            return self._assets.read(shelf.folder, ref, metadata["paper_id"])
+            return self._assets.read_asset(shelf.folder, ref, metadata["paper_id"])
         assert name == DEFAULT_TEMPLATE, "only the default summary is not always stored"
         return orjson.dumps(make_default_summary(metadata)).decode()
 
     def _query_shelf(self, query: Callable[[Shelf], T]) -> T:
         """Return the result of `query` on the current shelf; retry on the new shelf if the old one was just removed."""
-        shelf = self.live.current()
+        shelf = self.live.get_current()
         try:
             with shelf.limit_time(self._timeout):
                 return query(shelf)
         except AssetFetchFailed:
-            fresh = self.live.refresh()
+            fresh = self.live.reopen_if_replaced()
             if fresh is shelf:
                 raise
             with fresh.limit_time(self._timeout):
@@ -281,6 +281,6 @@ def _check_facet_kind(kind: str, argument: str = "facet") -> None:
         raise OutOfBounds(argument, f"one of: {', '.join(FACET_KINDS)}")
 
 
-def _check_value(argument: str, value: str) -> None:
+def _check_value_length(argument: str, value: str) -> None:
     if not value.strip() or len(value) > VALUE_CHARS:
         raise OutOfBounds(argument, f"from 1 to {VALUE_CHARS} characters")

@@ -7,7 +7,7 @@ from pydantic import Field
 from paper_library.library import Library
 from paper_library.limits import CITATIONS, READ_CHARS, VALUE_CHARS
 from paper_library.mcp_schemas import Metadata
-from paper_library.text.excerpts import cut_with_marker
+from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Server, tool
 
@@ -57,7 +57,7 @@ def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) 
         The summary is complete unless max_chars limits it; continue with offset.
         """
         text = await threads.run_fetch(lambda: library.summary(paper_id, template))
-        return cut_with_marker(text, offset, max_chars)
+        return cut_text_with_marker(text, offset, max_chars)
 
     @tool(server, title="Read the paper itself", read_only=True, idempotent=True)
     async def get_paper_source(
@@ -70,7 +70,7 @@ def add_reading_tools(server: Server, library: Library, threads: WorkerThreads) 
         of each section. Not every paper has a text.
         """
         text = await threads.run_fetch(lambda: library.source(paper_id, lang))
-        return cut_with_marker(text, offset, max_chars or READ_CHARS)
+        return cut_text_with_marker(text, offset, max_chars or READ_CHARS)
 
 
 def add_extra_tools(server: Server, library: Library, threads: WorkerThreads) -> None:
@@ -97,7 +97,7 @@ def add_extra_tools(server: Server, library: Library, threads: WorkerThreads) ->
         need. offset counts from the beginning of the section; max_chars is 20,000 if left out.
         """
         text = await threads.run_fetch(lambda: library.section(paper_id, section, lang=lang))
-        return cut_with_marker(text, offset, max_chars or READ_CHARS)
+        return cut_text_with_marker(text, offset, max_chars or READ_CHARS)
 
     @tool(server, title="Export citations", read_only=True, idempotent=True)
     async def export_citations(

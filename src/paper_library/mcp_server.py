@@ -21,7 +21,7 @@ from paper_library.mcp_reading_tools import TextOffset, add_extra_tools, add_rea
 from paper_library.mcp_schemas import FacetReply, SearchReply
 from paper_library.search import engine
 from paper_library.text.bylines import format_byline
-from paper_library.text.excerpts import cut_with_marker
+from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Listed, Server, make_server, resource, tool
 from uraniborg.kernel.version import version
@@ -130,29 +130,29 @@ def _add_resources(server: Server, library: Library, threads: WorkerThreads) -> 
     @resource(server, "paper://{paper_id}/metadata{?offset}", title="Metadata", mime_type="application/json")
     async def paper_metadata(paper_id: str, offset: TextOffset = 0) -> str:
         """Return the metadata of a paper, as JSON."""
-        return cut_with_marker(library.metadata_json(paper_id).decode(), offset, RESOURCE_CHARS)
+        return cut_text_with_marker(library.metadata_json(paper_id).decode(), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/summary{?offset}", title="Preferred summary", mime_type="application/json")
     async def paper_summary(paper_id: str, offset: TextOffset = 0) -> str:
         """Return the preferred summary of a paper, as JSON."""
-        return cut_with_marker(await threads.run_fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
+        return cut_text_with_marker(await threads.run_fetch(lambda: library.summary(paper_id)), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/summary/{template}{?offset}", title="Summary", mime_type="application/json")
     async def paper_summary_of_template(paper_id: str, template: str, offset: TextOffset = 0) -> str:
         """Return the summary of a paper for one template, as JSON."""
-        return cut_with_marker(
+        return cut_text_with_marker(
             await threads.run_fetch(lambda: library.summary(paper_id, template)), offset, RESOURCE_CHARS
         )
 
     @resource(server, "paper://{paper_id}/source{?offset}", title="Source text", mime_type="text/markdown")
     async def paper_source(paper_id: str, offset: TextOffset = 0) -> str:
         """Return the text of a paper, as markdown."""
-        return cut_with_marker(await threads.run_fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
+        return cut_text_with_marker(await threads.run_fetch(lambda: library.source(paper_id)), offset, RESOURCE_CHARS)
 
     @resource(server, "paper://{paper_id}/translation/{lang}{?offset}", title="Translation", mime_type="text/markdown")
     async def paper_translation(paper_id: str, lang: str, offset: TextOffset = 0) -> str:
         """Return the translation of a paper, as markdown."""
-        return cut_with_marker(
+        return cut_text_with_marker(
             await threads.run_fetch(lambda: library.translation(paper_id, lang)), offset, RESOURCE_CHARS
         )
 

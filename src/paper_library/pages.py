@@ -37,25 +37,25 @@ _KEYWORDS_SUGGESTED: Final = 15
 def make_page_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
     """Return the routes of the pages."""
 
-    async def results(request: Request) -> Response:
-        return await _respond(threads, lambda: _make_results_page(library, request))
+    async def show_results(request: Request) -> Response:
+        return await _respond_with_page(threads, lambda: _make_results_page(library, request))
 
-    async def browse(request: Request) -> Response:
-        return await _respond(
+    async def show_values(request: Request) -> Response:
+        return await _respond_with_page(
             threads, lambda: _make_values_page(library, request.path_params["kind"], _parse_offset(request))
         )
 
-    async def paper(request: Request) -> Response:
-        return await _respond(
+    async def show_paper(request: Request) -> Response:
+        return await _respond_with_page(
             threads, lambda: make_paper_page(library, request.path_params["paper_id"], _parse_offset(request))
         )
 
-    return [Route("/", results), Route("/browse/{kind}", browse), Route("/papers/{paper_id}", paper)]
+    return [Route("/", show_results), Route("/browse/{kind}", show_values), Route("/papers/{paper_id}", show_paper)]
 
 
-async def _respond(threads: WorkerThreads, make: Callable[[], str]) -> Response:
+async def _respond_with_page(threads: WorkerThreads, make_html: Callable[[], str]) -> Response:
     try:
-        return HTMLResponse(await threads.run_fetch(make), headers=HEADERS)
+        return HTMLResponse(await threads.run_fetch(make_html), headers=HEADERS)
     except UraniborgError as exc:
         error = as_error(exc)
         body = f"<h1>{escape(error.message)}</h1><p>{escape(error.hint)}</p>"

@@ -30,6 +30,14 @@ def resolve_links(path: Path) -> Path:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
 
 
+def resolve_existing(path: Path) -> Path | None:
+    """Return the path without links, or None if it does not exist or is not a valid path."""
+    try:
+        return resolve_links(path)
+    except (OSError, ValueError):
+        return None
+
+
 def open_regular(path: Path) -> BufferedReader:
     """Open the regular file at a path without links, such as `Path.resolve` returns.
 

@@ -20,7 +20,7 @@ from paper_library.limits import (
 )
 from paper_library.search import engine
 from paper_library.text.citations import FORMATS
-from paper_library.text.excerpts import cut_with_marker
+from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.text.markdown import render_safe_html
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import InvalidInput
@@ -62,7 +62,7 @@ def _add_etags(app: FastAPI, library: Library) -> None:
     number = version()
 
     @app.middleware("http")
-    async def tag(request: Request, call_next: Callable[[Request], Any]) -> Response:  # pyright: ignore[reportUnusedFunction]
+    async def add_etag(request: Request, call_next: Callable[[Request], Any]) -> Response:  # pyright: ignore[reportUnusedFunction]
         etag = f'"{library.build_id}-{number}"'
         known = {one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")}
         response: Response = await call_next(request)
@@ -215,9 +215,9 @@ def _add_paper_routes(app: FastAPI, library: Library, threads: WorkerThreads) ->
 
 def _make_text_response(text: str, format_name: str, max_chars: int | None, offset: int) -> Response:
     if format_name == "html":
-        part = cut_with_marker(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
+        part = cut_text_with_marker(text, offset, min(max_chars or HTML_CHARS, HTML_CHARS))
         return HTMLResponse(render_safe_html(part), headers=FRAGMENT_HEADERS)
-    return PlainTextResponse(cut_with_marker(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
+    return PlainTextResponse(cut_text_with_marker(text, offset, max_chars), media_type="text/markdown; charset=utf-8")
 
 
 async def _reject_unknown_parameters(request: Request) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from paper_library.config import sample_shelf_path
+from paper_library.config import get_sample_shelf_path
 from paper_library.store.verification import verify_shelf
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import locked, make_folder
@@ -15,7 +15,7 @@ SAMPLE_INPUTS: Final = tuple(SAMPLE_PAPERS / name for name in ("papers.bib", "te
 
 def sample_shelf(target: Path | None = None) -> Path:
     """Return the folder of the sample shelf, by default in the data folder; build the shelf if needed."""
-    path = target or sample_shelf_path()
+    path = target or get_sample_shelf_path()
     if not _has_intact_shelf(path):
         from paper_library.build.builder import build_shelf  # usually the shelf exists
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from paper_library.config import LibraryConfig, load_config, sample_shelf_path
+from paper_library.config import LibraryConfig, get_sample_shelf_path, load_config
 from paper_library.store.manifest import read_manifest
 from uraniborg.kernel.files import shown
 from uraniborg.kernel.logging import configure_logging
@@ -41,5 +41,5 @@ def _load_serve_config(options: dict[str, Any]) -> LibraryConfig:
     if config.shelf is None:
         from paper_library.sample import sample_shelf
 
-        return config.model_copy(update={"shelf": sample_shelf(sample_shelf_path())})
+        return config.model_copy(update={"shelf": sample_shelf(get_sample_shelf_path())})
     return config.model_copy(update={"shelf": Path(config.shelf).expanduser()})

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from paper_library.config import load_config, sample_shelf_path
+from paper_library.config import get_sample_shelf_path, load_config
 from paper_library.errors import PaperNotFound, ShelfNotFound, SourceNotAvailable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def text_of(identifiers: Mapping[str, str], shelf: str | None = None) -> str | N
 def _open_library(shelf: str | None) -> "Library | None":
     from paper_library.library import open_shared_library
 
-    folder = Path(shelf) if shelf is not None else load_config().shelf or sample_shelf_path()
+    folder = Path(shelf) if shelf is not None else load_config().shelf or get_sample_shelf_path()
     folder = folder.expanduser().resolve()
     try:
         return open_shared_library(folder) if folder.is_dir() else None

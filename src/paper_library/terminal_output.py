@@ -238,7 +238,7 @@ def format_snippet(markdown: str) -> str:
     """Return the markdown of a snippet with terminal markup."""
     parts = markdown.split("**")
     shown = (escape_text(unescape_markdown(part)) for part in parts)
-    return "".join(f"[yellow]{part}[/yellow]" if place % 2 else part for place, part in enumerate(shown))
+    return "".join(f"[yellow]{part}[/yellow]" if position % 2 else part for position, part in enumerate(shown))
 
 
 def escape_text(text: str) -> str:

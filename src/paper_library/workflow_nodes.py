@@ -35,7 +35,7 @@ class Context(Protocol):
     def folder(self) -> Path: ...
 
 
-def search(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def search_shelf(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return papers that match a query, best first. Raise the errors of `Library.open` and `Library.search`."""
     with _open_library(params, context) as library:
         found = library.search(
@@ -47,7 +47,7 @@ def search(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {name: found[name] for name in ("results", "total", "next_offset")}
 
 
-def read(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def read_paper(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the metadata of a paper, with its summary, text or BibTeX entry. Raise the errors of `Library`."""
     what, paper = params.get("what") or "metadata", params["paper_id"]
     if what not in _PARTS:
@@ -63,7 +63,7 @@ def read(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"metadata": metadata, **_cut_content(text, params.get("offset") or 0, params.get("max_chars"))}
 
 
-def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def list_table_rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the table rows of a paper's text, all or those with given words. Raise the errors of `Library.source`."""
     limit = params.get("limit", DEFAULT_ROWS)
     if not 1 <= limit <= MOST_ROWS:
@@ -85,7 +85,7 @@ def rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"rows": found[:limit], "total": len(found)}
 
 
-def add(params: dict[str, Any], context: Context) -> dict[str, Any]:
+def add_papers(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Add papers to a shelf, and create the shelf if needed; entries of existing papers are merged.
 
     Raise the errors of `build_shelf`.

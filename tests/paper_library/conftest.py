@@ -36,3 +36,16 @@ def rest(rest_folder: Path) -> Generator[httpx.Client]:
     """A client of a REST server with a shelf of every kind of input."""
     with open_rest_client(rest_folder) as client:
         yield client
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> Path:
+    """An empty folder for the inputs of a build."""
+    (tmp_path / "inputs").mkdir()
+    return tmp_path / "inputs"
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """The path of a shelf that a test builds."""
+    return tmp_path / "shelf"

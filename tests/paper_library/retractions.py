@@ -1,4 +1,4 @@
-"""A shelf on which one paper was retracted, whatever the readers know of retractions."""
+"""A retraction written into an existing shelf."""
 
 import hashlib
 import json

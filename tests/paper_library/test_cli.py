@@ -1,4 +1,4 @@
-"""The command line: what each command says of a shelf, and how each fails."""
+"""The command line: the output and the errors of each command."""
 
 import json
 from pathlib import Path
@@ -18,31 +18,31 @@ Capture = pytest.CaptureFixture[str]
 READING = ("search", "show", "stats", "verify", "diff")
 
 
-def ask(capsys: Capture, name: str, shelf: Path, *more: str) -> CommandResult:
+def run_on_shelf(capsys: Capture, name: str, shelf: Path, *more: str) -> CommandResult:
     arguments = {"search": ["star"], "show": ["Onthenewstar"], "diff": [str(shelf)]}.get(name, [])
     return call_command(capsys, name, shelf, *arguments, *more)
 
 
 @pytest.mark.parametrize(("harm", "code"), DAMAGES.values(), ids=DAMAGES.keys())
-def test_every_command_refuses_a_harmed_shelf_in_words_and_in_json(
+def test_every_command_refuses_a_damaged_shelf_as_text_and_as_json(
     capsys: Capture, shelf: Path, harm: Damage, code: str
 ) -> None:
     harm(shelf)
     for name in READING:
-        told, said = ask(capsys, name, shelf), ask(capsys, name, shelf, "--json")
-        assert told.code == said.code == {"shelf_not_found": 3}.get(code, 4), (name, told)
-        if name == "verify" and "is_whole" in said.out:
-            assert not said.json["is_whole"]
-            assert told.out.startswith("Damaged")
+        text_result, json_result = run_on_shelf(capsys, name, shelf), run_on_shelf(capsys, name, shelf, "--json")
+        assert text_result.code == json_result.code == {"shelf_not_found": 3}.get(code, 4), (name, text_result)
+        if name == "verify" and "is_whole" in json_result.out:
+            assert not json_result.json["is_whole"]
+            assert text_result.out.startswith("Damaged")
             continue
-        assert said.error["code"] == code
-        assert said.error["hint"]
-        assert told.out == ""
-        assert told.err == f"error: {said.error['message']}\nhint: {said.error['hint']}\n"
+        assert json_result.error["code"] == code
+        assert json_result.error["hint"]
+        assert text_result.out == ""
+        assert text_result.err == f"error: {json_result.error['message']}\nhint: {json_result.error['hint']}\n"
 
 
 @pytest.mark.parametrize(("harm", "code"), DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_harmed_shelf_is_not_served(
+def test_a_damaged_shelf_is_not_served(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch, shelf: Path, harm: Damage, code: str
 ) -> None:
     def started(*_args: object, **_options: object) -> None:
@@ -56,27 +56,32 @@ def test_a_harmed_shelf_is_not_served(
     assert done.error["code"] == code
 
 
-def test_verify_names_each_harmed_file_and_exits_with_4(capsys: Capture, shelf: Path) -> None:
+def test_verify_lists_each_damaged_file_and_exits_with_4(capsys: Capture, shelf: Path) -> None:
     (file,) = (shelf / "static" / "source").rglob("*.md")
     flip_bit(file, 3)
-    told, said = call_command(capsys, "verify", shelf), call_command(capsys, "verify", shelf, "--json")
+    text_result, json_result = call_command(capsys, "verify", shelf), call_command(capsys, "verify", shelf, "--json")
     name = file.relative_to(shelf).as_posix()
-    assert (told.code, said.code) == (4, 4)
-    assert said.json["problems"] == [f"{name} has changed since the build"]
-    assert name in told.out
+    assert (text_result.code, json_result.code) == (4, 4)
+    assert json_result.json["problems"] == [f"{name} has changed since the build"]
+    assert name in text_result.out
 
 
-def test_verify_of_a_whole_shelf_exits_with_0(capsys: Capture, shelf: Path) -> None:
-    told, said = call_command(capsys, "verify", shelf), call_command(capsys, "verify", shelf, "--json")
-    assert (told.code, said.code, said.json["is_whole"], said.json["papers"]) == (0, 0, True, 3)
-    assert told.out.startswith("Intact: 3 papers")
+def test_verify_of_an_intact_shelf_exits_with_0(capsys: Capture, shelf: Path) -> None:
+    text_result, json_result = call_command(capsys, "verify", shelf), call_command(capsys, "verify", shelf, "--json")
+    assert (text_result.code, json_result.code, json_result.json["is_whole"], json_result.json["papers"]) == (
+        0,
+        0,
+        True,
+        3,
+    )
+    assert text_result.out.startswith("Intact: 3 papers")
 
 
-def test_stats_reports_what_is_missing_where(capsys: Capture, shelf: Path) -> None:
-    said = call_command(capsys, "stats", shelf, "--json").json
-    assert said["papers"] == 3
-    assert said["with_source"] == 1
-    assert said["missing"] == {
+def test_stats_counts_the_papers_that_lack_each_field(capsys: Capture, shelf: Path) -> None:
+    counts = call_command(capsys, "stats", shelf, "--json").json
+    assert counts["papers"] == 3
+    assert counts["with_source"] == 1
+    assert counts["missing"] == {
         "abstract": 1,
         "authors": 0,
         "year": 1,
@@ -86,34 +91,34 @@ def test_stats_reports_what_is_missing_where(capsys: Capture, shelf: Path) -> No
         "source": 2,
         "bibtex": 1,
     }
-    told = call_command(capsys, "stats", shelf)
-    assert told.code == 0
-    assert "3 papers from 1570 to 1571, 1 with their text." in told.out
+    counts = call_command(capsys, "stats", shelf)
+    assert counts.code == 0
+    assert "3 papers from 1570 to 1571, 1 with their text." in counts.out
 
 
-def test_diff_reports_what_is_added_removed_and_changed(capsys: Capture, tmp_path: Path) -> None:
+def test_diff_lists_added_removed_and_changed_papers(capsys: Capture, tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     build_titled_shelf(old, "Stays", "Goes away")
     build_titled_shelf(new, "Stays", "Comes in new", note="x")
-    said = call_command(capsys, "diff", old, new, "--json").json
-    assert [one["title"] for one in said["added"]] == ["Comes in new"]
-    assert [one["title"] for one in said["removed"]] == ["Goes away"]
-    assert [one["title"] for one in said["changed"]] == ["Stays"]
-    assert said["unchanged"] == 0
+    result = call_command(capsys, "diff", old, new, "--json").json
+    assert [one["title"] for one in result["added"]] == ["Comes in new"]
+    assert [one["title"] for one in result["removed"]] == ["Goes away"]
+    assert [one["title"] for one in result["changed"]] == ["Stays"]
+    assert result["unchanged"] == 0
     assert "1 added" in call_command(capsys, "diff", old, new).out
     assert call_command(capsys, "diff", old, old, "--json").json["unchanged"] == 2
 
 
-def test_search_prints_places_titles_and_ids(capsys: Capture, shelf: Path) -> None:
+def test_search_prints_ranks_titles_and_ids(capsys: Capture, shelf: Path) -> None:
     found = call_command(capsys, "search", shelf, "new", "star", "--json").json
-    told = call_command(capsys, "search", shelf, "new", "star")
+    result = call_command(capsys, "search", shelf, "new", "star")
     assert found["results"][0]["title"] == "On the new star"
-    assert "1. On the new star (1570)" in told.out
-    assert found["results"][0]["paper_id"] in told.out
+    assert "1. On the new star (1570)" in result.out
+    assert found["results"][0]["paper_id"] in result.out
 
 
 @pytest.mark.parametrize("key", ["Onthenewstar", "nothing-of-the-kind", "../../etc/passwd", "a" * 10_000, "\x1b[31m"])
-def test_show_answers_to_any_name(capsys: Capture, shelf: Path, key: str) -> None:
+def test_show_accepts_every_identifier_of_a_paper(capsys: Capture, shelf: Path, key: str) -> None:
     done = call_command(capsys, "show", shelf, key, "--json")
     if key == "Onthenewstar":
         assert done.json["title"] == "On the new star"
@@ -140,7 +145,7 @@ def test_show_prints_text_summary_and_bibtex(capsys: Capture, shelf: Path) -> No
     [["--limit", "0"], ["--limit", "101"], ["--offset", "-1"], ["--offset", "10001"], ["--sort", "colour"]],
     ids=" ".join,
 )
-def test_a_search_beyond_the_limits_is_refused_with_what_is_allowed(
+def test_a_search_beyond_the_limits_is_refused_with_the_allowed_range(
     capsys: Capture, shelf: Path, arguments: list[str]
 ) -> None:
     done = call_command(capsys, "search", shelf, "star", "--json", *arguments)
@@ -158,20 +163,20 @@ def test_a_query_of_501_characters_is_refused_and_one_of_500_is_not(capsys: Capt
 HOSTILE = "\x1b]0;owned\x07\x1b[31mred [bold]mark[/bold]"
 
 
-def test_a_hostile_title_reaches_the_terminal_without_its_escapes(capsys: Capture, tmp_path: Path) -> None:
+def test_escape_codes_in_a_title_are_not_printed(capsys: Capture, tmp_path: Path) -> None:
     source = tmp_path / "papers.jsonl"
     source.write_text(json.dumps({"title": f"Star {HOSTILE}", "abstract": f"A star {HOSTILE}"}))
     shelf = tmp_path / "shelf"
-    told = [call_command(capsys, "build", source, source, "-o", shelf), call_command(capsys, "search", shelf, "star")]
+    result = [call_command(capsys, "build", source, source, "-o", shelf), call_command(capsys, "search", shelf, "star")]
     paper = call_command(capsys, "search", shelf, "star", "--json").json["results"][0]["paper_id"]
-    told += [call_command(capsys, "show", shelf, paper), call_command(capsys, "show", shelf, paper, "--source")]
-    for done in told:
+    result += [call_command(capsys, "show", shelf, paper), call_command(capsys, "show", shelf, paper, "--source")]
+    for done in result:
         assert "\x1b" not in done.out + done.err
         assert "\x07" not in done.out + done.err
-    assert "[bold]mark[/bold]" in told[1].out
+    assert "[bold]mark[/bold]" in result[1].out
 
 
-def test_a_hostile_file_name_reaches_the_terminal_without_its_escapes(capsys: Capture, tmp_path: Path) -> None:
+def test_escape_codes_in_a_file_name_are_not_printed(capsys: Capture, tmp_path: Path) -> None:
     source = tmp_path / "papers"
     source.mkdir()
     (source / "\x1b]0;owned\x07.exe").write_text("x")
@@ -187,7 +192,7 @@ def test_a_hostile_file_name_reaches_the_terminal_without_its_escapes(capsys: Ca
 @pytest.mark.parametrize(
     "arguments", [["dance"], ["build"], ["search"], ["stats", "--colour"], ["serve", "--port", "x"]]
 )
-def test_what_the_command_does_not_know_is_reported_as_every_error_is(capsys: Capture, arguments: list[str]) -> None:
+def test_unknown_options_and_commands_are_reported_like_other_errors(capsys: Capture, arguments: list[str]) -> None:
     done = call_command(capsys, *arguments, "--json")
     assert done.code == 2
     assert done.error["code"] == "usage"

@@ -1,4 +1,4 @@
-"""Which paper a paper is: one spelling of each identifier, and ids that never change."""
+"""The identity of a paper: one spelling of each identifier, and ids that never change."""
 
 import pytest
 from hypothesis import given
@@ -30,17 +30,17 @@ AFTER = ("", ".", ",", ";", "),", " ", "\n")
         ("10.5555/ABC.123", "10.5555/abc.123", "1231fd83bd963b896ac1b090174b8846"),
     ],
 )
-def test_a_doi_gives_the_id_it_gave_from_the_beginning(written: str, doi: str, identity: str) -> None:
+def test_the_id_of_a_doi_never_changes(written: str, doi: str, identity: str) -> None:
     assert spell_doi_for_id(written) == doi
     assert make_paper_id(list_lookup_keys(written)[0]) == identity
 
 
-def test_an_arxiv_address_gives_the_id_it_gave_from_the_beginning() -> None:
+def test_the_id_of_an_arxiv_url_never_changes() -> None:
     assert list_lookup_keys("https://arxiv.org/abs/2301.00001v3")[0] == "arxiv:2301.00001"
     assert make_paper_id("arxiv:2301.00001") == "589ca6240dbe648c4f58ae1e5e3e0e13"
 
 
-def test_a_bibtex_key_gives_the_id_it_gave_from_the_beginning() -> None:
+def test_the_id_of_a_bibtex_key_never_changes() -> None:
     assert list_lookup_keys("smith2024foo") == list_lookup_keys("bib:smith2024foo") == ["bib:smith2024foo"]
     assert make_paper_id("bib:smith2024foo") == "b88147be57b537cfcbfc2bfbcd6450a4"
 
@@ -55,7 +55,7 @@ def test_every_spelling_of_one_doi_gives_one_key(
 
 
 @given(ANY_TEXT)
-def test_any_text_has_a_reading_or_none_and_never_an_error(text: str) -> None:
+def test_any_text_can_be_looked_up_without_an_error(text: str) -> None:
     for written in (text, f"10.1000/{text}", f"arxiv:{text}", f"doi:{text}", f"https://doi.org/10.1000/{text}"):
         for key in list_lookup_keys(written):
             assert is_paper_id(make_paper_id(key))
@@ -63,12 +63,12 @@ def test_any_text_has_a_reading_or_none_and_never_an_error(text: str) -> None:
 
 
 @given(ANY_TEXT.filter(lambda text: "%" not in text))
-def test_spelling_a_doi_in_the_one_way_twice_changes_nothing(text: str) -> None:
+def test_normalising_a_doi_for_ids_twice_changes_nothing(text: str) -> None:
     once = spell_doi_for_id(f"10.1000/{text}")
     assert spell_doi_for_id(once) == once
 
 
-def test_a_doi_that_was_encoded_twice_is_spelled_in_the_one_way_at_once() -> None:
+def test_a_doi_that_was_encoded_twice_is_decoded_at_once() -> None:
     once = spell_doi_for_id("10.1000/x%2520y")
     assert spell_doi_for_id(once) == once
 
@@ -85,11 +85,11 @@ def test_normalising_an_arxiv_id_twice_changes_nothing(text: str) -> None:
 
 
 @pytest.mark.parametrize("written", [None, "", "10.1000", "10.1000/", "10.1/x", "11.1000/x", "see 10.1000/x", "doi:"])
-def test_what_is_not_a_doi_gives_none(written: str | None) -> None:
+def test_text_that_is_not_a_doi_gives_none(written: str | None) -> None:
     assert spell_doi_for_id(written) is None
 
 
-def test_brackets_that_a_doi_opened_itself_are_its_own() -> None:
+def test_balanced_brackets_belong_to_a_doi() -> None:
     assert spell_doi_for_id("10.1016/0021-9991(81)90128-5") == "10.1016/0021-9991(81)90128-5"
     assert spell_doi_for_id("(doi) 10.1016/x") is None
     assert spell_doi_for_id("10.1016/s0140(05)").endswith("(05)")  # pyright: ignore[reportOptionalMemberAccess]
@@ -133,7 +133,7 @@ def test_an_old_arxiv_id_keeps_its_archive() -> None:
 
 
 @pytest.mark.parametrize("written", [None, "", "2301.1", "2301.000001", "9901001", "arxiv:", "x 2301.00001"])
-def test_what_is_not_an_arxiv_id_gives_none(written: str | None) -> None:
+def test_text_that_is_not_an_arxiv_id_gives_none(written: str | None) -> None:
     assert spell_arxiv_for_id(written) is None
 
 
@@ -160,7 +160,7 @@ def test_each_fact_changes_a_fingerprint() -> None:
     assert len({make_meta_key(*facts), *(make_meta_key(*other) for other in others)}) == 6
 
 
-def test_half_a_character_in_a_title_has_a_fingerprint_too() -> None:
+def test_a_title_with_a_lone_surrogate_has_a_fingerprint() -> None:
     assert make_meta_key("deep \ud800 fish", [], None, "")
 
 
@@ -169,7 +169,7 @@ def test_a_title_is_compared_without_case_punctuation_and_width() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1abf", "1ABF10BF8925AF26444FD49973CD1FBE", "1abf10bf8925af26444fd49973cd1fbe\n"])
-def test_only_32_small_hex_digits_are_a_paper_id(text: str) -> None:
+def test_only_32_lower_case_hex_digits_are_a_paper_id(text: str) -> None:
     assert not is_paper_id(text)
     assert is_paper_id("1abf10bf8925af26444fd49973cd1fbe")
 

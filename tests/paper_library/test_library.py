@@ -1,4 +1,4 @@
-"""Everything a shelf can be asked, as plain values, and what it refuses."""
+"""All operations of `Library`, and its errors."""
 
 import contextlib
 import json
@@ -66,11 +66,11 @@ def library(shelf: Path) -> Iterator[Library]:
 @pytest.mark.parametrize(
     "name", ["10.1000/XYZ", "https://doi.org/10.1000/xyz", "doi:10.1000/xyz", "fish2019", "bib:fish2019", " fish2019 "]
 )
-def test_a_paper_is_known_by_every_name_it_has(library: Library, name: str) -> None:
-    said = library.metadata(name)
-    assert (said["title"], said["authors"]) == (FISH, ["Ada Lovelace", "Kurt Gödel"])
-    assert library.metadata(said["paper_id"]) == said
-    assert json.loads(library.metadata_json(name)) == said
+def test_a_paper_is_found_by_each_of_its_identifiers(library: Library, name: str) -> None:
+    paper_metadata = library.metadata(name)
+    assert (paper_metadata["title"], paper_metadata["authors"]) == (FISH, ["Ada Lovelace", "Kurt Gödel"])
+    assert library.metadata(paper_metadata["paper_id"]) == paper_metadata
+    assert json.loads(library.metadata_json(name)) == paper_metadata
 
 
 @pytest.mark.parametrize("blanks", [" {} ", "\t{}\n", "\u00a0{}\u3000", "\ufeff{}\u200b", "{}\r\n"])
@@ -85,17 +85,17 @@ def test_blanks_around_an_id_do_not_matter(library: Library, blanks: str) -> Non
         assert library.find_similar(padded)["total"] >= 0
 
 
-def test_a_paper_is_known_by_its_arxiv_id_in_any_version(library: Library) -> None:
+def test_a_paper_is_found_by_any_version_of_its_arxiv_id(library: Library) -> None:
     for name in ("2301.00001", "arXiv:2301.00001v7", "https://arxiv.org/abs/2301.00001", "10.48550/arXiv.2301.00001"):
         assert library.metadata(name)["title"] == BIRD
 
 
 @requirement("PL-10")
-def test_the_metadata_names_the_summaries_there_are(library: Library) -> None:
-    said = library.metadata("fish2019")
-    assert said["preferred_summary_template"] == "deep_read"
-    assert said["available_summary_templates"] == ["default", "deep_read"]
-    assert said["translations"] == ["zh"]
+def test_the_metadata_lists_the_available_summaries(library: Library) -> None:
+    paper_metadata = library.metadata("fish2019")
+    assert paper_metadata["preferred_summary_template"] == "deep_read"
+    assert paper_metadata["available_summary_templates"] == ["default", "deep_read"]
+    assert paper_metadata["translations"] == ["zh"]
 
 
 @requirement("PL-11")
@@ -107,12 +107,12 @@ def test_a_summary_is_the_preferred_one_unless_another_is_named(library: Library
 
 
 @requirement("PL-12")
-def test_the_source_and_its_translations_come_as_they_were_given(library: Library) -> None:
+def test_the_source_and_its_translations_are_returned_unchanged(library: Library) -> None:
     assert library.source("fish2019") == SOURCE
     assert library.translation("fish2019", "zh") == library.translation("fish2019", "ZH") == "# 鱼\n\n它们游泳。"
 
 
-def test_bibtex_comes_as_its_owner_wrote_it(library: Library) -> None:
+def test_bibtex_is_returned_as_its_owner_wrote_it(library: Library) -> None:
     assert library.bibtex("10.1000/xyz") == BIB.strip().split("\n@")[0]
 
 
@@ -137,7 +137,7 @@ MISSING: list[tuple[Ask, type[UraniborgError], set[str]]] = [
 
 @requirement("PL-16")
 @pytest.mark.parametrize(("ask", "error", "ids"), MISSING)
-def test_what_is_not_there_is_reported_with_the_ids_concerned(
+def test_missing_papers_and_texts_are_reported_with_their_ids(
     library: Library, ask: Ask, error: type[UraniborgError], ids: set[str]
 ) -> None:
     with pytest.raises(error) as caught:
@@ -150,7 +150,7 @@ def test_what_is_not_there_is_reported_with_the_ids_concerned(
 @pytest.mark.parametrize(
     "name", ["", " ", "/", "..", "../../etc/passwd", "\0", "a\0b", "x" * 10_000, "%", "' OR 1=1 --"]
 )
-def test_no_name_however_odd_is_more_than_not_found(library: Library, name: str) -> None:
+def test_any_odd_identifier_is_reported_as_not_found(library: Library, name: str) -> None:
     with pytest.raises(PaperNotFound) as caught:
         library.metadata(name)
     assert len(str(caught.value)) < 200
@@ -165,7 +165,7 @@ HALVES: list[Ask] = [
 
 
 @pytest.mark.parametrize("ask", HALVES)
-def test_half_a_character_raises_nothing_but_members_of_the_family(ask: Ask, library: Library) -> None:
+def test_a_lone_surrogate_raises_only_uraniborg_errors(ask: Ask, library: Library) -> None:
     with contextlib.suppress(UraniborgError):
         ask(library)
 
@@ -196,7 +196,7 @@ BEYOND: list[tuple[Ask, str]] = [
 
 @requirement("PL-18")
 @pytest.mark.parametrize(("ask", "argument"), BEYOND)
-def test_what_is_beyond_a_bound_is_refused_with_what_is_allowed(library: Library, ask: Ask, argument: str) -> None:
+def test_arguments_out_of_range_are_refused_with_the_allowed_range(library: Library, ask: Ask, argument: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         ask(library)
     assert (caught.value.code, caught.value.ids["argument"]) == ("invalid_argument", argument)
@@ -253,16 +253,16 @@ def test_a_title_is_looked_up_whatever_its_blanks(library: Library) -> None:
 
 
 @requirement("PL-13")
-def test_the_most_frequent_values_come_first_in_the_form_they_were_given(library: Library) -> None:
-    said = library.top_facets("author")
-    assert said["result"] == [
+def test_the_most_frequent_values_come_first_in_their_original_spelling(library: Library) -> None:
+    values = library.top_facets("author")
+    assert values["result"] == [
         {"value": "Ada Lovelace", "paper_count": 2},
         {"value": "Emmy Noether", "paper_count": 1},
         {"value": "Kurt Gödel", "paper_count": 1},
     ]
-    assert (said["category"], said["total"]) == ("author", 3)
+    assert (values["category"], values["total"]) == ("author", 3)
     assert library.top_facets("keyword")["result"][0]["paper_count"] == 2
-    assert library.top_facets("author", limit=1, offset=1)["result"] == said["result"][1:2]
+    assert library.top_facets("author", limit=1, offset=1)["result"] == values["result"][1:2]
 
 
 @pytest.mark.parametrize("kind", FACET_KINDS)
@@ -272,7 +272,7 @@ def test_facets_of_the_whole_shelf_are_those_of_a_search_for_everything(library:
     assert library.search("", facets=[kind], facet_limit=100)["facets"][kind] == library.top_facets(kind)["result"]
 
 
-def test_numbers_of_the_shelf_are_those_of_its_papers(library: Library) -> None:
+def test_the_stats_equal_the_counts_of_the_papers(library: Library) -> None:
     stats = library.stats()
     assert (stats["papers"], stats["with_source"], stats["years"]) == (4, 1, {"first": 2019, "last": 2020})
     assert stats["summaries"] == {"default": 4, "deep_read": 1}
@@ -281,14 +281,19 @@ def test_numbers_of_the_shelf_are_those_of_its_papers(library: Library) -> None:
     assert stats["build_id"] == library.build_id
 
 
-def test_no_reply_holds_a_path_or_an_address(library: Library, shelf: Path) -> None:
-    told = [library.stats(), library.search("fish"), library.metadata("fish2019"), library.summary("fish2019")]
-    assert str(shelf.parent) not in json.dumps(told)
-    assert "static" not in json.dumps(told)
+def test_no_reply_contains_a_local_path_or_a_server_address(library: Library, shelf: Path) -> None:
+    paper_metadata = [
+        library.stats(),
+        library.search("fish"),
+        library.metadata("fish2019"),
+        library.summary("fish2019"),
+    ]
+    assert str(shelf.parent) not in json.dumps(paper_metadata)
+    assert "static" not in json.dumps(paper_metadata)
 
 
 @requirement("PL-16")
-def test_an_asset_that_was_lost_or_changed_is_reported_without_its_path(shelf: Path, tmp_path: Path) -> None:
+def test_a_missing_or_changed_asset_is_reported_without_its_path(shelf: Path, tmp_path: Path) -> None:
     import shutil
 
     copy = Path(shutil.copytree(shelf, tmp_path / "copy"))
@@ -313,7 +318,7 @@ def test_a_library_without_a_shelf_is_not_opened(tmp_path: Path) -> None:
 
 @settings(max_examples=60)
 @given(st.text(max_size=30))
-def test_any_text_may_be_asked_for_by_any_door(library: Library, text: str) -> None:
+def test_any_text_is_accepted_by_every_interface(library: Library, text: str) -> None:
     doors: list[Callable[[], Any]] = [
         lambda: library.search(text),
         lambda: library.search("", filters={"author": text}),
@@ -335,7 +340,7 @@ def test_the_text_is_read_in_its_own_language_and_in_others(library: Library) ->
         library.source("fish2019", "de")
 
 
-def test_a_paper_in_the_language_asked_for_is_not_translated(tmp_path: Path) -> None:
+def test_a_paper_in_the_requested_language_is_not_translated(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "fisch.md").write_text("---\ntitle: Fische\nlanguage: de\n---\nTiefe Fische.", encoding="utf-8")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")

@@ -1,4 +1,4 @@
-"""The bounds of the library, by their numbers."""
+"""The limits of the library, with their numbers."""
 
 import hashlib
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def library(shelf: Path) -> Library:
     return Library.open(shelf)
 
 
-def test_a_result_names_ten_authors_and_the_metadata_all(library: Library) -> None:
+def test_a_result_has_ten_authors_and_the_metadata_all(library: Library) -> None:
     (hit,) = library.search("year")["results"]
     assert hit["authors"] == NAMES[:10]
     assert library.metadata(hit["paper_id"])["authors"] == NAMES
@@ -51,12 +51,12 @@ def test_an_outline_has_the_first_two_hundred_headings(library: Library) -> None
     assert [heading["title"] for heading in outline] == [f"Night {number}" for number in range(200)]
 
 
-def test_twenty_facets_come_unless_another_number_is_given(library: Library) -> None:
+def test_twenty_facet_values_are_returned_by_default(library: Library) -> None:
     assert len(library.top_facets("author")["result"]) == 20
     assert len(library.top_facets("author", limit=25)["result"]) == 25
 
 
-def test_a_page_of_html_is_made_of_fifty_thousand_characters_at_most(shelf: Path) -> None:
+def test_an_html_page_has_at_most_fifty_thousand_characters_of_text(shelf: Path) -> None:
     paper = Library.open(shelf).search("long night")["results"][0]["paper_id"]
     with TestClient(make_app(LibraryConfig(shelf=shelf)), base_url="http://localhost") as client:
         for more in ("", "&max_chars=55000"):
@@ -79,7 +79,7 @@ def test_two_million_characters_of_full_texts_are_read_for_the_snippets_of_one_p
     assert allowed == [2_000_000, 500_000, 0]
 
 
-def test_an_asset_of_more_than_64_megabytes_is_not_read_further_than_that(tmp_path: Path) -> None:
+def test_an_asset_is_read_up_to_64_megabytes(tmp_path: Path) -> None:
     sent = 0
 
     def chunks() -> Iterator[bytes]:
@@ -91,5 +91,5 @@ def test_an_asset_of_more_than_64_megabytes_is_not_read_further_than_that(tmp_pa
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=chunks()))
     ref = AssetRef("source", "", hashlib.sha256().hexdigest(), 100 * MEGABYTE, 100 * MEGABYTE)
     with pytest.raises(AssetInvalid):
-        AssetReader("http://localhost", transport=transport).read(tmp_path, ref, "p")
+        AssetReader("http://localhost", transport=transport).read_asset(tmp_path, ref, "p")
     assert sent == 65

@@ -1,4 +1,4 @@
-"""Results beyond the largest offset: every surface says that there are more and how to narrow the search."""
+"""Results beyond the largest offset: every interface reports them and how to narrow the search."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -35,23 +35,23 @@ def caller(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Caller]:
 def test_the_last_page_of_a_tool_reports_how_many_more_there_are(
     caller: Caller, tool: str, arguments: dict[str, str]
 ) -> None:
-    page = caller.answer(tool, **arguments, offset=4, limit=10)
+    page = caller.call_structured(tool, **arguments, offset=4, limit=10)
     assert (len(page["results"]), page["total"], page["next_offset"]) == (10, 130, None)
     assert "116 further papers" in page["more"]
     assert WAY_OUT in page["more"]
-    before = caller.answer(tool, **arguments, offset=0, limit=4)
+    before = caller.call_structured(tool, **arguments, offset=0, limit=4)
     assert before["next_offset"] == 4
     assert "more" not in before
 
 
 def test_a_search_that_shows_everything_mentions_no_more(caller: Caller) -> None:
-    page = caller.answer("search_papers", query="title:17", limit=10)
+    page = caller.call_structured("search_papers", query="title:17", limit=10)
     assert (page["next_offset"], page.get("more")) == (None, None)
 
 
-def test_rest_uses_the_same_words(caller: Caller) -> None:
+def test_rest_gives_the_same_message(caller: Caller) -> None:
     found = caller.http.get("/api/v1/search", params={"q": "comet", "offset": 4, "limit": 10}).json()
-    assert found["more"] == caller.answer("search_papers", query="comet", offset=4, limit=10)["more"]
+    assert found["more"] == caller.call_structured("search_papers", query="comet", offset=4, limit=10)["more"]
     values = caller.http.get("/api/v1/facets/year", params={"offset": 4, "limit": 10}).json()
     assert "116 further values" in values["more"]
     beyond = caller.http.get("/api/v1/search", params={"q": "comet", "offset": 5})
@@ -59,7 +59,7 @@ def test_rest_uses_the_same_words(caller: Caller) -> None:
     assert WAY_OUT in beyond.json()["error"]["hint"]
 
 
-def test_the_pages_report_it_and_offer_no_link_that_is_refused(caller: Caller) -> None:
+def test_the_pages_report_further_results_and_link_no_refused_offset(caller: Caller) -> None:
     page = caller.http.get("/", params={"q": "comet", "offset": 4}).text
     assert "116 further papers" in page
     assert ">More</a>" not in page
@@ -71,10 +71,10 @@ def test_the_pages_report_it_and_offer_no_link_that_is_refused(caller: Caller) -
     assert WAY_OUT in beyond.text
 
 
-def test_the_command_reports_it_too(
+def test_the_command_reports_further_results(
     shelf: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)
-    said = " ".join(call_command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
-    assert "116 further papers" in said
-    assert "None" not in said
+    result = " ".join(call_command(capsys, "search", shelf, "comet", "--offset", "4").out.split())
+    assert "116 further papers" in result
+    assert "None" not in result

@@ -1,4 +1,4 @@
-"""REST over a real port: every address, its limits and its tags."""
+"""REST over a real port: every address, its limits and its ETags."""
 
 import json
 import re
@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from tests.paper_library.operations.command_runs import start_server, wait_until
-from tests.paper_library.operations.rest_shelf import MARKDOWN, paper
+from tests.paper_library.operations.rest_shelf import MARKDOWN, find_paper
 from tests.paper_library.operations.shelves import build_titled_shelf
 from tests.requirements import requirement
 
 
-def error(answer: httpx.Response, status: int) -> dict[str, Any]:
-    """The error of an answer, in the one shape."""
+def get_error(answer: httpx.Response, status: int) -> dict[str, Any]:
+    """Return the error of a reply, which must have the common shape."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/json"
     body = answer.json()
@@ -25,7 +25,7 @@ def error(answer: httpx.Response, status: int) -> dict[str, Any]:
     return body["error"]
 
 
-def test_search_answers_with_rows_total_and_how_the_query_was_read(rest: httpx.Client) -> None:
+def test_search_returns_rows_total_and_the_interpreted_query(rest: httpx.Client) -> None:
     found = rest.get("search", params={"q": "star", "limit": 1}).json()
     assert found["total"] == 2
     assert (found["limit"], found["offset"], found["next_offset"]) == (1, 0, 1)
@@ -37,18 +37,18 @@ def test_search_answers_with_rows_total_and_how_the_query_was_read(rest: httpx.C
     assert rest.get("search", params={"q": "star", "page_size": 1}).json()["results"] == [row]
 
 
-def test_a_paper_is_found_under_its_id_key_and_by_look_up(rest: httpx.Client) -> None:
-    said = rest.get("papers/brahe1573").json()
-    assert said["authors"] == ["Tycho Brahe", "Sophie Brahe"]
-    assert said["identifiers"]["doi"] == "10.1000/star"
-    assert rest.get(f"papers/{said['paper_id']}").json() == said
-    for known in ("10.1000/STAR", "https://doi.org/10.1000/star", "brahe1573", said["paper_id"]):
-        assert rest.get("lookup", params={"id": known}).json() == {"paper_ids": [said["paper_id"]]}
-    assert paper(rest, "the NEW stár") == said["paper_id"]
+def test_a_paper_is_found_by_id_key_and_lookup(rest: httpx.Client) -> None:
+    reply = rest.get("papers/brahe1573").json()
+    assert reply["authors"] == ["Tycho Brahe", "Sophie Brahe"]
+    assert reply["identifiers"]["doi"] == "10.1000/star"
+    assert rest.get(f"papers/{reply['paper_id']}").json() == reply
+    for known in ("10.1000/STAR", "https://doi.org/10.1000/star", "brahe1573", reply["paper_id"]):
+        assert rest.get("lookup", params={"id": known}).json() == {"paper_ids": [reply["paper_id"]]}
+    assert find_paper(rest, "the NEW stár") == reply["paper_id"]
 
 
-def test_summaries_texts_translations_and_bibtex_have_addresses_of_their_own(rest: httpx.Client) -> None:
-    comets = paper(rest, "On comets")
+def test_summaries_texts_translations_and_bibtex_have_their_own_addresses(rest: httpx.Client) -> None:
+    comets = find_paper(rest, "On comets")
     assert rest.get("papers/brahe1573/summary").json() == {"summary": "It shone."}
     assert rest.get("papers/brahe1573/summary/deep_read").json() == {"summary": "It shone."}
     assert rest.get("papers/brahe1573/summary/default").json()["paper_title"] == "The new star"
@@ -76,11 +76,11 @@ def test_a_citation_has_an_address_in_every_format(rest: httpx.Client, name: str
     answer = rest.get(f"papers/brahe1573/citation/{name}")
     assert answer.headers["Content-Type"].startswith(kind)
     assert answer.text.startswith(beginning)
-    assert error(rest.get(f"papers/nobody/citation/{name}"), 404)["code"] == "paper_not_found"
-    assert error(rest.get("papers/brahe1573/citation/apa"), 422)["argument"] == "format"
+    assert get_error(rest.get(f"papers/nobody/citation/{name}"), 404)["code"] == "paper_not_found"
+    assert get_error(rest.get("papers/brahe1573/citation/apa"), 422)["argument"] == "format"
 
 
-def test_facets_and_stats_count_what_is_there(rest: httpx.Client) -> None:
+def test_facets_and_stats_count_the_papers_of_the_shelf(rest: httpx.Client) -> None:
     assert rest.get("facets/author").json()["result"][0] == {"value": "Sophie Brahe", "paper_count": 2}
     assert rest.get("facets/venue").json() == {
         "category": "venue",
@@ -93,8 +93,8 @@ def test_facets_and_stats_count_what_is_there(rest: httpx.Client) -> None:
 
 
 @requirement("PL-15")
-def test_texts_are_cut_where_asked_and_name_the_next_step(rest: httpx.Client) -> None:
-    address = f"papers/{paper(rest, 'On comets')}/source"
+def test_texts_are_cut_at_max_chars_and_name_the_next_offset(rest: httpx.Client) -> None:
+    address = f"papers/{find_paper(rest, 'On comets')}/source"
     text = MARKDOWN.strip()
     cut = rest.get(address, params={"max_chars": 100}).text
     assert (
@@ -103,8 +103,8 @@ def test_texts_are_cut_where_asked_and_name_the_next_step(rest: httpx.Client) ->
     )
     assert rest.get(address, params={"offset": 100}).text == text[100:]
     assert rest.get(address, params={"offset": len(text)}).text == ""
-    assert error(rest.get(address, params={"offset": len(text) + 1}), 422)["argument"] == "offset"
-    assert error(rest.get(address, params={"max_chars": 0}), 422)["argument"] == "max_chars"
+    assert get_error(rest.get(address, params={"offset": len(text) + 1}), 422)["argument"] == "offset"
+    assert get_error(rest.get(address, params={"max_chars": 0}), 422)["argument"] == "max_chars"
 
 
 @requirement("PL-18")
@@ -133,13 +133,13 @@ def test_texts_are_cut_where_asked_and_name_the_next_step(rest: httpx.Client) ->
         ("papers/" + "x" * 10_000, {}, "paper_id"),
     ],
 )
-def test_beyond_a_limit_the_argument_and_what_is_allowed_are_named(
+def test_an_argument_beyond_its_limit_is_named_with_the_allowed_range(
     rest: httpx.Client, path: str, params: dict[str, Any], argument: str | None
 ) -> None:
-    told = error(rest.get(path, params=params), 422)
-    assert told["code"] == "invalid_argument"
-    assert argument is None or told["argument"] == argument
-    assert "x" * 200 not in told["message"]
+    output = get_error(rest.get(path, params=params), 422)
+    assert output["code"] == "invalid_argument"
+    assert argument is None or output["argument"] == argument
+    assert "x" * 200 not in output["message"]
 
 
 @pytest.mark.parametrize(
@@ -163,18 +163,18 @@ def test_beyond_a_limit_the_argument_and_what_is_allowed_are_named(
         ("papers/brahe1573/similar", "q", None),
     ],
 )
-def test_an_unknown_parameter_is_refused_with_the_nearest_and_those_allowed(
+def test_an_unknown_parameter_is_refused_with_the_nearest_and_the_allowed_ones(
     rest: httpx.Client, path: str, name: str, nearest: list[str] | None
 ) -> None:
-    told = error(rest.get(path, params={name: "1" * 300}), 422)
-    assert (told["code"], told["argument"]) == ("invalid_argument", name)
+    message = get_error(rest.get(path, params={name: "1" * 300}), 422)
+    assert (message["code"], message["argument"]) == ("invalid_argument", name)
     document = rest.get("openapi.json").json()
     address = next(route for route in document["paths"] if _fits(route, f"/{path}"))
     known = document["paths"][address]["get"].get("parameters", [])
-    assert told["allowed"] == [one["name"] for one in known if one["in"] == "query"]
-    assert all(allowed in told["hint"] for allowed in told["allowed"])
-    assert nearest is None or (told["nearest"][0] == nearest[0] and f"Did you mean {nearest[0]}" in told["hint"])
-    assert "1" * 100 not in json.dumps(told)
+    assert message["allowed"] == [one["name"] for one in known if one["in"] == "query"]
+    assert all(allowed in message["hint"] for allowed in message["allowed"])
+    assert nearest is None or (message["nearest"][0] == nearest[0] and f"Did you mean {nearest[0]}" in message["hint"])
+    assert "1" * 100 not in json.dumps(message)
 
 
 def _fits(route: str, path: str) -> bool:
@@ -193,11 +193,11 @@ def test_every_parameter_of_the_openapi_document_is_accepted(rest: httpx.Client)
 
 
 def test_limit_and_page_size_that_differ_are_refused(rest: httpx.Client) -> None:
-    error(rest.get("search", params={"limit": 1, "page_size": 2}), 422)
+    get_error(rest.get("search", params={"limit": 1, "page_size": 2}), 422)
 
 
 @pytest.mark.parametrize("params", [{"q": "x" * 500}, {"limit": 100}, {"offset": 10_000}, {"year": "1573.."}])
-def test_at_a_limit_there_is_an_answer(rest: httpx.Client, params: dict[str, Any]) -> None:
+def test_the_limits_themselves_are_accepted(rest: httpx.Client, params: dict[str, Any]) -> None:
     assert rest.get("search", params=params).status_code == 200
 
 
@@ -206,18 +206,16 @@ STRANGE = ["nothing", "%2e%2e", "%00", "a%00b", "%ff", "%0d%0aX-Evil:1", "x" * 5
 
 @pytest.mark.parametrize("name", STRANGE)
 @pytest.mark.parametrize("rest_of_it", ["", "/summary", "/source", "/bibtex", "/translation/de", "/similar"])
-def test_a_paper_by_a_strange_name_is_not_found_and_nothing_else_happens(
-    rest: httpx.Client, name: str, rest_of_it: str
-) -> None:
+def test_a_paper_with_an_odd_name_is_not_found(rest: httpx.Client, name: str, rest_of_it: str) -> None:
     answer = rest.get(httpx.URL(f"{rest.base_url}papers/{name}{rest_of_it}"))
-    told = error(answer, 404)
-    assert told["code"] in {"paper_not_found", "no_such_address"}
+    message = get_error(answer, 404)
+    assert message["code"] in {"paper_not_found", "no_such_address"}
     assert "X-Evil" not in answer.headers
 
 
-def test_an_id_with_a_slash_is_not_found_and_the_hint_leads_on(rest: httpx.Client) -> None:
+def test_an_id_with_a_slash_is_not_found_and_the_hint_names_lookup(rest: httpx.Client) -> None:
     for given in ("10.1000/star", "10.1000%2Fstar", "../../etc/passwd"):
-        error(rest.get(f"papers/{given}"), 404)
+        get_error(rest.get(f"papers/{given}"), 404)
 
 
 @requirement("PL-16")
@@ -232,38 +230,38 @@ def test_an_id_with_a_slash_is_not_found_and_the_hint_leads_on(rest: httpx.Clien
         ("papers/nobody/summary?template=short", "paper_not_found", {"template"}),
     ],
 )
-def test_what_a_paper_does_not_have_is_named(rest: httpx.Client, path: str, code: str, ids: set[str]) -> None:
-    told = error(rest.get(path), 404)
-    assert told["code"] == code
-    assert {"paper_id", *ids} <= told.keys()
-    assert len(json.dumps(told)) < 2_000
+def test_missing_parts_of_a_paper_are_reported(rest: httpx.Client, path: str, code: str, ids: set[str]) -> None:
+    message = get_error(rest.get(path), 404)
+    assert message["code"] == code
+    assert {"paper_id", *ids} <= message.keys()
+    assert len(json.dumps(message)) < 2_000
 
 
-def test_a_paper_that_came_without_bibtex_has_an_entry_made_for_it(rest: httpx.Client) -> None:
-    entry = rest.get(f"papers/{paper(rest, 'On comets')}/bibtex").text
+def test_a_paper_without_bibtex_has_a_generated_entry(rest: httpx.Client) -> None:
+    entry = rest.get(f"papers/{find_paper(rest, 'On comets')}/bibtex").text
     assert entry.startswith("@misc{brahe_nd_on,\n")
     assert "title = {{On comets}}" in entry
 
 
 @pytest.mark.parametrize("path", ["nothing", "papers", "papers/a/b/c", "search/more", "facets"])
-def test_an_address_with_nothing_at_it_is_reported_in_the_one_shape(rest: httpx.Client, path: str) -> None:
-    assert error(rest.get(path), 404)["code"] == "no_such_address"
+def test_an_unknown_address_gives_the_common_error_shape(rest: httpx.Client, path: str) -> None:
+    assert get_error(rest.get(path), 404)["code"] == "no_such_address"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_another_method_is_reported_in_the_one_shape_with_those_allowed(rest: httpx.Client, method: str) -> None:
+def test_a_wrong_method_gives_the_common_error_shape_with_the_allowed_ones(rest: httpx.Client, method: str) -> None:
     for path in ("search", "papers/brahe1573", "stats"):
         answer = rest.request(method, path)
-        assert error(answer, 405)["code"] == "method_not_allowed"
+        assert get_error(answer, 405)["code"] == "method_not_allowed"
         assert "GET" in answer.headers["Allow"]
 
 
-def test_head_answers_as_get_without_a_body(rest: httpx.Client) -> None:
+def test_head_replies_like_get_without_a_body(rest: httpx.Client) -> None:
     head, get = rest.head("search"), rest.get("search")
     assert (head.status_code, head.content, head.headers["ETag"]) == (200, b"", get.headers["ETag"])
 
 
-def test_every_answer_has_a_tag_and_an_unchanged_shelf_answers_304(rest: httpx.Client) -> None:
+def test_every_reply_has_an_etag_and_an_unchanged_shelf_gives_304(rest: httpx.Client) -> None:
     paths = ["search", "stats", "facets/author", "papers/brahe1573", "papers/brahe1573/summary", "openapi.json"]
     for path in paths:
         first = rest.get(path)
@@ -276,12 +274,12 @@ def test_every_answer_has_a_tag_and_an_unchanged_shelf_answers_304(rest: httpx.C
 
 
 @pytest.mark.parametrize(("path", "status"), [("papers/nothing", 404), ("nothing", 404), ("search?limit=0", 422)])
-def test_a_known_tag_does_not_make_something_of_nothing(rest: httpx.Client, path: str, status: int) -> None:
+def test_an_error_is_never_304(rest: httpx.Client, path: str, status: int) -> None:
     tag = rest.get("stats").headers["ETag"]
     assert rest.get(path, headers={"If-None-Match": tag}).status_code == status
 
 
-def test_the_tag_changes_when_the_shelf_does(tmp_path: Path) -> None:
+def test_the_etag_changes_with_the_shelf(tmp_path: Path) -> None:
     build_titled_shelf(tmp_path / "shelf", "Star")
     with start_server(tmp_path, tmp_path / "shelf") as served:
         old = served.client.get("/api/v1/stats").headers["ETag"]
@@ -292,7 +290,7 @@ def test_the_tag_changes_when_the_shelf_does(tmp_path: Path) -> None:
 
 
 def test_no_reply_discloses_the_path_of_the_shelf(rest: httpx.Client, rest_folder: Path) -> None:
-    comets = paper(rest, "On comets")
+    comets = find_paper(rest, "On comets")
     paths = ["search", "stats", f"papers/{comets}", f"papers/{comets}/summary", "papers/x", "openapi.json"]
     for path in paths:
         answer = rest.get(path)

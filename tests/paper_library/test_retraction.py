@@ -46,7 +46,7 @@ def test_notices_are_read_leniently(value: Any, statuses: list[str]) -> None:
     assert [notice["status"] for notice in read_notices(value)] == statuses
 
 
-def test_a_paper_is_retracted_by_the_gravest_notice_with_a_doi() -> None:
+def test_the_most_serious_notice_with_a_doi_is_the_retraction() -> None:
     openalex = {"status": "retracted", "source": "openalex"}
     assert find_retraction([PARTIAL, openalex, {**LANCET, "label": "Lancet 375"}]) == LANCET
     assert find_retraction([openalex]) == openalex
@@ -54,11 +54,11 @@ def test_a_paper_is_retracted_by_the_gravest_notice_with_a_doi() -> None:
     assert {"retracted", "withdrawn", "removed", "partially_retracted"} == RETRACTIONS
 
 
-def test_a_notice_listed_twice_is_one_and_the_gravest_comes_first() -> None:
+def test_a_repeated_notice_is_merged_and_the_most_serious_comes_first() -> None:
     assert merge_notices([PARTIAL, LANCET, {**LANCET, "source": "pubmed"}]) == [LANCET, PARTIAL]
 
 
-def test_the_line_for_people_is_read_back() -> None:
+def test_a_described_notice_is_read_back() -> None:
     line = describe_notices([PARTIAL, LANCET])
     assert line == (
         "Retracted 2010-02-06 (notice doi:10.1016/s0140-6736(10)60175-4, source crossref); "
@@ -74,7 +74,7 @@ def test_a_correction_alone_is_not_described() -> None:
 @pytest.mark.parametrize(
     "note", ["", "Accepted for publication", "retracted papers are listed", "In press; corrected proof"]
 )
-def test_other_notes_hold_no_notice(note: str) -> None:
+def test_other_notes_contain_no_notice(note: str) -> None:
     assert parse_note(note) == []
 
 

@@ -1,4 +1,4 @@
-"""The sample papers make a shelf that a newcomer can browse, search and read without a hitch."""
+"""The sample papers are complete, searchable and readable."""
 
 import json
 import re
@@ -31,7 +31,7 @@ class Sample:
     papers: list[dict[str, Any]]
 
     def found(self, query: str) -> list[str]:
-        """The BibTeX keys of what a query finds, best first."""
+        """Return the BibTeX keys of the papers that a query finds, best first."""
         hits = self.library.search(query)["results"]
         return [self.library.metadata(hit["paper_id"])["identifiers"]["bibkey"] for hit in hits]
 
@@ -51,7 +51,7 @@ def test_every_entry_becomes_a_paper_and_no_input_is_skipped_or_broken(sample: S
     assert (sample.report.papers, len(sample.papers)) == (PAPERS, PAPERS)
 
 
-def test_the_only_entries_that_merge_are_a_text_and_the_entry_it_is_named_after(sample: Sample) -> None:
+def test_only_texts_and_the_entries_of_their_names_are_merged(sample: Sample) -> None:
     texts = [[origin for origin in merge.origins if origin.endswith(".md")] for merge in sample.report.merges]
     entries = [
         [origin for origin in merge.origins if origin.startswith("papers.bib:")] for merge in sample.report.merges
@@ -62,11 +62,11 @@ def test_the_only_entries_that_merge_are_a_text_and_the_entry_it_is_named_after(
         assert sample.library.metadata(merge.paper_id)["identifiers"]["bibkey"] == Path(text).stem
 
 
-def test_the_sample_command_builds_the_very_same_shelf(sample: Sample, tmp_path: Path) -> None:
+def test_the_sample_command_builds_the_same_shelf(sample: Sample, tmp_path: Path) -> None:
     assert read_manifest(sample_shelf(tmp_path / "shelf")).build_id == sample.report.build_id
 
 
-def test_every_paper_states_who_wrote_it_when_and_where_and_what_it_is_about(sample: Sample) -> None:
+def test_every_paper_has_authors_year_venue_and_abstract(sample: Sample) -> None:
     for paper in sample.papers:
         assert paper["authors"], paper["title"]
         assert 1950 < paper["year"] < 2025, paper["title"]
@@ -77,7 +77,7 @@ def test_every_paper_states_who_wrote_it_when_and_where_and_what_it_is_about(sam
         assert paper["keywords"] == [keyword.lower() for keyword in paper["keywords"]]
 
 
-def test_no_latex_is_left_in_what_people_read(sample: Sample) -> None:
+def test_displayed_fields_contain_no_latex(sample: Sample) -> None:
     for paper in sample.papers:
         shown = [paper["title"], paper["venue"], paper["abstract"], *paper["authors"], *paper["keywords"]]
         assert [text for text in shown if LATEX.search(text)] == []
@@ -124,7 +124,7 @@ def test_one_author_spelled_in_latex_and_in_unicode_is_one_person(sample: Sample
         ("注意力", "vaswani2017"),
     ],
 )
-def test_a_newcomers_search_finds_the_paper_meant_first(sample: Sample, query: str, best: str) -> None:
+def test_a_simple_search_finds_the_intended_paper_first(sample: Sample, query: str, best: str) -> None:
     assert sample.found(query)[:1] == [best]
 
 
@@ -133,12 +133,12 @@ def test_a_search_for_stability_finds_the_papers_on_stability_before_all_others(
 
 
 @pytest.mark.parametrize(("word", "bold"), [("Wirkungsgrad", "**Wirkungsgrad"), ("注意力", "**注意")])
-def test_a_word_that_only_a_translation_has_is_shown_where_it_stands(sample: Sample, word: str, bold: str) -> None:
+def test_a_word_that_only_a_translation_has_is_shown_in_its_passage(sample: Sample, word: str, bold: str) -> None:
     (hit,) = sample.library.search(word)["results"]
     assert bold in hit["snippet_markdown"]
 
 
-def test_texts_and_translations_state_first_that_they_are_not_the_paper(sample: Sample) -> None:
+def test_texts_and_translations_start_with_a_note_that_they_are_not_the_paper(sample: Sample) -> None:
     for key in WITH_SHEET:
         assert sample.library.source(key).startswith(
             "*This is a data sheet, written for this sample shelf: numbers that the paper states, without its text."
@@ -174,7 +174,7 @@ def test_ten_papers_have_a_brief_summary_and_two_a_deep_one(sample: Sample) -> N
         assert {*BRIEF_KEYS, "claims", "open_questions"} <= set(json.loads(sample.library.summary(key, "deep_read")))
 
 
-def test_a_paper_can_be_cited_as_its_entry_stands(sample: Sample) -> None:
+def test_a_paper_is_cited_with_its_own_entry(sample: Sample) -> None:
     assert sample.library.bibtex("hochreiter1997").startswith("@article{hochreiter1997,")
     # A macro would be undefined in the bibliography that the entry is copied to.
     assert "@string" not in BIBLIOGRAPHY.read_text(encoding="utf-8").lower()

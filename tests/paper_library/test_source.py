@@ -1,4 +1,4 @@
-"""The shelf as a source of paper searches: found when installed, and clear about a shelf that is not there."""
+"""The shelf as a source of paper searches, and its error for a missing shelf."""
 
 import json
 import os
@@ -23,8 +23,8 @@ def shelf(tmp_path: Path) -> Path:
     return tmp_path / "shelf"
 
 
-def searched(folder: Path, shelf: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A search for comets with every source off but those that are installed."""
+def search_installed_sources(folder: Path, shelf: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Search for comets with the installed sources only."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     env |= {
         "URANIBORG_HOME": str(folder / "home"),
@@ -44,7 +44,7 @@ def searched(folder: Path, shelf: Path | None, *arguments: str) -> subprocess.Co
 
 
 def test_a_search_with_no_other_source_finds_the_papers_of_the_shelf(tmp_path: Path, shelf: Path) -> None:
-    done = searched(tmp_path, shelf, "--json")
+    done = search_installed_sources(tmp_path, shelf, "--json")
     assert done.returncode == 0, done.stderr
     papers = json.loads(done.stdout)["papers"]
     assert {paper["title"] for paper in papers} == {"Lattice dynamics of comets", "Comets and their tails"}
@@ -56,45 +56,45 @@ def test_a_shelf_that_cannot_be_opened_is_a_failure_of_the_source_with_the_reaso
 ) -> None:
     if harm == "damaged":
         flip_bit(shelf / "shelf.db", 50_000)
-    done = searched(tmp_path, {"missing": tmp_path / "nowhere", "damaged": shelf}[harm])
+    done = search_installed_sources(tmp_path, {"missing": tmp_path / "nowhere", "damaged": shelf}[harm])
     assert "library" in done.stderr
     assert {"missing": "does not exist", "damaged": "is damaged"}[harm] in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_without_a_shelf_a_search_with_no_other_source_reports_that_it_has_none(tmp_path: Path) -> None:
-    done = searched(tmp_path, None)
+    done = search_installed_sources(tmp_path, None)
     assert done.returncode == 5
     assert "No source is available" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def strategy(*words: str, **filters: Any) -> dict[str, Any]:
+def make_strategy(*words: str, **filters: Any) -> dict[str, Any]:
     return {"queries": [{"keywords": list(words)}], "filters": filters}
 
 
-async def test_papers_come_with_what_a_search_knows_and_within_its_years(
+async def test_papers_have_the_fields_of_search_results_and_are_in_the_requested_years(
     shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
-    found = await source().search_advanced(strategy("comets"))
+    found = await source().search_advanced(make_strategy("comets"))
     assert {paper["title"]: paper["year"] for paper in found} == {
         "Lattice dynamics of comets": 1570,
         "Comets and their tails": 1571,
     }
     assert found[0]["authors"] == [{"name": "Tycho Brahe"}, {"name": "Sophie Brahe"}]
-    late = await source().search_advanced(strategy("comets", year_from=1571))
+    late = await source().search_advanced(make_strategy("comets", year_from=1571))
     assert [paper["year"] for paper in late] == [1571]
-    assert len(await source().search_advanced(strategy("comets", max_results=1))) == 1
+    assert len(await source().search_advanced(make_strategy("comets", max_results=1))) == 1
 
 
 @pytest.mark.parametrize("words", [[], [""], ["x" * 5_000], ['"', "(", "AND", "year:"], ["\x00"]])
-async def test_no_words_make_it_fail(shelf: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+async def test_no_query_makes_the_source_fail(shelf: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
-    assert isinstance(await source().search_advanced(strategy(*words)), list)
+    assert isinstance(await source().search_advanced(make_strategy(*words)), list)
 
 
-async def test_a_missing_shelf_raises_what_opening_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_shelf_raises_the_error_of_opening_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(tmp_path / "nowhere"))
     with pytest.raises(UraniborgError, match="does not exist"):
-        await source().search_advanced(strategy("comets"))
+        await source().search_advanced(make_strategy("comets"))

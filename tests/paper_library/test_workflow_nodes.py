@@ -66,23 +66,25 @@ def shelf(context: Context) -> Path:
 
 @pytest.mark.parametrize("kind", ["library-search", "library-read", "library-rows", "library-add"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
-    told = parse_interface(INTERFACES[kind], source="entry-point")
-    module, _, name = told.run.partition(":")
+    interface = parse_interface(INTERFACES[kind], source="entry-point")
+    module, _, name = interface.run.partition(":")
     function = getattr(import_module(module), name)
     assert callable(function)
     assert not iscoroutinefunction(function), "it blocks, so it has to run in a thread"
-    assert told.example.keys() <= told.params.keys()
-    assert told.effect == ("idempotent" if kind == "library-add" else "pure")
+    assert interface.example.keys() <= interface.params.keys()
+    assert interface.effect == ("idempotent" if kind == "library-add" else "pure")
 
 
-def test_the_nodes_work_without_the_part_that_runs_workflows() -> None:
-    told = "import sys, paper_library.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=50, check=True)
+def test_the_nodes_work_without_pflow() -> None:
+    message = (
+        "import sys, paper_library.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    )
+    done = subprocess.run([sys.executable, "-c", message], capture_output=True, text=True, timeout=50, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_a_search_finds_the_papers_of_the_shelf_that_is_named(context: Context, shelf: Path) -> None:
-    found = workflow_nodes.search({"query": "comets", "shelf": "shelf"}, context)
+def test_a_search_finds_the_papers_of_the_named_shelf(context: Context, shelf: Path) -> None:
+    found = workflow_nodes.search_shelf({"query": "comets", "shelf": "shelf"}, context)
     assert (found["total"], found["next_offset"]) == (1, None)
     assert found["results"][0]["title"] == "On comets"
     declared = parse_interface(INTERFACES["library-search"], source="entry-point").outputs
@@ -90,7 +92,7 @@ def test_a_search_finds_the_papers_of_the_shelf_that_is_named(context: Context, 
     structure = declared["results"].structure
     assert structure is not None
     assert structure.keys() <= found["results"][0].keys()
-    page = workflow_nodes.search({"query": "", "shelf": str(shelf), "limit": 2, "sort": "title_asc"}, context)
+    page = workflow_nodes.search_shelf({"query": "", "shelf": str(shelf), "limit": 2, "sort": "title_asc"}, context)
     assert ([hit["title"] for hit in page["results"]], page["total"], page["next_offset"]) == (
         ["Instruments of astronomy", "On comets"],
         3,
@@ -98,25 +100,25 @@ def test_a_search_finds_the_papers_of_the_shelf_that_is_named(context: Context, 
     )
 
 
-def test_without_a_name_the_shelf_is_that_of_the_settings_else_the_sample(
+def test_without_a_name_the_shelf_of_the_settings_or_the_sample_is_used(
     context: Context, shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert workflow_nodes.search({"query": "author:vaswani"}, context)["total"] > 0
+    assert workflow_nodes.search_shelf({"query": "author:vaswani"}, context)["total"] > 0
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
-    assert workflow_nodes.search({"query": "author:vaswani"}, context)["total"] == 0
-    assert workflow_nodes.search({"query": "comets"}, context)["total"] == 1
+    assert workflow_nodes.search_shelf({"query": "author:vaswani"}, context)["total"] == 0
+    assert workflow_nodes.search_shelf({"query": "comets"}, context)["total"] == 1
 
 
 @pytest.fixture
 def sampled(context: Context) -> Context:
     """A context with a shelf `sampled` of a comet and the sample papers."""
-    added = workflow_nodes.add({"papers": [COMET], "sample": True, "shelf": "sampled"}, context)
+    added = workflow_nodes.add_papers({"papers": [COMET], "sample": True, "shelf": "sampled"}, context)
     assert added["papers"] == 38
     return context
 
 
 def test_rows_of_a_papers_tables_come_with_header_table_and_section(sampled: Context) -> None:
-    found = workflow_nodes.rows({"paper_id": "10.3847/PSJ/abd022", "shelf": "sampled"}, sampled)
+    found = workflow_nodes.list_table_rows({"paper_id": "10.3847/PSJ/abd022", "shelf": "sampled"}, sampled)
     assert found["total"] == len(found["rows"]) == 7
     row = found["rows"][3]
     assert row["header"][:2] == ["planet", "mass [M⊕]"]
@@ -135,36 +137,36 @@ def test_rows_of_a_papers_tables_come_with_header_table_and_section(sampled: Con
 )
 def test_rows_are_chosen_by_words_of_the_row_or_its_table(sampled: Context, containing: str, total: int) -> None:
     params = {"paper_id": "agol2021", "shelf": "sampled", "containing": containing, "limit": 2}
-    found = workflow_nodes.rows(params, sampled)
+    found = workflow_nodes.list_table_rows(params, sampled)
     assert (found["total"], len(found["rows"])) == (total, min(total, 2))
 
 
 def test_rows_of_a_paper_without_a_text_and_a_limit_out_of_bounds_are_refused(sampled: Context) -> None:
     with pytest.raises(SourceNotAvailable):
-        workflow_nodes.rows({"paper_id": "1577.01234", "shelf": "sampled"}, sampled)
+        workflow_nodes.list_table_rows({"paper_id": "1577.01234", "shelf": "sampled"}, sampled)
     for limit in (0, 1001):
         with pytest.raises(OutOfBounds):
-            workflow_nodes.rows({"paper_id": "agol2021", "shelf": "sampled", "limit": limit}, sampled)
+            workflow_nodes.list_table_rows({"paper_id": "agol2021", "shelf": "sampled", "limit": limit}, sampled)
 
 
-def test_a_paper_is_read_in_parts_that_make_the_whole(context: Context, shelf: Path) -> None:
-    hit = workflow_nodes.search({"query": "comets", "shelf": "shelf"}, context)["results"][0]
+def test_the_parts_of_a_paper_joined_are_the_whole_text(context: Context, shelf: Path) -> None:
+    hit = workflow_nodes.search_shelf({"query": "comets", "shelf": "shelf"}, context)["results"][0]
     params = {"shelf": "shelf", "paper_id": hit["paper_id"]}
-    only = workflow_nodes.read(params, context)
+    only = workflow_nodes.read_paper(params, context)
     assert only.keys() == {"metadata"}
     structure = parse_interface(INTERFACES["library-read"], source="entry-point").outputs["metadata"].structure
     assert structure is not None
     assert structure.keys() <= only["metadata"].keys()
-    whole = workflow_nodes.read({**params, "what": "source"}, context)
+    whole = workflow_nodes.read_paper({**params, "what": "source"}, context)
     assert whole["content"] == Library.open(shelf).source(hit["paper_id"])
     assert (whole["chars"], whole["next_offset"], whole["metadata"]) == (len(whole["content"]), None, only["metadata"])
     text, offset = "", 0
     while offset is not None:
-        piece = workflow_nodes.read({**params, "what": "source", "offset": offset, "max_chars": 20}, context)
+        piece = workflow_nodes.read_paper({**params, "what": "source", "offset": offset, "max_chars": 20}, context)
         text, offset = text + piece["content"], piece["next_offset"]
     assert text == whole["content"]
-    assert "On comets" in workflow_nodes.read({**params, "what": "bibtex"}, context)["content"]
-    summary = workflow_nodes.read({**params, "what": "summary", "template": "default"}, context)["content"]
+    assert "On comets" in workflow_nodes.read_paper({**params, "what": "bibtex"}, context)["content"]
+    summary = workflow_nodes.read_paper({**params, "what": "summary", "template": "default"}, context)["content"]
     assert isinstance(json.loads(summary), dict)
 
 
@@ -178,17 +180,17 @@ def test_a_paper_is_read_in_parts_that_make_the_whole(context: Context, shelf: P
         ({"shelf": "nowhere"}, ShelfNotFound),
     ],
 )
-def test_what_cannot_be_read_is_refused(
+def test_invalid_reads_are_refused(
     context: Context, shelf: Path, params: dict[str, Any], kind: type[UraniborgError]
 ) -> None:
-    paper = workflow_nodes.search({"query": "comets", "shelf": str(shelf)}, context)["results"][0]["paper_id"]
+    paper = workflow_nodes.search_shelf({"query": "comets", "shelf": str(shelf)}, context)["results"][0]["paper_id"]
     with pytest.raises(kind) as refused:
-        workflow_nodes.read({"shelf": "shelf", "paper_id": paper, **params}, context)
+        workflow_nodes.read_paper({"shelf": "shelf", "paper_id": paper, **params}, context)
     assert refused.value.hint
 
 
-def test_papers_are_put_on_a_new_shelf_and_found_there_by_what_they_were_known_by(context: Context) -> None:
-    added = workflow_nodes.add({"papers": [NOVA, COMET], "shelf": "new/shelf"}, context)
+def test_papers_added_to_a_new_shelf_are_found_by_their_identifiers(context: Context) -> None:
+    added = workflow_nodes.add_papers({"papers": [NOVA, COMET], "shelf": "new/shelf"}, context)
     assert added == {
         "shelf": str(context.folder / "new" / "shelf"),
         "papers": 2,
@@ -197,25 +199,31 @@ def test_papers_are_put_on_a_new_shelf_and_found_there_by_what_they_were_known_b
         "problems": [],
     }
     params = {"shelf": "new/shelf"}
-    assert workflow_nodes.read({**params, "paper_id": "10.1000/nova"}, context)["metadata"]["title"] == NOVA["title"]
-    comet = workflow_nodes.read({**params, "paper_id": "arXiv:1577.01234"}, context)["metadata"]
+    assert (
+        workflow_nodes.read_paper({**params, "paper_id": "10.1000/nova"}, context)["metadata"]["title"] == NOVA["title"]
+    )
+    comet = workflow_nodes.read_paper({**params, "paper_id": "arXiv:1577.01234"}, context)["metadata"]
     assert (comet["authors"], comet["abstract"], comet["year"]) == (COMET["authors"], COMET["abstract"], 1577)
 
 
-def test_adding_twice_changes_nothing_and_keeps_what_was_there(context: Context, shelf: Path) -> None:
-    before = {hit["paper_id"] for hit in workflow_nodes.search({"query": "", "shelf": "shelf"}, context)["results"]}
-    first = workflow_nodes.add({"papers": [COMET], "shelf": "shelf"}, context)
-    second = workflow_nodes.add({"papers": [COMET], "shelf": "shelf"}, context)
+def test_adding_twice_changes_nothing_and_retains_earlier_papers(context: Context, shelf: Path) -> None:
+    before = {
+        hit["paper_id"] for hit in workflow_nodes.search_shelf({"query": "", "shelf": "shelf"}, context)["results"]
+    }
+    first = workflow_nodes.add_papers({"papers": [COMET], "shelf": "shelf"}, context)
+    second = workflow_nodes.add_papers({"papers": [COMET], "shelf": "shelf"}, context)
     assert (first["papers"], second["papers"], second["merged"]) == (4, 4, 0)
-    after = {hit["paper_id"] for hit in workflow_nodes.search({"query": "", "shelf": "shelf"}, context)["results"]}
+    after = {
+        hit["paper_id"] for hit in workflow_nodes.search_shelf({"query": "", "shelf": "shelf"}, context)["results"]
+    }
     assert len(after) == 4
     assert before < after
     assert shelf.is_dir()
 
 
-def test_files_are_added_and_what_is_not_a_paper_is_reported(context: Context) -> None:
+def test_files_are_added_and_other_files_are_reported(context: Context) -> None:
     write_bibliography(context.folder / "more.bib", "Instruments of astronomy")
-    added = workflow_nodes.add({"files": "more.bib", "papers": [{"no": "title"}], "shelf": "shelf"}, context)
+    added = workflow_nodes.add_papers({"files": "more.bib", "papers": [{"no": "title"}], "shelf": "shelf"}, context)
     assert added["papers"] == 1
     assert added["problems"]
 
@@ -224,12 +232,13 @@ def test_papers_added_at_the_same_time_are_all_on_the_shelf(context: Context) ->
     papers = [{"title": f"Star number {number}", "year": 1573, "authors": ["Tycho Brahe"]} for number in range(4)]
     with ThreadPoolExecutor(4) as threads:
         adding = [
-            threads.submit(workflow_nodes.add, {"papers": [paper], "shelf": "shelf"}, context) for paper in papers
+            threads.submit(workflow_nodes.add_papers, {"papers": [paper], "shelf": "shelf"}, context)
+            for paper in papers
         ]
         assert sorted(one.result(50)["papers"] for one in adding) == [1, 2, 3, 4]
 
 
-def test_what_cannot_be_added_is_refused_and_changes_nothing(context: Context) -> None:
+def test_invalid_additions_are_refused_and_change_nothing(context: Context) -> None:
     (context.folder / "taken").mkdir()
     (context.folder / "taken" / "file").write_text("mine")
     refusals: list[tuple[dict[str, Any], type[UraniborgError]]] = [
@@ -241,7 +250,7 @@ def test_what_cannot_be_added_is_refused_and_changes_nothing(context: Context) -
     ]
     for params, kind in refusals:
         with pytest.raises(kind) as refused:
-            workflow_nodes.add(params, context)
+            workflow_nodes.add_papers(params, context)
         assert refused.value.hint
     assert not (context.folder / "shelf").exists()
     assert (context.folder / "taken" / "file").read_text() == "mine"

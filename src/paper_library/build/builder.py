@@ -104,7 +104,7 @@ class _Builder:
         self._prune = prune
         self._progress = progress
         self._report = BuildReport(shelf=shown(target), updated=shown(update) if update else "")
-        self._files, problems = find_inputs(inputs, leave_out=[target, *([summaries] if summaries else [])])
+        self._files, problems = find_inputs(inputs, excluded=[target, *([summaries] if summaries else [])])
         for problem in problems:
             self._report.add_problem(problem)
         self._summaries = SummaryFolder(summaries)
@@ -183,7 +183,7 @@ class _Builder:
         keys = CitationKeys(entries.matcher.list_bibkeys(), remembered)
         comparison = UpdateComparison(old, report) if old else None
         for done, group in enumerate(groups):
-            paper = merge_entries(entries.spool.read(group.numbers))
+            paper = merge_entries(entries.spool.read_entries(group.numbers))
             if not paper.entry.title:
                 report.add_problem(_make_untitled_problem(paper))
                 continue
@@ -193,7 +193,7 @@ class _Builder:
                 self._add_old_texts(paper, old)
             for problem in self._summaries.add_summaries_to(paper):
                 report.add_problem(problem)
-            prepared = prepare_paper(paper, sparing=total > _MANY_PAPERS)
+            prepared = prepare_paper(paper, omit_default_summary=total > _MANY_PAPERS)
             if comparison:
                 comparison.report_paper(prepared, group, is_old=entries.has_old_entry(group))
             writer.add_paper(prepared)
@@ -226,11 +226,11 @@ class _Builder:
     def _add_old_texts(self, paper: Paper, old: OldShelf) -> None:
         """Add the summaries and translations of the old shelf that no input has now."""
         no = old.numbers[paper.paper_id]
-        for template, summary in old.added_summaries(no).items() if self._retains_summaries else ():
+        for template, summary in old.read_added_summaries(no).items() if self._retains_summaries else ():
             if template not in paper.entry.summaries:
                 paper.entry.summaries[template] = summary
                 paper.added_summaries.add(template)
-        for lang, text in old.translations(no).items() if not self._prune else ():
+        for lang, text in old.read_translations(no).items() if not self._prune else ():
             if lang not in paper.entry.translations:
                 paper.entry.translations = {**paper.entry.translations, lang: text}
 
@@ -247,21 +247,21 @@ class UpdateComparison:
         paper_id, title = prepared.paper.paper_id, prepared.paper.entry.title
         for absorbed in group.absorbed:
             if (no := self._old.numbers.get(absorbed)) is not None:
-                self._report.add_change("merged", absorbed, self._old.metadata(no)["title"])
+                self._report.add_change("merged", absorbed, self._old.read_metadata(no)["title"])
         no = self._old.numbers.get(paper_id)
         if no is None:
             self._report.add_change("added", paper_id, title)
-        elif self._old.digest(no) == prepared.digest or not (fields := self._find_differences(no, prepared)):
+        elif self._old.read_digest(no) == prepared.digest or not (fields := self._find_differences(no, prepared)):
             self._report.unchanged += 1
         else:
             self._report.add_change("changed" if is_old else "replaced", paper_id, title, fields)
 
     def _find_differences(self, no: int, prepared: PreparedPaper) -> list[str]:
-        fields = find_differing_fields(self._old.metadata(no), orjson.loads(prepared.metadata))
-        if self._old.bibtex(no) != prepared.paper.entry.bibtex:
+        fields = find_differing_fields(self._old.read_metadata(no), orjson.loads(prepared.metadata))
+        if self._old.read_bibtex(no) != prepared.paper.entry.bibtex:
             fields.append("bibtex")
         texts = {(one.kind, one.name, one.sha256) for one in prepared.assets if not one.is_derived}
-        return fields if fields or texts <= self._old.assets(no) else ["content"]
+        return fields if fields or texts <= self._old.list_assets(no) else ["content"]
 
 
 def _make_empty_error(report: BuildReport) -> NothingToShelve:

@@ -29,19 +29,19 @@ class CitationKeys:
             paper.citation_key = self._find_free_key(plain, paper.paper_id, is_given=bool(given))
         self._taken.add(paper.citation_key)
 
-    def _can_keep_key(self, had: str, given: str) -> bool:
+    def _can_keep_key(self, earlier: str, given: str) -> bool:
         if given:
-            return had == given or (had.startswith(f"{given}_") and had not in self._given)
-        return had not in self._given
+            return earlier == given or (earlier.startswith(f"{given}_") and earlier not in self._given)
+        return earlier not in self._given
 
     def _find_free_key(self, plain: str, paper_id: str, *, is_given: bool) -> str:
         repeats = self._repeats.get(plain, 0)
-        while not self._is_free(key := add_key_suffix(plain, repeats), paper_id, is_given=is_given and not repeats):
+        while not self._is_free_key(key := add_key_suffix(plain, repeats), paper_id, is_given=is_given and not repeats):
             repeats += 1
         self._repeats[plain] = repeats
         return key
 
-    def _is_free(self, key: str, paper_id: str, *, is_given: bool) -> bool:
+    def _is_free_key(self, key: str, paper_id: str, *, is_given: bool) -> bool:
         if key in self._taken or (key in self._given and not is_given):
             return False
         return self._owners.get(key, paper_id) == paper_id

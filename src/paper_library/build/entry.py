@@ -66,7 +66,7 @@ class Entry:
     """More keys of the paper, for an entry that comes from a shelf."""
     origins: list[str] = field(default_factory=list[str])
     """All inputs of the paper, for an entry that merges several."""
-    was: str = ""
+    old_paper_id: str = ""
     """The paper_id on the shelf that the entry comes from."""
 
 

@@ -64,7 +64,7 @@ class EntryCollection:
         for file in files:
             self.report.files += 1
             entries = broken = 0
-            for found in file.read():
+            for found in file.read_entries():
                 if isinstance(found, Problem):
                     self.report.add_problem(found)
                     broken += found.kind == "broken"
@@ -81,7 +81,7 @@ class EntryCollection:
     def retain_old_entries(self, old: OldShelf, *, prune: bool) -> None:
         """Add the entries of the old shelf that no input replaces; with `prune` only those of broken inputs."""
         for no in range(old.papers):
-            retained = {file for origin in old.origins(no) if (file := find_origin_file(origin)) not in self._read}
+            retained = {file for origin in old.list_origins(no) if (file := find_origin_file(origin)) not in self._read}
             if not (retained := retained & self._broken if prune else retained):
                 continue
             for file in retained - self._broken:
@@ -118,9 +118,9 @@ class EntryCollection:
         self, old: OldShelf, left: Iterable[tuple[str, int]], *, prune: bool
     ) -> Iterable[PaperGroup]:
         for paper_id, no in sorted(left, key=lambda one: one[1]):
-            files = {find_origin_file(origin) for origin in old.origins(no)}
+            files = {find_origin_file(origin) for origin in old.list_origins(no)}
             if prune and files.isdisjoint(self._broken):
-                self.report.add_change("pruned", paper_id, old.metadata(no)["title"])
+                self.report.add_change("pruned", paper_id, old.read_metadata(no)["title"])
                 continue
             for file in files:
                 self.report.add_missing_input(file)
@@ -138,7 +138,7 @@ class EntryCollection:
         if (stored := self._store_entry(entry)) is None:
             return False
         number, entry, keys = stored
-        self.matcher.add(entry, keys)
+        self.matcher.add_entry(entry, keys)
         if len(self.register) and (found := self.register.find_ids(collect_evidence(entry, keys))):
             self._evidence[number] = found
         return True
@@ -149,14 +149,14 @@ class EntryCollection:
         if not entry.title and _derive_title(entry):
             self.report.add_derived_title(entry.origin, entry.title)
         try:
-            entry, keys = self.spool.append(entry)
+            entry, keys = self.spool.append_entry(entry)
         except TypeError:
             self.report.add_problem(Problem(entry.origin, "broken", "The entry is nested too deeply to be stored."))
             return None
         number = len(self._titles)
         rank = compute_precedence(entry)[0] + (_DERIVED_RANK if entry.title_is_derived else 0)
         self._titles.append((rank, fold_text(keys.title[:_TITLE_COMPARED])))
-        if entry.was:
+        if entry.old_paper_id:
             self._old.add(number)
         return number, entry, keys
 

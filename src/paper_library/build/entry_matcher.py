@@ -24,7 +24,7 @@ from paper_library.identity import (
     spell_arxiv_for_id,
     spell_doi_for_id,
 )
-from uraniborg.kernel.bibliography.citation_keys import is_made_key
+from uraniborg.kernel.bibliography.citation_keys import is_generated_key
 from uraniborg.kernel.words import fold_text
 
 Key = TypeVar("Key")
@@ -92,17 +92,17 @@ class Facts:
         """Return True if two entries with the same BibTeX key describe the same paper."""
         return not self.title or not other.title or fuzz.token_set_ratio(self.title, other.title) >= _SAME_TITLE
 
-    def matches_by_made_bibkey(self, other: "Facts") -> bool:
+    def matches_by_generated_bibkey(self, other: "Facts") -> bool:
         """Return True if two entries with the same generated key do: other papers can have the same key."""
         return not self.title or not other.title or self.title == other.title
 
-    def sort_key(self) -> tuple[object, ...]:
+    def make_sort_key(self) -> tuple[object, ...]:
         """Return a key that sorts entries with more fields first."""
         return (not self.doi, not self.year, not self.surnames, self.doi, self.year, sorted(self.surnames), self.file)
 
 
 class EntryMatcher:
-    """Groups entries by paper: `add` each entry, then `find_clusters`."""
+    """Groups entries by paper: `add_entry` for each entry, then `find_clusters`."""
 
     def __init__(self) -> None:
         self._parent = array("q")
@@ -113,7 +113,7 @@ class EntryMatcher:
         self._files: dict[str, list[int]] = {}
         self._reasons: dict[int, str] = {}
 
-    def add(self, entry: Entry, keys: Keys) -> None:
+    def add_entry(self, entry: Entry, keys: Keys) -> None:
         """Add the next entry."""
         number = len(self._parent)
         self._parent.append(number)
@@ -169,7 +169,7 @@ class EntryMatcher:
     def _join_similar(self) -> None:
         members = self._list_members()
         for name, same in self._by_bibkey.items():
-            fits = Facts.matches_by_made_bibkey if is_made_key(name) else Facts.matches_by_bibkey
+            fits = Facts.matches_by_generated_bibkey if is_generated_key(name) else Facts.matches_by_bibkey
             self._join_matching(same, members, fits, "same BibTeX key")
         for stem, files in self._files.items():
             # Two files of the same name are ambiguous.
@@ -199,7 +199,7 @@ class EntryMatcher:
             return
         facts = self._facts
         groups: list[int] = []
-        for number in sorted(alike, key=lambda one: (*facts[one].sort_key(), one)):
+        for number in sorted(alike, key=lambda one: (*facts[one].make_sort_key(), one)):
             root = self._find_root(number)
             for first in groups:
                 target = self._find_root(first)
@@ -238,7 +238,7 @@ def _add_to_bucket(buckets: dict[Key, list[int]], key: Key, number: int) -> None
 
 
 def find_surnames(authors: list[str]) -> frozenset[str]:
-    """Return the last names of the first three authors."""
+    """Return the last words of the names of the first three authors, folded for comparison."""
     return frozenset(filter(None, map(_find_surname, authors[:3])))
 
 

@@ -16,7 +16,7 @@ from uraniborg.kernel.text import replace_surrogates
 
 _BUFFER_BYTES: Final = 1 << 20
 _TEXT_FIELDS: Final = ("translations", "summaries")
-_ROW_FIELDS: Final = tuple(one.name for one in fields(Entry) if one.name not in ("origin", "was"))
+_ROW_FIELDS: Final = tuple(one.name for one in fields(Entry) if one.name not in ("origin", "old_paper_id"))
 
 
 class EntrySpool:
@@ -26,7 +26,7 @@ class EntrySpool:
         self._file = path.open("w+b", buffering=_BUFFER_BYTES)
         self._starts = array("Q", [0])
 
-    def append(self, entry: Entry) -> tuple[Entry, Keys]:
+    def append_entry(self, entry: Entry) -> tuple[Entry, Keys]:
         """Write an entry and return it as stored, with its keys. Raise TypeError for values without a JSON form."""
         try:
             keys = make_keys(entry)
@@ -40,10 +40,10 @@ class EntrySpool:
         return entry, keys
 
     def flush(self) -> None:
-        """Write buffered entries. Call it after the last `append` and before the first `read`."""
+        """Write buffered entries. Call it after the last `append_entry` and before the first `read_entries`."""
         self._file.flush()
 
-    def read(self, numbers: Iterable[int]) -> list[tuple[Entry, Keys]]:
+    def read_entries(self, numbers: Iterable[int]) -> list[tuple[Entry, Keys]]:
         """Return the entries with these numbers, and their keys."""
         found: list[tuple[Entry, Keys]] = []
         for number in numbers:
@@ -81,7 +81,7 @@ def dump_entry(entry: Entry, paper: Entry) -> bytes:
 def load_entry(row: bytes, paper: Entry) -> Entry:
     """Return the entry that `dump_entry` stored in `row`; `paper` is the merged entry of its paper."""
     stored: dict[str, Any] = orjson.loads(row)
-    entry = Entry(was=paper.was)
+    entry = Entry(old_paper_id=paper.old_paper_id)
     for name in stored.pop("same"):
         setattr(entry, name, getattr(paper, name))
     for name, value in stored.items():

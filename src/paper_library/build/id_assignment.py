@@ -61,7 +61,7 @@ def assign_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
             taken.add(likeness.record.paper_id)
     _match_corrected_titles(clusters, register, result, taken)
     for at, likeness in pairs:
-        if likeness.record.paper_id not in taken and likeness.has_its_content:
+        if likeness.record.paper_id not in taken and likeness.has_entries_of_record:
             result.absorbed.setdefault(at, []).append(likeness.record.paper_id)
             taken.add(likeness.record.paper_id)
     return result
@@ -85,19 +85,21 @@ def _match_corrected_titles(
     lost: dict[str, list[Record]] = defaultdict(list)
     for record in register if new else ():
         if record.paper_id not in taken:
-            for file in {find_origin_file(place).partition("#")[0] for place in record.places}:
+            for file in {find_origin_file(position).partition("#")[0] for position in record.places}:
                 lost[file].append(record)
     for file in sorted(new.keys() & lost.keys()):
         if len(new[file]) * len(lost[file]) > _MOST_COMPARED:
             continue
-        alike = sorted(_find_corrected(clusters, new[file], lost[file]), key=lambda one: (one[0], one[1].paper_id))
+        alike = sorted(
+            _find_corrected_titles(clusters, new[file], lost[file]), key=lambda one: (one[0], one[1].paper_id)
+        )
         for at, record in alike:
             if at not in result.known and record.paper_id not in taken:
                 result.known[at] = record.paper_id
                 taken.add(record.paper_id)
 
 
-def _find_corrected(
+def _find_corrected_titles(
     clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]
 ) -> Iterable[tuple[int, Record]]:
     for at in new:

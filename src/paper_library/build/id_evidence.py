@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from paper_library.build.entry import Entry, find_origin_file
 from paper_library.build.entry_matcher import Facts, find_surnames, is_preprint_pair
 from paper_library.identity import Keys, normalise_title
-from uraniborg.kernel.bibliography.citation_keys import is_made_key
+from uraniborg.kernel.bibliography.citation_keys import is_generated_key
 
 ID: Final = 1 << 0
 """The entry has the id, or comes from the shelf with the id."""
@@ -27,7 +27,7 @@ META: Final = 1 << 5
 TITLE_META: Final = 1 << 6
 """The same without authors or year, which is hardly more than the title."""
 BIBKEY: Final = 1 << 7
-MADE_KEY: Final = 1 << 8
+GENERATED_KEY: Final = 1 << 8
 """The same generated BibTeX key of name, year and title word, which other papers can have too."""
 POSITION: Final = 1 << 9
 """The same line of a file of the same name, which an inserted line changes."""
@@ -41,7 +41,7 @@ _WEIGHTS: Final = {
     META: 8,
     TITLE_META: 4,
     BIBKEY: 4,
-    MADE_KEY: 2,
+    GENERATED_KEY: 2,
     POSITION: 1,
 }
 _SAME_TITLE_WEIGHT: Final = 8
@@ -71,7 +71,7 @@ class Record:
     has_content: bool = False
     """True if the paper is on the updated shelf, whose contents would be lost with it."""
 
-    def merge_newer(self, newer: "Record") -> "Record":
+    def merge_with_newer(self, newer: "Record") -> "Record":
         """Return `newer` with the keys of this record whose schemes it lacks."""
         present = {_get_scheme(key) for key in newer.keys} - {"id"}
         older = [key for key in self.keys if _get_scheme(key) not in present and key not in newer.keys]
@@ -91,7 +91,7 @@ def make_record(paper_id: str, key: str, entry: Entry, keys: Iterable[str], entr
     """Return the record of a paper; `entry` is the merged entry of `entries`."""
     known = [f"meta:{key[5:29]}" if key.startswith("meta:") else key for key in keys]
     texts = [text for each in entries for text in _make_text_keys(each)]
-    places = [place for each in entries for place in _list_places(each)]
+    places = [position for each in entries for position in _list_positions(each)]
     authors = [name[:_TITLE_CHARS] for name in entry.authors[:_AUTHORS]]
     return Record(
         paper_id,
@@ -107,23 +107,23 @@ def make_record(paper_id: str, key: str, entry: Entry, keys: Iterable[str], entr
 def collect_evidence(entry: Entry, keys: Keys) -> dict[str, int]:
     """Return the keys and positions that identify an entry, with the kind of evidence of each."""
     found: dict[str, int] = {}
-    for key in (*(f"id:{one}" for one in (entry.identifiers.get("paper_id"), entry.was) if one), *entry.keys):
+    for key in (*(f"id:{one}" for one in (entry.identifiers.get("paper_id"), entry.old_paper_id) if one), *entry.keys):
         if kind := _SCHEMES.get(_get_scheme(key)):
             found[key] = kind
     for key in keys.list_keys():
         if kind := _SCHEMES.get(_get_scheme(key)):
-            found[key] = MADE_KEY if kind == BIBKEY and is_made_key(key[4:]) else kind
+            found[key] = GENERATED_KEY if kind == BIBKEY and is_generated_key(key[4:]) else kind
     if entry.title:
         found[f"meta:{keys.meta[:24]}"] = META if entry.authors and entry.year else TITLE_META
     found |= dict.fromkeys(_make_text_keys(entry), TEXT)
-    found |= dict.fromkeys(map(make_place_key, _list_places(entry)), KEYED)
-    found[make_place_key(entry.origin)] = FILE if entry.origin == find_origin_file(entry.origin) else POSITION
+    found |= dict.fromkeys(map(make_position_key, _list_positions(entry)), KEYED)
+    found[make_position_key(entry.origin)] = FILE if entry.origin == find_origin_file(entry.origin) else POSITION
     return found
 
 
-def make_place_key(place: str) -> str:
+def make_position_key(position: str) -> str:
     """Return the key of a position in the inputs."""
-    return f"at:{place}"
+    return f"at:{position}"
 
 
 class Likeness:
@@ -160,12 +160,12 @@ class Likeness:
             return True
         if kinds & (KEYED | FILE | POSITION) and self.has_corrected_title:
             return True
-        if (kinds & BIBKEY and self._has_similar_title) or (kinds & MADE_KEY and self._has_same_title):
+        if (kinds & BIBKEY and self._has_similar_title) or (kinds & GENERATED_KEY and self._has_same_title):
             return True
         return bool(kinds & TITLE_META) and not self.record.has_content
 
     @property
-    def has_its_content(self) -> bool:
+    def has_entries_of_record(self) -> bool:
         """True if the entries of this paper include those of the record."""
         return bool(self.kinds & (ID | IDENTIFIER | KEYED | FILE | TEXT))
 
@@ -232,21 +232,21 @@ def make_text_key(sha256: str) -> str:
     return f"text:{sha256[:16]}"
 
 
-def _list_places(entry: Entry) -> list[str]:
+def _list_positions(entry: Entry) -> list[str]:
     """Return the positions of an entry in the inputs: its file, or its names and line in a file of several."""
     if entry.origins:  # a merged entry of a shelf that does not store entries
-        return [place for origin in entry.origins for place in _list_places_at(origin, _list_names(entry))]
-    return _list_places_at(entry.origin, _list_names(entry))
+        return [position for origin in entry.origins for position in _list_positions_at(origin, _list_names(entry))]
+    return _list_positions_at(entry.origin, _list_names(entry))
 
 
-def _list_places_at(origin: str, names: list[str]) -> list[str]:
+def _list_positions_at(origin: str, names: list[str]) -> list[str]:
     file = find_origin_file(origin)
     return [*(f"{file}#{name}" for name in names if file != origin), origin]
 
 
 def _list_names(entry: Entry) -> list[str]:
     names = (entry.identifiers.get(scheme, "") for scheme in ("id", "bibkey"))
-    return [name for name in names if name and not is_made_key(name)]
+    return [name for name in names if name and not is_generated_key(name)]
 
 
 def _get_scheme(key: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import orjson
 
 from paper_library.build.entry import Problem
-from paper_library.build.id_evidence import Record, make_place_key
+from paper_library.build.id_evidence import Record, make_position_key
 from paper_library.errors import RegisterTooNew
 from paper_library.identity import is_paper_id
 from paper_library.regular_files import open_regular
@@ -42,7 +42,7 @@ def is_register(path: Path) -> bool:
 
 
 class IdRegister:
-    """Records of papers by id, and an index of their keys and places."""
+    """Records of papers by id, and an index of their keys and positions."""
 
     def __init__(self) -> None:
         self._records: dict[str, Record] = {}
@@ -66,8 +66,8 @@ class IdRegister:
         """Add records; merge a record with an earlier one of the same id."""
         for record in records:
             known = self._records.get(record.paper_id)
-            self._records[record.paper_id] = known.merge_newer(record) if known else record
-            keys = (*record.keys, *map(make_place_key, record.places), f"id:{record.paper_id}")
+            self._records[record.paper_id] = known.merge_with_newer(record) if known else record
+            keys = (*record.keys, *map(make_position_key, record.places), f"id:{record.paper_id}")
             for key in keys:
                 # By hash: the keys would need several times the memory.
                 ids = self._by_key.setdefault(hash(key), [])
@@ -77,7 +77,7 @@ class IdRegister:
     def record_paper(self, record: Record, absorbed: Iterable[str]) -> None:
         """Record a paper of this build, and forget the papers that it absorbed."""
         known = self._records.pop(record.paper_id, None)
-        self._written[record.paper_id] = _format_line(known.merge_newer(record) if known else record)
+        self._written[record.paper_id] = _format_line(known.merge_with_newer(record) if known else record)
         for paper_id in absorbed:
             self._records.pop(paper_id, None)
 

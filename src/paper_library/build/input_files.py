@@ -14,7 +14,7 @@ from typing import Final
 from paper_library.build.entry import Problem
 from paper_library.build.id_register import is_register
 from paper_library.errors import InputNotFound
-from paper_library.regular_files import resolve_links
+from paper_library.regular_files import resolve_existing, resolve_links
 from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.files import shown
@@ -46,13 +46,13 @@ class FoundFiles:
     problems: list[Problem] = field(default_factory=list[Problem])
 
 
-def find_files(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> FoundFiles:
+def find_files(paths: Sequence[Path], *, excluded: Collection[Path] = ()) -> FoundFiles:
     """Return the files of the inputs, each once. Raise InputNotFound for an input that does not exist.
 
-    Folders in `leave_out` are skipped.
+    Folders in `excluded` are skipped.
     """
-    search = _FileSearch(given, {path.absolute() for path in leave_out})
-    for path in given:
+    search = _FileSearch(paths, {path.absolute() for path in excluded})
+    for path in paths:
         search.add_input(path)
     return FoundFiles(list(search.files.values()), search.problems)
 
@@ -60,31 +60,31 @@ def find_files(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> Fo
 class _FileSearch:
     """A search of the inputs for files."""
 
-    def __init__(self, given: Sequence[Path], left_out: Collection[Path]) -> None:
-        self._left_out = left_out
-        self._roots = [real for path in given if (real := _resolve_existing(path))]
+    def __init__(self, paths: Sequence[Path], excluded: Collection[Path]) -> None:
+        self._excluded = excluded
+        self._roots = [real for path in paths if (real := resolve_existing(path))]
         self.files: dict[Path, FoundFile] = {}
         self.problems: list[Problem] = []
 
-    def add_input(self, given: Path) -> None:
+    def add_input(self, path: Path) -> None:
         """Add the files of one input. Raise InputNotFound."""
         try:
-            mode = given.stat().st_mode
+            mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError, ValueError):
             raise InputNotFound(
-                f"The input {shown(given)} does not exist.", hint="Name existing files or folders.", input=shown(given)
+                f"The input {shown(path)} does not exist.", hint="Name existing files or folders.", input=shown(path)
             ) from None
         except OSError as exc:
-            self._report_error(replace_surrogates(given.name), exc)
+            self._report_error(replace_surrogates(path.name), exc)
             return
         if stat.S_ISDIR(mode):
-            self._add_folder(given)
+            self._add_folder(path)
         else:
-            self._add_file(given, replace_surrogates(given.name), is_in_folder=False)
+            self._add_file(path, replace_surrogates(path.name), is_in_folder=False)
 
     def _add_folder(self, top: Path) -> None:
         """Add the files below a folder, except hidden files."""
-        folders, real = [top], _resolve_existing(top) or top
+        folders, real = [top], resolve_existing(top) or top
         while folders:
             folder = folders.pop()
             if _is_kernel_path(real / folder.relative_to(top)):
@@ -93,7 +93,7 @@ class _FileSearch:
             for path, mode in self._list_folder(folder, top):
                 if not stat.S_ISDIR(mode):
                     self._add_file(path, replace_surrogates(path.relative_to(top).as_posix()), is_in_folder=True)
-                elif path.absolute() not in self._left_out:
+                elif path.absolute() not in self._excluded:
                     folders.append(path)
 
     def _list_folder(self, folder: Path, top: Path) -> Iterator[tuple[Path, int]]:
@@ -155,11 +155,3 @@ class _FileSearch:
 
 def _is_kernel_path(real: Path) -> bool:
     return any(real.is_relative_to(folder) for folder in _KERNEL)
-
-
-def _resolve_existing(path: Path) -> Path | None:
-    """Return the path without links, or None if it has no target."""
-    try:
-        return resolve_links(path)
-    except (OSError, ValueError):
-        return None

@@ -9,7 +9,7 @@ from paper_library.build.entry import Entry, Problem, Reader
 from paper_library.build.input_files import FoundFile, find_files
 from paper_library.build.readers import find_reader
 from paper_library.identity import is_paper_id
-from paper_library.regular_files import resolve_links
+from paper_library.regular_files import resolve_existing
 from uraniborg.kernel.errors import is_out_of_room
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.text import replace_surrogates
@@ -42,7 +42,7 @@ class InputFile:
             return self.original
         return get_paper_stem(self.path.name)
 
-    def read(self) -> Iterator[Entry | Problem]:
+    def read_entries(self) -> Iterator[Entry | Problem]:
         """Yield the entries of the file, with origin and translations. Raise OSError if the disk is full."""
         try:
             yield from self._read_file()
@@ -80,14 +80,14 @@ def get_paper_stem(name: str) -> str | None:
     return path.stem if path.suffix.lower() in _OF_ONE_PAPER else None
 
 
-def find_inputs(given: Sequence[Path], *, leave_out: Collection[Path] = ()) -> tuple[list[InputFile], list[Problem]]:
+def find_inputs(paths: Sequence[Path], *, excluded: Collection[Path] = ()) -> tuple[list[InputFile], list[Problem]]:
     """Return the files to read, and a problem for each other file. Raise InputNotFound for a missing path.
 
-    Folders in `leave_out` are skipped.
+    Folders in `excluded` are skipped.
     """
-    found = find_files(given, leave_out=leave_out)
+    found = find_files(paths, excluded=excluded)
     cited = set(_find_cited_bibliographies(found.files))
-    named = {path.absolute() for path in given}
+    named = {path.absolute() for path in paths}
     inputs: list[InputFile] = []
     for file in sorted(found.files, key=lambda one: (one.origin, one.path)):
         reader = find_reader(file.path)
@@ -108,17 +108,9 @@ def _find_cited_bibliographies(files: Iterable[FoundFile]) -> Iterator[Path]:
 
     for file in files:
         if file.is_in_folder and file.path.suffix.lower() in _MARKDOWN and (names := list_bibliographies(file.real)):
-            named = [real for name in names if (real := _resolve_existing(file.path.parent / name))]
+            named = [real for name in names if (real := resolve_existing(file.path.parent / name))]
             # A bibliography with a different name is still in the folder of the paper.
-            yield from named or filter(None, map(_resolve_existing, file.path.parent.glob("*.bib")))
-
-
-def _resolve_existing(path: Path) -> Path | None:
-    """Return the path without links, or None if it does not exist or is not a valid path."""
-    try:
-        return resolve_links(path)
-    except (OSError, ValueError):
-        return None
+            yield from named or filter(None, map(resolve_existing, file.path.parent.glob("*.bib")))
 
 
 def _attach_translations(inputs: list[InputFile]) -> Iterator[InputFile]:

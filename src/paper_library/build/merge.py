@@ -63,7 +63,7 @@ def compute_precedence(entry: Entry) -> tuple[int, bool, str, str]:
     """Return the sort key of an entry: file type first, then entries read now before those of the old shelf."""
     name = find_origin_file(entry.origin)
     rank = next((at for at, suffix in enumerate(_BEST_FIRST) if name.lower().endswith(suffix)), len(_BEST_FIRST))
-    return (rank, bool(entry.was), entry.origin, entry.title)
+    return (rank, bool(entry.old_paper_id), entry.origin, entry.title)
 
 
 def _merge_fields(entries: Sequence[Entry]) -> Entry:

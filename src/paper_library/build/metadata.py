@@ -54,14 +54,14 @@ class PreparedPaper:
         self.digest = digest.hexdigest()
 
 
-def prepare_paper(paper: Paper, *, sparing: bool) -> PreparedPaper:
+def prepare_paper(paper: Paper, *, omit_default_summary: bool) -> PreparedPaper:
     """Return the metadata, assets and searchable texts of `paper`.
 
-    With `sparing`, the default summary of a paper without other assets is not stored; replies derive it from the
-    metadata. A hundred thousand small files take longer to create and delete than the rest of a shelf.
+    With `omit_default_summary`, the default summary of a paper without other assets is not stored; replies derive it
+    from the metadata. A hundred thousand small files take longer to create and delete than the rest of a shelf.
     """
     entry = paper.entry
-    given = _name_summaries(entry.summaries)
+    given = _normalise_summary_names(entry.summaries)
     added = {name for name, (raw, _) in given.items() if raw in paper.added_summaries}
     templates = [DEFAULT_TEMPLATE, *(name for name in given if name != DEFAULT_TEMPLATE)]
     translations = {name.lower(): text for name, text in sorted(entry.translations.items())}
@@ -85,7 +85,7 @@ def prepare_paper(paper: Paper, *, sparing: bool) -> PreparedPaper:
         "kind": entry.kind,
         "language": entry.language,
         "retraction": find_retraction(entry.notices),
-        **_list_optional_fields(entry),
+        **_collect_optional_fields(entry),
         "preferred_summary_template": _choose_preferred(normalise_template_name(entry.preferred_summary), templates),
         "available_summary_templates": templates,
         "translations": list(translations),
@@ -96,7 +96,7 @@ def prepare_paper(paper: Paper, *, sparing: bool) -> PreparedPaper:
         "has_bibtex": bool(entry.bibtex),
     }
     assets: list[Asset] = []
-    if not sparing or given or entry.source or translations:
+    if not omit_default_summary or given or entry.source or translations:
         if DEFAULT_TEMPLATE not in given:
             derived = orjson.dumps(make_default_summary(metadata, entry.source)).decode()
             assets.append(_make_asset(SUMMARY, DEFAULT_TEMPLATE, derived, is_derived=True))
@@ -111,12 +111,12 @@ def prepare_paper(paper: Paper, *, sparing: bool) -> PreparedPaper:
     return PreparedPaper(paper, orjson.dumps(metadata), assets, texts)
 
 
-def _list_optional_fields(entry: Entry) -> dict[str, Any]:
+def _collect_optional_fields(entry: Entry) -> dict[str, Any]:
     given = {"title_is_derived": entry.title_is_derived, "work_type": entry.work_type, "notices": entry.notices}
     return {**{name: value for name, value in given.items() if value}, **entry.search}
 
 
-def _name_summaries(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
+def _normalise_summary_names(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
     """Return summaries and their given names by unique, normalised template names."""
     named: dict[str, tuple[str, Any]] = {}
     for given, value in sorted(summaries.items()):

@@ -30,88 +30,88 @@ class OldShelf:
         self._assets = AssetReader()
         self.has_entries = self._shelf.manifest.schema_version > 1
         self.papers = self._shelf.manifest.papers
-        rows = self._shelf.connection().execute("SELECT paper_id, no FROM paper")
+        rows = self._shelf.get_connection().execute("SELECT paper_id, no FROM paper")
         self.numbers: dict[str, int] = dict(rows.fetchall())
 
     def close(self) -> None:
         """Close the shelf."""
         self._shelf.close()
 
-    def metadata(self, no: int) -> dict[str, Any]:
+    def read_metadata(self, no: int) -> dict[str, Any]:
         """Return the metadata of a paper."""
-        return self._shelf.metadata_dict(no)
+        return self._shelf.read_metadata(no)
 
-    def bibtex(self, no: int) -> str:
+    def read_bibtex(self, no: int) -> str:
         """Return the BibTeX entry of a paper."""
-        return self._shelf.bibtex(no)
+        return self._shelf.read_bibtex(no)
 
-    def digest(self, no: int) -> str:
+    def read_digest(self, no: int) -> str:
         """Return the digest of a paper."""
-        return self._shelf.digest(no)
+        return self._shelf.read_digest(no)
 
-    def origins(self, no: int) -> list[str]:
+    def list_origins(self, no: int) -> list[str]:
         """Return the inputs of a paper."""
-        return self._shelf.origins(no)
+        return self._shelf.list_origins(no)
 
-    def assets(self, no: int) -> set[tuple[str, str, str]]:
+    def list_assets(self, no: int) -> set[tuple[str, str, str]]:
         """Return the kind, name and digest of each asset of a paper."""
-        return {(ref.kind, ref.name, ref.sha256) for ref in self._shelf.assets(no)}
+        return {(ref.kind, ref.name, ref.sha256) for ref in self._shelf.list_assets(no)}
 
     def make_records(self, *, is_retained: bool) -> Iterator[Record]:
         """Yield the record of each paper; `is_retained` if papers without an input stay on the shelf."""
         for no in range(self.papers):
-            known = self.metadata(no)
-            paper = _make_entry(known, self.bibtex(no), {}, self._shelf.origins(no))
+            known = self.read_metadata(no)
+            paper = _make_entry(known, self.read_bibtex(no), {}, self._shelf.list_origins(no))
             key = known.get("citation_key", "")
-            record = make_record(known["paper_id"], key, paper, self._shelf.keys(no), [paper])
-            record.keys += [make_text_key(ref.sha256) for ref in self._shelf.assets(no) if ref.kind == SOURCE]
+            record = make_record(known["paper_id"], key, paper, self._shelf.list_keys(no), [paper])
+            record.keys += [make_text_key(ref.sha256) for ref in self._shelf.list_assets(no) if ref.kind == SOURCE]
             record.has_content = is_retained
             yield record
 
     def read_entries(self, no: int) -> Iterator[Entry | Problem]:
         """Yield the entries of a paper, as far as the shelf stores them, and a problem for each lost text."""
-        known = self.metadata(no)
+        known = self.read_metadata(no)
         texts: dict[tuple[str, str], str] = {}
-        for ref in self._shelf.assets(no):
+        for ref in self._shelf.list_assets(no):
             try:
-                texts[ref.kind, ref.name] = self._assets.read(self._shelf.folder, ref, known["paper_id"])
+                texts[ref.kind, ref.name] = self._assets.read_asset(self._shelf.folder, ref, known["paper_id"])
             except (AssetFetchFailed, AssetInvalid) as exc:
                 yield Problem(known["title"], "broken", exc.message)
-        origins = self._shelf.origins(no)
-        paper = _make_entry(known, self.bibtex(no), texts, origins)
-        if rows := self._shelf.entry_rows(no) if self.has_entries else []:
+        origins = self._shelf.list_origins(no)
+        paper = _make_entry(known, self.read_bibtex(no), texts, origins)
+        if rows := self._shelf.read_entry_rows(no) if self.has_entries else []:
             yield from (load_entry(row, paper) for row in rows)
             return
-        for name in self._shelf.added_summaries(no) if self.has_entries else list(paper.summaries):
+        for name in self._shelf.list_added_summaries(no) if self.has_entries else list(paper.summaries):
             paper.summaries.pop(name, None)
         if len(origins) == 1:
             paper.origin, paper.origins = origins[0], []
             if stem := get_paper_stem(paper.origin) if paper.origin == find_origin_file(paper.origin) else "":
                 paper.identifiers["stem"] = stem
         else:
-            paper.keys = self._shelf.keys(no)
+            paper.keys = self._shelf.list_keys(no)
         yield paper
 
-    def added_summaries(self, no: int) -> dict[str, Any]:
+    def read_added_summaries(self, no: int) -> dict[str, Any]:
         """Return the summaries from summary folders; for schema 1, which does not record them, all summaries."""
         if self.has_entries:
-            names = self._shelf.added_summaries(no)
+            names = self._shelf.list_added_summaries(no)
         else:
-            names = self.metadata(no)["available_summary_templates"]
+            names = self.read_metadata(no)["available_summary_templates"]
         summaries = {name: orjson.loads(text) for name, text in self._read_texts(no, SUMMARY, names).items()}
         return {name: summary for name, summary in summaries.items() if not is_default_summary(summary)}
 
-    def translations(self, no: int) -> dict[str, str]:
+    def read_translations(self, no: int) -> dict[str, str]:
         """Return the translations of a paper by language."""
         return self._read_texts(no, TRANSLATION)
 
     def _read_texts(self, no: int, kind: str, names: Collection[str] | None = None) -> dict[str, str]:
         """Return the texts of one kind by name. Lost texts are left out; `read_entries` reports them."""
         found: dict[str, str] = {}
-        for ref in self._shelf.assets(no) if names is None or names else ():
+        for ref in self._shelf.list_assets(no) if names is None or names else ():
             if ref.kind == kind and (names is None or ref.name in names):
                 with suppress(AssetFetchFailed, AssetInvalid):
-                    found[ref.name] = self._assets.read(self._shelf.folder, ref, str(no))
+                    found[ref.name] = self._assets.read_asset(self._shelf.folder, ref, str(no))
         return found
 
 
@@ -143,5 +143,5 @@ def _make_entry(known: dict[str, Any], bibtex: str, texts: dict[tuple[str, str],
         preferred_summary="" if preferred == DEFAULT_TEMPLATE else preferred,
         origin=known["paper_id"],
         origins=origins,
-        was=known["paper_id"],
+        old_paper_id=known["paper_id"],
     )

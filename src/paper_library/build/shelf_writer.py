@@ -19,7 +19,7 @@ from paper_library.build.metadata import Asset, PreparedPaper
 from paper_library.identity import list_search_terms
 from paper_library.retraction import find_retraction
 from paper_library.store.index import create_index, make_document
-from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, asset_path
+from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, make_asset_path
 from paper_library.store.manifest import compute_file_digest
 from uraniborg.kernel.files import make_folder, make_private, open_private
 from uraniborg.kernel.words import fold_text
@@ -81,9 +81,9 @@ class ShelfWriter:
             "institution": entry.institutions,
             "tag": entry.tags,
         }
-        facets = {kind: self._count_facets(kind, lists[kind]) for kind in _LISTS}
-        facets["venue"] = self._count_facets("venue", [entry.venue] if entry.venue else [])
-        year = self._count_facets("year", [str(entry.year)] if entry.year else [])
+        facets = {kind: self._count_facet_values(kind, lists[kind]) for kind in _LISTS}
+        facets["venue"] = self._count_facet_values("venue", [entry.venue] if entry.venue else [])
+        year = self._count_facet_values("year", [str(entry.year)] if entry.year else [])
         rows = self._rows
         rows["paper"].append(
             (
@@ -159,7 +159,7 @@ class ShelfWriter:
         names = [DATABASE, *sorted(f"{INDEX}/{path.name}" for path in (self._folder / INDEX).iterdir())]
         return {name: compute_file_digest(self._folder / name) for name in names}
 
-    def _count_facets(self, kind: str, values: Sequence[str]) -> list[int]:
+    def _count_facet_values(self, kind: str, values: Sequence[str]) -> list[int]:
         """Count a paper for each different facet value and return the ids of the values."""
         ids: dict[int, None] = {}
         for value in values:
@@ -175,7 +175,7 @@ class ShelfWriter:
         return list(ids)
 
     def _write_asset(self, asset: Asset) -> None:
-        path = self._static / asset_path(asset.kind, asset.sha256)
+        path = self._static / make_asset_path(asset.kind, asset.sha256)
         if path.parent not in self._made_folders:
             make_folder(path.parent)
             self._made_folders.add(path.parent)

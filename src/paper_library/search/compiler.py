@@ -17,7 +17,7 @@ from tantivy import Query as IndexQuery
 
 from paper_library.identity import spell_arxiv_for_id, spell_doi_for_id
 from paper_library.limits import QUERY_WORDS
-from paper_library.search.index_terms import IndexTerms, boost_query, is_character, match_any
+from paper_library.search.index_terms import IndexTerms, boost_query, is_single_character, make_any_query
 from paper_library.search.query import Query, Unit, find_distinctive_parts
 from paper_library.store import index as fields
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv, normalise_doi
@@ -97,41 +97,41 @@ class Compiler:
         self.terms = IndexTerms(searcher, schema)
         self._result = CompiledQuery(IndexQuery.empty_query())
 
-    def compile(self, read: Query, restrictions: Iterable[IndexQuery] = ()) -> CompiledQuery:
-        """Return the index query for the parsed query `read`, limited by all `restrictions`."""
-        result = self._result = CompiledQuery(IndexQuery.empty_query(), is_empty=read.is_blank)
-        wanted = list(self._compile_wanted(read))
+    def compile_query(self, parsed: Query, restrictions: Iterable[IndexQuery] = ()) -> CompiledQuery:
+        """Return the index query for the parsed query, limited by all `restrictions`."""
+        result = self._result = CompiledQuery(IndexQuery.empty_query(), is_empty=parsed.is_blank)
+        wanted = list(self._compile_wanted_groups(parsed))
         clauses = [(Occur.Must, one) for one in restrictions]
-        clauses += [(Occur.Must, match_any(self._compile_units(group))) for group in read.required]
-        if not (clauses or wanted or result.missing) and (read.is_blank or read.excluded):
+        clauses += [(Occur.Must, make_any_query(self._compile_units(group))) for group in parsed.required]
+        if not (clauses or wanted or result.missing) and (parsed.is_blank or parsed.excluded):
             # A query that only excludes papers returns all others.
             clauses.append((Occur.Must, IndexQuery.all_query()))
         # Excluded words are not matches, so they are recorded in a separate result.
         self._result = CompiledQuery(IndexQuery.empty_query())
-        clauses += [(Occur.MustNot, option) for option in self._compile_units(read.excluded)]
+        clauses += [(Occur.MustNot, option) for option in self._compile_units(parsed.excluded)]
         self._result = result
         result.filters = [*clauses]
         if wanted or result.missing or not clauses:
-            clauses.append((Occur.Must, match_any(wanted)))
+            clauses.append((Occur.Must, make_any_query(wanted)))
         clauses += [
-            (Occur.Should, option) for unit in read.boosting for option in self._compile_phrase(unit, _BOOST_WEIGHTS)
+            (Occur.Should, option) for unit in parsed.boosting for option in self._compile_phrase(unit, _BOOST_WEIGHTS)
         ]
         result.query = clauses[0][1] if len(clauses) == 1 else IndexQuery.boolean_query(clauses)
         result.highest_score *= _TOP_FREQUENCY * log(2 + self.terms.papers)
         return result
 
-    def _compile_wanted(self, read: Query) -> Iterator[IndexQuery]:
+    def _compile_wanted_groups(self, parsed: Query) -> Iterator[IndexQuery]:
         """Yield scored queries for the wanted groups, and record the groups."""
         groups: list[list[Unit]] = []
         word_units: list[Unit] = []
-        for group in read.wanted:
+        for group in parsed.wanted:
             if group[0].kind != "name":
                 groups.append(group)
                 word_units += (unit for unit in group if unit.kind == "word")
             elif phrases := self._compile_name(group[0]):
                 yield from phrases
                 self._result.wanted_groups.append(
-                    WantedGroup(group[0].text, match_any(phrases), frozenset(_list_spellings(group[0])), True)
+                    WantedGroup(group[0].text, make_any_query(phrases), frozenset(_list_spellings(group[0])), True)
                 )
                 word_units += (Unit("word", part) for part in find_distinctive_parts(group[0].text))
             else:
@@ -143,7 +143,7 @@ class Compiler:
         word_units = word_units[:QUERY_WORDS]
         content = [unit for unit in word_units if stem_word(unit.text)]
         # A query of stop words only searches for them.
-        if content or read.required or any(unit.kind != "word" for group in groups for unit in group):
+        if content or parsed.required or any(unit.kind != "word" for group in groups for unit in group):
             self._result.stop_words += dict.fromkeys(unit.text for unit in word_units if not stem_word(unit.text))
             word_units = content
         yield from self._compile_words(word_units)
@@ -155,7 +155,7 @@ class Compiler:
             options += (query for unit in searched_units for query in self._make_word_queries(unit))
             if options:
                 names = (stem_word(word) or word for unit in group for word in self._expand_unit(unit))
-                self._result.wanted_groups.append(WantedGroup(label, match_any(options), frozenset(names)))
+                self._result.wanted_groups.append(WantedGroup(label, make_any_query(options), frozenset(names)))
 
     def _expand_unit(self, unit: Unit) -> Sequence[str]:
         return (
@@ -167,7 +167,7 @@ class Compiler:
     def _compile_name(self, name: Unit) -> list[IndexQuery]:
         """Return scored queries for a name such as `TRAPPIST-1`, or an empty list if no paper has it."""
         phrases = list(self._compile_phrase(name))
-        if not phrases or not self.terms.has_papers(match_any(phrases)):
+        if not phrases or not self.terms.has_papers(make_any_query(phrases)):
             return []
         self._result.phrases += map(str.split, _list_spellings(name))
         return phrases
@@ -191,7 +191,7 @@ class Compiler:
                 self._result.missing.append(unit.text)
 
     def _compile_exact_word(self, word: str) -> Iterator[IndexQuery]:
-        if is_character(word):
+        if is_single_character(word):
             yield from self._compile_character(word)
             return
         for where, weight in _WORD_WEIGHTS if stem_word(word) else _STOP_WORD_WEIGHTS:
@@ -211,16 +211,16 @@ class Compiler:
 
     def _make_word_queries(self, unit: Unit) -> list[IndexQuery]:
         """Return queries for papers that have the word, in any spelling and field."""
-        if is_character(unit.text):
+        if is_single_character(unit.text):
             return list(self._compile_character(unit.text))
-        places: list[tuple[str, str]] = []
+        terms: list[tuple[str, str]] = []
         for word in _list_spellings(unit):
             if name := stem_word(word):
-                places += [(fields.ABOUT, name), (fields.FULL, name)]
+                terms += [(fields.ABOUT, name), (fields.FULL, name)]
             else:
-                places += [(fields.EXACT, word), (fields.FULL_EXACT, word)]
-            places += ((where, word) for where in _NAME_FIELDS)
-        return [query for where, text in places if (query := self.terms.make_word_query(where, text))]
+                terms += [(fields.EXACT, word), (fields.FULL_EXACT, word)]
+            terms += ((where, word) for where in _NAME_FIELDS)
+        return [query for where, text in terms if (query := self.terms.make_word_query(where, text))]
 
     def _compile_character(self, character: str) -> Iterator[IndexQuery]:
         for where, weight in _PREFIX_WEIGHTS:
@@ -249,19 +249,19 @@ class Compiler:
         """Yield a scored query for each field that has all words of the phrase."""
         for parts in map(str.split, _list_spellings(unit)):
             for where, weight in weights:
-                if all(is_character(part) or self.terms.make_word_query(where, part) for part in parts):
+                if all(is_single_character(part) or self.terms.make_word_query(where, part) for part in parts):
                     query = self.terms.make_phrase_query(where, parts)
                     self._record_match(where, query, weight * len(parts))
                     yield boost_query(query, weight)
 
     def _compile_field(self, unit: Unit) -> IndexQuery:
         if unit.field in ("doi", "arxiv"):
-            return match_any(
+            return make_any_query(
                 [self.terms.make_phrase_query(fields.IDENTIFIER, [text]) for text in _spell_identifier(unit)]
             )
         if unit.field == fields.FLAG and not self.terms.has_flags:
             return IndexQuery.empty_query()
-        return match_any([self._compile_field_value(unit, text.split()) for text in _list_spellings(unit)])
+        return make_any_query([self._compile_field_value(unit, text.split()) for text in _list_spellings(unit)])
 
     def _compile_field_value(self, unit: Unit, parts: list[str]) -> IndexQuery:
         if unit.field == fields.TITLE:

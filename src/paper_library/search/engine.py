@@ -42,7 +42,7 @@ class Page:
     suggestions: list[str] = field(default_factory=list[str])
     facets: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
 
-    def suggest(self, keyword: str, others: list[str]) -> None:
+    def add_suggestions(self, keyword: str, others: list[str]) -> None:
         """Suggest `others` instead of a keyword that no paper has."""
         self.suggestions, self.did_you_mean = others, others[0] if others else None
         note = f'No paper has the keyword "{keyword}". search_papers looks for its words in all fields.'
@@ -123,16 +123,16 @@ def search_shelf(
     """
     check_query_length(query)
     check_page(limit, offset)
-    read = parse_query(query)
+    parsed = parse_query(query)
     compiler = Compiler(shelf.searcher, shelf.schema)
     restrictions = _compile_filters(shelf, compiler.terms, filters or {})
-    compiled = compiler.compile(read, restrictions)
-    order = _choose_order(sort, read)
-    found = find_page(shelf, compiled, _list_filtered_fields(read), limit, offset, order)
-    if not found.total and (relaxed := read.relax()):
-        read, compiled = relaxed, compiler.compile(relaxed, restrictions)
-        found = find_page(shelf, compiled, _list_filtered_fields(read), limit, offset, order)
-    interpreted = _describe_interpretation(read, compiled, found, sort)
+    compiled = compiler.compile_query(parsed, restrictions)
+    order = _choose_order(sort, parsed)
+    found = find_page(shelf, compiled, _list_filtered_fields(parsed), limit, offset, order)
+    if not found.total and (relaxed := parsed.make_relaxed_query()):
+        parsed, compiled = relaxed, compiler.compile_query(relaxed, restrictions)
+        found = find_page(shelf, compiled, _list_filtered_fields(parsed), limit, offset, order)
+    interpreted = _describe_interpretation(parsed, compiled, found, sort)
     if filters:
         interpreted["filters"] = {**interpreted["filters"], **{kind: [value] for kind, value in filters.items()}}
     page = Page(found.hits, found.total, limit, offset, interpreted)
@@ -147,7 +147,7 @@ def search_shelf(
 def find_similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> Page:
     """Return papers that share the most distinctive words of the paper `no`. Raise OutOfBounds."""
     check_page(limit, offset)
-    paper = shelf.metadata_dict(no)
+    paper = shelf.read_metadata(no)
     text = " ".join([paper["title"], paper["title"], paper["abstract"], *paper["keywords"], *paper["tags"]])
     searcher, schema = shelf.searcher, shelf.schema
     papers = max(searcher.num_docs, 1)
@@ -212,21 +212,21 @@ def _parse_year(text: str) -> int | None:
     return int(text) if len(text) < 10 else _NO_SUCH_YEAR
 
 
-def _choose_order(sort: Sort, read: Query) -> Sort:
+def _choose_order(sort: Sort, parsed: Query) -> Sort:
     if sort != "relevance":
         return sort
-    return read.sort or ("title_asc" if read.is_blank else "relevance")
+    return parsed.sort or ("title_asc" if parsed.is_blank else "relevance")
 
 
-def _list_filtered_fields(read: Query) -> list[str]:
+def _list_filtered_fields(parsed: Query) -> list[str]:
     """Return the names of the fields that match in every result."""
-    names = [group[0].field for group in read.required if len(group) == 1]
+    names = [group[0].field for group in parsed.required if len(group) == 1]
     return ["identifier" if name in _IDENTIFIERS else name for name in names]
 
 
-def _describe_interpretation(read: Query, compiled: CompiledQuery, found: FoundPage, sort: Sort) -> dict[str, Any]:
+def _describe_interpretation(parsed: Query, compiled: CompiledQuery, found: FoundPage, sort: Sort) -> dict[str, Any]:
     """Return the interpreted query, with a note for each word that was not searched."""
-    reading = read.describe()
+    reading = parsed.describe()
     notes: list[str] = [*reading.pop("ignored")]
     notes += [f'No paper has "{name}"; its parts were searched instead.' for name in compiled.split]
     if compiled.unread:
@@ -238,14 +238,14 @@ def _describe_interpretation(read: Query, compiled: CompiledQuery, found: FoundP
         reading["dropped"] = dropped
         fact = "has all the words; the best match lacks" if found.lacking else "has"
         notes.append(f"No paper {fact}: {', '.join(dropped)}.")
-    if sort != "relevance" and read.sort not in (None, sort):
-        notes.append(f"sort:{read.sort} was not used: the argument sort is {sort}.")
+    if sort != "relevance" and parsed.sort not in (None, sort):
+        notes.append(f"sort:{parsed.sort} was not used: the argument sort is {sort}.")
     return {**reading, "ignored": notes}
 
 
 def _read_facet_values(shelf: Shelf, ids: Sequence[int]) -> dict[int, str]:
     marks = ",".join("?" * len(ids))
-    found = shelf.connection().execute(f"SELECT id, value FROM facet WHERE id IN ({marks})", ids)  # noqa: S608
+    found = shelf.get_connection().execute(f"SELECT id, value FROM facet WHERE id IN ({marks})", ids)  # noqa: S608
     return dict(found.fetchall())
 
 

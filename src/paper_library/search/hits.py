@@ -10,7 +10,7 @@ from tantivy import Query as IndexQuery
 
 from paper_library.limits import OUTLINE_SHOWN, SNIPPET_CHARS, SNIPPET_READ
 from paper_library.search.compiler import CompiledQuery
-from paper_library.search.index_terms import match_any
+from paper_library.search.index_terms import make_any_query
 from paper_library.search.snippets import Snippet, WordMatcher, make_snippet
 from paper_library.store import index as fields
 from paper_library.store.layout import SOURCE
@@ -77,7 +77,7 @@ def make_hits(
         in_full_text = row.no in with_words
         in_abstract = not in_full_text or field_matcher.has_phrases(row.abstract)
         passage = _find_passage(shelf, row, matcher, left, in_abstract=in_abstract)
-        left -= passage.read
+        left -= passage.chars_read
         offset = passage.locate_in_source()
         matched, names = field_matcher.find_fields(row, passage.abstract_names, in_full_text)
         section = None if offset is None else _find_section(row, passage.source, offset)
@@ -92,14 +92,14 @@ class _Passage:
     """The stems of the query in the abstract."""
     source: str = ""
     """The stored source, if the passage comes from it."""
-    read: int = 0
+    chars_read: int = 0
     """The number of characters of full texts that were read."""
 
     def locate_in_source(self) -> int | None:
         """Return the offset of the sentence of the first match in the source, or None."""
         if not self.source:
             return None
-        start = self.snippet.sentence
+        start = self.snippet.sentence_start
         return locate_passage(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
 
 
@@ -119,7 +119,7 @@ def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, most: int, *, in
         if deeper.matches:
             return _Passage(deeper, names, text.markdown if text.kind == SOURCE else "", read)
         shown = shown or (deeper if deeper.markdown else None)
-    return _Passage(shown or make_snippet(row.title, matcher), names, read=read)
+    return _Passage(shown or make_snippet(row.title, matcher), names, chars_read=read)
 
 
 def locate_passage(source: str, passage: str, near: int) -> int | None:
@@ -167,8 +167,8 @@ def _find_full_text_matches(shelf: Shelf, numbers: list[int], compiled: Compiled
     """Return the numbers of the papers whose full text has words of the query."""
     if not compiled.in_full_text or not numbers:
         return set()
-    papers = match_any([IndexQuery.term_query(shelf.schema, fields.NUMBER, number) for number in numbers])
-    query = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, match_any(compiled.in_full_text))])
+    papers = make_any_query([IndexQuery.term_query(shelf.schema, fields.NUMBER, number) for number in numbers])
+    query = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, make_any_query(compiled.in_full_text))])
     found = shelf.searcher.search(IndexQuery.const_score_query(query, 1.0), len(numbers))
     addresses = [address for _, address in found.hits]
     return set(cast("list[int]", shelf.searcher.fast_field_values(fields.NUMBER, addresses)))

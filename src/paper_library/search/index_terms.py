@@ -14,7 +14,7 @@ from paper_library.store import index as fields
 _LAST_YEAR: Final = 1 << 32
 
 
-def match_any(options: Sequence[IndexQuery]) -> IndexQuery:
+def make_any_query(options: Sequence[IndexQuery]) -> IndexQuery:
     """Return the query for papers that match one of `options`; for no paper if there are none."""
     if not options:
         return IndexQuery.empty_query()
@@ -31,7 +31,7 @@ def count_results(found: tantivy.SearchResult) -> int:
     return cast("Any", found).count  # not in the package's type hints
 
 
-def is_character(word: str) -> bool:
+def is_single_character(word: str) -> bool:
     """Return True for a single character of a script without spaces, which the index stores in pairs."""
     return len(word) == 1 and not word.isascii()
 
@@ -62,7 +62,7 @@ class IndexTerms:
         """Return the query for papers with these consecutive `words` in the field `where`."""
         if len(words) > 1:
             return IndexQuery.phrase_query(self._schema, where, list(words), slop=slop)
-        if is_character(words[0]):
+        if is_single_character(words[0]):
             return IndexQuery.regex_query(self._schema, where, f".?{words[0]}.?")
         return IndexQuery.term_query(self._schema, where, words[0])
 

@@ -96,7 +96,7 @@ class _QueryParser:
             units = [Unit("phrase", " ".join(unit.text for unit in units))]
         if self._is_prose and not token["field"]:
             if negated or units[0].kind == "phrase":
-                self._note_once("Quotation marks and dashes do not filter in a text of this length.")
+                self._add_note_once("Quotation marks and dashes do not filter in a text of this length.")
             self.query.boosting += [unit for unit in units if unit.kind == "phrase"]
             self._add_groups([word for unit in units for word in _split_phrase(unit)])
         elif negated:
@@ -104,7 +104,7 @@ class _QueryParser:
         else:
             self._add_groups(units)
 
-    def _note_once(self, sentence: str) -> None:
+    def _add_note_once(self, sentence: str) -> None:
         if sentence not in self.query.ignored:
             self.query.ignored.append(sentence)
 
@@ -119,7 +119,7 @@ class _QueryParser:
 
     def _exclude_units(self, units: list[Unit]) -> None:
         self._operator = ""
-        for unit in map(_as_phrase, units):
+        for unit in map(_make_phrase, units):
             if _is_stop_word(unit):
                 self.query.ignored.append(f"{unit.text} is too common to be excluded.")
             else:
@@ -146,10 +146,10 @@ class _QueryParser:
             query.ignored.append("The query has no words to search for.")
         query.is_blank = query.is_blank or not (self._groups or query.required or query.excluded or not query.sort)
         for index, group in enumerate(self._groups):
-            content = [unit if len(group) == 1 else _as_phrase(unit) for unit in group if not _is_stop_word(unit)]
+            content = [unit if len(group) == 1 else _make_phrase(unit) for unit in group if not _is_stop_word(unit)]
             is_filter = any(unit.kind not in ("word", "prefix", "name") for unit in content)
             if content and (index in self._must or is_filter):
-                query.required.append(list(map(_as_phrase, content)))
+                query.required.append(list(map(_make_phrase, content)))
             else:
                 query.wanted.append(group)
 
@@ -233,7 +233,7 @@ def _is_stop_word(unit: Unit) -> bool:
     return unit.kind in ("word", "phrase") and " " not in unit.text and not stem_word(unit.text)
 
 
-def _as_phrase(unit: Unit) -> Unit:
+def _make_phrase(unit: Unit) -> Unit:
     """Return a name as a phrase, for use with operators and dashes."""
     return Unit("phrase", unit.text, spellings=unit.spellings) if unit.kind == "name" else unit
 

@@ -65,7 +65,7 @@ class Query:
     is_blank: bool = False
     """True for an empty text, which matches every paper."""
 
-    def relax(self) -> "Query | None":
+    def make_relaxed_query(self) -> "Query | None":
         """Return the query without its optional requirements, or None if it has none.
 
         Required phrases become words and phrases that improve the rank. Years from running text become words.

@@ -10,7 +10,7 @@ from tantivy import Query as IndexQuery
 
 from paper_library.search.compiler import CompiledQuery
 from paper_library.search.hits import FULL_TEXT, Hit, make_hits
-from paper_library.search.index_terms import count_results, match_any
+from paper_library.search.index_terms import count_results, make_any_query
 from paper_library.search.query import Sort
 from paper_library.store import index as fields
 from paper_library.store.shelf import Shelf
@@ -64,7 +64,7 @@ class _Search:
             result = self._run_query(self._query, limit, offset)
             return FoundPage(self._make_hits(result.hits), count_results(result))
         near = self._find_among_best(every, limit, offset) if offset + limit <= _NEAR else None
-        return near or self._find_separately(every, limit, offset)
+        return near or self._find_by_two_searches(every, limit, offset)
 
     def _find_among_best(self, every: IndexQuery, limit: int, offset: int) -> FoundPage | None:
         """Return a page from the best papers, or None if papers that match all groups are ranked lower."""
@@ -80,10 +80,10 @@ class _Search:
         if complete or not ranked:
             return FoundPage(hits, count_results(top))
         return FoundPage(
-            hits, count_results(top), self._list_lacking(self._make_hits(ranked[:1])[0] if offset else hits[0])
+            hits, count_results(top), self._list_unmatched_groups(self._make_hits(ranked[:1])[0] if offset else hits[0])
         )
 
-    def _find_separately(self, every: IndexQuery, limit: int, offset: int) -> FoundPage:
+    def _find_by_two_searches(self, every: IndexQuery, limit: int, offset: int) -> FoundPage:
         """Return a page from separate searches for papers that match all groups and for the others."""
         must_have = (Occur.Must, IndexQuery.const_score_query(every, 0.0))
         complete = self._run_query(IndexQuery.boolean_query([must_have, (Occur.Must, self._query)]), limit, offset)
@@ -94,7 +94,9 @@ class _Search:
         partial = self._run_query(others, limit - len(ranked), max(0, offset - count))
         total = count + count_results(partial)
         lacking = (
-            [] if count or not total else self._list_lacking(*self._make_hits(self._run_query(self._query, 1).hits))
+            []
+            if count or not total
+            else self._list_unmatched_groups(*self._make_hits(self._run_query(self._query, 1).hits))
         )
         return FoundPage(self._make_hits([*ranked, *partial.hits]), total, lacking)
 
@@ -118,12 +120,14 @@ class _Search:
         indexes = {number: index for index, number in enumerate(self._read_numbers(ranked))}
         if not indexes:
             return {}
-        papers = match_any([IndexQuery.term_query(self._shelf.schema, fields.NUMBER, number) for number in indexes])
+        papers = make_any_query(
+            [IndexQuery.term_query(self._shelf.schema, fields.NUMBER, number) for number in indexes]
+        )
         both = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, every)])
         found = self._read_numbers(self._run_query(IndexQuery.const_score_query(both, 1.0), len(indexes)).hits)
         return dict.fromkeys(sorted(indexes[number] for number in found))
 
-    def _list_lacking(self, best: Hit) -> list[str]:
+    def _list_unmatched_groups(self, best: Hit) -> list[str]:
         """Return the labels of the groups that the best paper does not match."""
         lacking = [group for group in self._compiled.wanted_groups if group.names.isdisjoint(best.names)]
         if FULL_TEXT in best.matched_fields:

@@ -35,7 +35,7 @@ class Snippet(NamedTuple):
     """The offset of the first match of the passage in the whole text."""
 
     @property
-    def sentence(self) -> int:
+    def sentence_start(self) -> int:
         """The offset of the sentence of the first match, or of the match if the sentence is long."""
         start = _find_sentence_start(self.text, self.first)
         return self.first if start is None else start
@@ -87,13 +87,13 @@ class WordMatcher:
 
     def _match_token(self, token: str, at: int) -> list[Span]:
         """Return the matches in a run without spaces, located by their folded form."""
-        plain, places = _fold_with_positions(token)
+        plain, positions = _fold_with_positions(token)
         spans: list[Span] = []
         position = 0
         for word in split_words(token):
             start = plain.find(word, position)
             if start >= 0 and (name := self._match_word(word)):
-                spans.append((at + places[start], at + places[start + len(word) - 1] + 1, name))
+                spans.append((at + positions[start], at + positions[start + len(word) - 1] + 1, name))
             # Pairs of characters overlap.
             position = start + 1 if start >= 0 else position
         return spans

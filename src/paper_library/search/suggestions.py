@@ -24,7 +24,7 @@ def suggest_keywords(shelf: Shelf, keyword: str) -> list[str]:
     """Return keywords and tags that share words with `keyword` or have a similar spelling, best first."""
     known: dict[str, tuple[str, int]] = {}
     for kind in (fields.KEYWORD, fields.TAG):
-        for value, papers in shelf.top_facets(kind, _MOST_KEYWORDS):
+        for value, papers in shelf.list_top_facets(kind, _MOST_KEYWORDS):
             known.setdefault(fold_text(value), (value, papers))
     likely = process.extract(
         fold_text(keyword), known.keys(), scorer=fuzz.ratio, limit=_CANDIDATES, score_cutoff=_LIKELY

@@ -10,7 +10,7 @@ import httpx
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.limits import ASSET_BYTES
 from paper_library.regular_files import NotRegular, open_regular
-from paper_library.store.layout import STATIC, asset_path
+from paper_library.store.layout import STATIC, make_asset_path
 from paper_library.store.shelf import AssetRef
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import confine
@@ -33,12 +33,12 @@ class AssetReader:
                 headers={"Accept-Encoding": "identity"},
             )
 
-    def read(self, folder: Path, ref: AssetRef, paper_id: str) -> str:
+    def read_asset(self, folder: Path, ref: AssetRef, paper_id: str) -> str:
         """Return the text of an asset. Raise AssetFetchFailed if it is missing, AssetInvalid if it has changed."""
         about = {"paper_id": paper_id, **({"template": ref.name} if ref.kind == "summary" else {})}
-        content = self._read_local(folder, ref, about)
+        content = self._read_local_file(folder, ref, about)
         if content is None:
-            content = self._fetch(ref, about)
+            content = self._fetch_asset(ref, about)
         if hashlib.sha256(content).hexdigest() != ref.sha256:
             raise _make_invalid_error(ref, about)
         try:
@@ -51,8 +51,8 @@ class AssetReader:
         if self._client:
             self._client.close()
 
-    def _read_local(self, folder: Path, ref: AssetRef, about: dict[str, str]) -> bytes | None:
-        path = confine(folder / STATIC, asset_path(ref.kind, ref.sha256))
+    def _read_local_file(self, folder: Path, ref: AssetRef, about: dict[str, str]) -> bytes | None:
+        path = confine(folder / STATIC, make_asset_path(ref.kind, ref.sha256))
         try:
             with open_regular(path) as file:
                 if os.fstat(file.fileno()).st_size != ref.size:
@@ -65,17 +65,19 @@ class AssetReader:
         except OSError:
             raise _make_fetch_error(ref, about, "unreadable") from None
 
-    def _fetch(self, ref: AssetRef, about: dict[str, str]) -> bytes:
+    def _fetch_asset(self, ref: AssetRef, about: dict[str, str]) -> bytes:
         if self._client is None or self._base is None:
             raise _make_fetch_error(ref, about, "missing")
         try:
-            return self._download(self._client, f"{self._base}/{asset_path(ref.kind, ref.sha256)}", ref, about)
+            return self._download_asset(
+                self._client, f"{self._base}/{make_asset_path(ref.kind, ref.sha256)}", ref, about
+            )
         except httpx.TimeoutException:
             raise _make_fetch_error(ref, about, "timeout") from None
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError):
             raise _make_fetch_error(ref, about, "unreachable") from None
 
-    def _download(self, client: httpx.Client, address: str, ref: AssetRef, about: dict[str, str]) -> bytes:
+    def _download_asset(self, client: httpx.Client, address: str, ref: AssetRef, about: dict[str, str]) -> bytes:
         deadline = time.monotonic() + self._timeout
         with client.stream("GET", address) as response:
             if response.status_code != 200:

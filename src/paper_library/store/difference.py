@@ -65,12 +65,12 @@ def compare_shelves(old: Path, new: Path) -> Difference:
 
 
 def _read_digests(shelf: Shelf) -> Iterator[tuple[str, tuple[int, str]]]:
-    for paper_id, no, digest in shelf.connection().execute("SELECT paper_id, no, digest FROM paper ORDER BY no"):
+    for paper_id, no, digest in shelf.get_connection().execute("SELECT paper_id, no, digest FROM paper ORDER BY no"):
         yield paper_id, (no, digest)
 
 
 def _make_change(shelf: Shelf, no: int) -> Change:
-    metadata = shelf.metadata_dict(no)
+    metadata = shelf.read_metadata(no)
     return Change(metadata["paper_id"], metadata["title"])
 
 
@@ -89,7 +89,7 @@ def find_differing_fields(old: dict[str, Any], new: dict[str, Any]) -> list[str]
 
 def _compare_paper(before: Shelf, was: int, after: Shelf, is_now: int) -> Change | None:
     """Return the change of a paper, or None if only the schema version changed its digest."""
-    old, new = before.metadata_dict(was), after.metadata_dict(is_now)
+    old, new = before.read_metadata(was), after.read_metadata(is_now)
     fields = tuple(find_differing_fields(old, new))
     if not fields and before.manifest.schema_version != after.manifest.schema_version:
         return None

@@ -51,6 +51,6 @@ CREATE INDEX facet_top ON facet (kind, paper_count DESC, value);
 """
 
 
-def asset_path(kind: str, sha256: str) -> str:
+def make_asset_path(kind: str, sha256: str) -> str:
     """Return the path of an asset below the static folder or the base address of a static server."""
     return f"{kind}/{sha256[:2]}/{sha256}.{'json' if kind == SUMMARY else 'md'}"

@@ -33,27 +33,27 @@ class LiveShelf:
         self.problem: UraniborgError | None = None
         """The error of a new shelf that could not be opened; the old shelf stays in use."""
 
-    def watch(self) -> Callable[[], None]:
+    def start_watching(self) -> Callable[[], None]:
         """Start a thread that checks the folder for a replacement, and return a function that stops it."""
         ended = threading.Event()
 
         def check_folder() -> None:
             while not ended.wait(_CHECK_INTERVAL_S):
-                self.current()
+                self.get_current()
 
         threading.Thread(target=check_folder, name="shelf-watch", daemon=True).start()
         return ended.set
 
-    def current(self) -> Shelf:
+    def get_current(self) -> Shelf:
         """Return the open shelf. Never wait: a thread opens a new one."""
         if time.monotonic() - self._checked_at > _CHECK_INTERVAL_S / 2:
             self._checked_at = time.monotonic()
             changed = self._stat_manifest() != self._seen_stat or self.problem is not None
             if changed and not self._opening.locked():
-                threading.Thread(target=self.refresh, name="shelf-swap", daemon=True).start()
+                threading.Thread(target=self.reopen_if_replaced, name="shelf-swap", daemon=True).start()
         return self._shelf
 
-    def refresh(self) -> Shelf:
+    def reopen_if_replaced(self) -> Shelf:
         """Reopen the shelf if it was replaced, and return it; return the old one if the new one cannot be opened."""
         with self._opening:
             mark = self._stat_manifest()

@@ -24,7 +24,7 @@ from paper_library.identity import is_paper_id, list_lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
 from paper_library.regular_files import open_regular
 from paper_library.store.index import open_index
-from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, asset_path
+from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, make_asset_path
 from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_manifest
 from paper_library.text.default_summary import is_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text
@@ -107,7 +107,7 @@ class Shelf:
         links = Path(tempfile.mkdtemp(prefix="shelf-index-"))
         try:
             shelf = cls(folder, manifest, _open_linked_index(folder / INDEX, links))
-            shelf.connection().execute("SELECT no FROM paper LIMIT 1").fetchone()
+            shelf.get_connection().execute("SELECT no FROM paper LIMIT 1").fetchone()
         except (ValueError, OSError, sqlite3.Error) as exc:
             shutil.rmtree(links, ignore_errors=True)
             raise make_damaged_error(folder, "its index or database cannot be opened") from exc
@@ -128,7 +128,7 @@ class Shelf:
         for connection in self._connections:
             connection.close()
 
-    def connection(self) -> sqlite3.Connection:
+    def get_connection(self) -> sqlite3.Connection:
         """Return a connection for this thread, which may share it with other threads."""
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
@@ -163,14 +163,14 @@ class Shelf:
         deadline: float | None = getattr(self._local, "deadline", None)
         return deadline is not None and time.monotonic() > deadline
 
-    def resolve(self, given: str) -> int:
+    def find_number(self, given: str) -> int:
         """Return the number of the paper with this id, DOI, arXiv id, PMID, PMCID or BibTeX key, in any spelling.
 
         Raise PaperNotFound.
         """
         given = replace_surrogates(given).strip(_BLANKS)
         if given and len(given) <= VALUE_CHARS and "\0" not in given:
-            connection = self.connection()
+            connection = self.get_connection()
             keys = list_lookup_keys(given)
             if is_paper_id(known := given.lower()):
                 found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (known,)).fetchone()
@@ -183,20 +183,20 @@ class Shelf:
                     return found[0]
         raise PaperNotFound(given)
 
-    def resolve_prefix(self, given: str) -> int:
+    def find_number_by_prefix(self, given: str) -> int:
         """Return the number of the paper that `given` names, or of the only one whose id or key starts with it.
 
         Raise PaperNotFound, and PaperAmbiguous for several papers.
         """
         try:
-            return self.resolve(given)
+            return self.find_number(given)
         except PaperNotFound:
             matching = self._find_by_prefix(replace_surrogates(given).strip())
         if not matching:
             raise PaperNotFound(given)
         if len(matching) > 1:
             raise PaperAmbiguous(
-                given, [f"{name} ({self.metadata_dict(no)['title']})" for no, name in matching.items()]
+                given, [f"{name} ({self.read_metadata(no)['title']})" for no, name in matching.items()]
             )
         return next(iter(matching))
 
@@ -210,7 +210,7 @@ class Shelf:
             "SELECT no, substr(key, 5) FROM alias WHERE key >= ?3 AND key < ?4 ORDER BY 2 LIMIT ?5"
         )
         last = "\U0010ffff"
-        rows = self.connection().execute(query, (ids, ids + last, keys, keys + last, 10 * _LISTED)).fetchall()
+        rows = self.get_connection().execute(query, (ids, ids + last, keys, keys + last, 10 * _LISTED)).fetchall()
         matching: dict[int, str] = {}
         for no, name in rows:
             matching.setdefault(no, name)
@@ -219,88 +219,88 @@ class Shelf:
     def find_by_title(self, title: str) -> list[int]:
         """Return the numbers of the papers with this title, ignoring case and accents."""
         folded = fold_text(replace_surrogates(" ".join(title.split())))
-        found = self.connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
+        found = self.get_connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
         return [no for (no,) in found]
 
-    def metadata(self, no: int) -> bytes:
+    def read_metadata_json(self, no: int) -> bytes:
         """Return all metadata of a paper, as JSON."""
         return self._read_value("SELECT metadata FROM paper WHERE no = ?", no)
 
-    def metadata_dict(self, no: int) -> dict[str, Any]:
+    def read_metadata(self, no: int) -> dict[str, Any]:
         """Return all metadata of a paper."""
-        return orjson.loads(self.metadata(no))
+        return orjson.loads(self.read_metadata_json(no))
 
-    def bibtex(self, no: int) -> str:
+    def read_bibtex(self, no: int) -> str:
         """Return the stored BibTeX entry of a paper, or an empty text."""
         return self._read_value("SELECT bibtex FROM paper WHERE no = ?", no)
 
-    def keys(self, no: int) -> list[str]:
+    def list_keys(self, no: int) -> list[str]:
         """Return all keys of a paper."""
         return orjson.loads(self._read_value("SELECT keys FROM paper WHERE no = ?", no))
 
-    def origins(self, no: int) -> list[str]:
+    def list_origins(self, no: int) -> list[str]:
         """Return the inputs of a paper."""
         return orjson.loads(self._read_value("SELECT origins FROM paper WHERE no = ?", no))
 
-    def digest(self, no: int) -> str:
+    def read_digest(self, no: int) -> str:
         """Return the digest of the contents of a paper."""
         return self._read_value("SELECT digest FROM paper WHERE no = ?", no)
 
-    def entry_rows(self, no: int) -> list[bytes]:
+    def read_entry_rows(self, no: int) -> list[bytes]:
         """Return the stored entries of a paper that has several; not for shelves of schema 1."""
-        rows = self.connection().execute("SELECT entry FROM entry WHERE no = ? ORDER BY place", (no,))
+        rows = self.get_connection().execute("SELECT entry FROM entry WHERE no = ? ORDER BY place", (no,))
         return [row for (row,) in rows]
 
-    def added_summaries(self, no: int) -> list[str]:
+    def list_added_summaries(self, no: int) -> list[str]:
         """Return the names of the summaries from summary folders; not for shelves of schema 1."""
         query = "SELECT name FROM asset WHERE no = ? AND kind = ? AND is_added ORDER BY name"
-        return [name for (name,) in self.connection().execute(query, (no, SUMMARY))]
+        return [name for (name,) in self.get_connection().execute(query, (no, SUMMARY))]
 
     def read_rows(self, numbers: Sequence[int]) -> list[Row]:
         """Return the rows of these papers, in the order of `numbers`."""
         marks = ",".join("?" * len(numbers))
         query = f"SELECT no, metadata FROM paper WHERE no IN ({marks})"  # noqa: S608 - marks only
-        found = {no: orjson.loads(metadata) for no, metadata in self.connection().execute(query, numbers)}
+        found = {no: orjson.loads(metadata) for no, metadata in self.get_connection().execute(query, numbers)}
         return [_make_row(no, found[no]) for no in numbers]
 
     def find_facet_id(self, kind: str, folded: str) -> int | None:
         """Return the id of a folded facet value, or None."""
         query = "SELECT id FROM facet WHERE kind = ? AND fold = ?"
-        found = self.connection().execute(query, (kind, replace_surrogates(folded))).fetchone()
+        found = self.get_connection().execute(query, (kind, replace_surrogates(folded))).fetchone()
         return found[0] if found else None
 
-    def top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
+    def list_top_facets(self, kind: str, limit: int, offset: int = 0) -> list[tuple[str, int]]:
         """Return values and their numbers of papers, most frequent first."""
         query = "SELECT value, paper_count FROM facet WHERE kind = ? ORDER BY paper_count DESC, value LIMIT ? OFFSET ?"
-        return self.connection().execute(query, (kind, limit, offset)).fetchall()
+        return self.get_connection().execute(query, (kind, limit, offset)).fetchall()
 
     def count_facet_values(self, kind: str) -> int:
         """Return the number of different values."""
-        return self.connection().execute("SELECT count(*) FROM facet WHERE kind = ?", (kind,)).fetchone()[0]
+        return self.get_connection().execute("SELECT count(*) FROM facet WHERE kind = ?", (kind,)).fetchone()[0]
 
     def find_by_facets(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:
         """Return a page of the numbers of papers with any of these values, newest first, and their total."""
         marks = ",".join("?" * len(facets))
         found = f"FROM paper WHERE no IN (SELECT no FROM paper_facet WHERE facet IN ({marks}))"  # noqa: S608
-        connection = self.connection()
+        connection = self.get_connection()
         total = connection.execute(f"SELECT count(*) {found}", facets).fetchone()[0]
         page = f"SELECT no {found} ORDER BY year IS NULL, year DESC, no LIMIT ? OFFSET ?"
         return [no for (no,) in connection.execute(page, (*facets, limit, offset))], total
 
-    def asset(self, no: int, kind: str, name: str) -> AssetRef | None:
+    def find_asset(self, no: int, kind: str, name: str) -> AssetRef | None:
         """Return the reference to an asset of a paper, or None."""
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ? AND kind = ? AND name = ?"
-        found = self.connection().execute(query, (no, kind, name)).fetchone()
+        found = self.get_connection().execute(query, (no, kind, name)).fetchone()
         return AssetRef(*found) if found else None
 
-    def assets(self, no: int) -> list[AssetRef]:
+    def list_assets(self, no: int) -> list[AssetRef]:
         """Return references to all assets of a paper."""
         query = "SELECT kind, name, sha256, bytes, chars FROM asset WHERE no = ?"
-        return [AssetRef(*row) for row in self.connection().execute(query, (no,))]
+        return [AssetRef(*row) for row in self.get_connection().execute(query, (no,))]
 
-    def stats(self) -> dict[str, Any]:
+    def count_contents(self) -> dict[str, Any]:
         """Return counts of papers, assets, values and missing fields."""
-        connection = self.connection()
+        connection = self.get_connection()
         missing = connection.execute("SELECT what, papers FROM missing").fetchall()
         assets = connection.execute("SELECT kind, name, count(*) FROM asset GROUP BY kind, name").fetchall()
         facets = connection.execute("SELECT kind, count(*) FROM facet GROUP BY kind").fetchall()
@@ -323,11 +323,11 @@ class Shelf:
         At most `max_chars` characters are read in total.
         """
         order = {SOURCE: 0, TRANSLATION: 1, SUMMARY: 2}
-        for ref in sorted(self.assets(no), key=lambda ref: (order[ref.kind], ref.name)):
+        for ref in sorted(self.list_assets(no), key=lambda ref: (order[ref.kind], ref.name)):
             if max_chars <= 0:
                 return
             with suppress(OSError, ValueError):
-                path = self._static / asset_path(ref.kind, ref.sha256)
+                path = self._static / make_asset_path(ref.kind, ref.sha256)
                 # Line ends are not converted, so that offsets refer to the stored text.
                 with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as stream:
                     text = stream.read(max_chars)
@@ -338,7 +338,7 @@ class Shelf:
                     yield StoredText(ref.kind, text, extract_json_text(summary))
 
     def _read_value(self, query: str, no: int) -> Any:
-        return self.connection().execute(query, (no,)).fetchone()[0]
+        return self.get_connection().execute(query, (no,)).fetchone()[0]
 
 
 def _make_row(no: int, record: dict[str, Any]) -> Row:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from paper_library.store.layout import STATIC, asset_path
+from paper_library.store.layout import STATIC, make_asset_path
 from paper_library.store.manifest import compute_file_digest, read_manifest
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
@@ -54,11 +54,11 @@ def verify_shelf(folder: Path, progress: Callable[[int], None] | None = None) ->
         verdict.problems = [exc.message]
         return verdict
     try:
-        assets = shelf.connection().execute("SELECT DISTINCT kind, sha256 FROM asset").fetchall()
+        assets = shelf.get_connection().execute("SELECT DISTINCT kind, sha256 FROM asset").fetchall()
     finally:
         shelf.close()
     for done, (kind, digest) in enumerate(assets):
-        name = f"{STATIC}/{asset_path(kind, digest)}"
+        name = f"{STATIC}/{make_asset_path(kind, digest)}"
         _check_file(folder / name, name, digest, verdict)
         if progress and done % 200 == 0:
             progress(done)

@@ -27,7 +27,7 @@ def cut_excerpt(text: str, offset: int = 0, max_chars: int | None = None) -> Exc
     return Excerpt(text[offset:end], end if end < len(text) else None)
 
 
-def cut_with_marker(text: str, offset: int = 0, max_chars: int | None = None) -> str:
+def cut_text_with_marker(text: str, offset: int = 0, max_chars: int | None = None) -> str:
     """Return the same excerpt, followed by a marker with the next offset if text is left. Raise OutOfBounds."""
     excerpt = cut_excerpt(text, offset, max_chars)
     if (end := excerpt.next_offset) is None:

@@ -170,7 +170,7 @@ def render_safe_html(markdown: str) -> str:
     from markdown_it import MarkdownIt
 
     rendered = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
-    # Images are on other servers, and fetching them would reveal what is read.
+    # Images are on other servers, and fetching them would reveal the reader.
     tags = nh3.ALLOWED_TAGS - {"img"}
     return nh3.clean(
         rendered, tags=tags, url_schemes={"http", "https", "mailto"}, link_rel="noopener noreferrer nofollow"

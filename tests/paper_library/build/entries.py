@@ -1,4 +1,4 @@
-"""Entries made on the spot, and which papers the build makes of them."""
+"""Entries for tests, and the papers that a build merges them into."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,17 +9,17 @@ from paper_library.build.merge import Paper, merge_entries
 
 
 def make_entry(origin: str = "refs.bib:1", title: str = "Deep Fish of the North", /, **facts: Any) -> Entry:
-    """An entry; what is no field of one is an identifier."""
+    """Return an entry; arguments that are not its fields are identifiers."""
     fields = {name: facts.pop(name) for name in list(facts) if name in Entry.__dataclass_fields__}
     return Entry(title=title, origin=origin, identifiers={**fields.pop("identifiers", {}), **facts}, **fields)
 
 
 def merge_into_papers(entries: Iterable[Entry]) -> list[Paper]:
-    """The papers of the entries, in an order that does not depend on theirs."""
+    """Return the papers of the entries, in an order that does not depend on the order of the entries."""
     listed = list(entries)
     matcher = EntryMatcher()
     for entry in listed:
-        matcher.add(entry, make_keys(entry))
+        matcher.add_entry(entry, make_keys(entry))
     clusters = [
         [(listed[number], make_keys(listed[number])) for number in numbers] for numbers in matcher.find_clusters()
     ]
@@ -27,5 +27,5 @@ def merge_into_papers(entries: Iterable[Entry]) -> list[Paper]:
 
 
 def group_origins(entries: Iterable[Entry]) -> list[list[str]]:
-    """The origins of each paper, as one would list them."""
+    """Return the origins of each paper, sorted."""
     return sorted(paper.origins for paper in merge_into_papers(entries))

@@ -1,4 +1,4 @@
-"""Records with an abstract or a text but no title get the first sentence of it as a title, and the report says so."""
+"""Records without a title get the first sentence of their text as a title, and the report lists them."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ FORMS = {
 }
 
 
-def shelved(tmp_path: Path, **files: str) -> tuple[Any, list[dict[str, Any]]]:
+def build_and_read(tmp_path: Path, **files: str) -> tuple[Any, list[dict[str, Any]]]:
     (tmp_path / "in").mkdir(exist_ok=True)
     for name, text in files.items():
         (tmp_path / "in" / name).write_text(text, encoding="utf-8")
@@ -35,21 +35,21 @@ def shelved(tmp_path: Path, **files: str) -> tuple[Any, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("name", FORMS)
 def test_the_first_sentence_is_the_title_and_is_reported(tmp_path: Path, name: str) -> None:
-    report, (said,) = shelved(tmp_path, **{name: FORMS[name]})
-    assert (said["title"], said["title_is_derived"]) == ("Comets have long tails.", True)
+    report, (reply,) = build_and_read(tmp_path, **{name: FORMS[name]})
+    assert (reply["title"], reply["title_is_derived"]) == ("Comets have long tails.", True)
     assert report.titled == 1
     assert report.derived_titles[0]["title"] == "Comets have long tails."
     assert report.derived_titles[0]["origin"].startswith(name)
     assert (report.broken, report.skipped) == (0, 0)
 
 
-def test_a_title_that_another_input_gives_counts_more(tmp_path: Path) -> None:
+def test_a_title_of_another_input_replaces_a_derived_title(tmp_path: Path) -> None:
     bare = f"@article{{k, doi={{10.1000/x}}, abstract={{{ABSTRACT}}}}}"
     text = "---\ntitle: Of comets\ndoi: 10.1000/x\n---\nText.\n"
-    report, (said,) = shelved(tmp_path, **{"a.bib": bare, "z.md": text})
-    assert said["title"] == "Of comets"
-    assert "title_is_derived" not in said
-    assert said["abstract"] == ABSTRACT
+    report, (reply,) = build_and_read(tmp_path, **{"a.bib": bare, "z.md": text})
+    assert reply["title"] == "Of comets"
+    assert "title_is_derived" not in reply
+    assert reply["abstract"] == ABSTRACT
     assert report.merged == 1
 
 
@@ -64,27 +64,27 @@ def test_a_title_that_another_input_gives_counts_more(tmp_path: Path) -> None:
     ids=["long", "one word", "chinese", "short"],
 )
 def test_a_long_sentence_is_cut_at_a_word(tmp_path: Path, abstract: str, title: str) -> None:
-    _, (said,) = shelved(tmp_path, **{"a.jsonl": json.dumps({"abstract": abstract})})
-    assert said["title"] == title
+    _, (reply,) = build_and_read(tmp_path, **{"a.jsonl": json.dumps({"abstract": abstract})})
+    assert reply["title"] == title
 
 
 def test_two_records_without_titles_and_names_are_two_papers(tmp_path: Path) -> None:
     lines = "\n".join(json.dumps({"abstract": f"Star number {at} shines. So it is."}) for at in range(3))
-    report, known = shelved(tmp_path, **{"a.jsonl": lines})
-    assert [said["title"] for said in known] == [f"Star number {at} shines." for at in range(3)]
+    report, known = build_and_read(tmp_path, **{"a.jsonl": lines})
+    assert [metadata["title"] for metadata in known] == [f"Star number {at} shines." for at in range(3)]
     assert report.titled == 3
-    again, _ = shelved(tmp_path)
+    again, _ = build_and_read(tmp_path)
     assert again.build_id == report.build_id
 
 
 @pytest.mark.parametrize("record", [{"abstract": ""}, {"abstract": "  "}, {"authors": ["A"]}])
-def test_what_has_no_words_at_all_is_no_paper(tmp_path: Path, record: dict[str, Any]) -> None:
-    report, known = shelved(tmp_path, **{"a.json": json.dumps([record, {"title": "Of comets"}])})
+def test_an_entry_without_words_is_not_a_paper(tmp_path: Path, record: dict[str, Any]) -> None:
+    report, known = build_and_read(tmp_path, **{"a.json": json.dumps([record, {"title": "Of comets"}])})
     assert len(known) == 1
     assert (report.broken, report.titled) == (1, 0)
 
 
-def test_the_command_lists_the_titles_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_the_derived_titles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.bib").write_text(FORMS["a.bib"])
     built = call_command(capsys, "build", tmp_path / "a.bib", "-o", tmp_path / "shelf")
     assert (

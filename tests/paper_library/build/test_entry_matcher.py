@@ -1,4 +1,4 @@
-"""What belongs together becomes one paper, and what does not stays apart."""
+"""Entries of one paper are merged, and entries of different papers are not."""
 
 from copy import deepcopy
 from itertools import permutations
@@ -28,7 +28,7 @@ ADA, KURT = ["Ada Lovelace"], ["Kurt Gödel"]
     ids=["doi", "arxiv version", "arxiv doi", "id on the shelf"],
 )
 @pytest.mark.parametrize("title", [TITLE, "Quite Another Title"])
-def test_entries_with_one_identifier_are_one_paper(one: dict[str, str], other: dict[str, str], title: str) -> None:
+def test_entries_with_the_same_identifier_are_one_paper(one: dict[str, str], other: dict[str, str], title: str) -> None:
     entries = [make_entry("a.bib:1", TITLE, **one), make_entry("b.bib:1", title, **other)]
     assert group_origins(entries) == [["a.bib:1", "b.bib:1"]]
 
@@ -36,7 +36,7 @@ def test_entries_with_one_identifier_are_one_paper(one: dict[str, str], other: d
 @pytest.mark.parametrize(
     "title", ["Deep fish of the north", "Deep Fishes of the North", "Deep Fish of the North: A Study", ""]
 )
-def test_entries_with_one_bibtex_key_and_about_one_title_are_one_paper(title: str) -> None:
+def test_entries_with_the_same_bibtex_key_and_a_similar_title_are_one_paper(title: str) -> None:
     entries = [make_entry("a.bib:1", TITLE, bibkey="k", year=2019), make_entry("b.bib:1", title, bibkey="k", year=2019)]
     assert group_origins(entries) == group_origins(entries[::-1]) == [["a.bib:1", "b.bib:1"]]
 
@@ -97,18 +97,18 @@ def test_a_title_that_one_file_lists_twice_without_authors_means_two_papers() ->
 
 
 @pytest.mark.parametrize("bib_first", [True, False])
-def test_a_file_called_like_a_bibtex_key_belongs_to_it(bib_first: bool) -> None:
+def test_a_file_named_like_a_bibtex_key_belongs_to_its_entry(bib_first: bool) -> None:
     entries = [make_entry("refs.bib:1", TITLE, bibkey="fish2019"), make_entry("fish2019.pdf", "", stem="fish2019")]
     assert len(group_origins(entries if bib_first else reversed(entries))) == 1
 
 
-def test_a_file_called_like_a_bibtex_key_but_with_another_doi_stays_apart() -> None:
+def test_a_file_named_like_a_bibtex_key_but_with_another_doi_is_another_paper() -> None:
     cited = make_entry("refs.bib:1", TITLE, bibkey="fish2019", doi="10.1000/x", authors=ADA)
     file = make_entry("fish2019.md", "Wholly Unlike Things", stem="fish2019", doi="10.1000/y", authors=KURT)
     assert len(group_origins([cited, file])) == 2
 
 
-def test_two_files_of_one_name_stay_apart_when_a_bibtex_key_is_called_like_both() -> None:
+def test_two_files_with_the_same_name_and_a_bibtex_key_of_that_name_stay_apart() -> None:
     cited = make_entry("0.bib:1", "Wholly Unlike Things", bibkey="paper", authors=ADA)
     files = [
         make_entry("a/paper.md", "Deep Fish of the North", stem="paper", authors=ADA),
@@ -122,7 +122,7 @@ def test_two_dois_under_one_bibtex_key_are_two_papers() -> None:
     assert len(group_origins([one, other])) == 2
 
 
-def test_what_two_entries_share_with_a_third_makes_all_one() -> None:
+def test_entries_that_match_a_third_entry_are_one_paper_with_it() -> None:
     entries = [
         make_entry("a.bib:1", "A Title Here", doi="10.1000/x"),
         make_entry("b.bib:1", "Some Other Title", arxiv="2301.00001"),
@@ -135,12 +135,12 @@ def test_what_two_entries_share_with_a_third_makes_all_one() -> None:
 def test_the_reason_for_a_merge_is_reported() -> None:
     matcher = EntryMatcher()
     for entry in (make_entry("a.bib:1", doi="10.1000/x"), make_entry("b.bib:1", doi="10.1000/x")):
-        matcher.add(entry, make_keys(entry))
+        matcher.add_entry(entry, make_keys(entry))
     assert [matcher.get_merge_reason(number) for number in (0, 1)] == ["", "same DOI"]
 
 
 def _entries(draw: st.DrawFn, *, own_titles: bool) -> list[Entry]:
-    """Some papers, each described several times, each time with only some of what there is to say."""
+    """Draw several entries of each of some papers, each entry with some of the fields."""
     found: list[Entry] = []
     for number in range(draw(st.integers(1, 3))):
         title = OWN_TITLES[number] if own_titles else TITLE
@@ -152,10 +152,10 @@ def _entries(draw: st.DrawFn, *, own_titles: bool) -> list[Entry]:
             "bibkey": draw(st.sampled_from(["fish", f"fish{number}"])) if own_titles else f"fish{number}",
         }
         for _ in range(draw(st.integers(1, 3))):
-            said = draw(st.sets(st.sampled_from(sorted(facts))))
+            chosen = draw(st.sets(st.sampled_from(sorted(facts))))
             spelled = draw(st.sampled_from([title, title.upper(), f"{title}."]))
             kind = draw(st.sampled_from(["bib", "ris", "md"]))
-            found.append(make_entry(f"{len(found)}.{kind}:1", spelled, **{name: facts[name] for name in said}))
+            found.append(make_entry(f"{len(found)}.{kind}:1", spelled, **{name: facts[name] for name in chosen}))
     return found
 
 
@@ -169,7 +169,7 @@ def papers_with_one_title(draw: st.DrawFn) -> list[Entry]:
     return _entries(draw, own_titles=False)
 
 
-def _same_in_any_order(entries: list[Entry], order: list[int]) -> bool:
+def _assert_same_in_any_order(entries: list[Entry], order: list[int]) -> bool:
     shuffled = [deepcopy(entries[place]) for place in order]
     return merge_into_papers(deepcopy(entries)) == merge_into_papers(shuffled)
 
@@ -177,7 +177,7 @@ def _same_in_any_order(entries: list[Entry], order: list[int]) -> bool:
 @settings(max_examples=60)
 @given(papers_with_own_titles(), st.randoms(use_true_random=False))
 def test_any_order_of_entries_gives_the_same_papers_ids_and_fields(entries: list[Entry], random: Any) -> None:
-    assert _same_in_any_order(entries, random.sample(range(len(entries)), len(entries)))
+    assert _assert_same_in_any_order(entries, random.sample(range(len(entries)), len(entries)))
 
 
 BETWEEN = [
@@ -191,7 +191,7 @@ BETWEEN = [
 @example(BETWEEN, [0, 2, 1])
 def test_any_order_gives_the_same_papers_where_titles_are_the_same(entries: list[Entry], order: list[int]) -> None:
     order = order if len(entries) == len(order) else list(range(len(entries)))[::-1]
-    assert _same_in_any_order(entries, order)
+    assert _assert_same_in_any_order(entries, order)
 
 
 def test_an_entry_with_little_metadata_does_not_make_one_of_two_papers() -> None:

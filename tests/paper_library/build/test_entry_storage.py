@@ -1,4 +1,4 @@
-"""Entries laid aside come back as they were."""
+"""Stored entries are read back unchanged."""
 
 from pathlib import Path
 
@@ -25,37 +25,37 @@ ENTRIES = st.builds(
 
 @settings(max_examples=40)
 @given(st.lists(ENTRIES, max_size=5))
-def test_every_entry_is_had_back_by_its_number(tmp_path_factory: pytest.TempPathFactory, entries: list[Entry]) -> None:
+def test_every_entry_is_read_back_by_its_number(tmp_path_factory: pytest.TempPathFactory, entries: list[Entry]) -> None:
     spool = EntrySpool(tmp_path_factory.mktemp("spool") / "spool")
     put = [(entry, make_keys(entry)) for entry in entries]
     for entry, keys in put:
-        assert spool.append(entry) == (entry, keys)
+        assert spool.append_entry(entry) == (entry, keys)
     spool.flush()
-    assert spool.read(reversed(range(len(put)))) == put[::-1]
+    assert spool.read_entries(reversed(range(len(put)))) == put[::-1]
     spool.close()
 
 
-def test_half_a_character_is_replaced_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_lone_surrogate_is_replaced(tmp_path: Path) -> None:
     spool = EntrySpool(tmp_path / "spool")
     entry = make_entry(
         "a.bib:1", "Deep Fish", abstract="half \ud83d of one", summaries={"a": ["\udc00", {"\ud800": 1}]}
     )
-    spool.append(entry)
+    spool.append_entry(entry)
     spool.flush()
-    ((back, _),) = spool.read([0])
+    ((back, _),) = spool.read_entries([0])
     assert back.abstract == "half \ufffd of one"
     assert back.summaries == {"a": ["\ufffd", {"\ufffd": 1}]}
     spool.close()
 
 
-def test_a_summary_nested_very_deeply_is_refused_and_harms_no_other_entry(tmp_path: Path) -> None:
+def test_a_very_deeply_nested_summary_is_refused_and_other_entries_are_stored(tmp_path: Path) -> None:
     nested: list[object] = []
     for _ in range(500):
         nested = [nested]
     spool = EntrySpool(tmp_path / "spool")
     with pytest.raises(TypeError):
-        spool.append(make_entry("a.json:1", summaries={"deep": nested}))
-    kept = spool.append(make_entry("a.json:2", "Deep Fish"))
+        spool.append_entry(make_entry("a.json:1", summaries={"deep": nested}))
+    kept = spool.append_entry(make_entry("a.json:2", "Deep Fish"))
     spool.flush()
-    assert spool.read([0]) == [kept]
+    assert spool.read_entries([0]) == [kept]
     spool.close()

@@ -1,4 +1,4 @@
-"""Which files a build reads, under which names, and why it leaves others."""
+"""The files that a build reads, their origins, and the problems of other files."""
 
 from pathlib import Path
 
@@ -18,111 +18,114 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-def put(folder: Path, name: str, content: str = PAPER) -> Path:
+def write_file(folder: Path, name: str, content: str = PAPER) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")
     return path
 
 
-def origins(inputs: list[InputFile]) -> list[str]:
+def list_origins(inputs: list[InputFile]) -> list[str]:
     return [one.origin for one in inputs]
 
 
-def entries(inputs: list[InputFile]) -> list[Entry]:
-    return [found for one in inputs for found in one.read() if isinstance(found, Entry)]
+def read_all_entries(inputs: list[InputFile]) -> list[Entry]:
+    return [found for one in inputs for found in one.read_entries() if isinstance(found, Entry)]
 
 
-def test_files_are_named_from_the_folder_that_was_given(folder: Path) -> None:
-    put(folder, "b.bib", BIB)
-    put(folder, "deep/er/a.md")
+def test_origins_are_relative_to_the_given_folder(folder: Path) -> None:
+    write_file(folder, "b.bib", BIB)
+    write_file(folder, "deep/er/a.md")
     inputs, problems = find_inputs([folder])
-    assert (origins(inputs), problems) == (["b.bib", "deep/er/a.md"], [])
-    assert origins(find_inputs([folder / "deep"])[0]) == ["er/a.md"]
-    assert origins(find_inputs([folder / "deep" / "er" / "a.md"])[0]) == ["a.md"]
+    assert (list_origins(inputs), problems) == (["b.bib", "deep/er/a.md"], [])
+    assert list_origins(find_inputs([folder / "deep"])[0]) == ["er/a.md"]
+    assert list_origins(find_inputs([folder / "deep" / "er" / "a.md"])[0]) == ["a.md"]
 
 
 def test_the_order_does_not_depend_on_how_inputs_were_named(folder: Path) -> None:
-    given = [put(folder, name, BIB) for name in ("b.bib", "a.bib", "c.bib")]
-    assert origins(find_inputs(given)[0]) == origins(find_inputs(given[::-1])[0]) == ["a.bib", "b.bib", "c.bib"]
+    given = [write_file(folder, name, BIB) for name in ("b.bib", "a.bib", "c.bib")]
+    assert (
+        list_origins(find_inputs(given)[0]) == list_origins(find_inputs(given[::-1])[0]) == ["a.bib", "b.bib", "c.bib"]
+    )
 
 
 def test_a_file_named_twice_is_read_once(folder: Path) -> None:
-    file = put(folder, "a.bib", BIB)
-    assert origins(find_inputs([folder, file, folder / "." / "a.bib"])[0]) == ["a.bib"]
+    file = write_file(folder, "a.bib", BIB)
+    assert list_origins(find_inputs([folder, file, folder / "." / "a.bib"])[0]) == ["a.bib"]
 
 
-def test_a_file_is_called_the_same_whichever_argument_names_it_first(folder: Path) -> None:
-    file = put(folder, "deep/a.bib", BIB)
-    assert origins(find_inputs([folder, file])[0]) == origins(find_inputs([file, folder])[0])
+def test_a_file_has_the_same_origin_for_any_order_of_arguments(folder: Path) -> None:
+    file = write_file(folder, "deep/a.bib", BIB)
+    assert list_origins(find_inputs([folder, file])[0]) == list_origins(find_inputs([file, folder])[0])
 
 
-def test_what_is_not_read_is_reported_with_its_suffix(folder: Path) -> None:
-    put(folder, "a.docx", "x")
-    put(folder, "README", "x")
+def test_unsupported_files_are_reported_with_their_suffix(folder: Path) -> None:
+    write_file(folder, "a.docx", "x")
+    write_file(folder, "README", "x")
     inputs, problems = find_inputs([folder])
     assert inputs == []
     assert [(problem.origin, problem.kind) for problem in problems] == [("README", "skipped"), ("a.docx", "skipped")]
     assert ".docx" in problems[1].reason
 
 
-def test_hidden_files_and_folders_are_none_of_ours(folder: Path) -> None:
-    put(folder, ".git/config.json", "{}")
-    put(folder, ".notes.md")
-    put(folder, "a.md")
-    assert origins(find_inputs([folder])[0]) == ["a.md"]
+def test_hidden_files_and_folders_are_ignored(folder: Path) -> None:
+    write_file(folder, ".git/config.json", "{}")
+    write_file(folder, ".notes.md")
+    write_file(folder, "a.md")
+    assert list_origins(find_inputs([folder])[0]) == ["a.md"]
 
 
-def test_links_that_go_round_in_circles_are_not_followed(folder: Path) -> None:
-    put(folder, "a.md")
+def test_link_loops_are_not_followed(folder: Path) -> None:
+    write_file(folder, "a.md")
     (folder / "loop").symlink_to(folder)
     (folder / "gone.md").symlink_to(folder / "nowhere")
-    assert origins(find_inputs([folder])[0]) == ["a.md"]
+    assert list_origins(find_inputs([folder])[0]) == ["a.md"]
 
 
-def test_an_input_that_is_not_there_is_named(folder: Path) -> None:
+def test_a_missing_input_is_named(folder: Path) -> None:
     with pytest.raises(InputNotFound, match=r"nowhere\.bib") as caught:
         find_inputs([folder, folder / "nowhere.bib"])
     assert caught.value.hint
 
 
-def test_the_references_of_a_paper_are_no_papers_unless_named(folder: Path) -> None:
-    put(folder, "a/paper.md", "---\ntitle: Deep Fish\nbibliography: paper.bib\n---\n\nText.\n")
-    cited = put(folder, "a/paper.bib", BIB)
+def test_the_references_of_a_paper_are_not_read_unless_named(folder: Path) -> None:
+    write_file(folder, "a/paper.md", "---\ntitle: Deep Fish\nbibliography: paper.bib\n---\n\nText.\n")
+    cited = write_file(folder, "a/paper.bib", BIB)
     inputs, (problem,) = find_inputs([folder])
-    assert origins(inputs) == ["a/paper.md"]
+    assert list_origins(inputs) == ["a/paper.md"]
     assert (problem.origin, problem.kind) == ("a/paper.bib", "skipped")
-    assert origins(find_inputs([folder, cited])[0]) == ["a/paper.bib", "a/paper.md"]
+    assert list_origins(find_inputs([folder, cited])[0]) == ["a/paper.bib", "a/paper.md"]
 
 
 def test_a_translation_belongs_to_the_file_of_its_name(folder: Path) -> None:
-    put(folder, "fish.md")
-    put(folder, "fish.zh.md", "它们游泳。")
-    put(folder, "other/fish.de.md", "Sie schwimmen.")
+    write_file(folder, "fish.md")
+    write_file(folder, "fish.zh.md", "它们游泳。")
+    write_file(folder, "other/fish.de.md", "Sie schwimmen.")
     inputs, _ = find_inputs([folder])
-    assert [(entry.origin, entry.translations) for entry in entries(inputs)] == [
+    assert [(entry.origin, entry.translations) for entry in read_all_entries(inputs)] == [
         ("fish.md", {"zh": "它们游泳。"}),
         ("other/fish.de.md", {"de": "Sie schwimmen."}),
     ]
 
 
 def test_a_translation_without_an_original_waits_for_an_entry_of_its_name(folder: Path) -> None:
-    put(folder, "fish2019.zh.md", "它们游泳。")
-    (entry,) = entries(find_inputs([folder])[0])
+    write_file(folder, "fish2019.zh.md", "它们游泳。")
+    (entry,) = read_all_entries(find_inputs([folder])[0])
     assert (entry.title, entry.identifiers, entry.translations) == ("", {"stem": "fish2019"}, {"zh": "它们游泳。"})
 
 
 def test_an_empty_translation_is_reported(folder: Path) -> None:
-    put(folder, "fish2019.zh.md", "")
-    (found,) = find_inputs([folder])[0][0].read()
+    write_file(folder, "fish2019.zh.md", "")
+    (found,) = find_inputs([folder])[0][0].read_entries()
     assert isinstance(found, Problem)
     assert found.kind == "skipped"
 
 
-def test_a_file_of_one_paper_is_known_by_its_name_and_a_bibliography_is_not(folder: Path) -> None:
-    put(folder, "fish2019.md")
-    put(folder, "refs.bib", BIB)
+def test_a_file_of_one_paper_has_a_stem_and_a_bibliography_does_not(folder: Path) -> None:
+    write_file(folder, "fish2019.md")
+    write_file(folder, "refs.bib", BIB)
     stems = {
-        entry.origin.partition(":")[0]: entry.identifiers.get("stem") for entry in entries(find_inputs([folder])[0])
+        entry.origin.partition(":")[0]: entry.identifiers.get("stem")
+        for entry in read_all_entries(find_inputs([folder])[0])
     }
     assert stems == {"fish2019.md": "fish2019", "refs.bib": None}

@@ -1,4 +1,4 @@
-"""One paper from all that its entries say of it."""
+"""One paper is merged from all its entries."""
 
 from itertools import permutations
 
@@ -10,12 +10,12 @@ from paper_library.identity import make_meta_key, make_paper_id, normalise_title
 from tests.paper_library.build.entries import make_entry
 
 
-def one_paper(*entries: object) -> Paper:
+def merge_into_one_paper(*entries: object) -> Paper:
     return merge_entries([(entry, make_keys(entry)) for entry in entries])  # pyright: ignore[reportArgumentType]
 
 
-def test_each_entry_fills_in_what_the_better_one_lacks() -> None:
-    paper = one_paper(
+def test_missing_fields_are_filled_from_entries_of_lower_precedence() -> None:
+    paper = merge_into_one_paper(
         make_entry("fish.md", "deep fish", source="# Fish", year=2020, abstract="From the file.", tags=["a"]),
         make_entry(
             "refs.bib:1", "Deep Fish", year=2019, venue="Journal", authors=["Ada Lovelace"], bibtex="@article{}"
@@ -42,14 +42,14 @@ def test_each_entry_fills_in_what_the_better_one_lacks() -> None:
         ("z.markdown", "a.pdf"),
     ],
 )
-def test_what_a_person_curated_counts_before_what_was_found_in_print(better: str, worse: str) -> None:
+def test_bibliographies_take_precedence_over_texts(better: str, worse: str) -> None:
     for order in permutations([make_entry(better, "Better"), make_entry(worse, "Worse")]):
-        assert one_paper(*order).entry.title == "Better"
+        assert merge_into_one_paper(*order).entry.title == "Better"
     assert compute_precedence(make_entry(better)) < compute_precedence(make_entry(worse))
 
 
-def test_keywords_are_joined_once_each_whatever_their_case_and_accents() -> None:
-    paper = one_paper(
+def test_keywords_are_merged_without_repeats_ignoring_case_and_accents() -> None:
+    paper = merge_into_one_paper(
         make_entry("a.bib:1", keywords=["Fish", "Schrödinger"]),
         make_entry("b.bib:1", keywords=["fish", "SCHRODINGER", "sea"]),
     )
@@ -57,51 +57,57 @@ def test_keywords_are_joined_once_each_whatever_their_case_and_accents() -> None
     assert remove_duplicates(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
 
 
-def test_a_month_of_another_year_is_not_taken() -> None:
-    assert one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2020, month=5)).entry.month is None
-    assert one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2019, month=5)).entry.month == 5
+def test_a_month_of_another_year_is_not_used() -> None:
+    assert (
+        merge_into_one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2020, month=5)).entry.month
+        is None
+    )
+    assert (
+        merge_into_one_paper(make_entry("a.bib:1", year=2019), make_entry("b.bib:1", year=2019, month=5)).entry.month
+        == 5
+    )
 
 
-def test_the_strongest_key_of_any_entry_makes_the_id() -> None:
+def test_the_strongest_key_of_all_entries_gives_the_id() -> None:
     known = [
         make_entry("a.bib:1", bibkey="fish2019"),
         make_entry("b.md", arxiv="2301.00001v2"),
         make_entry("c.json:1", doi="https://doi.org/10.1000/XYZ"),
     ]
     for order in permutations(known):
-        paper = one_paper(*order)
+        paper = merge_into_one_paper(*order)
         assert paper.paper_id == make_paper_id("doi:10.1000/xyz")
         assert paper.keys[:3] == ["doi:10.1000/xyz", "arxiv:2301.00001", "bib:fish2019"]
 
 
 def test_the_id_of_a_paper_without_identifiers_follows_from_its_facts() -> None:
-    paper = one_paper(make_entry("a.md", "Deep Fish!", authors=["Ada Lovelace"], year=2019, venue="Sea"))
+    paper = merge_into_one_paper(make_entry("a.md", "Deep Fish!", authors=["Ada Lovelace"], year=2019, venue="Sea"))
     meta = make_meta_key(normalise_title("Deep Fish!"), ["Ada Lovelace"], 2019, "Sea")
     assert paper.paper_id == make_paper_id(f"meta:{meta}")
 
 
-def test_an_id_given_out_before_is_preserved_when_a_stronger_key_comes() -> None:
+def test_an_earlier_id_is_preserved_when_a_stronger_key_is_added() -> None:
     old = make_entry("a.bib:1", bibkey="fish2019", paper_id="a" * 32)
-    paper = one_paper(old, make_entry("b.bib:1", doi="10.1000/x"))
+    paper = merge_into_one_paper(old, make_entry("b.bib:1", doi="10.1000/x"))
     assert paper.paper_id == "a" * 32
     assert "doi:10.1000/x" in paper.keys
 
 
-def test_identifiers_are_spelled_in_one_way_and_those_of_the_build_are_left_out() -> None:
-    paper = one_paper(
+def test_identifiers_are_normalised_and_internal_ones_removed() -> None:
+    paper = merge_into_one_paper(
         make_entry("a.md", doi="https://doi.org/10.1000/XYZ", arxiv="arXiv:2301.00001v2", pmid="12", stem="a")
     )
     assert paper.entry.identifiers == {"doi": "10.1000/xyz", "arxiv": "2301.00001", "pmid": "12"}
 
 
 def test_every_key_of_every_entry_leads_to_the_paper() -> None:
-    paper = one_paper(make_entry("a.bib:1", bibkey="fish2019"), make_entry("b.bib:1", bibkey="Fish:2019"))
+    paper = merge_into_one_paper(make_entry("a.bib:1", bibkey="fish2019"), make_entry("b.bib:1", bibkey="Fish:2019"))
     assert {"bib:fish2019", "bib:Fish:2019"} <= set(paper.keys)
     assert len(paper.keys) == len(set(paper.keys))
 
 
 def test_summaries_and_translations_of_all_entries_are_preserved() -> None:
-    paper = one_paper(
+    paper = merge_into_one_paper(
         make_entry("a.md", summaries={"deep": 1}, translations={"zh": "一"}),
         make_entry("b.md", summaries={"simple": 2, "deep": 3}, translations={"de": "eins"}, preferred_summary="simple"),
     )
@@ -113,5 +119,5 @@ def test_summaries_and_translations_of_all_entries_are_preserved() -> None:
 def test_merging_does_not_change_the_entries_of_others() -> None:
     one = make_entry("a.bib:1", doi="10.1000/x", keywords=["a"])
     other = make_entry("b.bib:1", keywords=["b"], translations={"zh": "一"})
-    one_paper(one, other)
+    merge_into_one_paper(one, other)
     assert (one.keywords, one.translations, other.keywords) == (["a"], {}, ["b"])

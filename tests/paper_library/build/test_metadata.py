@@ -1,4 +1,4 @@
-"""What a shelf says of a paper, and the assets that go with it."""
+"""The metadata and assets of a paper on a shelf."""
 
 import json
 from typing import Any
@@ -14,16 +14,16 @@ from tests.paper_library.build.entries import make_entry
 SOURCE = "# Fish\n\nThey swim.\n\n## Deep ones\n\nThey *sink*."
 
 
-def shelved(entry: Entry, *, sparing: bool = False) -> PreparedPaper:
-    return prepare_paper(merge_entries([(entry, make_keys(entry))]), sparing=sparing)
+def prepare_entry(entry: Entry, *, omit_default_summary: bool = False) -> PreparedPaper:
+    return prepare_paper(merge_entries([(entry, make_keys(entry))]), omit_default_summary=omit_default_summary)
 
 
-def reply(entry: Entry) -> dict[str, Any]:
-    return json.loads(shelved(entry).metadata)
+def make_metadata(entry: Entry) -> dict[str, Any]:
+    return json.loads(prepare_entry(entry).metadata)
 
 
-def test_the_reply_has_everything_that_is_known_in_the_order_it_was_given() -> None:
-    said = reply(
+def test_the_metadata_has_all_known_values_in_their_order() -> None:
+    result = make_metadata(
         make_entry(
             "a.md",
             "Deep Fish",
@@ -41,17 +41,20 @@ def test_the_reply_has_everything_that_is_known_in_the_order_it_was_given() -> N
             bibtex="@article{x}",
         )
     )
-    assert said["authors"] == ["Kurt Gödel", "Ada Lovelace"]
-    assert said["identifiers"] == {"doi": "10.1000/x"}
-    assert (said["keywords"], said["tags"], said["institutions"]) == (["Fish"], ["wet"], ["Uni"])
-    assert (said["translations"], said["translation_chars"]) == (["zh"], {"zh": 1})
-    assert (said["has_source"], said["source_chars"], said["has_bibtex"]) == (True, len(SOURCE), True)
-    assert [heading["title"] for heading in said["outline"]] == ["Fish", "Deep ones"]
-    assert [SOURCE[heading["offset"] :].splitlines()[0] for heading in said["outline"]] == ["# Fish", "## Deep ones"]
+    assert result["authors"] == ["Kurt Gödel", "Ada Lovelace"]
+    assert result["identifiers"] == {"doi": "10.1000/x"}
+    assert (result["keywords"], result["tags"], result["institutions"]) == (["Fish"], ["wet"], ["Uni"])
+    assert (result["translations"], result["translation_chars"]) == (["zh"], {"zh": 1})
+    assert (result["has_source"], result["source_chars"], result["has_bibtex"]) == (True, len(SOURCE), True)
+    assert [heading["title"] for heading in result["outline"]] == ["Fish", "Deep ones"]
+    assert [SOURCE[heading["offset"] :].splitlines()[0] for heading in result["outline"]] == ["# Fish", "## Deep ones"]
 
 
-def test_a_paper_without_metadata_has_every_key_all_the_same() -> None:
-    assert reply(make_entry("a.md", "Bare")).keys() == reply(make_entry("a.md", "Full", source=SOURCE, year=1)).keys()
+def test_the_metadata_of_an_empty_paper_has_every_key() -> None:
+    assert (
+        make_metadata(make_entry("a.md", "Bare")).keys()
+        == make_metadata(make_entry("a.md", "Full", source=SOURCE, year=1)).keys()
+    )
 
 
 @pytest.mark.parametrize(
@@ -64,33 +67,33 @@ def test_a_paper_without_metadata_has_every_key_all_the_same() -> None:
         ({"deep_read": {}}, "gone", "deep_read"),
     ],
 )
-def test_the_preferred_summary_is_the_one_asked_for_then_the_simple_one_then_any(
+def test_the_preferred_summary_is_the_requested_one_then_simple_then_any(
     summaries: dict[str, Any], wanted: str, preferred: str
 ) -> None:
-    said = reply(make_entry("a.md", summaries=summaries, preferred_summary=wanted))
-    assert said["preferred_summary_template"] == preferred
-    assert set(said["available_summary_templates"]) == {"default", *summaries}
+    result = make_metadata(make_entry("a.md", summaries=summaries, preferred_summary=wanted))
+    assert result["preferred_summary_template"] == preferred
+    assert set(result["available_summary_templates"]) == {"default", *summaries}
 
 
-def test_a_template_has_a_name_that_fits_in_an_address() -> None:
+def test_a_template_name_is_safe_in_an_address() -> None:
     assert normalise_template_name(" Deep Read! (v2) ") == "deep_read_v2"
     assert normalise_template_name("../../etc/passwd") == "etc_passwd"
     assert len(normalise_template_name("x" * 1000)) == 64
 
 
 def test_a_template_named_in_another_script_still_has_a_name() -> None:
-    assert all(reply(make_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
+    assert all(make_metadata(make_entry("a.md", summaries={"摘要": {"text": "x"}}))["available_summary_templates"])
 
 
-def test_two_templates_whose_names_become_one_are_both_preserved() -> None:
-    said = reply(make_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
-    assert len(said["available_summary_templates"]) == 3
+def test_two_templates_with_the_same_normalised_name_are_both_preserved() -> None:
+    result = make_metadata(make_entry("a.md", summaries={"Deep Read": {"text": "x"}, "deep_read": {"text": "y"}}))
+    assert len(result["available_summary_templates"]) == 3
 
 
-def test_every_asset_is_named_by_what_is_in_it() -> None:
+def test_every_asset_has_the_digest_of_its_contents() -> None:
     import hashlib
 
-    assets = shelved(
+    assets = prepare_entry(
         make_entry("a.md", source=SOURCE, translations={"zh": "鱼"}, summaries={"simple": {"a": 1}})
     ).assets
     assert {(asset.kind, asset.name) for asset in assets} == {
@@ -104,14 +107,14 @@ def test_every_asset_is_named_by_what_is_in_it() -> None:
         assert asset.chars == len(asset.content.decode())
 
 
-def test_on_a_large_shelf_only_papers_with_more_to_read_have_files() -> None:
-    assert shelved(make_entry("a.bib:1", abstract="About fish."), sparing=True).assets == []
-    assert len(shelved(make_entry("a.md", source=SOURCE), sparing=True).assets) == 2
+def test_on_a_large_shelf_only_papers_with_other_assets_have_files() -> None:
+    assert prepare_entry(make_entry("a.bib:1", abstract="About fish."), omit_default_summary=True).assets == []
+    assert len(prepare_entry(make_entry("a.md", source=SOURCE), omit_default_summary=True).assets) == 2
 
 
-def test_whether_files_are_spared_does_not_change_what_a_paper_is() -> None:
+def test_omitting_default_summaries_does_not_change_the_digest() -> None:
     entry = make_entry("a.bib:1", abstract="About fish.")
-    assert shelved(entry, sparing=True).digest == shelved(entry).digest
+    assert prepare_entry(entry, omit_default_summary=True).digest == prepare_entry(entry).digest
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,7 @@ def test_whether_files_are_spared_does_not_change_what_a_paper_is() -> None:
         {"summaries": {"default": {"a": 2}}},
     ],
 )
-def test_whatever_changes_about_a_paper_changes_its_digest(change: dict[str, Any]) -> None:
+def test_every_change_of_a_paper_changes_its_digest(change: dict[str, Any]) -> None:
     facts: dict[str, Any] = {
         "abstract": "One.",
         "source": SOURCE,
@@ -137,12 +140,12 @@ def test_whatever_changes_about_a_paper_changes_its_digest(change: dict[str, Any
     }
     summaries = {**facts["summaries"], **change.get("summaries", {})}
     assert (
-        shelved(make_entry("a.md", **facts)).digest
-        != shelved(make_entry("a.md", **{**facts, **change, "summaries": summaries})).digest
+        prepare_entry(make_entry("a.md", **facts)).digest
+        != prepare_entry(make_entry("a.md", **{**facts, **change, "summaries": summaries})).digest
     )
 
 
 def test_words_at_any_depth_of_a_summary_are_searched() -> None:
-    said = {"a": ["**one**", {"b": "two"}], "n": 3}
-    (text,) = shelved(make_entry("a.md", summaries={"deep": said})).texts
+    result = {"a": ["**one**", {"b": "two"}], "n": 3}
+    (text,) = prepare_entry(make_entry("a.md", summaries={"deep": result})).texts
     assert text == "one two"

@@ -1,4 +1,4 @@
-"""A folder takes its place in one step or not at all."""
+"""A folder is replaced in one step or not at all."""
 
 from pathlib import Path
 
@@ -11,124 +11,119 @@ from paper_library.store.layout import MANIFEST
 from uraniborg.kernel.files import Locked
 
 
-def shelve(target: Path, content: str) -> None:
+def write_shelf(target: Path, content: str) -> None:
     with stage_folder(target) as folder:
         (folder / MANIFEST).write_text(content)
 
 
-def fail(target: Path, failure: type[BaseException]) -> None:
+def fail_in_block(target: Path, failure: type[BaseException]) -> None:
     with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("never")
         raise failure
 
 
-def content_of(target: Path) -> str:
+def read_content(target: Path) -> str:
     return (target / MANIFEST).read_text()
 
 
-def beside(target: Path) -> list[str]:
+def list_siblings(target: Path) -> list[str]:
     return sorted(path.name for path in target.parent.iterdir() if path != target)
 
 
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "shelf"
+def test_a_finished_folder_replaces_the_target_and_leaves_nothing_else(target: Path) -> None:
+    write_shelf(target, "one")
+    assert (read_content(target), list_siblings(target)) == ("one", [])
+    write_shelf(target, "two")
+    assert (read_content(target), list_siblings(target)) == ("two", [])
 
 
-def test_a_finished_folder_is_in_its_place_and_nothing_else_is_left(target: Path) -> None:
-    shelve(target, "one")
-    assert (content_of(target), beside(target)) == ("one", [])
-    shelve(target, "two")
-    assert (content_of(target), beside(target)) == ("two", [])
-
-
-def test_until_the_block_ends_the_old_one_is_seen(target: Path) -> None:
-    shelve(target, "old")
+def test_readers_see_the_old_folder_until_the_block_ends(target: Path) -> None:
+    write_shelf(target, "old")
     with stage_folder(target) as folder:
         (folder / MANIFEST).write_text("new")
-        assert content_of(target) == "old"
-    assert content_of(target) == "new"
+        assert read_content(target) == "old"
+    assert read_content(target) == "new"
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
-def test_a_failure_inside_leaves_the_old_one_and_no_trace(target: Path, failure: type[BaseException]) -> None:
-    shelve(target, "old")
+def test_a_failure_leaves_the_old_folder_and_no_other_files(target: Path, failure: type[BaseException]) -> None:
+    write_shelf(target, "old")
     with pytest.raises(failure):
-        fail(target, failure)
-    assert (content_of(target), beside(target)) == ("old", [])
+        fail_in_block(target, failure)
+    assert (read_content(target), list_siblings(target)) == ("old", [])
 
 
 def test_a_reader_that_holds_the_old_folder_open_keeps_reading_it(target: Path) -> None:
-    shelve(target, "old")
+    write_shelf(target, "old")
     with (target / MANIFEST).open() as held:
-        shelve(target, "new")
+        write_shelf(target, "new")
         assert held.read() == "old"
 
 
-def test_the_old_one_is_never_away(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_folder_always_exists_during_a_replacement(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not staging.sys.platform.startswith("linux"):
         pytest.skip("folders change places in one step on Linux only")
-    shelve(target, "old")
+    write_shelf(target, "old")
     away: list[Path] = []
 
     def rename(path: Path, _: Path) -> None:
         away.append(path)
 
     monkeypatch.setattr(Path, "rename", rename)
-    shelve(target, "new")
-    assert (content_of(target), away) == ("new", [])
+    write_shelf(target, "new")
+    assert (read_content(target), away) == ("new", [])
 
 
-def test_without_an_exchange_the_new_one_takes_its_place_all_the_same(
+def test_without_an_atomic_exchange_the_new_folder_still_replaces_the_old_one(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(_: Path, __: Path) -> bool:
         return False
 
     monkeypatch.setattr(staging, "_try_exchange", never)
-    shelve(target, "old")
-    shelve(target, "new")
-    assert (content_of(target), beside(target)) == ("new", [])
+    write_shelf(target, "old")
+    write_shelf(target, "new")
+    assert (read_content(target), list_siblings(target)) == ("new", [])
 
 
-def test_what_a_killed_build_left_is_swept(target: Path) -> None:
-    shelve(target, "old")
+def test_leftovers_of_a_killed_build_are_removed(target: Path) -> None:
+    write_shelf(target, "old")
     (target.parent / ".shelf.0123abcd.new" / "index").mkdir(parents=True)
-    shelve(target, "new")
-    assert (content_of(target), beside(target)) == ("new", [])
+    write_shelf(target, "new")
+    assert (read_content(target), list_siblings(target)) == ("new", [])
 
 
-def test_what_a_killed_build_had_set_aside_is_put_back(target: Path) -> None:
+def test_a_shelf_moved_by_a_killed_build_is_restored(target: Path) -> None:
     aside = target.parent / ".shelf.old"
     aside.mkdir()
     (aside / MANIFEST).write_text("old")
     with pytest.raises(RuntimeError):
-        fail(target, RuntimeError)
-    assert (content_of(target), beside(target)) == ("old", [])
+        fail_in_block(target, RuntimeError)
+    assert (read_content(target), list_siblings(target)) == ("old", [])
 
 
-def test_a_build_of_another_shelf_whose_name_begins_alike_is_left_alone(target: Path) -> None:
+def test_the_build_of_a_shelf_with_the_same_name_prefix_is_not_affected(target: Path) -> None:
     other = target.parent / "shelf.v2"
     with stage_folder(other) as folder:
         (folder / MANIFEST).write_text("other")
-        shelve(target, "one")
+        write_shelf(target, "one")
         assert folder.exists()
 
 
-def test_what_a_killed_build_of_a_shelf_with_brackets_in_its_name_left_is_swept(tmp_path: Path) -> None:
+def test_leftovers_of_a_shelf_with_brackets_in_its_name_are_removed(tmp_path: Path) -> None:
     target = tmp_path / "shelf [1]"
     (tmp_path / f".{target.name}.0123abcd.new").mkdir()
-    shelve(target, "new")
-    assert beside(target) == []
+    write_shelf(target, "new")
+    assert list_siblings(target) == []
 
 
 def test_a_shelf_behind_a_link_is_replaced_without_leftovers(target: Path) -> None:
     real = target.parent / "real"
-    shelve(real, "old")
+    write_shelf(real, "old")
     target.symlink_to(real)
-    shelve(target, "new")
-    assert content_of(target) == "new"
-    assert set(beside(target)) <= {"real"}
+    write_shelf(target, "new")
+    assert read_content(target) == "new"
+    assert set(list_siblings(target)) <= {"real"}
 
 
 def test_a_second_builder_of_one_shelf_is_refused_and_the_first_wins(target: Path) -> None:
@@ -137,35 +132,35 @@ def test_a_second_builder_of_one_shelf_is_refused_and_the_first_wins(target: Pat
         with pytest.raises(Locked), stage_folder(target):
             pytest.fail("two builds of one shelf at once")
         assert folder.exists()
-    assert (content_of(target), beside(target)) == ("first", [])
+    assert (read_content(target), list_siblings(target)) == ("first", [])
 
 
-def test_after_a_build_the_next_may_begin(target: Path) -> None:
+def test_the_next_build_can_start_after_a_build(target: Path) -> None:
     with pytest.raises(RuntimeError):
-        fail(target, RuntimeError)
-    shelve(target, "next")
-    assert content_of(target) == "next"
+        fail_in_block(target, RuntimeError)
+    write_shelf(target, "next")
+    assert read_content(target) == "next"
 
 
-def test_what_is_not_a_shelf_is_never_replaced(target: Path) -> None:
+def test_a_folder_that_is_not_a_shelf_is_never_replaced(target: Path) -> None:
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
     with pytest.raises(ShelfExists), stage_folder(target):
         pytest.fail("a folder that is no shelf was taken for one")
     assert (target / "thesis.tex").read_text() == "years of work"
-    assert beside(target) == []
+    assert list_siblings(target) == []
 
 
-def test_a_file_in_the_way_is_never_replaced(target: Path) -> None:
+def test_a_file_is_never_replaced(target: Path) -> None:
     target.write_text("years of work")
     with pytest.raises(ShelfExists), stage_folder(target):
         pytest.fail("a file was taken for a shelf")
     assert target.read_text() == "years of work"
 
 
-def test_an_empty_folder_and_missing_parents_are_no_obstacle(tmp_path: Path) -> None:
+def test_an_empty_folder_or_missing_parents_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    shelve(tmp_path / "empty", "one")
-    shelve(tmp_path / "a" / "b" / "shelf", "two")
-    assert content_of(tmp_path / "empty") == "one"
-    assert content_of(tmp_path / "a" / "b" / "shelf") == "two"
+    write_shelf(tmp_path / "empty", "one")
+    write_shelf(tmp_path / "a" / "b" / "shelf", "two")
+    assert read_content(tmp_path / "empty") == "one"
+    assert read_content(tmp_path / "a" / "b" / "shelf") == "two"

@@ -1,4 +1,4 @@
-"""Summaries find their papers by name, and those that do not are told of."""
+"""Summaries are matched to papers by name, and the others are reported."""
 
 import json
 from pathlib import Path
@@ -13,12 +13,12 @@ from paper_library.errors import InputNotFound
 from tests.paper_library.build.entries import make_entry
 
 
-def a_paper(origin: str = "texts/fish2019.md", **facts: Any) -> Paper:
+def make_paper(origin: str = "texts/fish2019.md", **facts: Any) -> Paper:
     entry = make_entry(origin, **facts)
     return merge_entries([(entry, make_keys(entry))])
 
 
-def written(folder: Path, name: str, content: str = '{"text": "About fish."}') -> Path:
+def write_summary(folder: Path, name: str, content: str = '{"text": "About fish."}') -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
@@ -33,7 +33,7 @@ def written(folder: Path, name: str, content: str = '{"text": "About fish."}') -
         ("key2019", {"bibkey": "key2019"}),
         ("10.1000_xyz", {"doi": "10.1000/XYZ"}),
         ("2301.00001", {"arxiv": "2301.00001v2"}),
-        (a_paper(doi="10.1000/xyz").paper_id, {"doi": "10.1000/xyz"}),
+        (make_paper(doi="10.1000/xyz").paper_id, {"doi": "10.1000/xyz"}),
     ],
     ids=["file", "case", "bibtex key", "doi", "arxiv", "id"],
 )
@@ -41,43 +41,43 @@ def written(folder: Path, name: str, content: str = '{"text": "About fish."}') -
 def test_a_summary_belongs_to_the_paper_of_its_name(
     tmp_path: Path, name: str, facts: dict[str, str], layout: str
 ) -> None:
-    summaries = SummaryFolder(written(tmp_path, layout.format(template="deep", name=name)))
-    paper = a_paper(**facts)
+    summaries = SummaryFolder(write_summary(tmp_path, layout.format(template="deep", name=name)))
+    paper = make_paper(**facts)
     assert list(summaries.add_summaries_to(paper)) == []
     assert paper.entry.summaries == {"deep": {"text": "About fish."}}
     assert summaries.list_unused() == []
 
 
 def test_a_summary_without_a_paper_is_reported(tmp_path: Path) -> None:
-    summaries = SummaryFolder(written(tmp_path, "deep/nobody.json"))
-    assert list(summaries.add_summaries_to(a_paper())) == []
+    summaries = SummaryFolder(write_summary(tmp_path, "deep/nobody.json"))
+    assert list(summaries.add_summaries_to(make_paper())) == []
     assert [(problem.origin, problem.kind) for problem in summaries.list_unused()] == [("deep/nobody.json", "skipped")]
 
 
 @pytest.mark.parametrize("content", ["", "{", "not json", '"\\ud800"'])
 def test_a_broken_summary_is_reported_and_leaves_the_paper_as_it_was(tmp_path: Path, content: str) -> None:
-    summaries = SummaryFolder(written(tmp_path, "deep/fish2019.json", content))
-    paper = a_paper()
+    summaries = SummaryFolder(write_summary(tmp_path, "deep/fish2019.json", content))
+    paper = make_paper()
     (problem,) = summaries.add_summaries_to(paper)
     assert (problem.origin, problem.kind, paper.entry.summaries) == ("deep/fish2019.json", "broken", {})
     assert summaries.list_unused() == []
 
 
-def test_a_summary_goes_to_one_paper_only(tmp_path: Path) -> None:
-    summaries = SummaryFolder(written(tmp_path, "deep/fish2019.json"))
-    one, other = a_paper("a/fish2019.md"), a_paper("b/fish2019.md")
+def test_a_summary_is_added_to_one_paper_only(tmp_path: Path) -> None:
+    summaries = SummaryFolder(write_summary(tmp_path, "deep/fish2019.json"))
+    one, other = make_paper("a/fish2019.md"), make_paper("b/fish2019.md")
     assert [*summaries.add_summaries_to(one), *summaries.add_summaries_to(other)] == []
     assert (bool(one.entry.summaries), bool(other.entry.summaries)) == (True, False)
 
 
-def test_a_summary_called_like_a_bibliography_belongs_to_none_of_its_papers(tmp_path: Path) -> None:
-    summaries = SummaryFolder(written(tmp_path, "deep/refs.json"))
-    paper = a_paper("refs.bib:12", bibkey="fish2019")
+def test_a_summary_named_like_a_bibliography_belongs_to_none_of_its_papers(tmp_path: Path) -> None:
+    summaries = SummaryFolder(write_summary(tmp_path, "deep/refs.json"))
+    paper = make_paper("refs.bib:12", bibkey="fish2019")
     assert list(summaries.add_summaries_to(paper)) == []
     assert paper.entry.summaries == {}
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputNotFound, match="nowhere"):
         SummaryFolder(tmp_path / "nowhere")
 
@@ -88,9 +88,11 @@ def test_no_folder_means_no_summaries() -> None:
 
 def test_any_json_value_is_a_summary(tmp_path: Path) -> None:
     for number, value in enumerate([["a"], "text", 3, None]):
-        paper = a_paper()
+        paper = make_paper()
         assert (
-            list(SummaryFolder(written(tmp_path, "deep/fish2019.json", json.dumps(value))).add_summaries_to(paper))
+            list(
+                SummaryFolder(write_summary(tmp_path, "deep/fish2019.json", json.dumps(value))).add_summaries_to(paper)
+            )
             == []
         )
         assert paper.entry.summaries == {"deep": value}, number

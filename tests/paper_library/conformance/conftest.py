@@ -1,4 +1,4 @@
-"""The real server, to be looked at with the tools of others."""
+"""The real server, for external tools."""
 
 from collections.abc import Iterator
 from pathlib import Path

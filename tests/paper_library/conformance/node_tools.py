@@ -1,4 +1,4 @@
-"""Tools of others, written in JavaScript, as `tools/conformance` has them. Nothing is installed here."""
+"""External JavaScript tools from `tools/conformance`. Tests do not install them."""
 
 import os
 import shutil
@@ -14,28 +14,28 @@ _PATIENCE_S: Final = 100
 
 
 def run(script: str, *arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
-    """What the script of a package prints. Skips the test where the package or a recent Node is missing."""
+    """Return the output of a package's script. Skip the test if the package or a recent Node is missing."""
     path = MODULES / script
     if not path.is_file():
         pytest.skip("tools/conformance is not installed: run `npm ci` there, with access to the npm registry")
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "NO_UPDATE_NOTIFIER": "1"}
-    command = [_node(), str(path), *arguments]
+    command = [_find_node(), str(path), *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False, cwd=home, env=environment
     )
 
 
-def _node() -> str:
-    """A Node that is new enough: the one installed beside the tools, else that of the system."""
+def _find_node() -> str:
+    """Return a Node that is new enough: the one installed beside the tools, or that of the system."""
     for candidate in (str(MODULES / ".bin" / "node"), shutil.which("node")):
-        if candidate and _version(candidate) >= _NEEDED:
+        if candidate and _read_version(candidate) >= _NEEDED:
             return candidate
     pytest.skip(f"Node {'.'.join(map(str, _NEEDED))} or newer is neither in tools/conformance nor on the path")
 
 
-def _version(node: str) -> tuple[int, ...]:
+def _read_version(node: str) -> tuple[int, ...]:
     try:
-        told = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
-        return tuple(int(part) for part in told.stdout.strip().removeprefix("v").split(".")[:2])
+        result = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=_PATIENCE_S, check=False)
+        return tuple(int(part) for part in result.stdout.strip().removeprefix("v").split(".")[:2])
     except (OSError, ValueError):
         return ()

@@ -35,8 +35,8 @@ OF_A_TEST_SERVER: Final = (
 """These call tools and read resources of a server made for the suite."""
 
 
-def outcomes(folder: Path) -> dict[str, list[str]]:
-    """Of each scenario that was run, how its checks ended."""
+def read_outcomes(folder: Path) -> dict[str, list[str]]:
+    """Return the results of the checks of each scenario."""
     found: dict[str, list[str]] = {}
     for path in folder.glob("server-*/checks.json"):
         scenario = path.parent.name.removeprefix("server-").rsplit("-", 6)[0]
@@ -60,20 +60,22 @@ def test_the_scenarios_that_apply_to_any_server_pass(
 ) -> None:
     results = tmp_path / "results"
     url = process.announced["mcp"]
-    said = run(suite, "server", "--url", url, "--suite", "all", *options, "-o", str(results), home=tmp_path)
-    found = outcomes(results)
-    assert applying <= found.keys(), said.stdout + said.stderr
+    result = run(suite, "server", "--url", url, "--suite", "all", *options, "-o", str(results), home=tmp_path)
+    found = read_outcomes(results)
+    assert applying <= found.keys(), result.stdout + result.stderr
     for scenario in applying:
         assert "SUCCESS" in found[scenario], (scenario, found[scenario])
     failed = {scenario for scenario, statuses in found.items() if "FAILURE" in statuses}
     unexplained = {name for name in failed - NOT_OFFERED if not name.startswith(OF_A_TEST_SERVER)}
-    assert unexplained == set(), said.stdout
+    assert unexplained == set(), result.stdout
 
 
 @requirement("PL-5")
 @pytest.mark.timeout(120)
 def test_the_suite_finds_no_prompts(process: ServerProcess, tmp_path: Path) -> None:
     url = process.announced["mcp"]
-    said = run(RELEASED, "server", "--url", url, "--scenario", "prompts-list", "-o", str(tmp_path / "r"), home=tmp_path)
-    assert said.returncode == 1, said.stdout
-    assert "FAILURE" in outcomes(tmp_path / "r")["prompts-list"]
+    result = run(
+        RELEASED, "server", "--url", url, "--scenario", "prompts-list", "-o", str(tmp_path / "r"), home=tmp_path
+    )
+    assert result.returncode == 1, result.stdout
+    assert "FAILURE" in read_outcomes(tmp_path / "r")["prompts-list"]

@@ -1,10 +1,10 @@
-"""A tour of everything the server can be asked, as it succeeds and as it fails."""
+"""Requests to every tool and resource of the server, successful and failing."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import make_initialize_request, request
+from tests.paper_library.mcp.http_client import make_initialize_request, make_request
 
 PAPERS = [
     inputs.ATTENTION_DOI,
@@ -18,10 +18,10 @@ KINDS = ["metadata", "summary", "summary/deep_read", "summary/none", "source", "
 
 
 def list_requests() -> Iterator[dict[str, Any]]:
-    """Every tool and every kind of resource, as they succeed and as they fail."""
+    """Return a successful and a failing request for every tool and kind of resource."""
     yield make_initialize_request()
     for method in ("tools/list", "resources/list", "resources/templates/list", "no/such/method"):
-        yield request(method)
+        yield make_request(method)
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search_papers", {"query": ""}),
         ("search_papers", {"query": "rain radar"}),
@@ -42,7 +42,7 @@ def list_requests() -> Iterator[dict[str, Any]]:
             ("get_paper_summary", {"paper_id": paper, "template": template}) for template in (None, "deep_read", "none")
         ]
     for name, arguments in calls:
-        yield request("tools/call", {"name": name, "arguments": arguments})
+        yield make_request("tools/call", {"name": name, "arguments": arguments})
     for paper in ("oztuerk2021attention", inputs.SOURCELESS, inputs.LONG, "nobody"):
         for kind in KINDS:
-            yield request("resources/read", {"uri": f"paper://{paper}/{kind}"})
+            yield make_request("resources/read", {"uri": f"paper://{paper}/{kind}"})

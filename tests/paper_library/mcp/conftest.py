@@ -1,4 +1,4 @@
-"""One rich shelf for each worker, served once for all that only look at it."""
+"""One rich shelf for each worker, served once for all tests that only read it."""
 
 import shutil
 from collections.abc import Iterator
@@ -25,5 +25,5 @@ def library(rich_shelf: Path) -> Iterator[Caller]:
 
 @pytest.fixture
 def shelf_copy(rich_shelf: Path, tmp_path: Path) -> Path:
-    """A shelf to damage."""
+    """A copy of the shelf that a test may damage."""
     return Path(shutil.copytree(rich_shelf, tmp_path / "shelf"))

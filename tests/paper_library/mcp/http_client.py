@@ -1,4 +1,4 @@
-"""Serving a shelf on a real port, and speaking to it in raw JSON-RPC over HTTP."""
+"""A shelf served on a real port, and a client that sends raw JSON-RPC over HTTP."""
 
 import asyncio
 import json
@@ -20,17 +20,17 @@ NEWEST = "2025-11-25"
 _PATIENCE_S = 30
 
 
-def request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
+def make_request(method: str, params: Any = None, *, id: Any = 1) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
     return {"jsonrpc": "2.0", "id": id, "method": method, **({} if params is None else {"params": params})}
 
 
 def make_initialize_request(version: str = NEWEST) -> dict[str, Any]:
     client = {"name": "raw", "version": "1"}
-    return request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
+    return make_request("initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client})
 
 
 class Caller:
-    """A client of one server that checks of every answer what must hold for all of them."""
+    """A client of one server that checks the common rules for every reply."""
 
     def __init__(self, url: str, **headers: str) -> None:
         self.url = url
@@ -45,18 +45,18 @@ class Caller:
         assert response.headers.get("content-type", "application/json") == "application/json"
         return response
 
-    def ask(self, method: str, params: Any = None) -> Any:
-        """The result of a request that must succeed."""
-        response = self.post(request(method, params), mcp_protocol_version=NEWEST)
+    def request(self, method: str, params: Any = None) -> Any:
+        """Return the result of a request that must succeed."""
+        response = self.post(make_request(method, params), mcp_protocol_version=NEWEST)
         assert response.status_code == 200
         assert "error" not in response.json(), response.text
         return response.json()["result"]
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+        return self.request("tools/call", {"name": tool, "arguments": arguments})
 
-    def answer(self, tool: str, **arguments: Any) -> Any:
-        """What a tool with structured output says, which it must say twice: in its text and beside it."""
+    def call_structured(self, tool: str, **arguments: Any) -> Any:
+        """Return the structured output of a tool, which must equal its text."""
         result = self.call(tool, **arguments)
         assert not result.get("isError"), result
         (block,) = result["content"]
@@ -65,16 +65,16 @@ class Caller:
         assert "\n" not in block["text"], "replies are not indented"
         return result["structuredContent"]
 
-    def text(self, tool: str, **arguments: Any) -> str:
-        """What a tool that reads says: one block, which is the content itself."""
+    def call_text(self, tool: str, **arguments: Any) -> str:
+        """Return the text of a reading tool, which must be one content block."""
         result = self.call(tool, **arguments)
         assert not result.get("isError"), result
         (block,) = result["content"]
         assert block["type"] == "text"
         return block["text"]
 
-    def failure(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """How a call fails that must fail: as a result, with the one error shape."""
+    def call_error(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Return the error of a call that must fail, in the common error shape."""
         result = self.call(tool, **arguments)
         assert result.get("isError") is True, result
         (block,) = result["content"]
@@ -86,13 +86,13 @@ class Caller:
         assert isinstance(error["hint"], str)
         return error
 
-    def resource(self, uri: str) -> dict[str, Any]:
-        (content,) = self.ask("resources/read", {"uri": uri})["contents"]
+    def read_resource(self, uri: str) -> dict[str, Any]:
+        (content,) = self.request("resources/read", {"uri": uri})["contents"]
         return content
 
-    def resource_failure(self, uri: str) -> dict[str, Any]:
-        """How a read fails that must fail: as a JSON-RPC error whose data has the one error shape."""
-        response = self.post(request("resources/read", {"uri": uri}))
+    def read_resource_error(self, uri: str) -> dict[str, Any]:
+        """Return the error of a read that must fail: a JSON-RPC error whose data has the common error shape."""
+        response = self.post(make_request("resources/read", {"uri": uri}))
         assert response.status_code == 200
         error = response.json()["error"]
         assert isinstance(error["code"], int)
@@ -101,13 +101,13 @@ class Caller:
         assert error["data"]["error"]["message"]
         return error["data"]["error"]
 
-    def id_of(self, paper: str) -> str:
-        return self.answer("get_paper_metadata", paper_id=paper)["paper_id"]
+    def find_paper_id(self, paper: str) -> str:
+        return self.call_structured("get_paper_metadata", paper_id=paper)["paper_id"]
 
 
 @contextmanager
 def serve_library(config: LibraryConfig) -> Generator[Caller]:
-    """A caller of the app that `config` makes, which runs on a port of its own until the block ends."""
+    """Yield a client of the app for `config`, which runs on its own port until the block ends."""
     ready: list[str] = []
     started = threading.Event()
     loop = uvloop.new_event_loop()

@@ -1,4 +1,4 @@
-"""What the test shelf is built of: a folder a researcher might have, with everything that is awkward to serve."""
+"""The inputs of the test shelf: a realistic folder with all content that is difficult to serve."""
 
 import json
 from pathlib import Path
@@ -150,19 +150,19 @@ keywords: [annals]
 
 
 def strip_front_matter(markdown: str) -> str:
-    """What is left of a file without its front matter: the text of the paper."""
+    """Return the text of a file without its front matter."""
     return markdown.split("---\n", 2)[2].strip() if markdown.startswith("---\n") else markdown.strip()
 
 
 def make_long_text() -> str:
-    """Longer than any reader gets at once, with characters of one, two, three and four bytes."""
+    """Return a text longer than one reply, with characters of one, two, three and four bytes."""
     paragraphs = [f"Paragraph {n} of the annals: é, 雨, 😀 and the comet {n * 37}." for n in range(LONG_PARAGRAPHS)]
     sections = [f"# Part {n // 100}\n\n{text}" if n % 100 == 0 else text for n, text in enumerate(paragraphs)]
     return "\n\n".join(sections)
 
 
 def write_inputs(folder: Path) -> None:
-    """The papers, in `folder/papers`, and summaries of two of them, in `folder/summaries`."""
+    """Write papers to `folder/papers` and summaries of two of them to `folder/summaries`."""
     papers = folder / "papers"
     papers.mkdir(parents=True)
     for name, text in SOURCES.items():
@@ -178,7 +178,7 @@ def write_inputs(folder: Path) -> None:
 
 
 def build_rich_shelf(folder: Path) -> Path:
-    """The shelf of these inputs, below `folder`."""
+    """Build the shelf of these inputs below `folder` and return its path."""
     write_inputs(folder)
     report = build_shelf([folder / "papers"], folder / "shelf", summaries=folder / "summaries")
     assert not report.problems, report.problems

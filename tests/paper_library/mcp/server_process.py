@@ -1,4 +1,4 @@
-"""The real server: the command as a person starts it, in a process of its own."""
+"""The real server: the command in a separate process."""
 
 import json
 import os
@@ -29,13 +29,13 @@ class ServerProcess:
 
 
 def make_environment(home: Path) -> dict[str, str]:
-    """A minimal one: nobody's settings decide how the server behaves."""
+    """Return a minimal environment, so that settings of the machine have no effect."""
     return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @contextmanager
 def start_server(shelf: Path, home: Path, *options: str, before: Sequence[str] = ()) -> Generator[ServerProcess]:
-    """`paper-library serve` on a free port; `before` is put in front of the command."""
+    """Run `paper-library serve` on a free port; `before` is a prefix of the command."""
     command = [*before, COMMAND, "serve", str(shelf), "--port", "0", "--json", *options]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home, env=make_environment(home)

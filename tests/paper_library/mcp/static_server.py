@@ -1,4 +1,4 @@
-"""A small static server that behaves as badly as it is told to."""
+"""A small static server with configurable faults."""
 
 import gzip
 import threading
@@ -26,7 +26,7 @@ class StaticServer(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/papers"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that hang up are what is tested."""
+        """Ignore disconnected clients, which the tests expect."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
         self.server.answer(self)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name in the standard library
-        """Quiet."""
+        """Print nothing."""
 
     def reply(self, status: int, body: bytes = b"", **headers: str) -> None:
         self.send_response(status)
@@ -50,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def static_server(answer: Answer) -> Generator[StaticServer]:
+def start_static_server(answer: Answer) -> Generator[StaticServer]:
     with StaticServer(answer) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -62,8 +62,8 @@ def static_server(answer: Answer) -> Generator[StaticServer]:
             thread.join(_LONGEST_S)
 
 
-def files_of(folder: Path) -> Answer:
-    """The files below `folder`, as a static server has them below its base address."""
+def serve_files(folder: Path) -> Answer:
+    """Serve the files below `folder`."""
 
     def answer(handler: Handler) -> None:
         path = folder / handler.path.removeprefix("/papers/")
@@ -72,21 +72,21 @@ def files_of(folder: Path) -> Answer:
     return answer
 
 
-def status(code: int, **headers: str) -> Answer:
+def respond_with_status(code: int, **headers: str) -> Answer:
     return lambda handler: handler.reply(code, b"no", **headers)
 
 
-def garbage(handler: Handler) -> None:
+def send_garbage(handler: Handler) -> None:
     handler.reply(200, b"<html>not the paper</html>")
 
 
-def silence(handler: Handler) -> None:
-    """No answer for as long as anybody could wait."""
+def send_nothing(handler: Handler) -> None:
+    """Send no reply."""
     handler.server.leaving.wait(_LONGEST_S)
 
 
-def dripping(handler: Handler) -> None:
-    """An answer that never stalls and never ends."""
+def send_slowly(handler: Handler) -> None:
+    """Send a reply that never stalls and never ends."""
     handler.send_response(200)
     handler.end_headers()
     while not handler.server.leaving.wait(0.02):
@@ -94,27 +94,27 @@ def dripping(handler: Handler) -> None:
         handler.wfile.flush()
 
 
-def bomb(unfolded: int, *, folds: int = 1) -> Answer:
-    """A small answer that unfolds into a very large one."""
+def send_bomb(unfolded: int, *, folds: int = 1) -> Answer:
+    """Send a small reply that decompresses to a very large one."""
     body = b"\0" * unfolded
     for _ in range(folds):
         body = gzip.compress(body, 1)
     return lambda handler: handler.reply(200, body, Content_Encoding=", ".join(["gzip"] * folds))
 
 
-def broken_compression(handler: Handler) -> None:
+def send_broken_compression(handler: Handler) -> None:
     handler.reply(200, b"this is not gzip", Content_Encoding="gzip")
 
 
-def cut_short(handler: Handler) -> None:
+def send_partial_reply(handler: Handler) -> None:
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()
     handler.wfile.write(b"only this")
 
 
-def endless(handler: Handler) -> None:
-    """More bytes than any paper has, as fast as they are taken."""
+def send_endless_reply(handler: Handler) -> None:
+    """Send bytes without end as fast as possible."""
     handler.send_response(200)
     handler.end_headers()
     while not handler.server.leaving.is_set():

@@ -1,4 +1,4 @@
-"""`search_papers_by_keyword`: papers that carry a keyword or tag, whole."""
+"""`search_papers_by_keyword`: papers with a complete keyword or tag."""
 
 import pytest
 
@@ -9,14 +9,14 @@ from tests.requirements import requirement
 ROW = {"paper_id", "title", "year", "venue", "snippet_markdown", "authors"}
 
 
-def titles(library: Caller, keyword: str) -> list[str]:
-    return [row["title"] for row in library.answer("search_papers_by_keyword", keyword=keyword)["results"]]
+def find_titles(library: Caller, keyword: str) -> list[str]:
+    return [row["title"] for row in library.call_structured("search_papers_by_keyword", keyword=keyword)["results"]]
 
 
 @requirement("PL-9")
 @pytest.mark.parametrize("keyword", ["transformer", "Transformer", "TRANSFORMER", "nowcasting", "rain radar"])
 def test_papers_with_this_keyword_or_tag_are_found_once_each(library: Caller, keyword: str) -> None:
-    page = library.answer("search_papers_by_keyword", keyword=keyword)
+    page = library.call_structured("search_papers_by_keyword", keyword=keyword)
     (row,) = page["results"]
     assert row["title"].startswith("Attention for Weather")
     assert row.keys() >= ROW
@@ -27,31 +27,31 @@ def test_papers_with_this_keyword_or_tag_are_found_once_each(library: Caller, ke
 @requirement("PL-9")
 @pytest.mark.parametrize("keyword", ["resume", "RESUME", "résumé"])
 def test_accents_and_case_do_not_matter(library: Caller, keyword: str) -> None:
-    assert titles(library, keyword) == ["Silent Orbits of Tidally Locked Moons"]
+    assert find_titles(library, keyword) == ["Silent Orbits of Tidally Locked Moons"]
 
 
 @requirement("PL-9")
 @pytest.mark.parametrize("keyword", ["rain", "radar", "transform", "transformers", "rain*", "silent", "carotene"])
 def test_a_part_of_a_keyword_is_not_the_keyword(library: Caller, keyword: str) -> None:
-    assert titles(library, keyword) == []
+    assert find_titles(library, keyword) == []
 
 
 @requirement("PL-9")
 @pytest.mark.parametrize("keyword", ["C++", "c#", ".NET"])
-def test_symbols_of_a_keyword_count(library: Caller, keyword: str) -> None:
-    assert titles(library, keyword) == ["Porting C++ and C# kernels to .NET: an O(n²) story"]
-    assert titles(library, keyword.strip(".+#")) == []
+def test_symbols_are_part_of_a_keyword(library: Caller, keyword: str) -> None:
+    assert find_titles(library, keyword) == ["Porting C++ and C# kernels to .NET: an O(n²) story"]
+    assert find_titles(library, keyword.strip(".+#")) == []
 
 
 @requirement("PL-9")
 @pytest.mark.parametrize("keyword", ["深度学习", "β-carotene"])
 def test_keywords_of_any_script_are_found(library: Caller, keyword: str) -> None:
-    assert len(titles(library, keyword)) == 1
+    assert len(find_titles(library, keyword)) == 1
 
 
 @requirement("PL-9", "PL-18")
-def test_ten_come_by_default_newest_first(library: Caller) -> None:
-    page = library.answer("search_papers_by_keyword", keyword="gravel")
+def test_ten_papers_are_listed_by_default_newest_first(library: Caller) -> None:
+    page = library.call_structured("search_papers_by_keyword", keyword="gravel")
     assert (len(page["results"]), page["limit"], page["total"], page["next_offset"]) == (
         10,
         10,
@@ -60,14 +60,14 @@ def test_ten_come_by_default_newest_first(library: Caller) -> None:
     )
     years = [row["year"] for row in page["results"]]
     assert years == sorted(years, reverse=True)
-    rest = library.answer("search_papers_by_keyword", keyword="gravel", offset=10, page_size=100)
+    rest = library.call_structured("search_papers_by_keyword", keyword="gravel", offset=10, page_size=100)
     assert len(rest["results"]) == inputs.FILLERS - 10
     assert rest["next_offset"] is None
 
 
 @requirement("PL-9")
 def test_an_unknown_keyword_is_not_an_error(library: Caller) -> None:
-    page = library.answer("search_papers_by_keyword", keyword="phlogiston")
+    page = library.call_structured("search_papers_by_keyword", keyword="phlogiston")
     assert (page["results"], page["total"], page["next_offset"]) == ([], 0, None)
     assert any("search_papers" in note for note in page["interpreted_query"]["ignored"])
 
@@ -78,8 +78,8 @@ def test_an_unknown_keyword_is_not_an_error(library: Caller) -> None:
     [("transformers", "transformer"), ("radar", "rain radar"), ("photobleeching", "photobleaching")],
 )
 def test_a_keyword_without_papers_gets_suggestions(library: Caller, keyword: str, meant: str) -> None:
-    page = library.answer("search_papers_by_keyword", keyword=keyword)
+    page = library.call_structured("search_papers_by_keyword", keyword=keyword)
     assert (page["results"], page["total"]) == ([], 0)
     assert page["did_you_mean"].lower() == meant
     assert page["suggestions"][0] == page["did_you_mean"]
-    assert library.answer("search_papers_by_keyword", keyword=page["did_you_mean"])["total"] > 0
+    assert library.call_structured("search_papers_by_keyword", keyword=page["did_you_mean"])["total"] > 0

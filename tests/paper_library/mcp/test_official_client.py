@@ -1,4 +1,4 @@
-"""The scenarios of the specification as the official client of the protocol lives them."""
+"""The scenarios of the specification with the official client."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from uraniborg.kernel.mcp.testing import ClientSession, McpError, http_client_fo
 ATTENTION = {"paper_id": inputs.ATTENTION_DOI}
 
 
-async def read(client: ClientSession, uri: str) -> tuple[str, str | None]:
+async def read_resource_text(client: ClientSession, uri: str) -> tuple[str, str | None]:
     (content,) = (await client.read_resource(AnyUrl(uri))).contents
     return getattr(content, "text", ""), content.mimeType
 
@@ -51,15 +51,15 @@ async def test_keyword_search(library: Caller) -> None:
     async with http_client_for(f"{library.url}/mcp") as client:
         result = await client.call_tool("search_papers_by_keyword", {"keyword": "transformer"})
         (row,) = json_of(result)["results"]
-        said = json_of(await client.call_tool("get_paper_metadata", {"paper_id": row["paper_id"]}))
-    assert "transformer" in said["keywords"]
+        metadata = json_of(await client.call_tool("get_paper_metadata", {"paper_id": row["paper_id"]}))
+    assert "transformer" in metadata["keywords"]
 
 
 @requirement("PL-10")
 async def test_metadata_includes_templates(library: Caller) -> None:
     async with http_client_for(f"{library.url}/mcp") as client:
-        said = json_of(await client.call_tool("get_paper_metadata", ATTENTION))
-    assert said["preferred_summary_template"] in said["available_summary_templates"]
+        metadata = json_of(await client.call_tool("get_paper_metadata", ATTENTION))
+    assert metadata["preferred_summary_template"] in metadata["available_summary_templates"]
 
 
 @requirement("PL-11")
@@ -88,10 +88,10 @@ async def test_top_authors(library: Caller) -> None:
 
 @requirement("PL-14")
 async def test_read_summary_resource_with_template_and_translation_resource(library: Caller) -> None:
-    paper_id = library.id_of(inputs.ATTENTION_DOI)
+    paper_id = library.find_paper_id(inputs.ATTENTION_DOI)
     async with http_client_for(f"{library.url}/mcp") as client:
-        summary, summary_type = await read(client, f"paper://{paper_id}/summary/deep_read")
-        translation, translation_type = await read(client, f"paper://{paper_id}/translation/zh")
+        summary, summary_type = await read_resource_text(client, f"paper://{paper_id}/summary/deep_read")
+        translation, translation_type = await read_resource_text(client, f"paper://{paper_id}/translation/zh")
         templates = (await client.list_resource_templates()).resourceTemplates
     assert (json.loads(summary), summary_type) == (inputs.DEEP_READ, "application/json")
     assert (translation, translation_type) == (inputs.ATTENTION_ZH.strip(), "text/markdown")
@@ -103,7 +103,7 @@ async def test_tool_and_resource_truncate_large_content(library: Caller) -> None
     whole = inputs.make_long_text()
     async with http_client_for(f"{library.url}/mcp") as client:
         result = await client.call_tool("get_paper_source", {"paper_id": inputs.LONG, "max_chars": 10_000})
-        resource, _ = await read(client, f"paper://{inputs.LONG}/source")
+        resource, _ = await read_resource_text(client, f"paper://{inputs.LONG}/source")
     assert text_of(result).startswith(whole[:10_000] + "\n\n[truncated: ")
     assert resource.startswith(whole[:50_000] + "\n\n[truncated: ")
 
@@ -113,7 +113,7 @@ async def test_a_long_resource_is_read_on_page_by_page(library: Caller) -> None:
     whole, pieces, offset = inputs.make_long_text(), [""], 0
     async with http_client_for(f"{library.url}/mcp") as client:
         while "".join(pieces) != whole:
-            text, _ = await read(client, f"paper://{inputs.LONG}/source?offset={offset}")
+            text, _ = await read_resource_text(client, f"paper://{inputs.LONG}/source?offset={offset}")
             piece, _, marker = text.partition("\n\n[truncated: ")
             pieces.append(piece)
             offset = int(marker.rpartition("offset=")[2].rstrip("]") or 0)
@@ -124,7 +124,7 @@ async def test_papers_are_listed_as_resources_page_by_page(library: Caller) -> N
     async with http_client_for(f"{library.url}/mcp") as client:
         listed = await client.list_resources()
         (content,) = (await client.read_resource(listed.resources[0].uri)).contents
-    papers = library.answer("search_papers", query="", limit=100)
+    papers = library.call_structured("search_papers", query="", limit=100)
     assert [one.name for one in listed.resources] == [hit["title"] for hit in papers["results"]]
     assert listed.nextCursor is None
     assert json.loads(getattr(content, "text", ""))["title"] == listed.resources[0].name

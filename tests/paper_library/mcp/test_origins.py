@@ -1,14 +1,14 @@
-"""Who may call: origins of web pages and names of the host."""
+"""The allowed clients: origins of web pages and host names."""
 
 from pathlib import Path
 
 import pytest
 
 from paper_library.config import LibraryConfig
-from tests.paper_library.mcp.http_client import Caller, make_initialize_request, request, serve_library
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, make_request, serve_library
 from tests.requirements import requirement
 
-PING = request("ping")
+PING = make_request("ping")
 APP = "https://app.example.org"
 
 
@@ -38,14 +38,14 @@ APP = "https://app.example.org"
     ],
 )
 @pytest.mark.parametrize("message", [PING, make_initialize_request()])
-def test_a_page_from_elsewhere_is_refused(library: Caller, origin: str, message: dict[str, object]) -> None:
+def test_a_request_from_another_origin_is_refused(library: Caller, origin: str, message: dict[str, object]) -> None:
     response = library.post(message, origin=origin)
     assert response.status_code == 403
     assert response.json()["error"]["code"] == "origin_not_allowed"
 
 
 @requirement("PL-7")
-def test_a_refused_origin_is_refused_before_anything_else_is_looked_at(library: Caller) -> None:
+def test_the_origin_is_checked_before_anything_else(library: Caller) -> None:
     refused = library.post(b"{not json", origin="https://evil.example", mcp_protocol_version="0", accept="text/html")
     assert refused.status_code == 403
     assert library.http.get("/mcp", headers={"origin": "https://evil.example"}).status_code == 403
@@ -56,12 +56,12 @@ def test_a_refused_origin_is_refused_before_anything_else_is_looked_at(library: 
     "origin",
     ["http://localhost", "http://localhost:6274", "https://localhost:8443", "http://127.0.0.1:3000", "http://[::1]:80"],
 )
-def test_pages_of_this_machine_may_call(library: Caller, origin: str) -> None:
+def test_local_origins_may_call(library: Caller, origin: str) -> None:
     assert library.post(PING, origin=origin).status_code == 200
 
 
 @requirement("PL-7")
-def test_a_caller_that_is_not_a_page_may_call(library: Caller) -> None:
+def test_a_client_without_an_origin_may_call(library: Caller) -> None:
     response = library.post(PING)
     assert "origin" not in response.request.headers
     assert response.status_code == 200
@@ -73,7 +73,7 @@ METHODS = ("POST", "GET", "HEAD", "DELETE", "PUT", "PATCH", "OPTIONS")
 @requirement("PL-7")
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp?x=1"])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_page_from_elsewhere_is_refused_by_every_method(library: Caller, method: str, path: str) -> None:
+def test_every_method_refuses_another_origin(library: Caller, method: str, path: str) -> None:
     headers = {"origin": "https://evil.example", "accept": "application/json, text/event-stream"}
     refused = library.http.request(method, path, headers=headers, json=PING, follow_redirects=True)
     assert refused.status_code == 403
@@ -83,10 +83,10 @@ def test_a_page_from_elsewhere_is_refused_by_every_method(library: Caller, metho
 
 
 CALLS = [
-    request("tools/list"),
-    request("tools/call", {"name": "search_papers", "arguments": {"query": ""}}),
-    request("resources/list"),
-    request("resources/templates/list"),
+    make_request("tools/list"),
+    make_request("tools/call", {"name": "search_papers", "arguments": {"query": ""}}),
+    make_request("resources/list"),
+    make_request("resources/templates/list"),
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     [PING, PING],
 ]
@@ -94,9 +94,7 @@ CALLS = [
 
 @requirement("PL-7")
 @pytest.mark.parametrize("message", CALLS, ids=lambda message: str(message)[:60])
-def test_every_message_is_answered_to_a_listed_origin_and_to_no_other(
-    rich_shelf: Path, message: dict[str, object]
-) -> None:
+def test_every_message_is_answered_only_to_allowed_origins(rich_shelf: Path, message: dict[str, object]) -> None:
     version = {"mcp_protocol_version": "2025-03-26"}  # which has batches
     with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
         without = caller.post(message, **version)
@@ -111,7 +109,7 @@ def test_every_message_is_answered_to_a_listed_origin_and_to_no_other(
 
 
 @requirement("PL-7")
-def test_each_origin_of_the_list_may_call_and_none_is_on_it_by_default(rich_shelf: Path, library: Caller) -> None:
+def test_every_allowed_origin_may_call_and_none_is_allowed_by_default(rich_shelf: Path, library: Caller) -> None:
     listed = [APP, "https://second.example.org:8443", "chrome-extension://abcdef", "http://10.0.0.7:3000"]
     with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=listed)) as caller:
         for origin in listed:
@@ -123,14 +121,14 @@ def test_each_origin_of_the_list_may_call_and_none_is_on_it_by_default(rich_shel
 
 
 @requirement("PL-7")
-def test_a_star_on_the_list_is_no_wildcard(rich_shelf: Path) -> None:
+def test_a_star_in_the_list_is_not_a_wildcard(rich_shelf: Path) -> None:
     with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=["*", "https://*.example.org"])) as caller:
         for origin in (APP, "https://evil.example"):
             assert caller.post(PING, origin=origin).status_code == 403
 
 
 @requirement("PL-7")
-def test_the_allowlist_lets_in_exactly_what_it_names(rich_shelf: Path) -> None:
+def test_the_allowlist_admits_exactly_its_origins(rich_shelf: Path) -> None:
     with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
         assert caller.post(PING, origin=APP).status_code == 200
         assert caller.post(PING, origin="http://localhost:5173").status_code == 200
@@ -139,7 +137,7 @@ def test_the_allowlist_lets_in_exactly_what_it_names(rich_shelf: Path) -> None:
 
 
 @requirement("PL-7")
-def test_a_browser_of_an_allowed_origin_can_read_the_answer_and_another_cannot(rich_shelf: Path) -> None:
+def test_a_browser_can_read_the_reply_only_from_an_allowed_origin(rich_shelf: Path) -> None:
     asked = {"access-control-request-method": "POST", "access-control-request-headers": "mcp-protocol-version"}
     with serve_library(LibraryConfig(shelf=rich_shelf, allow_origins=[APP])) as caller:
         assert caller.post(PING, origin=APP).headers["access-control-allow-origin"] == APP
@@ -161,24 +159,24 @@ def test_a_browser_of_an_allowed_origin_can_read_the_answer_and_another_cannot(r
         "a",
     ],
 )
-def test_a_name_that_was_rebound_to_this_machine_is_refused(library: Caller, host: str) -> None:
+def test_a_rebound_host_name_is_refused(library: Caller, host: str) -> None:
     response = library.post(PING, host=host)
     assert response.status_code in (403, 421)
     assert response.json()["error"]["code"] == "host_not_allowed"
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8421", "127.0.0.1:1", "[::1]:8421"])
-def test_every_name_of_this_machine_is_answered_to(library: Caller, host: str) -> None:
+def test_every_local_host_name_is_accepted(library: Caller, host: str) -> None:
     assert library.post(PING, host=host).status_code == 200
 
 
-def test_behind_a_proxy_the_names_given_are_answered_to(rich_shelf: Path) -> None:
+def test_configured_host_names_of_a_proxy_are_accepted(rich_shelf: Path) -> None:
     with serve_library(LibraryConfig(shelf=rich_shelf, allow_hosts=["papers.example.org"])) as caller:
         assert caller.post(PING, host="papers.example.org").status_code == 200
         assert caller.post(PING, host="papers.example.org.evil.example").status_code == 421
 
 
-def test_with_a_token_only_those_who_send_it_are_answered(rich_shelf: Path) -> None:
+def test_with_a_token_only_requests_that_send_it_are_answered(rich_shelf: Path) -> None:
     with serve_library(LibraryConfig.model_validate({"shelf": rich_shelf, "token": "correct horse"})) as caller:
         for wrong in ("Bearer wrong", "Bearer correct", "correct horse", "Basic correct horse"):
             assert caller.post(PING, authorization=wrong).status_code == 401, wrong

@@ -39,39 +39,39 @@ FAILURES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def schemas(caller: Caller) -> dict[str, dict[str, Any]]:
-    return {tool["name"]: tool.get("outputSchema", {}) for tool in caller.ask("tools/list")["tools"]}
+def read_schemas(caller: Caller) -> dict[str, dict[str, Any]]:
+    return {tool["name"]: tool.get("outputSchema", {}) for tool in caller.request("tools/list")["tools"]}
 
 
-def check(schema: dict[str, Any], value: Any) -> None:
+def check_value(schema: dict[str, Any], value: Any) -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(value)  # pyright: ignore[reportUnknownMemberType]
 
 
 def test_every_structured_reply_fits_its_schema(library: Caller) -> None:
-    published = schemas(library)
+    published = read_schemas(library)
     assert {name for name, schema in published.items() if schema} == STRUCTURED.keys()
     for name, calls in STRUCTURED.items():
         assert published[name]["type"] == "object"
         for arguments in calls:
-            check(published[name], library.answer(name, **arguments))
+            check_value(published[name], library.call_structured(name, **arguments))
 
 
 def test_a_schema_is_strict_enough_to_refuse_another_reply(library: Caller) -> None:
-    published = schemas(library)
-    page = library.answer("search_papers", query="rain radar")
+    published = read_schemas(library)
+    page = library.call_structured("search_papers", query="rain radar")
     for name in STRUCTURED:
         with pytest.raises(jsonschema.ValidationError):
-            check(published[name], {})
+            check_value(published[name], {})
     wrong_results: list[Any] = [[{}], None, [{**page["results"][0], "year": "MMXX"}]]
     for wrong in wrong_results:
         with pytest.raises(jsonschema.ValidationError):
-            check(published["search_papers"], {**page, "results": wrong})
+            check_value(published["search_papers"], {**page, "results": wrong})
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_tool_that_answers_text_has_no_schema_and_no_structured_content(library: Caller, name: str) -> None:
-    assert schemas(library)[name] == {}
+def test_a_tool_that_returns_text_has_no_schema_and_no_structured_content(library: Caller, name: str) -> None:
+    assert read_schemas(library)[name] == {}
     assert "structuredContent" not in library.call(name, **TEXTS[name])
 
 
@@ -79,13 +79,11 @@ def test_a_tool_that_answers_text_has_no_schema_and_no_structured_content(librar
 def test_a_failure_has_the_error_shape_and_no_structured_content(
     library: Caller, name: str, arguments: dict[str, Any]
 ) -> None:
-    library.failure(name, **arguments)
+    library.call_error(name, **arguments)
     assert "structuredContent" not in library.call(name, **arguments)
 
 
-def test_what_the_search_reports_of_a_match_reaches_the_client(
-    library: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_details_of_a_match_reach_the_client(library: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = engine.Page.as_dict
     match = {"matched_fields": ["title", "text"], "section": "Results", "offset": 17}
 
@@ -94,30 +92,30 @@ def test_what_the_search_reports_of_a_match_reaches_the_client(
         return {**reply, "results": [{**hit, **match} for hit in reply["results"]]}
 
     monkeypatch.setattr(engine.Page, "as_dict", with_match)
-    page = library.answer("search_papers", query="rain radar")
+    page = library.call_structured("search_papers", query="rain radar")
     assert match.items() <= page["results"][0].items()
-    check(schemas(library)["search_papers"], page)
+    check_value(read_schemas(library)["search_papers"], page)
 
 
 def test_a_retracted_paper_is_marked_in_results_and_metadata(shelf_copy: Path, library: Caller) -> None:
-    paper_id = library.id_of(inputs.ATTENTION_DOI)
+    paper_id = library.find_paper_id(inputs.ATTENTION_DOI)
     with serve_library(LibraryConfig(shelf=write_retraction(shelf_copy, paper_id))) as caller:
-        metadata = caller.answer("get_paper_metadata", paper_id=paper_id)
+        metadata = caller.call_structured("get_paper_metadata", paper_id=paper_id)
         assert metadata["retraction"] == RETRACTION
-        check(schemas(caller)["get_paper_metadata"], metadata)
-        page = caller.answer("search_papers", query="rain radar")
+        check_value(read_schemas(caller)["get_paper_metadata"], metadata)
+        page = caller.call_structured("search_papers", query="rain radar")
         assert [hit.get("retracted") for hit in page["results"]] == [True, None]
-        check(schemas(caller)["search_papers"], page)
-        (hit,) = caller.answer("search_papers_by_keyword", keyword="transformer")["results"]
+        check_value(read_schemas(caller)["search_papers"], page)
+        (hit,) = caller.call_structured("search_papers_by_keyword", keyword="transformer")["results"]
         assert hit["retracted"] is True
-        (content,) = caller.ask("resources/read", {"uri": f"paper://{paper_id}/metadata"})["contents"]
+        (content,) = caller.request("resources/read", {"uri": f"paper://{paper_id}/metadata"})["contents"]
         assert '"retraction":{"status":"retracted"' in content["text"]
-        listed = {one["uri"]: one for one in caller.ask("resources/list")["resources"]}
+        listed = {one["uri"]: one for one in caller.request("resources/list")["resources"]}
         assert listed[f"paper://{paper_id}/metadata"]["description"].startswith("Retracted · ")
 
 
-def test_a_paper_that_was_looked_at_and_not_retracted_has_no_mark(shelf_copy: Path, library: Caller) -> None:
-    paper_id = library.id_of(inputs.ATTENTION_DOI)
+def test_a_paper_that_is_not_retracted_has_no_mark(shelf_copy: Path, library: Caller) -> None:
+    paper_id = library.find_paper_id(inputs.ATTENTION_DOI)
     with serve_library(LibraryConfig(shelf=write_retraction(shelf_copy, paper_id, None))) as caller:
-        assert caller.answer("get_paper_metadata", paper_id=paper_id)["retraction"] is None
-        assert "retracted" not in caller.answer("search_papers", query="rain radar")["results"][0]
+        assert caller.call_structured("get_paper_metadata", paper_id=paper_id)["retraction"] is None
+        assert "retracted" not in caller.call_structured("search_papers", query="rain radar")["results"][0]

@@ -1,4 +1,4 @@
-"""`paper-library serve` as a person starts it: the same server, by its options."""
+"""`paper-library serve` as a process, with its options."""
 
 import json
 import subprocess
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, make_initialize_request, request
+from tests.paper_library.mcp.http_client import Caller, make_initialize_request, make_request
 from tests.paper_library.mcp.server_process import COMMAND, ServerProcess, make_environment, start_server
-from tests.paper_library.mcp.static_server import files_of, static_server, status
+from tests.paper_library.mcp.static_server import respond_with_status, serve_files, start_static_server
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import http_client_for, json_of, text_of
 
-PING = request("ping")
+PING = make_request("ping")
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def process(rich_shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 @requirement("PL-1")
-def test_the_address_is_announced_and_is_the_one_that_answers(process: ServerProcess) -> None:
+def test_the_printed_address_is_the_one_that_replies(process: ServerProcess) -> None:
     announced = process.announced
     assert announced["mcp"] == f"{announced['url']}/mcp"
     assert process.caller.http.get("/healthz").json()["papers"] == announced["papers"]
@@ -41,15 +41,15 @@ async def test_the_official_client_goes_from_search_to_source(process: ServerPro
     async with http_client_for(process.announced["mcp"]) as client:
         found = json_of(await client.call_tool("search_papers", {"query": "rain radar"}))
         paper_id = found["results"][0]["paper_id"]
-        said = json_of(await client.call_tool("get_paper_metadata", {"paper_id": paper_id}))
+        metadata = json_of(await client.call_tool("get_paper_metadata", {"paper_id": paper_id}))
         summary = await client.call_tool("get_paper_summary", {"paper_id": paper_id, "template": "deep_read"})
         source = await client.call_tool("get_paper_source", {"paper_id": paper_id})
-    assert said["source_chars"] == len(text_of(source))
+    assert metadata["source_chars"] == len(text_of(source))
     assert json.loads(text_of(summary)) == inputs.DEEP_READ
 
 
 @requirement("PL-2", "PL-3", "PL-4")
-def test_the_rules_of_the_endpoint_hold_for_the_process_too(process: ServerProcess) -> None:
+def test_the_server_process_applies_the_rules_of_the_endpoint(process: ServerProcess) -> None:
     got = process.caller.http.get("/mcp", headers={"accept": "text/event-stream"})
     assert (got.status_code, got.headers["allow"]) == (405, "POST")
     assert process.caller.post(PING, mcp_protocol_version="1999-01-01").status_code == 400
@@ -69,25 +69,25 @@ def test_the_base_of_static_files_is_an_option(rich_shelf: Path, shelf_copy: Pat
     for path in (shelf_copy / "static").rglob("*.*"):
         path.unlink()
     with (
-        static_server(files_of(rich_shelf / "static")) as server,
+        start_static_server(serve_files(rich_shelf / "static")) as server,
         start_server(shelf_copy, tmp_path, "--static-base-url", server.base) as process,
     ):
         assert (
-            process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
+            process.caller.call_text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
             == inputs.make_long_text()
         )
-        server.answer = status(404)
-        assert process.caller.failure("get_paper_source", paper_id=inputs.LONG)["code"] == "asset_fetch_failed"
+        server.answer = respond_with_status(404)
+        assert process.caller.call_error("get_paper_source", paper_id=inputs.LONG)["code"] == "asset_fetch_failed"
 
 
 @requirement("PL-4")
-def test_several_workers_answer_as_one(rich_shelf: Path, tmp_path: Path, library: Caller) -> None:
+def test_several_workers_give_the_same_replies(rich_shelf: Path, tmp_path: Path, library: Caller) -> None:
     with start_server(rich_shelf, tmp_path, "--workers", "2") as process:
         for query in ("rain radar", "gravel", "天气") * 3:
             with_a_new_connection = Caller(process.caller.url)
-            page = with_a_new_connection.answer("search_papers", query=query)
+            page = with_a_new_connection.call_structured("search_papers", query=query)
             with_a_new_connection.http.close()
-            assert page == library.answer("search_papers", query=query)
+            assert page == library.call_structured("search_papers", query=query)
 
 
 @pytest.mark.parametrize(

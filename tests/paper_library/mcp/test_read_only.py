@@ -1,4 +1,4 @@
-"""Serving changes nothing on the shelf, cannot, and needs no right to."""
+"""Serving changes nothing on the shelf and needs no write permission."""
 
 import hashlib
 import os
@@ -20,8 +20,8 @@ from tests.requirements import requirement
 _MOUNT_READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 
 
-def state_of(folder: Path) -> dict[str, tuple[str, int, int]]:
-    """Of every file and folder: what is in it, and when and how it was last touched."""
+def read_state(folder: Path) -> dict[str, tuple[str, int, int]]:
+    """Return the contents, times and modes of every file and folder."""
     found: dict[str, tuple[str, int, int]] = {}
     for path in [folder, *folder.rglob("*")]:
         about = path.stat()
@@ -30,7 +30,7 @@ def state_of(folder: Path) -> dict[str, tuple[str, int, int]]:
     return found
 
 
-def take_the_tour(caller: Caller) -> None:
+def send_every_request(caller: Caller) -> None:
     for message in list_requests():
         assert caller.post(message).status_code == 200
     assert caller.http.get("/api/v1/search", params={"q": "rain radar"}).status_code == 200
@@ -38,8 +38,8 @@ def take_the_tour(caller: Caller) -> None:
 
 
 @contextmanager
-def protected(shelf: Path) -> Generator[list[str]]:
-    """What to put before a command so that it finds `shelf` read-only: for root by a mount, else by permissions."""
+def make_read_only_prefix(shelf: Path) -> Generator[list[str]]:
+    """Return a command prefix that makes `shelf` read-only: by a mount for root, otherwise by permissions."""
     if os.geteuid() == 0:
         unshare = shutil.which("unshare")
         prefix = [unshare or "unshare", "--mount", "sh", "-c", _MOUNT_READ_ONLY, str(shelf)]
@@ -64,21 +64,21 @@ def protected(shelf: Path) -> Generator[list[str]]:
 
 
 @requirement("PL-17")
-def test_a_full_tour_leaves_every_file_of_the_shelf_as_it_was(shelf_copy: Path, tmp_path: Path) -> None:
-    before = state_of(shelf_copy)
+def test_calling_every_tool_changes_no_file_of_the_shelf(shelf_copy: Path, tmp_path: Path) -> None:
+    before = read_state(shelf_copy)
     with start_server(shelf_copy, tmp_path) as process:
-        take_the_tour(process.caller)
-        assert state_of(shelf_copy) == before
-    assert state_of(shelf_copy) == before
+        send_every_request(process.caller)
+        assert read_state(shelf_copy) == before
+    assert read_state(shelf_copy) == before
 
 
 @requirement("PL-17")
-def test_a_shelf_that_cannot_be_written_is_served(shelf_copy: Path, tmp_path: Path) -> None:
-    with protected(shelf_copy) as prefix, start_server(shelf_copy, tmp_path, before=prefix) as process:
-        take_the_tour(process.caller)
-        assert process.caller.answer("search_papers", query="rain radar")["total"] == 2
+def test_a_read_only_shelf_is_served(shelf_copy: Path, tmp_path: Path) -> None:
+    with make_read_only_prefix(shelf_copy) as prefix, start_server(shelf_copy, tmp_path, before=prefix) as process:
+        send_every_request(process.caller)
+        assert process.caller.call_structured("search_papers", query="rain radar")["total"] == 2
         assert (
-            process.caller.text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
+            process.caller.call_text("get_paper_source", paper_id=inputs.LONG, max_chars=1_000_000)
             == inputs.make_long_text()
         )
 
@@ -88,14 +88,14 @@ def test_no_file_of_the_shelf_is_open_for_writing(shelf_copy: Path, tmp_path: Pa
     if not Path("/proc/self/fdinfo").is_dir():
         pytest.skip("this system does not tell how files were opened")
     with start_server(shelf_copy, tmp_path) as process:
-        take_the_tour(process.caller)
-        opened = dict(open_files(process.pid, shelf_copy))
+        send_every_request(process.caller)
+        opened = dict(list_open_files(process.pid, shelf_copy))
     assert any(path.endswith("shelf.db") for path in opened)
     assert set(opened.values()) == {os.O_RDONLY}
 
 
-def open_files(pid: int, folder: Path) -> Iterator[tuple[str, int]]:
-    """The files below `folder` that a process has open, and whether for reading or writing."""
+def list_open_files(pid: int, folder: Path) -> Iterator[tuple[str, int]]:
+    """Return the files below `folder` that a process has open, with their modes."""
     for link in Path(f"/proc/{pid}/fd").iterdir():
         target = os.readlink(link)
         if target.startswith(f"{folder}{os.sep}"):

@@ -1,4 +1,4 @@
-"""Resources: `paper://` addresses, their types, their limits and how they fail."""
+"""Resources: `paper://` URIs, their types, limits and errors."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from paper_library.config import LibraryConfig
 from tests.paper_library.mcp import inputs
-from tests.paper_library.mcp.http_client import Caller, request, serve_library
+from tests.paper_library.mcp.http_client import Caller, make_request, serve_library
 from tests.paper_library.operations.shelves import build_titled_shelf
 from tests.requirements import requirement
 
@@ -23,20 +23,20 @@ DEFAULT_LIMIT = 50_000
 
 @pytest.fixture
 def attention(library: Caller) -> str:
-    return library.id_of(inputs.ATTENTION_DOI)
+    return library.find_paper_id(inputs.ATTENTION_DOI)
 
 
 @requirement("PL-14")
 def test_the_templates_are_listed_with_their_types_titles_and_descriptions(library: Caller) -> None:
-    listed = library.ask("resources/templates/list")["resourceTemplates"]
+    listed = library.request("resources/templates/list")["resourceTemplates"]
     assert {one["uriTemplate"]: one["mimeType"] for one in listed} == TEMPLATES
     assert all(one["title"] and one["description"] and one["name"] for one in listed)
 
 
 @requirement("PL-14")
 def test_papers_are_listed_in_the_order_of_their_titles(library: Caller) -> None:
-    listed = library.ask("resources/list")
-    papers = library.answer("search_papers", query="", limit=100)["results"]
+    listed = library.request("resources/list")
+    papers = library.call_structured("search_papers", query="", limit=100)["results"]
     assert "nextCursor" not in listed
     assert [one["uri"] for one in listed["resources"]] == [f"paper://{hit['paper_id']}/metadata" for hit in papers]
     (attention,) = [one for one in listed["resources"] if one["name"].startswith("Attention for Weather")]
@@ -46,54 +46,54 @@ def test_papers_are_listed_in_the_order_of_their_titles(library: Caller) -> None
     )
 
 
-def test_many_papers_are_listed_in_pages_that_a_cursor_leads_through(tmp_path: Path) -> None:
+def test_many_papers_are_listed_in_pages_with_cursors(tmp_path: Path) -> None:
     build_titled_shelf(tmp_path / "shelf", *(f"Paper number {n:03}" for n in range(120)))
     with serve_library(LibraryConfig(shelf=tmp_path / "shelf")) as caller:
-        pages = [caller.ask("resources/list")]
+        pages = [caller.request("resources/list")]
         while cursor := pages[-1].get("nextCursor"):
-            pages.append(caller.ask("resources/list", {"cursor": cursor}))
+            pages.append(caller.request("resources/list", {"cursor": cursor}))
     names = [one["name"] for page in pages for one in page["resources"]]
     assert [len(page["resources"]) for page in pages] == [50, 50, 20]
     assert names == [f"Paper number {n:03}" for n in range(120)]
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "", "٣", "10001", "9" * 400, "50 "])
-def test_a_cursor_that_no_list_named_is_refused(library: Caller, cursor: str) -> None:
-    error = library.post(request("resources/list", {"cursor": cursor})).json()["error"]
+def test_an_invalid_cursor_is_refused(library: Caller, cursor: str) -> None:
+    error = library.post(make_request("resources/list", {"cursor": cursor})).json()["error"]
     assert error["code"] == -32602
     assert error["data"]["error"]["argument"] == "cursor"
 
 
-def test_a_cursor_behind_the_last_paper_lists_nothing(library: Caller) -> None:
-    assert library.ask("resources/list", {"cursor": "9000"}) == {"resources": []}
+def test_a_cursor_after_the_last_paper_lists_nothing(library: Caller) -> None:
+    assert library.request("resources/list", {"cursor": "9000"}) == {"resources": []}
 
 
 @requirement("PL-14")
-def test_metadata_are_those_of_the_tool(library: Caller, attention: str) -> None:
+def test_the_metadata_resource_equals_the_tool_reply(library: Caller, attention: str) -> None:
     uri = f"paper://{attention}/metadata"
-    content = library.resource(uri)
+    content = library.read_resource(uri)
     assert (content["uri"], content["mimeType"]) == (uri, "application/json")
-    assert json.loads(content["text"]) == library.answer("get_paper_metadata", paper_id=attention)
+    assert json.loads(content["text"]) == library.call_structured("get_paper_metadata", paper_id=attention)
 
 
 @requirement("PL-14")
 def test_summary_is_the_preferred_one(library: Caller, attention: str) -> None:
-    content = library.resource(f"paper://{attention}/summary")
+    content = library.read_resource(f"paper://{attention}/summary")
     assert content["mimeType"] == "application/json"
-    assert content["text"] == library.text("get_paper_summary", paper_id=attention)
+    assert content["text"] == library.call_text("get_paper_summary", paper_id=attention)
 
 
 @requirement("PL-14")
 @pytest.mark.parametrize(("template", "value"), [("deep_read", inputs.DEEP_READ), ("brief", inputs.BRIEF)])
 def test_a_summary_can_be_read_by_template(library: Caller, attention: str, template: str, value: object) -> None:
-    content = library.resource(f"paper://{attention}/summary/{template}")
+    content = library.read_resource(f"paper://{attention}/summary/{template}")
     assert content["mimeType"] == "application/json"
     assert json.loads(content["text"]) == value
 
 
 @requirement("PL-14")
 def test_source_is_the_markdown(library: Caller, attention: str) -> None:
-    content = library.resource(f"paper://{attention}/source")
+    content = library.read_resource(f"paper://{attention}/source")
     assert content["mimeType"] == "text/markdown"
     assert content["text"] == inputs.strip_front_matter(inputs.ATTENTION)
 
@@ -101,15 +101,15 @@ def test_source_is_the_markdown(library: Caller, attention: str) -> None:
 @requirement("PL-14")
 @pytest.mark.parametrize("lang", ["zh", "ZH"])
 def test_a_translation_is_its_markdown(library: Caller, attention: str, lang: str) -> None:
-    content = library.resource(f"paper://{attention}/translation/{lang}")
+    content = library.read_resource(f"paper://{attention}/translation/{lang}")
     assert content["mimeType"] == "text/markdown"
     assert content["text"] == inputs.ATTENTION_ZH.strip()
 
 
 @requirement("PL-14")
 @pytest.mark.parametrize("name", ["oztuerk2021attention", "10.5555%2Fweather.2021.17", "10.5555%2FWEATHER.2021.17"])
-def test_other_names_of_a_paper_serve_as_well_as_its_id(library: Caller, attention: str, name: str) -> None:
-    content = library.resource(f"paper://{name}/metadata")
+def test_other_identifiers_of_a_paper_are_accepted(library: Caller, attention: str, name: str) -> None:
+    content = library.read_resource(f"paper://{name}/metadata")
     assert json.loads(content["text"])["paper_id"] == attention
 
 
@@ -117,12 +117,12 @@ def test_other_names_of_a_paper_serve_as_well_as_its_id(library: Caller, attenti
 def test_a_long_text_is_cut_at_the_default_limit_with_a_marker(library: Caller) -> None:
     whole = inputs.make_long_text()
     assert len(whole) > DEFAULT_LIMIT
-    text = library.resource(f"paper://{inputs.LONG}/source")["text"]
+    text = library.read_resource(f"paper://{inputs.LONG}/source")["text"]
     assert text[:DEFAULT_LIMIT] == whole[:DEFAULT_LIMIT]
     left = len(whole) - DEFAULT_LIMIT
     marker = f"\n\n[truncated: {left} of {len(whole)} characters left; continue with offset={DEFAULT_LIMIT}]"
     assert text[DEFAULT_LIMIT:] == marker
-    rest = library.resource(f"paper://{inputs.LONG}/source?offset={DEFAULT_LIMIT}")
+    rest = library.read_resource(f"paper://{inputs.LONG}/source?offset={DEFAULT_LIMIT}")
     assert (rest["uri"], rest["mimeType"]) == (
         f"paper://{inputs.LONG}/source?offset={DEFAULT_LIMIT}",
         "text/markdown",
@@ -132,18 +132,18 @@ def test_a_long_text_is_cut_at_the_default_limit_with_a_marker(library: Caller) 
 
 @requirement("PL-14", "PL-15")
 @pytest.mark.parametrize("kind", ["metadata", "summary", "summary/deep_read", "source", "translation/zh"])
-def test_every_kind_of_resource_can_be_read_on(library: Caller, attention: str, kind: str) -> None:
-    whole = library.resource(f"paper://{attention}/{kind}")["text"]
-    assert library.resource(f"paper://{attention}/{kind}?offset=5")["text"] == whole[5:]
-    assert library.resource(f"paper://{attention}/{kind}?offset={len(whole)}")["text"] == ""
+def test_every_kind_of_resource_can_be_continued(library: Caller, attention: str, kind: str) -> None:
+    whole = library.read_resource(f"paper://{attention}/{kind}")["text"]
+    assert library.read_resource(f"paper://{attention}/{kind}?offset=5")["text"] == whole[5:]
+    assert library.read_resource(f"paper://{attention}/{kind}?offset={len(whole)}")["text"] == ""
 
 
 @pytest.mark.parametrize(
     "query",
     ["offset=-1", "offset=x", "offset=", "offset=999999999", "offset=1&offset=2", "max_chars=3", "paper_id=clang"],
 )
-def test_an_offset_that_is_invalid_is_refused(library: Caller, attention: str, query: str) -> None:
-    error = library.resource_failure(f"paper://{attention}/source?{query}")
+def test_an_invalid_offset_is_refused(library: Caller, attention: str, query: str) -> None:
+    error = library.read_resource_error(f"paper://{attention}/source?{query}")
     assert error["code"] == "invalid_argument"
 
 
@@ -159,19 +159,19 @@ def test_an_offset_that_is_invalid_is_refused(library: Caller, attention: str, q
         ("paper://oztuerk2021attention/translation/tlh", "translation_not_available", {"lang": "tlh"}),
     ],
 )
-def test_a_read_that_fails_reports_how_with_the_ids_concerned(
+def test_a_failed_read_reports_the_reason_and_the_ids(
     library: Caller, uri: str, code: str, ids: dict[str, str]
 ) -> None:
-    error = library.resource_failure(uri)
+    error = library.read_resource_error(uri)
     named = uri.split("/")[2]
-    paper_id = named if named == "nobody" else library.id_of(named)
+    paper_id = named if named == "nobody" else library.find_paper_id(named)
     assert (error["code"], error["paper_id"]) == (code, paper_id)
     assert ids.items() <= error.items()
 
 
 @requirement("PL-16")
-def test_a_missing_template_comes_with_those_there_are_in_resources_too(library: Caller) -> None:
-    error = library.resource_failure("paper://oztuerk2021attention/summary/haiku")
+def test_a_missing_template_is_reported_with_the_available_ones(library: Caller) -> None:
+    error = library.read_resource_error("paper://oztuerk2021attention/summary/haiku")
     assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
 
 
@@ -195,8 +195,8 @@ def test_a_missing_template_comes_with_those_there_are_in_resources_too(library:
         f"paper://{'x' * 10_000}/metadata",
     ],
 )
-def test_an_address_of_nothing_is_an_error_and_never_a_file(library: Caller, uri: str) -> None:
-    response = library.post(request("resources/read", {"uri": uri}))
+def test_an_unknown_uri_is_an_error_and_never_a_file(library: Caller, uri: str) -> None:
+    response = library.post(make_request("resources/read", {"uri": uri}))
     assert response.status_code == 200
     error = response.json()["error"]
     assert error["code"] < 0

@@ -1,4 +1,4 @@
-"""What a client is told about the tools before it calls one."""
+"""The descriptions and schemas of the tools."""
 
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,11 @@ ARGUMENTS = {
 
 @pytest.fixture
 def tools(library: Caller) -> dict[str, dict[str, Any]]:
-    return {tool["name"]: tool for tool in library.ask("tools/list")["tools"]}
+    return {tool["name"]: tool for tool in library.request("tools/list")["tools"]}
 
 
-def bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    """The bounds of an argument, which for an optional one stand with the alternative that is not null."""
+def find_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the bounds of an argument; an optional argument has them in its non-null alternative."""
     (bounded,) = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
     return bounded
 
@@ -69,7 +69,7 @@ def test_the_source_tool_warns_of_size_and_names_max_chars(tools: dict[str, dict
 
 
 @requirement("PL-6")
-def test_every_argument_is_described_and_unknown_ones_are_shut_out(tools: dict[str, dict[str, Any]]) -> None:
+def test_every_argument_is_described_and_unknown_ones_are_refused(tools: dict[str, dict[str, Any]]) -> None:
     for name, tool in tools.items():
         schema = tool["inputSchema"]
         assert schema["type"] == "object"
@@ -90,20 +90,20 @@ def test_every_tool_declares_that_it_only_reads(tools: dict[str, dict[str, Any]]
 
 @requirement("PL-18")
 @pytest.mark.parametrize("tool", ["search_papers", "search_papers_by_keyword"])
-def test_the_limits_of_paging_stand_in_the_schema(tools: dict[str, dict[str, Any]], tool: str) -> None:
+def test_the_schema_has_the_limits_of_paging(tools: dict[str, dict[str, Any]], tool: str) -> None:
     properties = tools[tool]["inputSchema"]["properties"]
     for name in ("limit", "page_size"):
-        assert (bounds(properties[name])["minimum"], bounds(properties[name])["maximum"]) == (1, 100)
-    assert (bounds(properties["offset"])["minimum"], bounds(properties["offset"])["maximum"]) == (0, 10_000)
+        assert (find_bounds(properties[name])["minimum"], find_bounds(properties[name])["maximum"]) == (1, 100)
+    assert (find_bounds(properties["offset"])["minimum"], find_bounds(properties["offset"])["maximum"]) == (0, 10_000)
 
 
 @requirement("PL-18")
-def test_the_limit_of_a_query_stands_in_the_schema(tools: dict[str, dict[str, Any]]) -> None:
+def test_the_schema_has_the_limit_of_a_query(tools: dict[str, dict[str, Any]]) -> None:
     assert tools["search_papers"]["inputSchema"]["properties"]["query"]["maxLength"] == 500
 
 
 @requirement("PL-13")
-def test_the_categories_stand_in_the_schema(tools: dict[str, dict[str, Any]]) -> None:
+def test_the_schema_has_the_categories(tools: dict[str, dict[str, Any]]) -> None:
     category = tools["list_top_facets"]["inputSchema"]["properties"]["category"]
     assert set(category["enum"]) == {"author", "venue", "keyword", "institution", "tag"}
 
@@ -112,11 +112,11 @@ def test_the_categories_stand_in_the_schema(tools: dict[str, dict[str, Any]]) ->
 @pytest.mark.parametrize(
     ("tool", "default"), [("get_paper_summary", None), ("get_paper_source", 20_000), ("read_paper_section", 20_000)]
 )
-def test_texts_can_be_limited_and_a_summary_is_whole_by_default(
+def test_texts_can_be_limited_and_a_summary_is_complete_by_default(
     tools: dict[str, dict[str, Any]], tool: str, default: int | None
 ) -> None:
     schema = tools[tool]["inputSchema"]
-    assert bounds(schema["properties"]["max_chars"])["minimum"] >= 1
+    assert find_bounds(schema["properties"]["max_chars"])["minimum"] >= 1
     assert schema["properties"]["max_chars"]["default"] == default
     assert "max_chars" not in schema.get("required", [])
 
@@ -130,15 +130,15 @@ def test_texts_can_be_limited_and_a_summary_is_whole_by_default(
         ("list_top_facets", ["category"]),
     ],
 )
-def test_only_what_cannot_be_guessed_is_required(
+def test_only_arguments_without_a_default_are_required(
     tools: dict[str, dict[str, Any]], tool: str, required: list[str]
 ) -> None:
     assert tools[tool]["inputSchema"]["required"] == required
 
 
-def test_the_two_more_tools_can_be_turned_off_and_the_instructions_follow(rich_shelf: Path, library: Caller) -> None:
+def test_the_two_extra_tools_can_be_disabled_and_the_instructions_follow(rich_shelf: Path, library: Caller) -> None:
     with serve_library(LibraryConfig(shelf=rich_shelf, extra_tools=False)) as caller:
-        tools = {tool["name"]: tool for tool in caller.ask("tools/list")["tools"]}
+        tools = {tool["name"]: tool for tool in caller.request("tools/list")["tools"]}
         instructions = caller.post(make_initialize_request()).json()["result"]["instructions"]
     assert tools.keys() == TOOLS
     assert all(name not in instructions for name in EXTRA_TOOLS)
@@ -150,7 +150,7 @@ def test_the_two_more_tools_can_be_turned_off_and_the_instructions_follow(rich_s
 @pytest.mark.parametrize(
     "word", ["matched_fields", "section", "offset", "lang", "20,000", "resources/list", "retract", "RIS", "max_chars"]
 )
-def test_the_instructions_mention_everything_an_agent_can_do(library: Caller, word: str) -> None:
+def test_the_instructions_mention_every_tool_and_resource(library: Caller, word: str) -> None:
     instructions = library.post(make_initialize_request()).json()["result"]["instructions"]
     assert word in instructions
     assert len(instructions) < 1_500

@@ -1,4 +1,4 @@
-"""The command as people run it: in this process where that is enough, and as one of its own where it serves."""
+"""Runs of the command: in this process where possible, and as a separate process for servers."""
 
 import json
 import os
@@ -48,21 +48,21 @@ class CommandResult:
 
     @property
     def error(self) -> dict[str, Any]:
-        """The error that was told as JSON, and nothing else with it."""
-        said = self.json
-        assert said.keys() == {"error"}
-        assert {"code", "message", "hint"} <= said["error"].keys()
-        return said["error"]
+        """The error printed as JSON, which must be the only output."""
+        reply = self.json
+        assert reply.keys() == {"error"}
+        assert {"code", "message", "hint"} <= reply["error"].keys()
+        return reply["error"]
 
 
 def call_command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> CommandResult:
-    """What the command answers to these arguments, run in this process."""
+    """Run the command in this process and return its result."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
         run_command([str(argument) for argument in arguments])
-    said = capsys.readouterr()
+    output = capsys.readouterr()
     code = ended.value.code
-    return CommandResult(code if isinstance(code, int) else 0, said.out, said.err)
+    return CommandResult(code if isinstance(code, int) else 0, output.out, output.err)
 
 
 def clean_environment(home: Path, **more: str) -> dict[str, str]:
@@ -73,7 +73,7 @@ def clean_environment(home: Path, **more: str) -> dict[str, str]:
 def run_process(
     *arguments: str | Path, cwd: Path, before: Callable[[], None] | None = None, **env: str
 ) -> CommandResult:
-    """What the command answers to these arguments, run as a process."""
+    """Run the command as a separate process and return its result."""
     done = subprocess.run(
         [COMMAND, *map(str, arguments)],
         capture_output=True,
@@ -89,7 +89,7 @@ def run_process(
 
 
 class ServerProcess:
-    """A server as a process of its own."""
+    """A server in a separate process."""
 
     def __init__(self, child: subprocess.Popen[bytes] | Forked, url: str, errors: Path) -> None:
         self.child = child
@@ -107,7 +107,7 @@ class ServerProcess:
         return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
     def workers(self) -> list[int]:
-        """The processes that answer, where there are several."""
+        """The worker processes of the server."""
         listed = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
         return [int(pid) for pid in listed if b"spawn_main" in _command_line(pid)]
 
@@ -117,7 +117,7 @@ class ServerProcess:
 
 
 def _command_line(pid: str) -> bytes:
-    """How a process was started; nothing if it has just ended."""
+    """Return the command line of a process, or an empty text if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -128,7 +128,7 @@ def _command_line(pid: str) -> bytes:
 def start_server(
     folder: Path, *arguments: str | Path, from_the_start: bool = False, **env: str
 ) -> Generator[ServerProcess]:
-    """`paper-library serve` with these arguments on a free port, answering.
+    """Run `paper-library serve` with these arguments on a free port until it replies.
 
     The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
     """
@@ -144,8 +144,8 @@ def start_server(
             child = loaded.start(*options, env=given, cwd=folder, stderr=stderr.fileno())
     with child:
         try:
-            said = json.loads(_read_first_line(child, errors))
-            served = ServerProcess(child, said["url"].replace("0.0.0.0", "127.0.0.1"), errors)
+            reply = json.loads(_read_first_line(child, errors))
+            served = ServerProcess(child, reply["url"].replace("0.0.0.0", "127.0.0.1"), errors)
             with served.client:
                 wait_until(lambda: _is_ready(served.client))
                 yield served
@@ -157,7 +157,7 @@ def _read_first_line(child: subprocess.Popen[bytes] | Forked, errors: Path) -> b
     assert child.stdout is not None
     with selectors.DefaultSelector() as waiting:
         waiting.register(child.stdout, selectors.EVENT_READ)
-        assert waiting.select(TIMEOUT_S), "the server said nothing"
+        assert waiting.select(TIMEOUT_S), "the server printed nothing"
     line = child.stdout.readline()
     assert line, errors.read_text()
     return line
@@ -171,7 +171,7 @@ def _is_ready(client: httpx.Client) -> bool:
 
 
 def wait_until(holds: Callable[[], bool], within: float = TIMEOUT_S) -> None:
-    """Wait until it holds, for a bounded time."""
+    """Wait for a condition, for a limited time."""
     import threading
 
     end = time.monotonic() + within

@@ -1,4 +1,4 @@
-"""Builds that end by SIGKILL at a moment of our choice: before the nth thing they ask of the system."""
+"""Builds that are killed with SIGKILL before their nth system call."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ _forks.set_forkserver_preload(["paper_library.build.builder", __name__])
 
 
 def build_until_killed(inputs: Sequence[Path], target: Path, moment: int) -> bool:
-    """Build in a process that is killed at the moment; whether it came to that before it was done."""
+    """Build in a process that is killed at `moment`. Return False if the build ended before."""
     child = _forks.Process(target=_build_and_kill_itself, args=(inputs, target, moment))
     child.start()
     child.join(30)

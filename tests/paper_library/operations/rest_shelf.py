@@ -1,4 +1,4 @@
-"""A small shelf with something of every kind, served over REST."""
+"""A small shelf with every kind of input, served over REST."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ BIBTEX = """@article{brahe1573, title={The new star}, author={Brahe, Tycho and B
 
 
 def build_mixed_shelf(folder: Path) -> Path:
-    """Build the shelf, in a folder of its own."""
+    """Build the shelf in its own folder."""
     source = folder / "papers"
     (source / "summaries" / "deep_read").mkdir(parents=True)
     (source / "papers.bib").write_text(BIBTEX)
@@ -53,12 +53,12 @@ def build_mixed_shelf(folder: Path) -> Path:
 
 @contextmanager
 def open_rest_client(folder: Path) -> Generator[httpx.Client]:
-    """A client whose addresses begin where REST does."""
+    """Yield a client whose base address is that of the REST interface."""
     with start_server(folder, build_mixed_shelf(folder)) as served:
         served.client.base_url = httpx.URL(f"{served.url}/api/v1/")
         yield served.client
 
 
-def paper(rest: httpx.Client, title: str) -> str:
+def find_paper(rest: httpx.Client, title: str) -> str:
     (paper_id,) = rest.get("lookup", params={"title": title}).json()["paper_ids"]
     return paper_id

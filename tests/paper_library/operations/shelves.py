@@ -1,4 +1,4 @@
-"""Small shelves made on the spot, and the ways in which a shelf can be harmed."""
+"""Small shelves for tests, and functions that damage a shelf."""
 
 import json
 import shutil
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from paper_library.build.builder import build_shelf
 from paper_library.build.report import BuildReport
+from paper_library.library import Library
 
 Damage = Callable[[Path], None]
 
@@ -19,8 +20,24 @@ A tail points away from the Sun <script>alert(1)</script>
 """
 
 
+def write_text_file(path: Path, text: str) -> Path:
+    """Write a text to a file, in folders that are created if needed, and return the path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read_titles(shelf: Path) -> set[str]:
+    """Return the titles of the papers of a shelf."""
+    library = Library.open(shelf)
+    try:
+        return {hit["title"] for hit in library.search("", limit=100)["results"]}
+    finally:
+        library.close()
+
+
 def write_bibliography(path: Path, *titles: str, **fields: str) -> Path:
-    """A .bib file of papers with these titles, each with `fields` as well. Their keys are the titles without blanks."""
+    """Write a .bib file of papers with these titles and `fields`. Their keys are the titles without blanks."""
     more = "".join(f",\n  {name} = {{{value}}}" for name, value in fields.items())
     entries = (
         f"@article{{{''.join(title.split())},\n  title = {{{title}}},\n  author = {{Brahe, Tycho and Brahe, Sophie}},\n"
@@ -32,7 +49,7 @@ def write_bibliography(path: Path, *titles: str, **fields: str) -> Path:
 
 
 def build_titled_shelf(shelf: Path, *titles: str, **fields: str) -> BuildReport:
-    """Build a shelf of papers with these titles, in the place of what is there."""
+    """Build a shelf of papers with these titles; replace an existing shelf."""
     source = shelf.with_name(f"{shelf.name}-input")
     source.mkdir(exist_ok=True)
     try:
@@ -42,7 +59,7 @@ def build_titled_shelf(shelf: Path, *titles: str, **fields: str) -> BuildReport:
 
 
 def build_readable_shelf(shelf: Path, text: str = HOSTILE_TEXT) -> BuildReport:
-    """Build a shelf of two papers of a bibliography and one, On comets, with its text."""
+    """Build a shelf of two papers from a bibliography and one, On comets, with its text."""
     source = shelf.with_name(f"{shelf.name}-input")
     source.mkdir()
     write_bibliography(
@@ -56,21 +73,21 @@ def build_readable_shelf(shelf: Path, text: str = HOSTILE_TEXT) -> BuildReport:
 
 
 def flip_bit(path: Path, place: int, bit: int = 0) -> None:
-    """Turn one bit of a file around."""
+    """Flip one bit of a file."""
     content = bytearray(path.read_bytes())
     content[place % len(content)] ^= 1 << bit
     replace_file(path, bytes(content))
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put another file in the place of one that may be in use."""
+    """Replace a file that may be in use."""
     aside = path.with_name(f"{path.name}.aside")
     aside.write_bytes(content)
     aside.replace(path)
 
 
 def list_file_stats(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Every path below a folder, with what changes when it is written to."""
+    """Return every path below a folder with the values that change when it is written."""
     return {
         path.relative_to(folder).as_posix(): ((found := path.lstat()).st_ino, found.st_mtime_ns, found.st_size)
         for path in folder.rglob("*")
@@ -78,12 +95,12 @@ def list_file_stats(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def rewrite_manifest(**facts: Any) -> Damage:
-    """A harm that changes facts of the manifest, and takes out those that are `...`."""
+    """Return a function that changes fields of the manifest, and removes those that are `...`."""
 
     def harm(shelf: Path) -> None:
         manifest = shelf / "manifest.json"
-        said = {**json.loads(manifest.read_bytes()), **facts}
-        manifest.write_text(json.dumps({name: value for name, value in said.items() if value is not ...}))
+        manifest_fields = {**json.loads(manifest.read_bytes()), **facts}
+        manifest.write_text(json.dumps({name: value for name, value in manifest_fields.items() if value is not ...}))
 
     return harm
 

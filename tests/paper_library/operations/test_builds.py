@@ -1,4 +1,4 @@
-"""Builds of hostile, broken, odd and large inputs: nothing stops them, and the report says what was left out."""
+"""Builds of hostile, broken, odd and large inputs complete and report the skipped inputs."""
 
 import json
 import os
@@ -15,36 +15,17 @@ from paper_library.build.report import BuildReport
 from paper_library.library import Library
 from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
-from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, write_bibliography
+from tests.paper_library.operations.shelves import build_titled_shelf, list_file_stats, read_titles, write_bibliography
 
 NOBODY = 65_534
 Capture = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    (tmp_path / "inputs").mkdir()
-    return tmp_path / "inputs"
-
-
-@pytest.fixture
-def target(tmp_path: Path) -> Path:
-    return tmp_path / "shelf"
-
-
-def all_titles(shelf: Path) -> set[str]:
-    library = Library.open(shelf)
-    try:
-        return {hit["title"] for hit in library.search("", limit=100)["results"]}
-    finally:
-        library.close()
-
-
-def broken(report: BuildReport) -> dict[str, str]:
+def list_broken(report: BuildReport) -> dict[str, str]:
     return {problem.origin: problem.reason for problem in report.problems if problem.kind == "broken"}
 
 
-def test_a_target_that_is_not_a_shelf_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_a_target_that_is_not_a_shelf_does_not_change(capsys: Capture, inputs: Path, target: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Star")
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
@@ -55,14 +36,14 @@ def test_a_target_that_is_not_a_shelf_is_left_alone(capsys: Capture, inputs: Pat
     assert sorted(path.name for path in target.parent.iterdir()) == ["inputs", "shelf"]
 
 
-def test_a_target_that_is_a_file_is_left_alone(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_a_target_that_is_a_file_does_not_change(capsys: Capture, inputs: Path, target: Path) -> None:
     target.write_text("years of work")
     done = call_command(capsys, "build", write_bibliography(inputs / "papers.bib", "Star"), "-o", target, "--json")
     assert (done.code, done.error["code"]) == (4, "shelf_exists")
     assert target.read_text() == "years of work"
 
 
-def test_a_target_below_a_file_is_refused_and_reported_as_such(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_a_target_below_a_file_is_refused(capsys: Capture, inputs: Path, target: Path) -> None:
     target.write_text("a file")
     done = call_command(
         capsys, "build", write_bibliography(inputs / "papers.bib", "Star"), "-o", target / "shelf", "--json"
@@ -82,12 +63,12 @@ def test_a_target_below_a_file_is_reported_as_such(capsys: Capture, inputs: Path
 def test_an_empty_folder_becomes_a_shelf(inputs: Path, target: Path) -> None:
     target.mkdir()
     build_shelf([write_bibliography(inputs / "papers.bib", "Star")], target)
-    assert all_titles(target) == {"Star"}
+    assert read_titles(target) == {"Star"}
 
 
-def test_a_shelf_is_made_where_no_folders_are_yet(inputs: Path, target: Path) -> None:
+def test_a_shelf_is_built_in_missing_folders(inputs: Path, target: Path) -> None:
     build_shelf([write_bibliography(inputs / "papers.bib", "Star")], target / "a" / "b")
-    assert all_titles(target / "a" / "b") == {"Star"}
+    assert read_titles(target / "a" / "b") == {"Star"}
 
 
 def test_no_inputs_and_missing_ones_are_refused(capsys: Capture, inputs: Path, target: Path) -> None:
@@ -99,9 +80,7 @@ def test_no_inputs_and_missing_ones_are_refused(capsys: Capture, inputs: Path, t
     assert not target.exists()
 
 
-def test_inputs_that_make_no_paper_are_refused_and_leave_the_old_shelf(
-    capsys: Capture, inputs: Path, target: Path
-) -> None:
+def test_inputs_without_papers_are_refused_and_leave_the_old_shelf(capsys: Capture, inputs: Path, target: Path) -> None:
     build_titled_shelf(target, "Star")
     before = list_file_stats(target)
     done = call_command(capsys, "build", inputs, "-o", target, "--json")
@@ -109,14 +88,14 @@ def test_inputs_that_make_no_paper_are_refused_and_leave_the_old_shelf(
     assert list_file_stats(target) == before
 
 
-def test_missing_inputs_leave_the_old_shelf_as_it_was(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_missing_inputs_do_not_change_the_old_shelf(capsys: Capture, inputs: Path, target: Path) -> None:
     build_titled_shelf(target, "Star")
     before = list_file_stats(target)
     assert call_command(capsys, "build", inputs / "lost.bib", "-o", target).code == 3
     assert list_file_stats(target) == before
 
 
-def test_broken_files_are_reported_with_reasons_and_the_others_are_shelved(inputs: Path, target: Path) -> None:
+def test_broken_files_are_reported_with_reasons_and_the_others_are_added(inputs: Path, target: Path) -> None:
     write_bibliography(inputs / "good.bib", "Star")
     (inputs / "unbalanced.bib").write_text("@article{a, title={Open {brace}, year=1600}\n@book{b, title={After it}}\n")
     (inputs / "latin.bib").write_bytes("@book{c, title={Über die Säule}, author={Müller, Jörg}}".encode("latin-1"))
@@ -128,22 +107,22 @@ def test_broken_files_are_reported_with_reasons_and_the_others_are_shelved(input
     entities = "".join(f'<!ENTITY b{n} "{f"&b{n - 1};" * 10}">' for n in range(1, 10))
     (inputs / "bomb.xml").write_text(f'<!DOCTYPE a [<!ENTITY b0 "b">{entities}]><article>&b9;</article>')
     report = build_shelf([inputs], target)
-    assert {"Star", "After it", "Über die Säule"} <= all_titles(target)
-    assert {"cut.json", "bad.pdf", "bad.xml", "deep.json", "bomb.xml"} <= broken(report).keys()
-    assert any(origin.startswith("unbalanced.bib") for origin in broken(report))
-    assert all(reason.strip() for reason in broken(report).values())
+    assert {"Star", "After it", "Über die Säule"} <= read_titles(target)
+    assert {"cut.json", "bad.pdf", "bad.xml", "deep.json", "bomb.xml"} <= list_broken(report).keys()
+    assert any(origin.startswith("unbalanced.bib") for origin in list_broken(report))
+    assert all(reason.strip() for reason in list_broken(report).values())
     assert Library.open(target).search("author:Müller")["total"] == 1
     assert verify_shelf(target).is_intact
 
 
-def test_a_file_that_is_a_pipe_is_reported_and_does_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
+def test_a_pipe_is_reported_and_does_not_block_the_build(inputs: Path, target: Path) -> None:
     os.mkfifo(inputs / "pipe.bib")
     report = build_shelf([inputs / "pipe.bib", write_bibliography(inputs / "good.bib", "Star")], target)
     assert [(problem.origin, problem.kind) for problem in report.problems] == [("pipe.bib", "skipped")]
     assert report.papers == 1
 
 
-def test_a_link_that_leads_nowhere_is_reported(inputs: Path, target: Path) -> None:
+def test_a_dangling_link_is_reported(inputs: Path, target: Path) -> None:
     write_bibliography(inputs / "good.bib", "Star")
     (inputs / "gone.bib").symlink_to(inputs / "nowhere.bib")
     report = build_shelf([inputs], target)
@@ -152,7 +131,7 @@ def test_a_link_that_leads_nowhere_is_reported(inputs: Path, target: Path) -> No
 
 @pytest.fixture
 def unprivileged(tmp_path: Path) -> Generator[Path]:
-    """A folder in which this process is no longer root, so that there are things it may not read."""
+    """A folder for a test without root privileges, so that files can be unreadable."""
     if os.geteuid() != 0:
         yield tmp_path
         return
@@ -169,17 +148,17 @@ def unprivileged(tmp_path: Path) -> Generator[Path]:
         shutil.rmtree(folder)
 
 
-def test_an_unreadable_file_is_reported_and_the_others_are_shelved(unprivileged: Path) -> None:
+def test_an_unreadable_file_is_reported_and_the_others_are_added(unprivileged: Path) -> None:
     inputs = unprivileged / "inputs"
     inputs.mkdir()
     write_bibliography(inputs / "good.bib", "Star")
     write_bibliography(inputs / "locked.bib", "Comet").chmod(0)
     report = build_shelf([inputs], unprivileged / "shelf")
-    assert broken(report).keys() == {"locked.bib"}
-    assert all_titles(unprivileged / "shelf") == {"Star"}
+    assert list_broken(report).keys() == {"locked.bib"}
+    assert read_titles(unprivileged / "shelf") == {"Star"}
 
 
-def test_an_unreadable_folder_is_reported_and_the_others_are_shelved(unprivileged: Path) -> None:
+def test_an_unreadable_folder_is_reported_and_the_others_are_added(unprivileged: Path) -> None:
     inputs = unprivileged / "inputs"
     inputs.mkdir()
     write_bibliography(inputs / "good.bib", "Star")
@@ -189,7 +168,7 @@ def test_an_unreadable_folder_is_reported_and_the_others_are_shelved(unprivilege
     assert report.papers == 1
 
 
-def test_links_in_a_circle_do_not_keep_the_build_waiting(inputs: Path, target: Path) -> None:
+def test_link_loops_do_not_block_the_build(inputs: Path, target: Path) -> None:
     (inputs / "round").symlink_to(inputs)
     (inputs / "itself.bib").symlink_to("itself.bib")
     write_bibliography(inputs / "good.bib", "Star")
@@ -199,13 +178,13 @@ def test_links_in_a_circle_do_not_keep_the_build_waiting(inputs: Path, target: P
 HOSTILE_NAMES = [b"bad\xff.bib", b"new\nline.bib", b"esc\x1b[31m.bib", b"-rf.bib", b"[bold].bib", b" .bib", b"%00.bib"]
 
 
-def hostile(inputs: Path) -> None:
+def write_hostile_files(inputs: Path) -> None:
     for number, name in enumerate(HOSTILE_NAMES):
         write_bibliography(inputs / "papers.bib", f"Star number {number}").rename(inputs / os.fsdecode(name))
 
 
 def test_hostile_file_names_are_read_like_others(inputs: Path, target: Path) -> None:
-    hostile(inputs)
+    write_hostile_files(inputs)
     report = build_shelf([inputs], target)
     assert (report.papers, report.problems) == (len(HOSTILE_NAMES), [])
     assert verify_shelf(target).is_intact
@@ -222,7 +201,7 @@ def test_a_skipped_file_whose_name_is_not_text_is_reported_in_json(inputs: Path,
     assert done.json["skipped"] == 1
 
 
-def test_a_shelf_among_its_inputs_is_no_input_of_the_next_build(inputs: Path) -> None:
+def test_a_shelf_among_its_inputs_is_not_read_by_the_next_build(inputs: Path) -> None:
     write_bibliography(inputs / "papers.bib", "Star")
     (inputs / "comet.md").write_text("---\ntitle: Comet\n---\nA comet has a tail.\n")
     first = build_shelf([inputs], inputs / "shelf")
@@ -231,7 +210,7 @@ def test_a_shelf_among_its_inputs_is_no_input_of_the_next_build(inputs: Path) ->
 
 
 @pytest.mark.timeout(180)
-def test_a_bibliography_of_40_000_entries_that_repeat_1_000_keys_is_read_whole(inputs: Path, target: Path) -> None:
+def test_a_bibliography_of_40_000_entries_with_1_000_keys_is_read_completely(inputs: Path, target: Path) -> None:
     entry = "@misc{{k{0}, title={{Lattice study {1}}}, doi={{10.1000/{0}}}}}\n"
     text = "".join(entry.format(number % 1_000, number) for number in range(40_000))
     (inputs / "large.bib").write_text(text)
@@ -241,7 +220,7 @@ def test_a_bibliography_of_40_000_entries_that_repeat_1_000_keys_is_read_whole(i
     assert Library.open(target).metadata("k999")["identifiers"]["doi"] == "10.1000/999"
 
 
-def test_a_thousand_papers_of_one_title_without_authors_stay_as_many_as_they_are(inputs: Path, target: Path) -> None:
+def test_a_thousand_papers_with_the_same_title_and_no_authors_stay_separate(inputs: Path, target: Path) -> None:
     text = "".join(f"@misc{{k{number}, title={{Introduction}}}}\n" for number in range(1_000))
     (inputs / "same.bib").write_text(text)
     report = build_shelf([inputs / "same.bib"], target)
@@ -249,7 +228,7 @@ def test_a_thousand_papers_of_one_title_without_authors_stay_as_many_as_they_are
     assert Library.open(target).metadata("k999")["title"] == "Introduction"
 
 
-def test_entries_of_one_key_that_are_two_papers_both_stay(inputs: Path, target: Path) -> None:
+def test_two_papers_with_the_same_key_are_both_added(inputs: Path, target: Path) -> None:
     text = "@book{k, title={On stars}, author={Ada Lovelace}}\n@book{k, title={On bread}, author={Bo Baker}}\n"
     (inputs / "keys.bib").write_text(text)
     report = build_shelf([inputs / "keys.bib"], target)
@@ -270,11 +249,11 @@ def test_the_order_of_inputs_changes_nothing(inputs: Path, tmp_path: Path) -> No
         random.Random(seed).shuffle(files)
         shelf = tmp_path / f"shelf{seed}"
         report = build_shelf(files, shelf)
-        built.add(json.dumps([report.build_id, *sorted(_ids(shelf).items())]))
+        built.add(json.dumps([report.build_id, *sorted(_read_ids(shelf).items())]))
     assert len(built) == 1
 
 
-def _ids(shelf: Path) -> dict[str, str]:
+def _read_ids(shelf: Path) -> dict[str, str]:
     found = Library.open(shelf).search("", limit=100)["results"]
     return {hit["paper_id"]: hit["title"] for hit in found}
 
@@ -287,7 +266,7 @@ def test_the_same_inputs_under_another_folder_give_the_same_build_id(inputs: Pat
     assert build_shelf([inputs], tmp_path / "one").build_id == build_shelf([other], tmp_path / "two").build_id
 
 
-def test_summaries_that_fit_no_paper_or_are_not_json_are_reported(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_summaries_without_a_paper_or_valid_json_are_reported(capsys: Capture, inputs: Path, target: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Star", "Comet")
     summaries = inputs / "summaries" / "deep_read"
     summaries.mkdir(parents=True)
@@ -295,15 +274,15 @@ def test_summaries_that_fit_no_paper_or_are_not_json_are_reported(capsys: Captur
     (summaries / "Comet.json").write_text('{"summary": "cut')
     (summaries / "Planet.json").write_text("{}")
     done: CommandResult = call_command(capsys, "build", source, "-o", target, "--summaries", summaries.parent, "--json")
-    told = {one["origin"]: one["kind"] for one in done.json["problems"]}
-    assert told == {"deep_read/Comet.json": "broken", "deep_read/Planet.json": "skipped"}
+    reported_problems = {one["origin"]: one["kind"] for one in done.json["problems"]}
+    assert reported_problems == {"deep_read/Comet.json": "broken", "deep_read/Planet.json": "skipped"}
     library = Library.open(target)
     assert json.loads(library.summary("Star", "deep_read")) == {"summary": "It shines."}
     assert library.metadata("Comet")["available_summary_templates"] == ["default"]
     assert library.stats()["summaries"] == {"deep_read": 1, "default": 2}
 
 
-def test_a_folder_of_summaries_that_is_not_there_is_refused(capsys: Capture, inputs: Path, target: Path) -> None:
+def test_a_missing_summary_folder_is_refused(capsys: Capture, inputs: Path, target: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Star")
     done = call_command(capsys, "build", source, "-o", target, "--summaries", inputs / "none", "--json")
     assert (done.code, done.error["code"]) == (3, "input_not_found")

@@ -11,7 +11,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.errors import OutOfBounds
 from paper_library.library import Library
 from paper_library.store.shelf import Shelf
-from tests.paper_library.build.readers.files import entries, read_made
+from tests.paper_library.build.readers.files import select_entries, write_and_read
 from tests.paper_library.operations.command_runs import call_command, run_process
 
 BIB = """
@@ -33,7 +33,7 @@ MORE: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shelf whose ids do not all follow from what its papers say now."""
+    """A shelf with ids that do not all follow from the current metadata."""
     folder = tmp_path_factory.mktemp("export")
     (folder / "in").mkdir()
     (folder / "in" / "refs.bib").write_text(BIB.replace("doi={10.1000/XYZ}, ", ""), encoding="utf-8")
@@ -45,15 +45,15 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "shelf"
 
 
-def papers(shelf: Path) -> dict[str, dict[str, Any]]:
+def read_papers(shelf: Path) -> dict[str, dict[str, Any]]:
     opened = Shelf.open(shelf)
     try:
-        return {(said := opened.metadata_dict(no))["paper_id"]: said for no in range(opened.manifest.papers)}
+        return {(metadata := opened.read_metadata(no))["paper_id"]: metadata for no in range(opened.manifest.papers)}
     finally:
         opened.close()
 
 
-def exported(shelf: Path, format_name: str, query: str = "") -> str:
+def export_text(shelf: Path, format_name: str, query: str = "") -> str:
     library = Library.open(shelf)
     try:
         return "".join(library.export(query, format_name))
@@ -65,31 +65,33 @@ def exported(shelf: Path, format_name: str, query: str = "") -> str:
 def test_a_shelf_built_from_its_export_has_the_same_papers_ids_and_keys(
     shelf: Path, tmp_path: Path, format_name: str, name: str
 ) -> None:
-    (tmp_path / name).write_text(exported(shelf, format_name), encoding="utf-8")
+    (tmp_path / name).write_text(export_text(shelf, format_name), encoding="utf-8")
     report = build_shelf([tmp_path / name], tmp_path / "shelf")
-    before, after = papers(shelf), papers(tmp_path / "shelf")
+    before, after = read_papers(shelf), read_papers(tmp_path / "shelf")
     assert (report.merged, report.broken, report.skipped) == (0, 0, 0)
     for field in ("title", "citation_key", "year", "authors", "retraction"):
-        assert {one: said[field] for one, said in after.items()} == {one: said[field] for one, said in before.items()}
+        assert {one: metadata[field] for one, metadata in after.items()} == {
+            one: metadata[field] for one, metadata in before.items()
+        }
     if format_name == "bibtex":
-        assert exported(tmp_path / "shelf", format_name) == exported(shelf, format_name)
+        assert export_text(tmp_path / "shelf", format_name) == export_text(shelf, format_name)
 
 
-def test_everything_but_the_texts_comes_back_from_json(shelf: Path, tmp_path: Path) -> None:
-    (tmp_path / "back.json").write_text(exported(shelf, "json"), encoding="utf-8")
+def test_all_fields_except_texts_are_read_back_from_json(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / "back.json").write_text(export_text(shelf, "json"), encoding="utf-8")
     build_shelf([tmp_path / "back.json"], tmp_path / "shelf")
-    before, after = papers(shelf), papers(tmp_path / "shelf")
-    for paper_id, said in before.items():
+    before, after = read_papers(shelf), read_papers(tmp_path / "shelf")
+    for paper_id, metadata in before.items():
         about_texts = ("outline", "has_source", "source_chars", "has_bibtex", "identifiers")
         assert {name: value for name, value in after[paper_id].items() if name not in about_texts} == {
-            name: value for name, value in said.items() if name not in about_texts
+            name: value for name, value in metadata.items() if name not in about_texts
         }
-        assert after[paper_id]["identifiers"].items() >= said["identifiers"].items()
+        assert after[paper_id]["identifiers"].items() >= metadata["identifiers"].items()
 
 
 def test_every_paper_has_a_key_of_its_own_and_is_found_by_it(shelf: Path) -> None:
-    known = papers(shelf)
-    keys = {said["citation_key"]: paper_id for paper_id, said in known.items()}
+    known = read_papers(shelf)
+    keys = {paper_metadata["citation_key"]: paper_id for paper_id, paper_metadata in known.items()}
     assert set(keys) == {
         *("fish2019", "same", "same_a", "old", "wang_2023_perovskite", "wang_2023_perovskite_a"),
         *("unknown_nd_notes", "unknown_nd_notes_a", "brahe_nd_a"),
@@ -102,33 +104,33 @@ def test_every_paper_has_a_key_of_its_own_and_is_found_by_it(shelf: Path) -> Non
 
 
 def test_ris_and_csl_json_have_every_paper_under_its_key(shelf: Path, tmp_path: Path) -> None:
-    keys = [said["citation_key"] for said in papers(shelf).values()]
-    items = json.loads(exported(shelf, "csl-json"))
+    keys = [metadata["citation_key"] for metadata in read_papers(shelf).values()]
+    items = json.loads(export_text(shelf, "csl-json"))
     assert [item["id"] for item in items] == keys
-    ris = exported(shelf, "ris")
+    ris = export_text(shelf, "ris")
     assert [line[6:] for line in ris.splitlines() if line.startswith("ID  - ")] == keys
-    assert len(entries(read_made(tmp_path, "a.ris", ris))) == len(keys)
+    assert len(select_entries(write_and_read(tmp_path, "a.ris", ris))) == len(keys)
     fish = next(item for item in items if item["id"] == "fish2019")
     assert (fish["volume"], fish["issue"], fish["page"], fish["DOI"]) == ("3", "4", "1-9", "10.1000/xyz")
 
 
 @pytest.mark.parametrize("format_name", ["csl-json", "ris"])
-def test_a_retraction_comes_by_every_format(shelf: Path, tmp_path: Path, format_name: str) -> None:
+def test_a_retraction_is_in_every_format(shelf: Path, tmp_path: Path, format_name: str) -> None:
     name = {"csl-json": "back.json", "ris": "back.ris"}[format_name]
-    (tmp_path / name).write_text(exported(shelf, format_name, "is:retracted"), encoding="utf-8")
+    (tmp_path / name).write_text(export_text(shelf, format_name, "is:retracted"), encoding="utf-8")
     build_shelf([tmp_path / name], tmp_path / "shelf")
-    ((said),) = papers(tmp_path / "shelf").values()
-    assert said["retraction"] == {"status": "retracted", "source": "crossref", "date": "2010-02-06"}
+    ((metadata),) = read_papers(tmp_path / "shelf").values()
+    assert metadata["retraction"] == {"status": "retracted", "source": "crossref", "date": "2010-02-06"}
 
 
-def test_a_query_limits_the_export_and_the_order_stays_that_of_the_shelf(shelf: Path) -> None:
-    every = [one["paper_id"] for one in json.loads(exported(shelf, "json"))["papers"]]
-    some = [one["paper_id"] for one in json.loads(exported(shelf, "json", "perovskite OR comets"))["papers"]]
+def test_a_query_limits_the_export_and_keeps_shelf_order(shelf: Path) -> None:
+    every = [one["paper_id"] for one in json.loads(export_text(shelf, "json"))["papers"]]
+    some = [one["paper_id"] for one in json.loads(export_text(shelf, "json", "perovskite OR comets"))["papers"]]
     assert len(some) == 3
     assert some == [one for one in every if one in some]
-    assert every == list(papers(shelf))
-    assert exported(shelf, "bibtex", "nothing of the kind") == ""
-    assert json.loads(exported(shelf, "csl-json", "nothing of the kind")) == []
+    assert every == list(read_papers(shelf))
+    assert export_text(shelf, "bibtex", "nothing of the kind") == ""
+    assert json.loads(export_text(shelf, "csl-json", "nothing of the kind")) == []
 
 
 def test_a_format_that_does_not_exist_is_refused(shelf: Path) -> None:
@@ -145,11 +147,11 @@ def test_a_query_that_finds_too_much_is_refused(shelf: Path, monkeypatch: pytest
 def test_the_command_writes_to_stdout_and_to_a_file(shelf: Path, tmp_path: Path) -> None:
     printed = run_process("export", shelf, "-f", "json", cwd=tmp_path)
     assert (printed.code, printed.err) == (0, "")
-    assert len(printed.json["papers"]) == len(papers(shelf))
+    assert len(printed.json["papers"]) == len(read_papers(shelf))
     for arguments in (["-o", "out.bib"], ["--output", "less.bib", "--json", "--", "-perovskite"]):
         assert run_process("export", shelf, *arguments, cwd=tmp_path).code == 0
-    assert (tmp_path / "out.bib").read_text(encoding="utf-8") == exported(shelf, "bibtex")
-    assert (tmp_path / "less.bib").read_text(encoding="utf-8") == exported(shelf, "bibtex", "-perovskite")
+    assert (tmp_path / "out.bib").read_text(encoding="utf-8") == export_text(shelf, "bibtex")
+    assert (tmp_path / "less.bib").read_text(encoding="utf-8") == export_text(shelf, "bibtex", "-perovskite")
     assert run_process("export", shelf, "comets", "--json", cwd=tmp_path).json["papers"][0]["citation_key"] == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["less.bib", "out.bib"]
 
@@ -163,7 +165,7 @@ def test_the_command_writes_to_stdout_and_to_a_file(shelf: Path, tmp_path: Path)
         (["x" * 600], "invalid_argument"),
     ],
 )
-def test_what_cannot_be_exported_is_refused(
+def test_invalid_exports_are_refused(
     shelf: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],

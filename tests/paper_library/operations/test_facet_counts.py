@@ -1,4 +1,4 @@
-"""Filters and facet counts over any result set are what counting by hand gives."""
+"""Filters and facet counts of any result set equal a manual count."""
 
 import json
 import tempfile
@@ -21,19 +21,19 @@ YEARS = [None, 1573, 1609, 2020]
 LISTS = {"author": "authors", "keyword": "keywords", "tag": "tags", "institution": "institutions"}
 
 
-def some(values: Sequence[str], most: int) -> st.SearchStrategy[list[str]]:
+def draw_some(values: Sequence[str], most: int) -> st.SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(values), max_size=most, unique=True)
 
 
 Papers = st.lists(
     st.fixed_dictionaries(
         {
-            "authors": some(AUTHORS, 3),
-            "keywords": some(KEYWORDS, 3),
-            "tags": some(KEYWORDS, 2),
+            "authors": draw_some(AUTHORS, 3),
+            "keywords": draw_some(KEYWORDS, 3),
+            "tags": draw_some(KEYWORDS, 2),
             "venue": st.sampled_from(VENUES),
             "year": st.sampled_from(YEARS),
-            "abstract": some(WORDS, 3).map(" ".join),
+            "abstract": draw_some(WORDS, 3).map(" ".join),
         }
     ),
     min_size=1,
@@ -46,17 +46,17 @@ Asked = st.tuples(
 )
 
 
-def values(paper: dict[str, Any], kind: str) -> list[str]:
+def list_values(paper: dict[str, Any], kind: str) -> list[str]:
     if kind in LISTS:
         return paper.get(LISTS[kind], [])
     return [str(paper[kind])] if paper[kind] else []
 
 
-def expected(papers: list[dict[str, Any]], word: str, kind: str, value: str) -> list[dict[str, Any]]:
+def count_expected(papers: list[dict[str, Any]], word: str, kind: str, value: str) -> list[dict[str, Any]]:
     return [
         paper
         for paper in papers
-        if (not word or word in paper["abstract"].split()) and (not kind or value in values(paper, kind))
+        if (not word or word in paper["abstract"].split()) and (not kind or value in list_values(paper, kind))
     ]
 
 
@@ -71,7 +71,7 @@ CHOICES = {
 
 @settings(max_examples=12)
 @given(papers=Papers, asked=st.lists(Asked, min_size=8, max_size=8))
-def test_filters_and_counts_are_those_of_counting_by_hand(
+def test_filters_and_counts_equal_a_manual_count(
     papers: list[dict[str, Any]], asked: list[tuple[str, str, int]]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -84,21 +84,21 @@ def test_filters_and_counts_are_those_of_counting_by_hand(
         library = Library.open(Path(folder) / "shelf")
         for word, kind, choice in asked:
             value = CHOICES[kind][choice % len(CHOICES[kind])] if kind else ""
-            compare(library, expected(papers, word, kind, value), word, kind, value)
+            compare_counts(library, count_expected(papers, word, kind, value), word, kind, value)
         library.close()
 
 
-def compare(library: Library, right: list[dict[str, Any]], word: str, kind: str, value: str) -> None:
+def compare_counts(library: Library, right: list[dict[str, Any]], word: str, kind: str, value: str) -> None:
     kinds = list(CHOICES)
     asked = {kind: value.upper() if kind == "author" else value} if kind else None
     found = library.search(word, limit=100, filters=asked, facets=kinds, facet_limit=100)
     assert found["total"] == len(right)
     assert {hit["title"] for hit in found["results"]} == {paper["title"] for paper in right}
     for each in kinds:
-        counted = Counter(one for paper in right for one in values(paper, each))
-        told = found["facets"][each]
-        assert {one["value"]: one["paper_count"] for one in told} == dict(counted)
-        assert [one["paper_count"] for one in told] == sorted(counted.values(), reverse=True)
+        counted = Counter(one for paper in right for one in list_values(paper, each))
+        facet_values = found["facets"][each]
+        assert {one["value"]: one["paper_count"] for one in facet_values} == dict(counted)
+        assert [one["paper_count"] for one in facet_values] == sorted(counted.values(), reverse=True)
     few = library.search(word, filters=asked, facets=["author"], facet_limit=2)["facets"]["author"]
-    authors = Counter(one for paper in right for one in values(paper, "author"))
+    authors = Counter(one for paper in right for one in list_values(paper, "author"))
     assert [one["paper_count"] for one in few] == sorted(authors.values(), reverse=True)[:2]

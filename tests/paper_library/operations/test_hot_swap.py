@@ -19,20 +19,20 @@ NEW = ["New comet", "New moon", "New star", "New sun"]
 PAPERS = {"old": OLD, "new": NEW}
 
 
-def asked_over_rest(client: httpx.Client) -> str:
+def search_over_rest(client: httpx.Client) -> str:
     answer = client.get("/api/v1/search", params={"facets": "author", "sort": "title_asc"})
     assert answer.status_code == 200, answer.text
-    return whose(answer.json())
+    return find_shelf_of(answer.json())
 
 
-def asked_over_mcp(client: httpx.Client) -> str:
+def search_over_mcp(client: httpx.Client) -> str:
     params = {"name": "search_papers", "arguments": {"query": "", "sort": "title_asc"}}
     answer = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
     assert answer.status_code == 200, answer.text
-    return whose(answer.json()["result"]["structuredContent"])
+    return find_shelf_of(answer.json()["result"]["structuredContent"])
 
 
-def asked_as_a_page(client: httpx.Client) -> str:
+def search_on_page(client: httpx.Client) -> str:
     answer = client.get("/")
     assert answer.status_code == 200, answer.text
     seen = {name for name, papers in PAPERS.items() for title in papers if title in answer.text}
@@ -41,30 +41,30 @@ def asked_as_a_page(client: httpx.Client) -> str:
     return name
 
 
-def whose(found: dict[str, Any]) -> str:
-    """Which shelf gave the whole of an answer."""
+def find_shelf_of(found: dict[str, Any]) -> str:
+    """Return the shelf that all parts of a reply come from."""
     (name,) = {name for name, papers in PAPERS.items() if list_titles(found) == papers}
     assert found["total"] == len(PAPERS[name])
     return name
 
 
 @contextmanager
-def asking(url: str) -> Generator[list[str]]:
-    """Callers of every kind that ask one request after another until the block ends; what they were told, in order."""
-    told: list[str] = []
+def send_requests(url: str) -> Generator[list[str]]:
+    """Send requests of every kind until the block ends; yield the list of replies in order."""
+    metadata: list[str] = []
     enough = threading.Event()
 
     def call(ask: Callable[[httpx.Client], str]) -> None:
         with httpx.Client(base_url=url, timeout=TIMEOUT_S) as client:
             while not enough.is_set():
-                told.append(ask(client))
+                metadata.append(ask(client))
 
-    callers = (asked_over_rest, asked_over_mcp, asked_as_a_page) * 2
+    callers = (search_over_rest, search_over_mcp, search_on_page) * 2
     with ThreadPoolExecutor(len(callers)) as pool:
         calls = [pool.submit(call, ask) for ask in callers]
         try:
-            wait_until(lambda: len(told) > 10 * len(callers) or any(one.done() for one in calls))
-            yield told
+            wait_until(lambda: len(metadata) > 10 * len(callers) or any(one.done() for one in calls))
+            yield metadata
         finally:
             enough.set()
         for one in calls:
@@ -78,20 +78,20 @@ def shelf(tmp_path: Path) -> Path:
 
 
 def test_requests_without_pause_see_the_old_shelf_and_then_the_new_one(tmp_path: Path, shelf: Path) -> None:
-    with start_server(tmp_path, shelf) as served, asking(served.url) as told:
+    with start_server(tmp_path, shelf) as served, send_requests(served.url) as message:
         for papers, name in ((NEW, "new"), (OLD, "old")):
             build_titled_shelf(shelf, *papers)
-            wait_until(lambda name=name: set(told[-20:]) == {name}, within=15)
+            wait_until(lambda name=name: set(message[-20:]) == {name}, within=15)
     assert "Traceback" not in served.stderr
 
 
-def test_the_first_answer_after_a_replacement_is_wholly_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
+def test_the_first_reply_after_a_replacement_comes_from_one_shelf(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         build_titled_shelf(shelf, *NEW)
-        assert asked_over_rest(served.client) in PAPERS
+        assert search_over_rest(served.client) in PAPERS
 
 
-def test_a_running_download_ends_with_the_text_it_began_with(tmp_path: Path) -> None:
+def test_a_running_download_completes_with_the_old_text(tmp_path: Path) -> None:
     shelf = tmp_path / "shelf"
     text = "# Long\n\n" + "an old word " * 100_000
     build_readable_shelf(shelf, text)
@@ -101,20 +101,18 @@ def test_a_running_download_ends_with_the_text_it_began_with(tmp_path: Path) -> 
             pieces = download.iter_text(65_536)
             begun = next(pieces)
             build_readable_shelf(shelf, "# Short\n\nA new word.\n")
-            wait_until(lambda: "new word" in served_text(served, paper), within=10)
+            wait_until(lambda: "new word" in fetch_text(served, paper), within=10)
             whole = begun + "".join(pieces)
         assert whole == text.strip()
 
 
-def served_text(served: ServerProcess, paper: str) -> str:
+def fetch_text(served: ServerProcess, paper: str) -> str:
     answer = served.client.get(f"/api/v1/papers/{paper}/source", params={"max_chars": 100})
     assert answer.status_code == 200, answer.text
     return answer.text
 
 
-def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_reports_it(
-    tmp_path: Path, shelf: Path
-) -> None:
+def test_a_damaged_replacement_leaves_the_old_shelf_served_and_healthz_reports_it(tmp_path: Path, shelf: Path) -> None:
     other = tmp_path / "other"
     build_titled_shelf(other, *NEW)
     flip_bit(other / "shelf.db", 60_000)
@@ -130,34 +128,34 @@ def test_a_damaged_shelf_in_its_place_leaves_the_old_one_served_and_the_health_r
         shutil.rmtree(shelf)
         build_titled_shelf(shelf, *NEW)
         wait_until(lambda: served.client.get("/healthz").json()["status"] == "ok", within=10)
-        assert asked_over_rest(served.client) == "new"
+        assert search_over_rest(served.client) == "new"
 
 
-def test_a_shelf_that_is_taken_away_is_served_on(tmp_path: Path, shelf: Path) -> None:
+def test_a_removed_shelf_is_still_served(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
-        assert asked_over_rest(served.client) == "old"
+        assert search_over_rest(served.client) == "old"
         shelf.rename(tmp_path / "aside")
         wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
         assert served.client.get("/healthz").json()["problem"] == "shelf_not_found"
-        assert asked_over_rest(served.client) == "old"
+        assert search_over_rest(served.client) == "old"
 
 
-def test_a_shelf_that_is_taken_away_is_served_on_to_many_at_once(tmp_path: Path, shelf: Path) -> None:
+def test_a_removed_shelf_is_still_served_to_many_clients(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         shelf.rename(tmp_path / "aside")
         wait_until(lambda: served.client.get("/healthz").json()["status"] != "ok", within=10)
         with ThreadPoolExecutor(20) as pool:
-            assert set(pool.map(asked_over_rest, [served.client] * 100)) == {"old"}
+            assert set(pool.map(search_over_rest, [served.client] * 100)) == {"old"}
 
 
-def test_all_workers_come_to_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
+def test_all_workers_serve_the_new_shelf(tmp_path: Path, shelf: Path) -> None:
     with start_server(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
         wait_until(lambda: len(served.workers()) == 2)
         build_titled_shelf(shelf, *NEW)
-        wait_until(lambda: all(told_anew(served.url) == NEW for _ in range(20)), within=20)
+        wait_until(lambda: all(fetch_titles(served.url) == NEW for _ in range(20)), within=20)
 
 
-def told_anew(url: str) -> list[str]:
-    """The titles that a caller with a connection of its own is told, if any."""
+def fetch_titles(url: str) -> list[str]:
+    """Return the titles that a client with a new connection receives, or None."""
     answer = httpx.get(f"{url}/api/v1/search", params={"sort": "title_asc"}, timeout=TIMEOUT_S)
     return list_titles(answer.json()) if answer.status_code == 200 else []

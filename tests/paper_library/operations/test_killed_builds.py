@@ -1,4 +1,4 @@
-"""A build that dies half-way leaves the old shelf or the new one, never a mix, and the next build clears up."""
+"""A killed build leaves the old shelf or the new one, never a mix, and the next build removes leftovers."""
 
 import resource
 import shutil
@@ -20,22 +20,16 @@ EVERY = 3
 
 
 @pytest.fixture
-def inputs(tmp_path: Path) -> Path:
-    (tmp_path / "inputs").mkdir()
-    return tmp_path / "inputs"
-
-
-@pytest.fixture
 def shelves(tmp_path: Path) -> Path:
     (tmp_path / "shelves").mkdir()
     return tmp_path / "shelves"
 
 
-def names_in(folder: Path) -> list[str]:
+def list_names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_build_killed_at_any_moment_leaves_one_of_the_two_shelves_whole(inputs: Path, shelves: Path) -> None:
+def test_a_build_killed_at_any_moment_leaves_the_old_or_the_new_shelf_intact(inputs: Path, shelves: Path) -> None:
     target = shelves / "shelf"
     one, other = (
         write_bibliography(inputs / "one.bib", "Star", "Comet"),
@@ -54,18 +48,18 @@ def test_a_build_killed_at_any_moment_leaves_one_of_the_two_shelves_whole(inputs
         moment += EVERY
     assert outcomes == {True, False}
     assert moment > 20 * EVERY
-    assert names_in(shelves) == ["shelf", "shelf.ids.json"]
+    assert list_names(shelves) == ["shelf", "shelf.ids.json"]
 
 
-def test_what_a_killed_build_left_is_cleared_away_by_the_next(inputs: Path, shelves: Path) -> None:
+def test_the_next_build_removes_the_leftovers_of_a_killed_build(inputs: Path, shelves: Path) -> None:
     source, target = write_bibliography(inputs / "papers.bib", "Star"), shelves / "shelf"
     moment = 1
-    while not [name for name in names_in(shelves) if name.startswith(".")]:
+    while not [name for name in list_names(shelves) if name.startswith(".")]:
         shutil.rmtree(target, ignore_errors=True)
         assert build_until_killed([source], target, moment)
         moment += EVERY
     build_shelf([source], target)
-    assert names_in(shelves) == ["shelf", "shelf.ids.json"]
+    assert list_names(shelves) == ["shelf", "shelf.ids.json"]
 
 
 def test_a_first_build_that_is_killed_leaves_no_shelf_that_opens(inputs: Path, shelves: Path) -> None:
@@ -88,17 +82,17 @@ def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.Capture
     assert not folder.exists()
 
 
-def test_a_build_may_run_beside_that_of_another_shelf(inputs: Path, shelves: Path) -> None:
+def test_builds_of_two_shelves_can_run_at_the_same_time(inputs: Path, shelves: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Comet")
     with stage_folder(shelves / "one") as folder:
         (folder / "manifest.json").write_text("{}")
         assert build_shelf([source], shelves / "other").papers == 1
         with pytest.raises(Locked):
             build_shelf([source], shelves / "one")
-    assert names_in(shelves) == ["one", "other", "other.ids.json"]
+    assert list_names(shelves) == ["one", "other", "other.ids.json"]
 
 
-def test_a_build_spares_that_of_a_shelf_whose_name_begins_the_same(inputs: Path, shelves: Path) -> None:
+def test_a_build_does_not_affect_a_shelf_with_the_same_name_prefix(inputs: Path, shelves: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Comet")
     with stage_folder(shelves / "one.more") as folder:
         (folder / "manifest.json").write_text("{}")
@@ -106,12 +100,12 @@ def test_a_build_spares_that_of_a_shelf_whose_name_begins_the_same(inputs: Path,
         assert folder.exists()
 
 
-def test_leftovers_of_a_shelf_with_brackets_in_its_name_are_cleared_away(inputs: Path, shelves: Path) -> None:
+def test_the_next_build_removes_leftovers_of_a_shelf_with_brackets_in_its_name(inputs: Path, shelves: Path) -> None:
     source, target = write_bibliography(inputs / "papers.bib", "Star"), shelves / "shelf [2]"
     left = shelves / ".shelf [2].0123abcd.new"
     left.mkdir()
     build_shelf([source], target)
-    assert names_in(shelves) == ["shelf [2]", "shelf [2].ids.json"]
+    assert list_names(shelves) == ["shelf [2]", "shelf [2].ids.json"]
 
 
 def test_a_shelf_behind_a_link_is_replaced_and_nothing_is_left_beside_it(inputs: Path, shelves: Path) -> None:
@@ -119,7 +113,7 @@ def test_a_shelf_behind_a_link_is_replaced_and_nothing_is_left_beside_it(inputs:
     build_titled_shelf(real, "Star")
     link.symlink_to(real)
     build_shelf([source], link)
-    assert names_in(shelves) == ["shelf", "v1", "v1.ids.json"]
+    assert list_names(shelves) == ["shelf", "v1", "v1.ids.json"]
     assert read_manifest(link).papers == 1
 
 
@@ -127,26 +121,26 @@ LIMITS = {"papers laid aside": 1 << 10, "database": 60 << 10}
 
 
 @pytest.mark.parametrize("size", LIMITS.values(), ids=LIMITS.keys())
-def test_a_full_disk_leaves_the_old_shelf_whole_and_nothing_beside_it(inputs: Path, shelves: Path, size: int) -> None:
+def test_a_full_disk_leaves_the_old_shelf_intact_and_no_other_files(inputs: Path, shelves: Path, size: int) -> None:
     target = shelves / "shelf"
     build_titled_shelf(target, "Star")
     before = list_file_stats(target)
-    done = _built_with_a_full_disk(inputs, target, size)
+    done = _build_with_full_disk(inputs, target, size)
     assert done.code != 0
     assert list_file_stats(target) == before
     assert verify_shelf(target).is_intact
-    assert names_in(shelves) == ["shelf", "shelf.ids.json"]
+    assert list_names(shelves) == ["shelf", "shelf.ids.json"]
 
 
 @pytest.mark.parametrize("size", LIMITS.values(), ids=LIMITS.keys())
 def test_a_full_disk_is_reported_as_such(inputs: Path, shelves: Path, size: int) -> None:
-    done = _built_with_a_full_disk(inputs, shelves / "shelf", size)
+    done = _build_with_full_disk(inputs, shelves / "shelf", size)
     assert done.code == 5
     assert done.error["code"] != "internal_error"
     assert done.error["hint"]
 
 
-def _built_with_a_full_disk(inputs: Path, target: Path, size: int) -> CommandResult:
+def _build_with_full_disk(inputs: Path, target: Path, size: int) -> CommandResult:
     source = write_bibliography(inputs / "papers.bib", *(f"Star number {number}" for number in range(200)))
     limit = (size, size)
     return run_process(

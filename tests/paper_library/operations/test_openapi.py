@@ -1,4 +1,4 @@
-"""The OpenAPI document is sound, complete and true."""
+"""The OpenAPI document is valid, complete and correct."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def test_the_openapi_document_names_every_address_with_its_limits(rest: httpx.Cl
         assert (bounds["minimum"], bounds["maximum"]) == (1, 100)
 
 
-def test_the_openapi_document_is_sound(rest: httpx.Client) -> None:
+def test_the_openapi_document_is_valid(rest: httpx.Client) -> None:
     document = rest.get("openapi.json").json()
     for path, operations in document["paths"].items():
         for operation in operations.values():

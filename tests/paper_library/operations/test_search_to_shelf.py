@@ -1,4 +1,4 @@
-"""From a search to a shelf nothing is lost: what was found, where, how it was judged, and what became of it."""
+"""A shelf built from a search keeps all its fields: sources, relevance, decisions and retractions."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ CORRECTION = {"status": "corrected", "source": "pubmed", "date": "2004-03-06", "
 DECISIONS = [{"status": "exclude", "reason": "Retracted.", "reviewer": "ada", "at": "2026-01-02T03:04:05Z"}]
 
 
-def found() -> PaperCollection:
+def make_search() -> PaperCollection:
     return collection(
         Paper(
             id="p_1",
@@ -54,14 +54,14 @@ def found() -> PaperCollection:
     )
 
 
-def exported(papers: PaperCollection, **more: Any) -> str:
-    """The JSON of a search, with what newer searches write for the first paper."""
+def export_search(papers: PaperCollection, **more: Any) -> str:
+    """Return the JSON of a search, with the fields of newer searches for the first paper."""
     document = json.loads(export_json(papers))
     document["papers"][0] |= more
     return json.dumps(document)
 
 
-def shelved(tmp_path: Path, name: str, text: str) -> Library:
+def build_library(tmp_path: Path, name: str, text: str) -> Library:
     (tmp_path / name).write_text(text, encoding="utf-8")
     build_shelf([tmp_path / name], tmp_path / "shelf")
     return Library.open(tmp_path / "shelf")
@@ -70,11 +70,13 @@ def shelved(tmp_path: Path, name: str, text: str) -> Library:
 @pytest.fixture
 def retracted(tmp_path: Path) -> Library:
     more = {"retraction": RETRACTION, "notices": [CORRECTION, RETRACTION], "status": "exclude", "decisions": DECISIONS}
-    return shelved(tmp_path, "found.json", exported(found(), **more, citation_key="lovelace_1998_ileal"))
+    return build_library(
+        tmp_path, "found.json", export_search(make_search(), **more, citation_key="lovelace_1998_ileal")
+    )
 
 
 def test_every_field_of_a_search_is_in_the_metadata(retracted: Library) -> None:
-    said, paper = retracted.metadata("pmid:9500320"), json.loads(export_json(found()))["papers"][0]
+    paper_metadata, paper = retracted.metadata("pmid:9500320"), json.loads(export_json(make_search()))["papers"][0]
     for name in (
         "title",
         "year",
@@ -87,18 +89,18 @@ def test_every_field_of_a_search_is_in_the_metadata(retracted: Library) -> None:
         "work_type",
         "abstract",
     ):
-        assert said[name] == paper[name], name
+        assert paper_metadata[name] == paper[name], name
     for name in ("citation_count", "relevance_score", "relevance_reason", "sources", "records", "provenance"):
-        assert said[name] == paper[name], name
-    assert said["authors"] == ["Ada Lovelace", "Tycho Brahe"]
-    assert said["identifiers"] == {**paper["identifiers"], "id": "p_1", "bibkey": "lovelace_1998_ileal"}
-    assert (said["status"], said["decisions"]) == ("exclude", DECISIONS)
+        assert paper_metadata[name] == paper[name], name
+    assert paper_metadata["authors"] == ["Ada Lovelace", "Tycho Brahe"]
+    assert paper_metadata["identifiers"] == {**paper["identifiers"], "id": "p_1", "bibkey": "lovelace_1998_ileal"}
+    assert (paper_metadata["status"], paper_metadata["decisions"]) == ("exclude", DECISIONS)
 
 
 def test_a_retraction_is_in_the_metadata_with_all_notices(retracted: Library) -> None:
-    said = retracted.metadata("lovelace_1998_ileal")
-    assert said["retraction"] == RETRACTION
-    assert said["notices"] == [RETRACTION, CORRECTION]
+    paper_metadata = retracted.metadata("lovelace_1998_ileal")
+    assert paper_metadata["retraction"] == RETRACTION
+    assert paper_metadata["notices"] == [RETRACTION, CORRECTION]
 
 
 def test_a_search_result_reports_that_a_paper_is_retracted_and_filters_by_it(retracted: Library) -> None:
@@ -110,7 +112,7 @@ def test_a_search_result_reports_that_a_paper_is_retracted_and_filters_by_it(ret
 
 
 def test_a_paper_that_is_only_corrected_is_not_retracted(tmp_path: Path) -> None:
-    library = shelved(tmp_path, "found.json", exported(found(), retraction=None, notices=[CORRECTION]))
+    library = build_library(tmp_path, "found.json", export_search(make_search(), retraction=None, notices=[CORRECTION]))
     (hit,) = library.search("children -is:retracted")["results"]
     assert "retracted" not in hit
     assert library.metadata(hit["paper_id"])["retraction"] is None
@@ -129,7 +131,9 @@ def test_show_and_bibtex_report_that_a_paper_is_retracted(
 def test_a_retraction_is_reported_in_the_entry_that_its_owner_wrote_too(tmp_path: Path) -> None:
     for note in ("", "  note = {Read twice},\n"):
         bibtex = f"@article{{own, title={{Ileal hyperplasia in children}},\n{note}  year=1998}}"
-        library = shelved(tmp_path, "found.json", exported(found(), retraction=RETRACTION, bibtex=bibtex))
+        library = build_library(
+            tmp_path, "found.json", export_search(make_search(), retraction=RETRACTION, bibtex=bibtex)
+        )
         entry = library.bibtex("10.1016/s0140-6736(97)11096-0")
         assert f"{'addendum' if note else 'note'} = {{Retracted 2010-02-06" in entry
         assert note.strip() in entry
@@ -138,9 +142,9 @@ def test_a_retraction_is_reported_in_the_entry_that_its_owner_wrote_too(tmp_path
 @pytest.mark.parametrize(
     ("name", "export"), [("a.bib", export_bibtex), ("a.ris", export_ris), ("a.json", export_csl_json)]
 )
-def test_volume_issue_pages_and_publisher_come_by_every_format(tmp_path: Path, name: str, export: Any) -> None:
-    said = shelved(tmp_path, name, export(found())).metadata("10.1016/s0140-6736(97)11096-0")
-    assert [said[field] for field in ("volume", "issue", "pages", "publisher")] == [
+def test_every_format_has_volume_issue_pages_and_publisher(tmp_path: Path, name: str, export: Any) -> None:
+    paper_metadata = build_library(tmp_path, name, export(make_search())).metadata("10.1016/s0140-6736(97)11096-0")
+    assert [paper_metadata[field] for field in ("volume", "issue", "pages", "publisher")] == [
         "351",
         "9103",
         "637-641",
@@ -148,19 +152,19 @@ def test_volume_issue_pages_and_publisher_come_by_every_format(tmp_path: Path, n
     ]
 
 
-def test_a_bibtex_note_brings_a_retraction_back(retracted: Library, tmp_path: Path) -> None:
-    library = shelved(tmp_path, "back.bib", retracted.bibtex("lovelace_1998_ileal"))
+def test_a_retraction_is_read_back_from_a_bibtex_note(retracted: Library, tmp_path: Path) -> None:
+    library = build_library(tmp_path, "back.bib", retracted.bibtex("lovelace_1998_ileal"))
     assert library.metadata("lovelace_1998_ileal")["retraction"] == RETRACTION
 
 
-def test_the_source_of_a_value_is_withdrawn_where_another_value_won(tmp_path: Path) -> None:
+def test_the_provenance_of_a_replaced_value_is_removed(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "found.json").write_text(exported(found()), encoding="utf-8")
+    (tmp_path / "in" / "found.json").write_text(export_search(make_search()), encoding="utf-8")
     fields = "doi={10.1016/s0140-6736(97)11096-0}, volume={351}, year={1999}"
     better = f"@article{{own, title={{Ileal hyperplasia, corrected}}, {fields}}}"
     (tmp_path / "in" / "own.bib").write_text(better, encoding="utf-8")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    said = Library.open(tmp_path / "shelf").metadata("own")
-    assert said["title"] == "Ileal hyperplasia, corrected"
-    assert said["provenance"] == {"abstract": "pubmed", "volume": "crossref"}
-    assert [said[name] for name in ("issue", "pages")] == ["", ""]
+    paper_metadata = Library.open(tmp_path / "shelf").metadata("own")
+    assert paper_metadata["title"] == "Ileal hyperplasia, corrected"
+    assert paper_metadata["provenance"] == {"abstract": "pubmed", "volume": "crossref"}
+    assert [paper_metadata[name] for name in ("issue", "pages")] == ["", ""]

@@ -1,4 +1,4 @@
-"""`paper-library serve` as a process: how it starts, whom it lets in, and how it ends."""
+"""`paper-library serve` as a process: start, access control and shutdown."""
 
 import json
 import os
@@ -29,8 +29,8 @@ LONG = 8_000_000
 
 
 @pytest.fixture
-def not_listening(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
-    """What a server would have been run with, had it come to that."""
+def start_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
+    """The arguments with which a server would have been started."""
     runs: list[dict[str, Any]] = []
 
     def run(app: object, **options: Any) -> None:
@@ -42,55 +42,55 @@ def not_listening(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[
     return runs
 
 
-def test_an_address_that_others_can_reach_needs_a_token(
-    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
+def test_an_address_reachable_from_other_machines_needs_a_token(
+    capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]]
 ) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1"):
         done = call_command(capsys, "serve", shelf, "--host", host, "--port", "0", "--json")
         assert (done.code, done.error["code"]) == (4, "insecure_bind")
         assert "--token" in done.error["hint"]
         assert "--insecure" in done.error["hint"]
-    assert not_listening == []
+    assert start_arguments == []
 
 
-def test_insecure_lets_others_reach_it_and_reports_it(
-    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
+def test_insecure_allows_other_machines_and_is_reported(
+    capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]]
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure")
     assert done.code == 0
     assert "No token is needed: everyone who can reach this address can read the shelf." in done.err
-    assert [run["host"] for run in not_listening] == ["0.0.0.0"]
+    assert [run["host"] for run in start_arguments] == ["0.0.0.0"]
 
 
-def test_insecure_is_reported_beside_json_too(
-    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]
+def test_insecure_is_reported_with_json_output(
+    capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]]
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--host", "0.0.0.0", "--port", "0", "--insecure", "--json")
-    assert not_listening
+    assert start_arguments
     assert "No token is needed" in done.err
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_an_address_of_this_machine_needs_no_token(
-    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], host: str
+def test_a_loopback_address_needs_no_token(
+    capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]], host: str
 ) -> None:
     assert call_command(capsys, "serve", shelf, "--host", host, "--port", "0").code == 0
-    assert len(not_listening) == 1
+    assert len(start_arguments) == 1
 
 
-def test_a_port_that_is_taken_is_reported(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
+def test_a_port_in_use_is_reported(capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = call_command(capsys, "serve", shelf, "--port", str(port), "--json")
     assert (done.code, done.error["code"], done.error["port"]) == (5, "port_taken", port)
     assert "--port" in done.error["hint"]
-    assert not_listening == []
+    assert start_arguments == []
 
 
-def test_a_host_that_is_invalid_is_reported(capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]]) -> None:
+def test_an_invalid_host_is_reported(capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]]) -> None:
     done = call_command(capsys, "serve", shelf, "--host", "no.such.host.invalid", "--insecure", "--port", "0", "--json")
     assert (done.code, done.error["code"]) == (5, "port_taken")
-    assert not_listening == []
+    assert start_arguments == []
 
 
 BASES = ["ftp://x.example", "https://", "static", "https://me:secret@x.example", "http://x.example/?q=1", "http://[::1"]
@@ -100,30 +100,30 @@ NO_PORT = "http://x:99999999/"
 
 
 @pytest.mark.parametrize("base", [*BASES, NO_PORT])
-def test_a_static_base_that_is_not_an_address_is_reported(
-    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], base: str
+def test_an_invalid_static_base_url_is_reported(
+    capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]], base: str
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--static-base-url", base, "--port", "0", "--json")
     assert (done.code, done.error["code"]) == (2, "invalid_argument")
     assert "secret" not in done.out + done.err
-    assert not_listening == []
+    assert start_arguments == []
 
 
 OPTIONS = [["--workers", "0"], ["--workers", "65"], ["--port", "65536"], ["--port", "-1"]]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_an_option_out_of_bounds_is_reported(
-    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], options: list[str]
+def test_an_option_out_of_range_is_reported(
+    capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]], options: list[str]
 ) -> None:
     done = call_command(capsys, "serve", shelf, "--json", *options)
     assert (done.code, done.error["code"]) == (2, "invalid_argument")
     assert options[0].removeprefix("--") in done.error["message"]
-    assert not_listening == []
+    assert start_arguments == []
 
 
-def test_settings_come_from_the_environment_and_options_go_before(
-    capsys: Capture, shelf: Path, not_listening: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+def test_options_override_settings_of_the_environment(
+    capsys: Capture, shelf: Path, start_arguments: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as two:
         ports = [one.getsockname()[1], two.getsockname()[1]]
@@ -132,14 +132,14 @@ def test_settings_come_from_the_environment_and_options_go_before(
     monkeypatch.setenv("URANIBORG_LIBRARY__TOKEN", "a-secret-of-ours")
     assert call_command(capsys, "serve", "--json").json["papers"] == 3
     assert call_command(capsys, "serve", "--json", "--port", str(ports[1])).json["url"].endswith(f":{ports[1]}")
-    assert [run["port"] for run in not_listening] == ports
+    assert [run["port"] for run in start_arguments] == ports
 
 
 @pytest.mark.parametrize(("name", "value"), [("PORT", "x"), ("COLOUR", "blue"), ("QUERY_TIMEOUT_S", "0")])
-def test_a_setting_that_is_wrong_is_named(
+def test_an_invalid_setting_is_named(
     capsys: Capture,
     shelf: Path,
-    not_listening: list[dict[str, Any]],
+    start_arguments: list[dict[str, Any]],
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     value: str,
@@ -148,13 +148,13 @@ def test_a_setting_that_is_wrong_is_named(
     done = call_command(capsys, "serve", shelf, "--json")
     assert (done.code, done.error["code"]) == (2, "invalid_config")
     assert name in done.error["message"]
-    assert not_listening == []
+    assert start_arguments == []
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
+def token_client(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
     """A client of a server whose token is in its environment."""
-    folder = tmp_path_factory.mktemp("guarded")
+    folder = tmp_path_factory.mktemp("token_client")
     build_titled_shelf(folder / "shelf", "Star")
     with start_server(folder, folder / "shelf", URANIBORG_LIBRARY__TOKEN="t0ken-of-ours") as served:
         yield served.client
@@ -165,17 +165,17 @@ WRONG = ["Bearer wrong", "Bearer t0ken-of-our", "Bearer t0ken-of-ours ours", "Ba
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_without_the_token_nothing_but_the_health_is_disclosed(guarded: httpx.Client, path: str) -> None:
+def test_without_the_token_only_healthz_replies(token_client: httpx.Client, path: str) -> None:
     for sent in ({}, *({"Authorization": value} for value in WRONG)):
-        refused = guarded.get(path, headers=sent)
+        refused = token_client.get(path, headers=sent)
         assert refused.status_code == 401
         assert refused.headers["WWW-Authenticate"] == "Bearer"
         assert refused.json()["error"]["code"] == "not_authorized"
         assert "t0ken" not in refused.text
 
 
-def test_the_health_is_open_to_all(guarded: httpx.Client) -> None:
-    assert guarded.get("/healthz").json()["status"] == "ok"
+def test_healthz_needs_no_token(token_client: httpx.Client) -> None:
+    assert token_client.get("/healthz").json()["status"] == "ok"
 
 
 @pytest.mark.parametrize(
@@ -185,16 +185,16 @@ def test_the_health_is_open_to_all(guarded: httpx.Client) -> None:
         "bearer",
     ],
 )
-def test_with_the_token_everything_is_answered(guarded: httpx.Client, scheme: str) -> None:
+def test_with_the_token_every_request_is_answered(token_client: httpx.Client, scheme: str) -> None:
     sent = {"Authorization": f"{scheme} t0ken-of-ours"}
-    assert guarded.get("/api/v1/search", headers=sent).json()["total"] == 1
-    assert guarded.get("/", headers=sent).status_code == 200
-    assert guarded.post("/mcp", json=CALL, headers=sent).json()["result"]["structuredContent"]["total"] == 1
+    assert token_client.get("/api/v1/search", headers=sent).json()["total"] == 1
+    assert token_client.get("/", headers=sent).status_code == 200
+    assert token_client.post("/mcp", json=CALL, headers=sent).json()["result"]["structuredContent"]["total"] == 1
 
 
-def test_a_name_that_is_not_of_this_machine_is_refused(guarded: httpx.Client) -> None:
+def test_a_host_name_of_another_machine_is_refused(token_client: httpx.Client) -> None:
     for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", ""):
-        refused = guarded.get("/healthz", headers={"Host": host})
+        refused = token_client.get("/healthz", headers={"Host": host})
         assert refused.status_code == 421
         assert refused.json()["error"]["code"] == "host_not_allowed"
 
@@ -223,7 +223,7 @@ def long_paper(tmp_path: Path) -> Path:
     return tmp_path / "shelf"
 
 
-def test_asked_to_end_it_finishes_what_is_under_way_and_takes_nothing_new(long_paper: Path, tmp_path: Path) -> None:
+def test_sigterm_finishes_running_requests_and_accepts_no_new_ones(long_paper: Path, tmp_path: Path) -> None:
     with start_server(tmp_path, long_paper) as served:
         paper = served.client.get("/api/v1/search").json()["results"][0]["paper_id"]
         with served.client.stream("GET", f"/api/v1/papers/{paper}/source") as download:
@@ -246,32 +246,32 @@ def _refuses_connections(url: str) -> bool:
     return False
 
 
-def test_an_interrupt_ends_it_without_a_traceback(shelf: Path, tmp_path: Path) -> None:
+def test_an_interrupt_ends_the_server_without_a_traceback(shelf: Path, tmp_path: Path) -> None:
     with start_server(tmp_path, shelf, from_the_start=True) as served:
         assert served.stop(signal.SIGINT) in (0, 130, -signal.SIGINT)
         assert "Traceback" not in served.stderr
 
 
-def test_two_workers_serve_and_survive_that_one_is_killed(shelf: Path, tmp_path: Path) -> None:
+def test_two_workers_survive_the_kill_of_one(shelf: Path, tmp_path: Path) -> None:
     with start_server(tmp_path, shelf, "--workers", "2", from_the_start=True) as served:
         wait_until(lambda: len(served.workers()) == 2)
         before = served.workers()
         os.kill(before[0], signal.SIGKILL)
         wait_until(lambda: len(served.workers()) == 2 and before[0] not in served.workers())
-        wait_until(lambda: _found(served.url))
+        wait_until(lambda: _search(served.url))
         with ThreadPoolExecutor(8) as pool:
-            assert all(pool.map(_found, [served.url] * 40))
+            assert all(pool.map(_search, [served.url] * 40))
         assert served.stop() in (0, -signal.SIGTERM)
 
 
-def _found(url: str) -> bool:
+def _search(url: str) -> bool:
     try:
         return list_titles(httpx.get(f"{url}/api/v1/search?q=star", timeout=TIMEOUT_S).json()) == ["On the new star"]
     except httpx.TransportError:
         return False
 
 
-def test_what_it_prints_is_one_line_of_json(shelf: Path, tmp_path: Path) -> None:
+def test_the_server_prints_one_line_of_json(shelf: Path, tmp_path: Path) -> None:
     with start_server(tmp_path, shelf, from_the_start=True) as served:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", served.url)
         served.stop()
@@ -279,7 +279,7 @@ def test_what_it_prints_is_one_line_of_json(shelf: Path, tmp_path: Path) -> None
         assert served.child.stdout.read() == b""
 
 
-def test_requests_that_are_not_http_do_no_harm(shelf: Path, tmp_path: Path) -> None:
+def test_requests_that_are_not_http_do_not_stop_the_server(shelf: Path, tmp_path: Path) -> None:
     with start_server(tmp_path, shelf) as served:
         address = ("127.0.0.1", int(served.url.rpartition(":")[2]))
         for raw in (
@@ -302,7 +302,7 @@ def test_requests_that_are_not_http_do_no_harm(shelf: Path, tmp_path: Path) -> N
         assert "Traceback" not in served.stderr
 
 
-def test_json_of_the_health_names_build_and_papers(shelf: Path, tmp_path: Path) -> None:
+def test_healthz_has_build_id_and_papers(shelf: Path, tmp_path: Path) -> None:
     build_id = json.loads((shelf / "manifest.json").read_bytes())["build_id"]
     with start_server(tmp_path, shelf) as served:
         assert served.client.get("/healthz").json() == {"status": "ok", "build_id": build_id, "papers": 3}

@@ -1,4 +1,4 @@
-"""What takes too long is cut off with a clear error, and keeps nobody else waiting."""
+"""Slow queries are stopped with a clear error and delay no other client."""
 
 import asyncio
 import json
@@ -25,33 +25,33 @@ from uraniborg.kernel.mcp.testing import http_client_for, serving, text_of
 FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
 
-def never_ends(shelf: Shelf) -> Any:
-    return shelf.connection().execute(FOREVER).fetchone()
+def run_endless_statement(shelf: Shelf) -> Any:
+    return shelf.get_connection().execute(FOREVER).fetchone()
 
 
 @pytest.fixture
-def released() -> Generator[threading.Event]:
-    """Slow work goes on until this is set, which it is when a test ends."""
+def release() -> Generator[threading.Event]:
+    """An event that ends slow work; set when the test ends."""
     event = threading.Event()
     yield event
     event.set()
 
 
 @pytest.fixture
-def slow_searches(monkeypatch: pytest.MonkeyPatch, released: threading.Event) -> None:
+def slow_searches(monkeypatch: pytest.MonkeyPatch, release: threading.Event) -> None:
     """Searches for `slow` take as long as the test."""
     search = engine.search_shelf
 
-    def searched(shelf: Shelf, query: str, **options: Any) -> engine.Page:
+    def search_shelf(shelf: Shelf, query: str, **options: Any) -> engine.Page:
         if query == "slow":
-            released.wait(30)
+            release.wait(30)
         return search(shelf, query, **options)
 
-    monkeypatch.setattr(engine, "search_shelf", searched)
+    monkeypatch.setattr(engine, "search_shelf", search_shelf)
 
 
 @asynccontextmanager
-async def served(shelf: Path, **settings: Any) -> AsyncGenerator[httpx.AsyncClient]:
+async def serve_shelf(shelf: Path, **settings: Any) -> AsyncGenerator[httpx.AsyncClient]:
     config = LibraryConfig(shelf=shelf, query_timeout_s=0.2, asset_timeout_s=0.2, **settings)
     async with serving(make_app(config)) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
         yield client
@@ -63,8 +63,8 @@ async def call(client: httpx.AsyncClient, tool: str, **arguments: Any) -> dict[s
     return json.loads(answer.json()["result"]["content"][0]["text"])
 
 
-def test_a_statement_that_never_ends_is_cut_off(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Shelf, "stats", never_ends)
+def test_an_endless_sql_statement_is_stopped(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Shelf, "count_contents", run_endless_statement)
     library = Library(LiveShelf(shelf), AssetReader(), timeout_s=0.1)
     with pytest.raises(UraniborgError) as caught:
         library.stats()
@@ -74,17 +74,17 @@ def test_a_statement_that_never_ends_is_cut_off(shelf: Path, monkeypatch: pytest
     library.close()
 
 
-async def test_a_statement_that_never_ends_is_answered_with_503(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Shelf, "stats", never_ends)
-    async with served(shelf) as client:
+async def test_an_endless_sql_statement_gives_503(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Shelf, "count_contents", run_endless_statement)
+    async with serve_shelf(shelf) as client:
         slow, quick = await asyncio.gather(client.get("/api/v1/stats"), client.get("/api/v1/search?q=star"))
     assert (slow.status_code, slow.json()["error"]["code"]) == (503, "query_too_slow")
     assert quick.json()["total"] == 1
 
 
 @pytest.mark.usefixtures("slow_searches")
-async def test_a_slow_search_over_mcp_is_cut_off_while_others_are_answered(shelf: Path) -> None:
-    async with served(shelf) as client:
+async def test_a_slow_search_over_mcp_is_stopped_while_others_are_answered(shelf: Path) -> None:
+    async with serve_shelf(shelf) as client:
         slow = asyncio.create_task(call(client, "search_papers", query="slow"))
         assert (await call(client, "search_papers", query="star"))["total"] == 1
         assert (await client.get("/api/v1/search?q=star")).json()["total"] == 1
@@ -96,7 +96,7 @@ async def test_a_slow_search_over_mcp_is_cut_off_while_others_are_answered(shelf
 
 @pytest.mark.usefixtures("slow_searches")
 async def test_slow_searches_over_rest_and_pages_delay_no_other_caller(shelf: Path) -> None:
-    async with served(shelf) as client:
+    async with serve_shelf(shelf) as client:
         slow = [asyncio.create_task(client.get(path)) for path in ("/api/v1/search?q=slow", "/?q=slow")]
         assert (await client.get("/api/v1/search?q=star")).json()["total"] == 1
         assert (await client.get("/healthz")).status_code == 200
@@ -106,15 +106,15 @@ async def test_slow_searches_over_rest_and_pages_delay_no_other_caller(shelf: Pa
 
 @pytest.mark.parametrize("path", ["/api/v1/search?q=slow", "/?q=slow"])
 @pytest.mark.usefixtures("slow_searches")
-async def test_a_slow_search_over_rest_is_cut_off(shelf: Path, path: str) -> None:
-    async with served(shelf) as client, asyncio.timeout(2):
+async def test_a_slow_search_over_rest_is_stopped(shelf: Path, path: str) -> None:
+    async with serve_shelf(shelf) as client, asyncio.timeout(2):
         answer = await client.get(path)
         assert answer.status_code == 503
 
 
 @pytest.mark.usefixtures("slow_searches")
 async def test_more_slow_searches_than_threads_leave_health_and_metadata_answered(shelf: Path) -> None:
-    async with served(shelf, threads=2) as client:
+    async with serve_shelf(shelf, threads=2) as client:
         paper = (await client.get("/api/v1/search?q=star")).json()["results"][0]["paper_id"]
         slow = [asyncio.create_task(call(client, "search_papers", query="slow")) for _ in range(10)]
         assert (await call(client, "get_paper_metadata", paper_id=paper))["title"] == "On the new star"

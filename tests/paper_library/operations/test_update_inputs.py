@@ -1,4 +1,4 @@
-"""`--update` with inputs that are unchanged, corrected, incomplete or gone, for every kind of input."""
+"""`--update` with unchanged, corrected, incomplete and missing inputs of every kind."""
 
 import json
 from collections.abc import Callable
@@ -12,28 +12,29 @@ from paper_library.build.report import BuildReport
 from paper_library.library import Library
 from paper_library.store.difference import compare_shelves
 from paper_library.store.shelf import Shelf
-from tests.paper_library.build.readers.pdfs import made_pdf
+from tests.paper_library.build.readers.pdfs import write_pdf
 from tests.paper_library.operations.command_runs import run_process
+from tests.paper_library.operations.shelves import write_text_file
 from uraniborg.kernel.errors import InvalidInput
 
 LONG = "Comets move around the Sun on long orbits, and their tails point away from it for as long as they are seen."
 
 
-def bib(title: str, **more: str) -> str:
+def make_bibtex(title: str, **more: str) -> str:
     fields = "".join(
         f", {name}={{{value}}}" for name, value in {"author": "Brahe, Tycho", "year": "1573", **more}.items()
     )
     return f"@article{{brahe, title={{{title}}}{fields}}}\n"
 
 
-def jats(title: str) -> str:
+def make_jats(title: str) -> str:
     meta = f"<title-group><article-title>{title}</article-title></title-group><abstract><p>{LONG}</p></abstract>"
     return f"<article><front><article-meta>{meta}</article-meta></front><body><p>{LONG}</p></body></article>"
 
 
 KINDS: dict[str, Callable[[Path, str], object]] = {
     "refs.bib": lambda path, title: path.write_text(
-        bib(title) + bib(f"{title} too", doi="10.1000/x").replace("{brahe", "{two")
+        make_bibtex(title) + make_bibtex(f"{title} too", doi="10.1000/x").replace("{brahe", "{two")
     ),
     "bare.bib": lambda path, title: path.write_text(f"@misc{{a, title={{{title}}}}}\n@misc{{b, title={{Notes}}}}\n"),
     "refs.ris": lambda path, title: path.write_text(f"TY  - JOUR\nTI  - {title}\nAU  - Brahe, Tycho\nER  - \n" * 2),
@@ -43,29 +44,23 @@ KINDS: dict[str, Callable[[Path, str], object]] = {
     "one.json": lambda path, title: path.write_text(json.dumps({"title": title, "markdown": f"# {title}\n\n{LONG}"})),
     "csl.json": lambda path, title: path.write_text(json.dumps([{"id": 7, "type": "book", "title": title}])),
     "notes.md": lambda path, title: path.write_text(f"---\ntitle: {title}\n---\n{LONG}\n"),
-    "paper.xml": lambda path, title: path.write_text(jats(title)),
-    "scan.pdf": lambda path, title: made_pdf(path, [(24, title), (10, LONG), (10, "More of it.")], Title=title),
+    "paper.xml": lambda path, title: path.write_text(make_jats(title)),
+    "scan.pdf": lambda path, title: write_pdf(path, [(24, title), (10, LONG), (10, "More of it.")], Title=title),
 }
 TITLES = ("Notes", "Of a new star seen by all", "Reviews of " + "books on stars, " * 30 + "and more")
 
 
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def content(shelf: Path) -> dict[str, dict[str, Any]]:
-    """All that a shelf says of its papers, by id."""
+def read_content(shelf: Path) -> dict[str, dict[str, Any]]:
+    """Return all stored data of the papers of a shelf, by id."""
     opened = Shelf.open(shelf)
     try:
         return {
-            (said := opened.metadata_dict(no))["paper_id"]: {
-                **said,
-                "bibtex": opened.bibtex(no),
-                "keys": opened.keys(no),
-                "origins": opened.origins(no),
-                "texts": [(ref.kind, ref.name, ref.sha256) for ref in opened.assets(no)],
+            (metadata := opened.read_metadata(no))["paper_id"]: {
+                **metadata,
+                "bibtex": opened.read_bibtex(no),
+                "keys": opened.list_keys(no),
+                "origins": opened.list_origins(no),
+                "texts": [(ref.kind, ref.name, ref.sha256) for ref in opened.list_assets(no)],
             }
             for no in range(opened.manifest.papers)
         }
@@ -73,15 +68,15 @@ def content(shelf: Path) -> dict[str, dict[str, Any]]:
         opened.close()
 
 
-def titles(shelf: Path) -> list[str]:
-    return [said["title"] for said in content(shelf).values()]
+def read_titles(shelf: Path) -> list[str]:
+    return [metadata["title"] for metadata in read_content(shelf).values()]
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def counts(report: BuildReport) -> tuple[int, int, int, int, int]:
+def select_counts(report: BuildReport) -> tuple[int, int, int, int, int]:
     return report.added, report.changed, report.replaced, report.unchanged, report.pruned
 
 
@@ -92,37 +87,37 @@ def test_an_update_from_an_unchanged_input_changes_no_byte(tmp_path: Path, kind:
     KINDS[kind](tmp_path / "in" / kind, title)
     shelf = tmp_path / "shelf"
     build_shelf([tmp_path / "in"], shelf)
-    before, register = bytes_of(shelf), (tmp_path / "shelf.ids.json").read_bytes()
+    before, register = read_files(shelf), (tmp_path / "shelf.ids.json").read_bytes()
     report = build_shelf([tmp_path / "in"], shelf, update=shelf)
-    assert bytes_of(shelf) == before
+    assert read_files(shelf) == before
     assert (tmp_path / "shelf.ids.json").read_bytes() == register
-    assert counts(report) == (0, 0, 0, report.papers, 0)
+    assert select_counts(report) == (0, 0, 0, report.papers, 0)
     assert report.missing_inputs == {}
 
 
 def test_two_pdfs_with_short_titles_stay_two_papers(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / "in").mkdir(exist_ok=True)
-        made_pdf(tmp_path / "in" / f"{name}.pdf", [(24, "Notes"), (10, f"{LONG} {name}"), (10, "End.")], Title="Notes")
+        write_pdf(tmp_path / "in" / f"{name}.pdf", [(24, "Notes"), (10, f"{LONG} {name}"), (10, "End.")], Title="Notes")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    before = content(tmp_path / "shelf")
+    before = read_content(tmp_path / "shelf")
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf")
     assert (report.papers, report.unchanged) == (2, 2)
-    assert content(tmp_path / "shelf") == before
+    assert read_content(tmp_path / "shelf") == before
 
 
-def test_a_folder_of_everything_is_the_same_shelf_after_any_number_of_updates(tmp_path: Path) -> None:
+def test_a_folder_of_all_formats_gives_the_same_shelf_after_any_number_of_updates(tmp_path: Path) -> None:
     for kind, make in KINDS.items():
         (tmp_path / "in").mkdir(exist_ok=True)
         make(tmp_path / "in" / kind, f"On {kind.split('.')[0]}")
-    write(tmp_path / "in" / "two.md", f"# The same\n\n{LONG} Again.\n")
-    write(tmp_path / "in" / "two.de.md", "# Dasselbe\n\nNoch einmal.\n")
-    write(tmp_path / "sums" / "deep" / "two.json", '{"text": "In depth."}')
+    write_text_file(tmp_path / "in" / "two.md", f"# The same\n\n{LONG} Again.\n")
+    write_text_file(tmp_path / "in" / "two.de.md", "# Dasselbe\n\nNoch einmal.\n")
+    write_text_file(tmp_path / "sums" / "deep" / "two.json", '{"text": "In depth."}')
     build_shelf([tmp_path / "in"], tmp_path / "shelf", summaries=tmp_path / "sums")
-    before = bytes_of(tmp_path / "shelf")
+    before = read_files(tmp_path / "shelf")
     for again in ([tmp_path / "in"], [], [tmp_path / "in" / "two.md"], [tmp_path / "in"]):
         build_shelf(again, tmp_path / "shelf", update=tmp_path / "shelf")
-        assert bytes_of(tmp_path / "shelf") == before
+        assert read_files(tmp_path / "shelf") == before
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "papers.jsonl"])
@@ -130,66 +125,69 @@ def test_a_corrected_title_replaces_the_old_one_and_keeps_the_id(tmp_path: Path,
     (tmp_path / "in").mkdir()
     KINDS[kind](tmp_path / "in" / kind, "Of a new stra seen by all")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    ids = set(content(tmp_path / "shelf"))
+    ids = set(read_content(tmp_path / "shelf"))
     KINDS[kind](tmp_path / "in" / kind, "Of a new star seen by all")
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf")
-    assert set(content(tmp_path / "shelf")) == ids
-    assert not [title for title in titles(tmp_path / "shelf") if "stra" in title]
+    assert set(read_content(tmp_path / "shelf")) == ids
+    assert not [title for title in read_titles(tmp_path / "shelf") if "stra" in title]
     assert (report.added, report.changed, report.pruned) == (0, 0, 0)
     assert {"title"} <= {name for change in report.changes for name in change.fields}
 
 
-def test_every_field_of_a_corrected_entry_is_replaced_and_nothing_of_the_old_stays(tmp_path: Path) -> None:
-    refs = write(
-        tmp_path / "refs.bib", bib("The new star", journal="Sky", keywords="star, Uranus", abstract=LONG, volume="1")
+def test_every_field_of_a_corrected_entry_is_replaced(tmp_path: Path) -> None:
+    refs = write_text_file(
+        tmp_path / "refs.bib",
+        make_bibtex("The new star", journal="Sky", keywords="star, Uranus", abstract=LONG, volume="1"),
     )
     build_shelf([refs], tmp_path / "shelf")
-    (paper_id,) = content(tmp_path / "shelf")
-    write(refs, bib("The new star", year="1574", author="Brahe, Sophie", keywords="star"))
+    (paper_id,) = read_content(tmp_path / "shelf")
+    write_text_file(refs, make_bibtex("The new star", year="1574", author="Brahe, Sophie", keywords="star"))
     report = build_shelf([refs], tmp_path / "shelf", update=tmp_path / "shelf")
-    (said,) = content(tmp_path / "shelf").values()
-    assert said["paper_id"] == paper_id
-    assert (said["year"], said["authors"], said["keywords"]) == (1574, ["Sophie Brahe"], ["star"])
-    assert (said["venue"], said["abstract"], said["volume"]) == ("", "", "")
-    assert counts(report) == (0, 0, 1, 0, 0)
+    (metadata,) = read_content(tmp_path / "shelf").values()
+    assert metadata["paper_id"] == paper_id
+    assert (metadata["year"], metadata["authors"], metadata["keywords"]) == (1574, ["Sophie Brahe"], ["star"])
+    assert (metadata["venue"], metadata["abstract"], metadata["volume"]) == ("", "", "")
+    assert select_counts(report) == (0, 0, 1, 0, 0)
     changed = {"year", "authors", "keywords", "venue", "abstract", "volume", "bibtex"}
     assert set(report.changes[0].fields) == changed
     assert not Library.open(tmp_path / "shelf").search("Uranus")["total"]
 
 
-def test_a_corrected_entry_replaces_its_part_of_a_paper_and_other_inputs_keep_theirs(tmp_path: Path) -> None:
-    refs = write(tmp_path / "in" / "refs.bib", bib("The new star", doi="10.1000/star", keywords="wrong", journal="Sky"))
-    write(tmp_path / "in" / "brahe.md", f"---\nkeywords: [mine]\ntitle: new star\n---\n{LONG}\n")
+def test_a_corrected_entry_replaces_only_its_own_fields_of_a_paper(tmp_path: Path) -> None:
+    refs = write_text_file(
+        tmp_path / "in" / "refs.bib", make_bibtex("The new star", doi="10.1000/star", keywords="wrong", journal="Sky")
+    )
+    write_text_file(tmp_path / "in" / "brahe.md", f"---\nkeywords: [mine]\ntitle: new star\n---\n{LONG}\n")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    assert content(tmp_path / "shelf").popitem()[1]["keywords"] == ["wrong", "mine"]
-    write(refs, bib("The new star", doi="10.1000/star", keywords="right"))
+    assert read_content(tmp_path / "shelf").popitem()[1]["keywords"] == ["wrong", "mine"]
+    write_text_file(refs, make_bibtex("The new star", doi="10.1000/star", keywords="right"))
     report = build_shelf([refs], tmp_path / "shelf", update=tmp_path / "shelf")
-    (said,) = content(tmp_path / "shelf").values()
-    assert (said["keywords"], said["venue"], said["has_source"]) == (["right", "mine"], "", True)
-    assert counts(report) == (0, 1, 0, 0, 0)
+    (metadata,) = read_content(tmp_path / "shelf").values()
+    assert (metadata["keywords"], metadata["venue"], metadata["has_source"]) == (["right", "mine"], "", True)
+    assert select_counts(report) == (0, 1, 0, 0, 0)
     assert report.missing_inputs == {"brahe.md": 1}
     rebuilt = build_shelf([tmp_path / "in"], tmp_path / "rebuilt")
     assert rebuilt.build_id == report.build_id
 
 
-def test_what_was_merged_by_a_wrong_doi_comes_apart_when_it_is_corrected(tmp_path: Path) -> None:
-    one = write(tmp_path / "in" / "a.bib", bib("The new star", doi="10.1000/star"))
-    write(tmp_path / "in" / "b.bib", "@misc{b, title={Of comets in the sky}, doi={10.1000/star}}")
+def test_papers_merged_by_a_wrong_doi_are_separated_when_it_is_corrected(tmp_path: Path) -> None:
+    one = write_text_file(tmp_path / "in" / "a.bib", make_bibtex("The new star", doi="10.1000/star"))
+    write_text_file(tmp_path / "in" / "b.bib", "@misc{b, title={Of comets in the sky}, doi={10.1000/star}}")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    (paper_id,) = content(tmp_path / "shelf")
-    write(one, bib("The new star", doi="10.1000/other"))
+    (paper_id,) = read_content(tmp_path / "shelf")
+    write_text_file(one, make_bibtex("The new star", doi="10.1000/other"))
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf")
-    assert sorted(titles(tmp_path / "shelf")) == ["Of comets in the sky", "The new star"]
-    assert paper_id in content(tmp_path / "shelf")
+    assert sorted(read_titles(tmp_path / "shelf")) == ["Of comets in the sky", "The new star"]
+    assert paper_id in read_content(tmp_path / "shelf")
     assert (report.added, report.replaced) == (1, 1)
 
 
-def test_papers_that_turn_out_to_be_one_answer_to_both_ids(tmp_path: Path) -> None:
-    write(tmp_path / "in" / "a.bib", bib("The new star"))
-    write(tmp_path / "in" / "b.bib", "@misc{b, title={Of a star that was never seen}, doi={10.1000/star}}")
+def test_papers_that_are_merged_later_are_found_by_both_ids(tmp_path: Path) -> None:
+    write_text_file(tmp_path / "in" / "a.bib", make_bibtex("The new star"))
+    write_text_file(tmp_path / "in" / "b.bib", "@misc{b, title={Of a star that was never seen}, doi={10.1000/star}}")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    ids = set(content(tmp_path / "shelf"))
-    write(tmp_path / "in" / "a.bib", bib("The new star", doi="10.1000/star"))
+    ids = set(read_content(tmp_path / "shelf"))
+    write_text_file(tmp_path / "in" / "a.bib", make_bibtex("The new star", doi="10.1000/star"))
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf")
     assert (report.papers, report.merged_papers) == (1, 1)
     for _ in range(2):
@@ -198,80 +196,84 @@ def test_papers_that_turn_out_to_be_one_answer_to_both_ids(tmp_path: Path) -> No
         build_shelf([tmp_path / "in"], tmp_path / "shelf")
 
 
-def test_entries_that_are_gone_stay_until_they_are_pruned_and_come_back_under_their_ids(tmp_path: Path) -> None:
-    two = write(tmp_path / "in" / "refs.bib", bib("The new star") + bib("Of comets").replace("{brahe", "{two"))
-    write(tmp_path / "in" / "moon.md", f"---\ntitle: The moon\n---\n{LONG}\n")
+def test_removed_entries_stay_until_they_are_pruned_and_return_with_their_ids(tmp_path: Path) -> None:
+    two = write_text_file(
+        tmp_path / "in" / "refs.bib", make_bibtex("The new star") + make_bibtex("Of comets").replace("{brahe", "{two")
+    )
+    write_text_file(tmp_path / "in" / "moon.md", f"---\ntitle: The moon\n---\n{LONG}\n")
     shelf = tmp_path / "shelf"
     build_shelf([tmp_path / "in"], shelf)
-    before = content(shelf)
-    write(two, bib("The new star"))
+    before = read_content(shelf)
+    write_text_file(two, make_bibtex("The new star"))
     (tmp_path / "in" / "moon.md").unlink()
     kept = build_shelf([tmp_path / "in"], shelf, update=shelf)
-    assert content(shelf) == before
-    assert (counts(kept), kept.missing_inputs) == ((0, 0, 0, 3, 0), {"refs.bib": 1, "moon.md": 1})
+    assert read_content(shelf) == before
+    assert (select_counts(kept), kept.missing_inputs) == ((0, 0, 0, 3, 0), {"refs.bib": 1, "moon.md": 1})
     pruned = build_shelf([tmp_path / "in"], shelf, update=shelf, prune=True)
-    assert titles(shelf) == ["The new star"]
-    assert (counts(pruned), pruned.missing_inputs) == ((0, 0, 0, 1, 2), {})
+    assert read_titles(shelf) == ["The new star"]
+    assert (select_counts(pruned), pruned.missing_inputs) == ((0, 0, 0, 1, 2), {})
     assert {change.title for change in pruned.changes} == {"The moon", "Of comets"}
-    write(two, bib("The new star") + bib("Of comets").replace("{brahe", "{two"))
-    write(tmp_path / "in" / "moon.md", f"---\ntitle: The moon\n---\n{LONG}\n")
+    write_text_file(two, make_bibtex("The new star") + make_bibtex("Of comets").replace("{brahe", "{two"))
+    write_text_file(tmp_path / "in" / "moon.md", f"---\ntitle: The moon\n---\n{LONG}\n")
     build_shelf([tmp_path / "in"], shelf, update=shelf)
-    assert set(content(shelf)) == set(before)
+    assert set(read_content(shelf)) == set(before)
 
 
-def test_a_pruned_paper_of_two_inputs_keeps_what_the_other_states(tmp_path: Path) -> None:
-    write(tmp_path / "in" / "refs.bib", bib("The new star", doi="10.1000/star"))
-    write(tmp_path / "in" / "brahe.md", f"---\ntitle: The new star\n---\n{LONG}\n")
+def test_a_pruned_paper_keeps_the_fields_of_its_other_input(tmp_path: Path) -> None:
+    write_text_file(tmp_path / "in" / "refs.bib", make_bibtex("The new star", doi="10.1000/star"))
+    write_text_file(tmp_path / "in" / "brahe.md", f"---\ntitle: The new star\n---\n{LONG}\n")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    (paper_id,) = content(tmp_path / "shelf")
+    (paper_id,) = read_content(tmp_path / "shelf")
     (tmp_path / "in" / "refs.bib").unlink()
     build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf", prune=True)
-    (said,) = content(tmp_path / "shelf").values()
-    assert (said["paper_id"], said["has_source"], said["identifiers"]) == (paper_id, True, {})
+    (metadata,) = read_content(tmp_path / "shelf").values()
+    assert (metadata["paper_id"], metadata["has_source"], metadata["identifiers"]) == (paper_id, True, {})
 
 
 @pytest.mark.parametrize("prune", [False, True])
-def test_an_input_that_cannot_be_read_costs_no_paper(tmp_path: Path, prune: bool) -> None:
-    refs = write(tmp_path / "in" / "refs.bib", bib("The new star") + bib("Of comets").replace("{brahe", "{two"))
-    lines = write(tmp_path / "in" / "more.json", json.dumps([{"title": "Of the moon and its face"}]))
+def test_an_unreadable_input_removes_no_paper(tmp_path: Path, prune: bool) -> None:
+    refs = write_text_file(
+        tmp_path / "in" / "refs.bib", make_bibtex("The new star") + make_bibtex("Of comets").replace("{brahe", "{two")
+    )
+    lines = write_text_file(tmp_path / "in" / "more.json", json.dumps([{"title": "Of the moon and its face"}]))
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    before = set(content(tmp_path / "shelf"))
-    write(refs, bib("The new star") + "@article{two, title={Of comets")
-    write(lines, "[{")
+    before = set(read_content(tmp_path / "shelf"))
+    write_text_file(refs, make_bibtex("The new star") + "@article{two, title={Of comets")
+    write_text_file(lines, "[{")
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf", prune=prune)
-    assert set(content(tmp_path / "shelf")) == before
+    assert set(read_content(tmp_path / "shelf")) == before
     assert report.broken == 2
 
 
-def test_another_file_of_the_same_name_replaces_no_other_paper(tmp_path: Path) -> None:
+def test_another_file_with_the_same_name_does_not_replace_a_paper(tmp_path: Path) -> None:
     for name, title in (("a", "The new star"), ("b", "Of comets and their tails")):
-        write(tmp_path / name / "paper.md", f"---\ntitle: {title}\n---\n{LONG} {name}\n")
-        write(tmp_path / name / "papers.json", json.dumps([{"title": f"{title}, again and again"}]))
+        write_text_file(tmp_path / name / "paper.md", f"---\ntitle: {title}\n---\n{LONG} {name}\n")
+        write_text_file(tmp_path / name / "papers.json", json.dumps([{"title": f"{title}, again and again"}]))
     build_shelf([tmp_path / "a" / "paper.md", tmp_path / "a" / "papers.json"], tmp_path / "shelf")
-    before = content(tmp_path / "shelf")
+    before = read_content(tmp_path / "shelf")
     report = build_shelf(
         [tmp_path / "b" / "paper.md", tmp_path / "b" / "papers.json"], tmp_path / "shelf", update=tmp_path / "shelf"
     )
     assert (report.papers, report.added, report.unchanged) == (4, 2, 2)
-    assert content(tmp_path / "shelf").items() >= before.items()
+    assert read_content(tmp_path / "shelf").items() >= before.items()
 
 
 def test_a_renamed_file_is_the_same_paper(tmp_path: Path) -> None:
     text = f"---\ntitle: Notes\n---\n{LONG}\n"
-    old = write(tmp_path / "in" / "draft.md", text)
+    old = write_text_file(tmp_path / "in" / "draft.md", text)
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
-    (paper_id,) = content(tmp_path / "shelf")
+    (paper_id,) = read_content(tmp_path / "shelf")
     old.rename(tmp_path / "in" / "final.md")
     report = build_shelf([tmp_path / "in"], tmp_path / "shelf", update=tmp_path / "shelf", prune=True)
-    assert set(content(tmp_path / "shelf")) == {paper_id}
+    assert set(read_content(tmp_path / "shelf")) == {paper_id}
     assert report.papers == 1
 
 
-def test_summaries_of_people_stay_when_inputs_are_read_again(tmp_path: Path) -> None:
-    refs = write(tmp_path / "refs.bib", bib("The new star"))
-    write(tmp_path / "sums" / "deep" / "brahe.json", '{"text": "In depth."}')
+def test_added_summaries_stay_when_inputs_are_read_again(tmp_path: Path) -> None:
+    refs = write_text_file(tmp_path / "refs.bib", make_bibtex("The new star"))
+    write_text_file(tmp_path / "sums" / "deep" / "brahe.json", '{"text": "In depth."}')
     build_shelf([refs], tmp_path / "shelf", summaries=tmp_path / "sums")
-    write(refs, bib("The new star", volume="2"))
+    write_text_file(refs, make_bibtex("The new star", volume="2"))
     for prune in (False, True):
         build_shelf([refs], tmp_path / "shelf", update=tmp_path / "shelf", prune=prune)
         assert "In depth." in Library.open(tmp_path / "shelf").summary("brahe", "deep")
@@ -282,13 +284,15 @@ def test_summaries_of_people_stay_when_inputs_are_read_again(tmp_path: Path) -> 
 
 def test_prune_without_an_update_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="prune"):
-        build_shelf([write(tmp_path / "refs.bib", bib("Star"))], tmp_path / "shelf", prune=True)
+        build_shelf([write_text_file(tmp_path / "refs.bib", make_bibtex("Star"))], tmp_path / "shelf", prune=True)
 
 
-def test_the_command_reports_what_an_update_did(tmp_path: Path) -> None:
-    write(tmp_path / "in" / "refs.bib", bib("The new stra") + bib("Of comets").replace("{brahe", "{two"))
+def test_the_command_reports_the_changes_of_an_update(tmp_path: Path) -> None:
+    write_text_file(
+        tmp_path / "in" / "refs.bib", make_bibtex("The new stra") + make_bibtex("Of comets").replace("{brahe", "{two")
+    )
     assert run_process("build", "in", "-o", "shelf", cwd=tmp_path).code == 0
-    write(tmp_path / "in" / "refs.bib", bib("The new star"))
+    write_text_file(tmp_path / "in" / "refs.bib", make_bibtex("The new star"))
     kept = run_process("build", "in", "-o", "shelf", "--update", "shelf", cwd=tmp_path)
     assert "Update of shelf: 1 replaced, 1 unchanged." in kept.out
     assert "replaced: The new star (title, bibtex)" in kept.out

@@ -1,4 +1,4 @@
-"""One small shelf that the searches of this folder share; nothing changes it."""
+"""A small shelf that the tests of this folder share and do not change."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Shelves made on the spot of papers told in a few words."""
+"""Small shelves of papers with few fields."""
 
 import json
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from paper_library.library import Library
 
 
 def build_shelf_of(folder: Path, papers: Iterable[dict[str, Any]]) -> Path:
-    """The shelf of these papers, in `folder`."""
+    """Build a shelf of these papers in `folder` and return its path."""
     listing = folder / "papers.jsonl"
     listing.write_text("\n".join(map(json.dumps, papers)), encoding="utf-8")
     build_shelf([listing], folder / "shelf")
@@ -26,5 +26,5 @@ def list_titles(page: dict[str, Any]) -> list[str]:
 
 
 def find_titles(library: Library, query: str, **options: Any) -> set[str]:
-    """The titles of what a query finds."""
+    """Return the titles of the papers that a query finds."""
     return set(list_titles(library.search(query, limit=100, **options)))

@@ -1,4 +1,4 @@
-"""A shelf for queries as people write them: names with numbers, umlauts, years, and words that look like operators."""
+"""Papers for realistic queries: names with numbers, umlauts, years, and words like operators."""
 
 from typing import Any, Final
 

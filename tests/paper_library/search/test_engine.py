@@ -1,4 +1,4 @@
-"""What a search finds on a small shelf, in which order, and what it says about it."""
+"""Searches on a small shelf: results, order and the interpreted query."""
 
 from collections import Counter
 from typing import Any
@@ -62,7 +62,7 @@ def test_every_script_and_odd_name_is_found_as_itself(library: Library, query: s
 
 
 @pytest.mark.parametrize("query", ["C", "net", "10.1000", "xyz", "zebra"])
-def test_what_is_not_there_is_not_found(library: Library, query: str) -> None:
+def test_absent_words_are_not_found(library: Library, query: str) -> None:
     assert find_titles(library, query) == set()
 
 
@@ -100,7 +100,7 @@ def test_what_is_not_there_is_not_found(library: Library, query: str) -> None:
         ("roots year:2020 -tag:plants", set[str]()),
     ],
 )
-def test_every_construct_finds_what_it_describes(library: Library, query: str, expected: set[str]) -> None:
+def test_every_construct_finds_the_described_papers(library: Library, query: str, expected: set[str]) -> None:
     assert find_titles(library, query) == expected
 
 
@@ -110,7 +110,7 @@ def test_a_phrase_is_exact_where_a_word_is_not(library: Library) -> None:
     assert find_titles(library, '"templates"') == {CODE}
 
 
-def test_a_phrase_that_no_paper_has_is_searched_as_words_and_the_reading_reports_it(library: Library) -> None:
+def test_an_absent_phrase_is_searched_as_words_and_reported(library: Library) -> None:
     page = library.search('"carrots in the dark"')
     assert CARROTS in list_titles(page)
     assert any("carrots in the dark" in line for line in page["interpreted_query"]["ignored"])
@@ -131,17 +131,17 @@ def test_lower_case_and_or_not_are_words(library: Library) -> None:
     assert find_titles(library, "carrots not roots") == {CARROTS, ROOTS}
 
 
-def test_common_words_are_left_out_beside_others_and_the_reading_reports_it(library: Library) -> None:
+def test_stop_words_are_ignored_beside_other_words_and_reported(library: Library) -> None:
     page = library.search("the carrots of the")
     assert (list_titles(page), page["interpreted_query"]["terms"]) == ([CARROTS], ["carrots"])
     assert page["interpreted_query"]["ignored"] == ["Too common to count: the, of."]
 
 
-def test_a_query_of_common_words_alone_means_them(library: Library) -> None:
+def test_a_query_of_stop_words_only_searches_for_them(library: Library) -> None:
     assert find_titles(library, "when it was") == {UNDATED}
 
 
-def test_an_empty_query_finds_everything_by_title(library: Library) -> None:
+def test_an_empty_query_lists_all_papers_by_title(library: Library) -> None:
     for query in ("", "   "):
         page = library.search(query, limit=100)
         assert (page["total"], set(list_titles(page))) == (len(ALL), ALL)
@@ -149,7 +149,7 @@ def test_an_empty_query_finds_everything_by_title(library: Library) -> None:
 
 
 @pytest.mark.parametrize("query", ["!!!", "?", "* * *", '""'])
-def test_a_query_of_signs_alone_finds_nothing(library: Library, query: str) -> None:
+def test_a_query_of_punctuation_only_finds_nothing(library: Library, query: str) -> None:
     assert library.search(query)["total"] == 0
 
 
@@ -175,7 +175,9 @@ def test_the_best_match_comes_first(library: Library) -> None:
         ({"year": "..2017"}, {THAI}),
     ],
 )
-def test_filters_hold_whole_values_together(library: Library, filters: dict[str, str], expected: set[str]) -> None:
+def test_several_filters_apply_together_to_complete_values(
+    library: Library, filters: dict[str, str], expected: set[str]
+) -> None:
     page = library.search("", limit=100, filters=filters)
     assert (set(list_titles(page)), page["total"]) == (expected, len(expected))
     assert page["interpreted_query"]["filters"] == {kind: [value] for kind, value in filters.items()}
@@ -213,11 +215,11 @@ def test_a_snippet_is_a_passage_of_the_abstract_with_matches_in_bold(library: Li
 @pytest.mark.parametrize(
     ("query", "shown"), [("한국어", "**한국어** 자연어 처리"), ("العميق", "التعلم **العميق** للغة")]
 )
-def test_of_a_paper_without_any_text_the_title_is_shown(library: Library, query: str, shown: str) -> None:
+def test_the_snippet_of_a_paper_without_text_is_its_title(library: Library, query: str, shown: str) -> None:
     assert [hit["snippet_markdown"] for hit in library.search(query)["results"]] == [shown]
 
 
-def test_years_sort_both_ways_and_titles_too(library: Library) -> None:
+def test_years_and_titles_sort_in_both_directions(library: Library) -> None:
     def listed(sort: str) -> list[Any]:
         return library.search("year:2000..", limit=100, sort=sort)["results"]
 
@@ -227,18 +229,18 @@ def test_years_sort_both_ways_and_titles_too(library: Library) -> None:
     assert list_titles({"results": listed("title_asc")}) == list_titles({"results": listed("title_desc")})[::-1]
 
 
-def test_newest_first_puts_papers_of_no_year_last(library: Library) -> None:
+def test_newest_first_lists_papers_without_a_year_last(library: Library) -> None:
     assert list_titles(library.search("", limit=100, sort="year_desc"))[-1] == UNDATED
 
 
-def test_oldest_first_puts_papers_of_no_year_last_too(library: Library) -> None:
+def test_oldest_first_lists_papers_without_a_year_last(library: Library) -> None:
     assert list_titles(library.search("", limit=100, sort="year_asc"))[-1] == UNDATED
 
 
 @pytest.mark.parametrize(
     "ordered", [["Eagles", "Études", "Zebras"], [f"{'A very long beginning ' * 4}{end}" for end in ("one", "two")]]
 )
-def test_titles_are_ordered_as_people_do(tmp_path: Any, ordered: list[str]) -> None:
+def test_titles_sort_without_regard_to_case_and_accents(tmp_path: Any, ordered: list[str]) -> None:
     library = make_library(tmp_path, *({"title": title} for title in reversed(ordered)))
     assert list_titles(library.search("", sort="title_asc")) == ordered
 
@@ -252,7 +254,7 @@ QUERIES = ("", "roots", "the of", "in", "roots OR sorting", "-roots", "year:2000
     st.integers(1, 5),
     st.sampled_from(["relevance", "year_desc", "year_asc", "title_asc", "title_desc"]),
 )
-def test_all_pages_together_are_all_results_and_none_twice(library: Library, query: str, limit: int, sort: str) -> None:
+def test_all_pages_together_have_each_result_once(library: Library, query: str, limit: int, sort: str) -> None:
     whole = library.search(query, limit=100, sort=sort)
     offset: int | None = 0
     seen: list[str] = []
@@ -266,7 +268,7 @@ def test_all_pages_together_are_all_results_and_none_twice(library: Library, que
     assert len(set(seen)) == len(seen) == whole["total"]
 
 
-def test_many_equal_papers_are_paged_without_doubles(tmp_path: Any) -> None:
+def test_many_equal_papers_are_paged_without_repeats(tmp_path: Any) -> None:
     library = make_library(tmp_path, *({"title": f"Fish number {number}", "year": 2020} for number in range(60)))
     for sort in ("relevance", "year_desc", "year_asc", "title_desc"):
         pages = [library.search("fish", limit=7, offset=offset, sort=sort) for offset in range(0, 63, 7)]
@@ -274,40 +276,40 @@ def test_many_equal_papers_are_paged_without_doubles(tmp_path: Any) -> None:
         assert len(seen) == len(set(seen)) == 60, sort
 
 
-def test_beyond_the_last_page_there_is_nothing_and_the_total_stays(library: Library) -> None:
+def test_a_page_after_the_last_is_empty_and_has_the_same_total(library: Library) -> None:
     page = library.search("roots", offset=50)
     assert (page["results"], page["total"], page["next_offset"]) == ([], 2, None)
 
 
 @settings(max_examples=30)
 @given(st.sampled_from(QUERIES), st.integers(1, 12))
-def test_facets_count_what_counting_by_hand_gives(library: Library, query: str, most: int) -> None:
+def test_facet_counts_equal_a_manual_count(library: Library, query: str, most: int) -> None:
     kinds = {"author": "authors", "venue": "venue", "keyword": "keywords", "tag": "tags", "year": "year"}
     page = library.search(query, limit=100, facets=list(kinds), facet_limit=most)
     papers = [library.metadata(hit["paper_id"]) for hit in page["results"]]
     for kind, name in kinds.items():
         values = [paper[name] if isinstance(paper[name], list) else [paper[name]] for paper in papers]
         counted = Counter(str(value) for each in values for value in each if value)
-        told = [(one["value"], one["paper_count"]) for one in page["facets"][kind]]
-        assert told == sorted(told, key=lambda pair: (-pair[1], pair[0]))
-        assert [count for _, count in told] == sorted(counted.values(), reverse=True)[:most]
-        assert all(counted[value] == count for value, count in told)
+        facet_values = [(one["value"], one["paper_count"]) for one in page["facets"][kind]]
+        assert facet_values == sorted(facet_values, key=lambda pair: (-pair[1], pair[0]))
+        assert [count for _, count in facet_values] == sorted(counted.values(), reverse=True)[:most]
+        assert all(counted[value] == count for value, count in facet_values)
 
 
 @pytest.mark.parametrize(
     ("query", "meant"),
     [("tempaltes", "templates"), ("carots", "carrots"), ("Lovelase", "lovelace"), ("sortng roots", "sorting roots")],
 )
-def test_a_word_that_no_paper_has_is_put_right_from_the_shelf(library: Library, query: str, meant: str) -> None:
+def test_an_unknown_word_is_corrected_to_a_word_of_the_shelf(library: Library, query: str, meant: str) -> None:
     assert library.search(query)["did_you_mean"].lower() == meant
 
 
-def test_a_misspelt_word_with_an_accent_is_put_right_too(library: Library) -> None:
+def test_a_misspelt_word_with_an_accent_is_corrected(library: Library) -> None:
     assert "did_you_mean" in library.search("Schrödnger")
 
 
 @pytest.mark.parametrize("query", ["roots", "", "qqqq", "xy", "12345"])
-def test_nothing_is_suggested_where_nothing_is_better(library: Library, query: str) -> None:
+def test_no_suggestion_is_made_without_a_better_word(library: Library, query: str) -> None:
     assert "did_you_mean" not in library.search(query)
 
 
@@ -315,7 +317,7 @@ def test_a_suggestion_finds_something(library: Library) -> None:
     assert library.search(library.search("tempaltes")["did_you_mean"])["total"] == 2
 
 
-def test_of_many_words_every_one_is_searched_or_reported(library: Library) -> None:
+def test_each_of_many_words_is_searched_or_reported(library: Library) -> None:
     page = library.search("x " * 120 + "carrots")
     assert list_titles(page) == [CARROTS] or page["interpreted_query"]["ignored"]
 
@@ -339,11 +341,11 @@ def test_no_query_makes_a_search_fail(library: Library, query: str) -> None:
         "title:\ud800",
     ],
 )
-def test_half_a_character_makes_no_search_fail(library: Library, query: str) -> None:
+def test_a_lone_surrogate_makes_no_search_fail(library: Library, query: str) -> None:
     assert library.search(query)["total"] >= 0
 
 
-def test_similar_papers_share_its_words_and_are_not_itself(library: Library) -> None:
+def test_similar_papers_share_words_and_exclude_the_paper_itself(library: Library) -> None:
     (paper,) = library.find_by_title(CARROTS)
     page = library.find_similar(paper)
     assert list_titles(page)[0] == ROOTS
@@ -356,7 +358,7 @@ def test_a_paper_that_shares_no_word_has_no_similar_ones(library: Library) -> No
     assert library.find_similar(paper)["results"] == []
 
 
-def test_similar_papers_are_paged_without_doubles(library: Library) -> None:
+def test_similar_papers_are_paged_without_repeats(library: Library) -> None:
     (paper,) = library.find_by_title(CARROTS)
     whole = list_titles(library.find_similar(paper, limit=100))
     assert [list_titles(library.find_similar(paper, limit=1, offset=at))[0] for at in range(len(whole))] == whole

@@ -1,4 +1,4 @@
-"""Each hit names the fields that matched and, for a passage of the source, its section and its offset."""
+"""Each hit has its matched fields and, for a passage of the source, section and offset."""
 
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,7 @@ def moons(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Library.open(folder / "shelf")
 
 
-def hit_of(library: Library, query: str) -> dict[str, Any]:
+def find_hit(library: Library, query: str) -> dict[str, Any]:
     (hit,) = library.search(query)["results"]
     return hit
 
@@ -87,8 +87,8 @@ def hit_of(library: Library, query: str) -> dict[str, Any]:
         ("", []),
     ],
 )
-def test_the_fields_that_matched_are_named(moons: Library, query: str, matched: list[str]) -> None:
-    assert hit_of(moons, query)["matched_fields"] == matched
+def test_a_hit_lists_the_matched_fields(moons: Library, query: str, matched: list[str]) -> None:
+    assert find_hit(moons, query)["matched_fields"] == matched
     assert set(matched) <= set(MATCHED_FIELDS)
 
 
@@ -104,22 +104,22 @@ def test_the_fields_that_matched_are_named(moons: Library, query: str, matched: 
         ("title:silent eccentricity", "Results", "The eccentricity is"),
     ],
 )
-def test_a_passage_of_the_source_has_its_section_and_an_offset_to_read_on_from(
+def test_a_passage_of_the_source_has_its_section_and_offset(
     moons: Library, query: str, section: str, begins: str
 ) -> None:
-    hit = hit_of(moons, query)
+    hit = find_hit(moons, query)
     assert hit["section"] == section
     assert moons.source(hit["paper_id"])[hit["offset"] :].startswith(begins)
 
 
 @pytest.mark.parametrize("query", ["silent", "face", "mueller", "fernrohr", "", "year:2020", "silent OR face"])
 def test_a_passage_from_elsewhere_has_neither_section_nor_offset(moons: Library, query: str) -> None:
-    hit = hit_of(moons, query)
+    hit = find_hit(moons, query)
     assert (hit["section"], hit["offset"]) == (None, None)
 
 
-def test_a_phrase_that_only_the_source_has_is_shown_from_there(moons: Library) -> None:
-    hit = hit_of(moons, '"moons move"')
+def test_a_phrase_that_only_the_source_has_is_shown_in_a_passage_of_the_source(moons: Library) -> None:
+    hit = find_hit(moons, '"moons move"')
     assert "**Moons** **move**" in hit["snippet_markdown"]
     assert (hit["section"], hit["matched_fields"]) == ("Introduction", ["full_text"])
 
@@ -127,30 +127,30 @@ def test_a_phrase_that_only_the_source_has_is_shown_from_there(moons: Library) -
 def test_a_source_without_headings_has_offsets_and_no_section(tmp_path: Path) -> None:
     (tmp_path / "plain.md").write_text("---\ntitle: Plain\n---\nOnly a sextant here.\n", encoding="utf-8")
     build_shelf([tmp_path / "plain.md"], tmp_path / "shelf")
-    hit = hit_of(Library.open(tmp_path / "shelf"), "sextant")
+    hit = find_hit(Library.open(tmp_path / "shelf"), "sextant")
     assert hit["section"] is None
     assert hit["offset"] is not None
 
 
-def test_a_section_beyond_the_headings_that_the_metadata_lists_is_named(tmp_path: Path) -> None:
+def test_a_section_after_the_listed_headings_is_named(tmp_path: Path) -> None:
     text = "".join(f"# Part {number}\n\nText {number}.\n\n" for number in range(260))
     (tmp_path / "long.md").write_text(f"---\ntitle: Long\n---\n{text}A sextant.\n", encoding="utf-8")
     build_shelf([tmp_path / "long.md"], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")
-    hit = hit_of(library, "sextant")
+    hit = find_hit(library, "sextant")
     assert len(library.metadata(hit["paper_id"])["outline"]) == 200
     assert hit["section"] == "Part 259"
 
 
 def test_a_match_in_another_spelling_is_bold(tmp_path: Path) -> None:
     library = make_library(tmp_path, {"title": "Waves", "abstract": "An equation of Schrödinger."})
-    assert hit_of(library, "schroedinger")["snippet_markdown"] == "An equation of **Schrödinger**."
+    assert find_hit(library, "schroedinger")["snippet_markdown"] == "An equation of **Schrödinger**."
 
 
-def test_hits_by_keyword_and_similar_papers_carry_the_same_keys(moons: Library) -> None:
+def test_keyword_hits_and_similar_papers_have_the_same_keys(moons: Library) -> None:
     (hit,) = moons.search_by_keyword("tides")["results"]
     assert hit["matched_fields"][:1] == ["keyword"]
-    assert hit.keys() == hit_of(moons, "silent").keys() >= {"matched_fields", "section", "offset"}
+    assert hit.keys() == find_hit(moons, "silent").keys() >= {"matched_fields", "section", "offset"}
     (hit,) = moons.search_by_keyword("jupiter")["results"]
     assert hit["matched_fields"] == ["tag"]
 
@@ -162,7 +162,7 @@ PARAGRAPHS = st.lists(st.lists(WORDS, min_size=1, max_size=12).map(" ".join), mi
 
 
 @given(PARAGRAPHS, st.data())
-def test_a_passage_is_located_where_its_words_stand(paragraphs: list[str], data: st.DataObject) -> None:
+def test_a_passage_is_located_at_its_words(paragraphs: list[str], data: st.DataObject) -> None:
     source = "# Heading\n\n" + "\n\n".join(paragraphs)
     plain = extract_plain_text(source)
     starts = [0, *(at + 1 for at, char in enumerate(plain) if char == " ")]
@@ -174,9 +174,9 @@ def test_a_passage_is_located_where_its_words_stand(paragraphs: list[str], data:
 
 
 @pytest.mark.parametrize("passage", ["", "...", "absent words here", "的"])
-def test_a_passage_that_is_not_there_has_no_place(passage: str) -> None:
+def test_a_passage_that_the_source_lacks_is_not_located(passage: str) -> None:
     assert locate_passage("# Heading\n\nSome text.", passage, 0) is None
 
 
-def test_locating_in_a_hostile_text_ends(tmp_path: Path) -> None:
+def test_locating_a_passage_in_a_hostile_text_terminates(tmp_path: Path) -> None:
     assert locate_passage("fish " * 100_000, "fish " * 7 + "bird", 0) is None

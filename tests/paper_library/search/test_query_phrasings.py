@@ -1,4 +1,4 @@
-"""Queries as people and agents write them: each finds what its writer means, and the reply names what was not used."""
+"""Realistic queries of people and agents find the intended papers, and the reply lists unused parts."""
 
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from tests.paper_library.search.sky_papers import (
 
 
 class Case(NamedTuple):
-    """A query and what its reply must have; what is None is not looked at."""
+    """A query and the expected reply; None is not checked."""
 
     query: str
     finds: set[str] | None = None
@@ -210,7 +210,7 @@ def test_the_table_is_long_enough() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.query[:60].encode("ascii", "replace").decode())
-def test_a_query_finds_what_its_writer_means(sky: Library, case: Case) -> None:
+def test_a_query_finds_the_intended_papers(sky: Library, case: Case) -> None:
     page = sky.search(case.query, limit=100)
     reading: dict[str, Any] = page["interpreted_query"]
     notes = " ".join(reading["ignored"])

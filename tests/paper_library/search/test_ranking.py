@@ -1,4 +1,4 @@
-"""Papers with all the words come before papers with some, on every page, and the reply names the words dropped."""
+"""Papers with all words come before papers with some, on every page, and the reply lists dropped words."""
 
 from itertools import combinations
 from pathlib import Path
@@ -16,13 +16,13 @@ from uraniborg.kernel.words import extract_terms
 WORDS = ("apple", "berry", "cherry", "date", "elder")
 
 
-def texts(page: dict[str, Any]) -> list[set[str]]:
+def list_texts(page: dict[str, Any]) -> list[set[str]]:
     return [set(extract_terms(hit["title"])) for hit in page["results"]]
 
 
 @pytest.fixture(scope="module")
 def fruit(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Every choice of the words once; the fewer a title has, the more often it has them."""
+    """A title for every subset of the words; a title with fewer words repeats them."""
     papers: list[dict[str, Any]] = []
     for size in range(1, len(WORDS) + 1):
         for chosen in combinations(WORDS, size):
@@ -33,7 +33,7 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 @settings(max_examples=40)
 @given(st.sets(st.sampled_from(WORDS), min_size=2), st.integers(1, 9))
-def test_on_all_pages_together_complete_papers_come_first_and_none_twice(
+def test_over_all_pages_complete_matches_come_first_and_no_paper_repeats(
     fruit: Library, words: set[str], limit: int
 ) -> None:
     wanted = set(extract_terms(" ".join(words)))
@@ -44,7 +44,7 @@ def test_on_all_pages_together_complete_papers_come_first_and_none_twice(
     offset: int | None = 0
     while offset is not None:
         page = fruit.search(" ".join(sorted(words)), limit=limit, offset=offset)
-        seen += texts(page)
+        seen += list_texts(page)
         scores += [hit["score"] for hit in page["results"]]
         ids += [hit["paper_id"] for hit in page["results"]]
         assert "dropped" not in page["interpreted_query"]
@@ -92,7 +92,7 @@ def test_a_rare_complete_paper_deep_in_the_ranking_comes_first(tmp_path: Path) -
     ],
 )
 @pytest.mark.parametrize("offset", [0, 1])
-def test_the_words_that_the_best_paper_lacks_are_named(
+def test_the_words_that_the_best_paper_lacks_are_reported(
     tmp_path: Path, query: str, dropped: list[str], offset: int
 ) -> None:
     papers = [{"title": "Apple trees"}, {"title": "Apple pie", "abstract": "Apple, apple."}]
@@ -103,7 +103,7 @@ def test_the_words_that_the_best_paper_lacks_are_named(
 
 
 @pytest.mark.parametrize("query", ["apple", "apple pie", "zebra", '"apple pie"', "apple*", "title:apple", ""])
-def test_nothing_is_dropped_where_all_words_are_found_or_nothing_is(tmp_path: Path, query: str) -> None:
+def test_no_word_is_reported_as_dropped_if_all_or_none_are_found(tmp_path: Path, query: str) -> None:
     library = make_library(tmp_path, {"title": "Apple pie"}, {"title": "Pie"})
     assert "dropped" not in library.search(query)["interpreted_query"]
 
@@ -135,7 +135,7 @@ def test_an_order_given_explicitly_counts_more_than_completeness(fruit: Library)
     )
 
 
-def test_an_order_in_the_query_yields_to_the_argument_and_the_reply_reports_it(fruit: Library) -> None:
+def test_the_sort_argument_overrides_sort_in_the_query_and_the_reply_reports_it(fruit: Library) -> None:
     page = fruit.search("apple sort:year", sort="title_desc")
     assert list_titles(page) == sorted(list_titles(page), reverse=True)
     assert any("sort:year_desc was not used" in note for note in page["interpreted_query"]["ignored"])
@@ -161,7 +161,7 @@ def test_an_order_in_the_query_yields_to_the_argument_and_the_reply_reports_it(f
     ],
     ids=lambda text: text[:12].encode("ascii", "replace").decode(),
 )
-def test_ten_thousand_characters_are_read(text: str) -> None:
+def test_ten_thousand_characters_are_parsed(text: str) -> None:
     assert parse_query(text).describe().keys() >= {"terms", "filters", "ignored"}
 
 

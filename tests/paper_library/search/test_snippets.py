@@ -1,4 +1,4 @@
-"""The passage that is shown: a piece of the text itself, bounded, with the matches in bold and nothing else marked."""
+"""Snippets are passages of the text, limited in length, with only the matches in bold."""
 
 import re
 import unicodedata
@@ -52,12 +52,12 @@ QUERIES = st.lists(
 ).map(" ".join)
 
 
-def shown(text: str, query: str) -> str:
+def make_text_snippet(text: str, query: str) -> str:
     return make_snippet(text, WordMatcher.from_query(CompiledQuery.for_snippets(query)))[0]
 
 
-def rendered(markdown: str) -> tuple[str, list[str]]:
-    """What a reader sees, and what of it is bold. Fails when anything is marked but bold words."""
+def render_markdown(markdown: str) -> tuple[str, list[str]]:
+    """Return the visible text and its bold words. Fail if there is other markup."""
     tokens = PARSER.parse(markdown)
     assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"]), markdown
     seen, bold, inside = "", [""], False
@@ -72,31 +72,31 @@ def rendered(markdown: str) -> tuple[str, list[str]]:
     return seen, bold[1:]
 
 
-def squeezed(text: str) -> str:
+def collapse_blanks(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 @given(TEXTS, QUERIES)
-def test_what_is_shown_stands_in_the_text(text: str, query: str) -> None:
-    seen, _ = rendered(shown(text, query))
-    assert squeezed(seen.removeprefix("…").removesuffix("…")) in squeezed(text)
+def test_a_snippet_is_a_passage_of_the_text(text: str, query: str) -> None:
+    seen, _ = render_markdown(make_text_snippet(text, query))
+    assert collapse_blanks(seen.removeprefix("…").removesuffix("…")) in collapse_blanks(text)
 
 
 @given(TEXTS, QUERIES)
-def test_what_is_shown_is_bounded(text: str, query: str) -> None:
-    seen, _ = rendered(shown(text, query))
+def test_a_snippet_is_at_most_as_long_as_the_limit(text: str, query: str) -> None:
+    seen, _ = render_markdown(make_text_snippet(text, query))
     assert len(seen) <= SNIPPET_CHARS + 2
 
 
-def test_as_much_is_shown_as_there_is_room_for() -> None:
-    seen, _ = rendered(shown("fish " * 1_000, "fish"))
+def test_a_snippet_uses_the_available_length() -> None:
+    seen, _ = render_markdown(make_text_snippet("fish " * 1_000, "fish"))
     assert len(seen.strip("… ")) == SNIPPET_CHARS - 1, "a whole number of words"
 
 
 @given(TEXTS, QUERIES)
-def test_what_is_bold_was_asked_for(text: str, query: str) -> None:
+def test_only_words_of_the_query_are_bold(text: str, query: str) -> None:
     asked = {stem_word(word) or word for word in split_words(query)}
-    for bold in rendered(shown(text, query))[1]:
+    for bold in render_markdown(make_text_snippet(text, query))[1]:
         assert {stem_word(word) or word for word in split_words(bold)} & asked, bold
 
 
@@ -104,16 +104,16 @@ def test_what_is_bold_was_asked_for(text: str, query: str) -> None:
 @example("a\0b fish", "fish")
 @example("x" * 1000, "x" * 500)
 @example("fish " * 1000, "fish")
-def test_nothing_makes_a_snippet_fail_or_long(text: str, query: str) -> None:
-    said = shown(text, query)
-    assert len(said.replace("\\", "").replace("**", "")) <= SNIPPET_CHARS + 2
+def test_no_text_makes_a_snippet_fail_or_exceed_the_limit(text: str, query: str) -> None:
+    snippet = make_text_snippet(text, query)
+    assert len(snippet.replace("\\", "").replace("**", "")) <= SNIPPET_CHARS + 2
 
 
 @pytest.mark.parametrize(
     "text", ["fish\n\n# Big\n\n- list", "fish\n***\nx", "fish\n    code", "fish\n===", "fish\n1. one"]
 )
 def test_lines_of_a_text_do_not_become_headings_or_lists(text: str) -> None:
-    assert squeezed(rendered(shown(text, "fish"))[0]) == squeezed(text)
+    assert collapse_blanks(render_markdown(make_text_snippet(text, "fish"))[0]) == collapse_blanks(text)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_lines_of_a_text_do_not_become_headings_or_lists(text: str) -> None:
     ],
 )
 def test_matches_are_bold_in_the_form_they_have_in_the_text(text: str, query: str, expected: str) -> None:
-    assert shown(text, query) == expected
+    assert make_text_snippet(text, query) == expected
 
 
 @pytest.mark.parametrize(
@@ -149,34 +149,34 @@ def test_matches_are_bold_in_the_form_they_have_in_the_text(text: str, query: st
     ids=["greek letter", "arabic vowels", "soft hyphen", "sharp s", "ligature"],
 )
 def test_exactly_the_word_is_bold_where_folding_changes_its_length(text: str, query: str, bold: str) -> None:
-    assert rendered(shown(text, query))[1] == [bold]
+    assert render_markdown(make_text_snippet(text, query))[1] == [bold]
 
 
 def test_a_match_that_ends_in_a_sign_before_a_letter_is_bold() -> None:
-    assert rendered(shown("in C++11 code", "c++"))[0] == "in C++11 code"
+    assert render_markdown(make_text_snippet("in C++11 code", "c++"))[0] == "in C++11 code"
 
 
-def test_the_passage_with_most_of_the_query_is_chosen() -> None:
+def test_the_passage_with_the_most_words_of_the_query_is_chosen() -> None:
     text = f"{'Fish swim here. ' * 30}The deep fish and the high bird meet. {'Fish again. ' * 30}"
-    said = shown(text, "deep fish bird")
-    assert "The **deep** **fish** and the high **bird** meet." in said
-    assert said.startswith("…")
-    assert said.endswith("…")
+    snippet = make_text_snippet(text, "deep fish bird")
+    assert "The **deep** **fish** and the high **bird** meet." in snippet
+    assert snippet.startswith("…")
+    assert snippet.endswith("…")
 
 
 def test_without_a_match_the_beginning_is_shown_and_cut_between_words() -> None:
-    said = shown("wonderful " * 100, "fish")
-    assert said.startswith("wonderful")
-    assert re.fullmatch(r"(?:wonderful )*wonderful ?…", said)
+    snippet = make_text_snippet("wonderful " * 100, "fish")
+    assert snippet.startswith("wonderful")
+    assert re.fullmatch(r"(?:wonderful )*wonderful ?…", snippet)
 
 
-def test_how_many_different_words_were_found_is_reported() -> None:
+def test_a_snippet_counts_its_different_matched_words() -> None:
     matcher = WordMatcher.from_query(CompiledQuery.for_snippets("fish birds cold"))
     assert make_snippet("fish fishes FISH and bird", matcher)[1] == 2
     assert make_snippet("nothing", matcher)[1] == 0
 
 
-def test_html_in_a_text_is_shown_and_not_obeyed() -> None:
-    said = shown("<script>alert(1)</script> &lt;b&gt; fish", "fish")
-    assert "<script>" not in PARSER.render(said)
-    assert rendered(said)[0] == "<script>alert(1)</script> &lt;b&gt; fish"
+def test_html_in_a_text_is_escaped() -> None:
+    snippet = make_text_snippet("<script>alert(1)</script> &lt;b&gt; fish", "fish")
+    assert "<script>" not in PARSER.render(snippet)
+    assert render_markdown(snippet)[0] == "<script>alert(1)</script> &lt;b&gt; fish"

@@ -1,4 +1,4 @@
-"""SQL typed as a query becomes a query, and prose that begins with "select" stays prose."""
+"""SQL statements become queries, and running text that starts with "select" does not change."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paper_library.search.sql_queries import rewrite_sql
 
 
-def rewritten(text: str) -> tuple[str, list[str]]:
+def rewrite_text(text: str) -> tuple[str, list[str]]:
     notes: list[str] = []
     return rewrite_sql(text, notes.append), notes
 
@@ -41,8 +41,8 @@ def rewritten(text: str) -> tuple[str, list[str]]:
         ),
     ],
 )
-def test_a_statement_becomes_a_query_and_the_note_has_it(statement: str, query: str) -> None:
-    found, notes = rewritten(statement)
+def test_a_statement_becomes_a_query_that_the_note_quotes(statement: str, query: str) -> None:
+    found, notes = rewrite_text(statement)
     assert found == query
     assert notes == [f"SQL is not executed; the query was read as: {query or 'all papers'}"]
 
@@ -62,8 +62,8 @@ def test_a_statement_becomes_a_query_and_the_note_has_it(statement: str, query: 
         ),
     ],
 )
-def test_a_part_without_a_counterpart_is_named(statement: str, query: str, note: str) -> None:
-    found, notes = rewritten(statement)
+def test_unsupported_parts_of_a_statement_are_reported(statement: str, query: str, note: str) -> None:
+    found, notes = rewrite_text(statement)
     assert found == query
     assert note in notes
 
@@ -80,11 +80,11 @@ def test_a_part_without_a_counterpart_is_named(statement: str, query: str, note:
         "",
     ],
 )
-def test_prose_stays_prose(text: str) -> None:
-    assert rewritten(text) == (text, [])
+def test_running_text_does_not_change(text: str) -> None:
+    assert rewrite_text(text) == (text, [])
 
 
 @given(st.text(max_size=80), st.sampled_from(["SELECT * FROM p WHERE ", "select title from ", "SELECT ", ""]))
 def test_any_text_is_read(text: str, beginning: str) -> None:
-    found, notes = rewritten(beginning + text)
+    found, notes = rewrite_text(beginning + text)
     assert notes or found == beginning + text

@@ -9,8 +9,8 @@ from paper_library.search.suggestions import suggest_correction, suggest_keyword
 from tests.paper_library.search.libraries import make_library
 
 
-def suggested(library: Library, query: str, *missing: str) -> str | None:
-    return suggest_correction(library.live.current().searcher, query, list(missing))
+def find_correction(library: Library, query: str, *missing: str) -> str | None:
+    return suggest_correction(library.live.get_current().searcher, query, list(missing))
 
 
 @pytest.fixture(scope="module")
@@ -19,38 +19,38 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Library:
     return make_library(tmp_path_factory.mktemp("words"), {"title": "Galaxius of old"}, *often)
 
 
-def test_the_more_frequent_of_two_likely_words_is_meant(shelf: Library) -> None:
-    assert suggested(shelf, "galaxis", "galaxis") == "galaxies"
+def test_the_more_frequent_of_two_equally_similar_words_is_suggested(shelf: Library) -> None:
+    assert find_correction(shelf, "galaxis", "galaxis") == "galaxies"
 
 
-def test_a_frequent_word_that_is_clearly_less_like_it_is_not_meant(tmp_path: Path) -> None:
+def test_a_frequent_but_clearly_less_similar_word_is_not_suggested(tmp_path: Path) -> None:
     often = [{"title": f"Temples {number}"} for number in range(5)]
     library = make_library(tmp_path, {"title": "Templates of old"}, *often)
-    assert suggested(library, "templatez", "templatez") == "templates"
-    assert suggested(library, "templez", "templez") == "temples"
+    assert find_correction(library, "templatez", "templatez") == "templates"
+    assert find_correction(library, "templez", "templez") == "temples"
 
 
-def test_a_frequent_word_that_is_hardly_less_like_it_is_meant(tmp_path: Path) -> None:
+def test_a_frequent_and_slightly_less_similar_word_is_suggested(tmp_path: Path) -> None:
     often = [{"title": f"Spectroscopes {number}"} for number in range(5)]
     library = make_library(tmp_path, {"title": "A spectroscope of old"}, *often)
-    assert suggested(library, "spectroscopez", "spectroscopez") == "spectroscopes"
+    assert find_correction(library, "spectroscopez", "spectroscopez") == "spectroscopes"
 
 
-def test_only_the_unknown_word_is_put_right_and_the_rest_stays_as_typed(shelf: Library) -> None:
-    assert suggested(shelf, "OLD Galaxeis -cold", "galaxeis") == "OLD galaxies -cold"
+def test_only_the_unknown_word_is_corrected(shelf: Library) -> None:
+    assert find_correction(shelf, "OLD Galaxeis -cold", "galaxeis") == "OLD galaxies -cold"
 
 
-def test_a_wrong_first_letter_is_put_right_too(shelf: Library) -> None:
-    assert suggested(shelf, "halaxies", "halaxies") == "galaxies"
+def test_a_wrong_first_letter_is_corrected(shelf: Library) -> None:
+    assert find_correction(shelf, "halaxies", "halaxies") == "galaxies"
 
 
 def test_names_of_people_are_suggested(shelf: Library) -> None:
-    assert suggested(shelf, "rubinn", "rubinn") == "rubin"
+    assert find_correction(shelf, "rubinn", "rubinn") == "rubin"
 
 
 @pytest.mark.parametrize("word", ["zzzzzz", "old2", "abc", "2019", "fi*"])
-def test_what_is_like_nothing_or_has_too_little_text_gets_no_suggestion(shelf: Library, word: str) -> None:
-    assert suggested(shelf, word, word) is None
+def test_short_or_dissimilar_words_get_no_suggestion(shelf: Library, word: str) -> None:
+    assert find_correction(shelf, word, word) is None
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +74,8 @@ def keywords(tmp_path_factory: pytest.TempPathFactory) -> Library:
         ("the", []),
     ],
 )
-def test_a_keyword_that_no_paper_has_gets_those_most_like_it(
-    keywords: Library, keyword: str, others: list[str]
-) -> None:
-    assert suggest_keywords(keywords.live.current(), keyword) == others
+def test_an_unknown_keyword_gets_the_most_similar_keywords(keywords: Library, keyword: str, others: list[str]) -> None:
+    assert suggest_keywords(keywords.live.get_current(), keyword) == others
     page = keywords.search_by_keyword(keyword)
     assert (page["results"], page.get("suggestions", []), page.get("did_you_mean")) == (
         [],

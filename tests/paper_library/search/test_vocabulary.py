@@ -1,4 +1,4 @@
-"""Names of fields and orders in other words and languages."""
+"""Synonyms of fields and sort orders, in several languages."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from paper_library.search.vocabulary import find_sort, find_spellings, rename_fi
 from uraniborg.kernel.words import split_words
 
 
-def renamed(text: str) -> tuple[str, list[str]]:
+def rename_text(text: str) -> tuple[str, list[str]]:
     notes: list[str] = []
     return rename_fields(text, notes.append), notes
 
@@ -39,22 +39,22 @@ def renamed(text: str) -> tuple[str, list[str]]:
         ("Title: The moon", "The moon"),
     ],
 )
-def test_a_name_becomes_the_field(typed: str, expected: str) -> None:
-    assert renamed(typed) == (expected, [])
+def test_a_synonym_becomes_its_field(typed: str, expected: str) -> None:
+    assert rename_text(typed) == (expected, [])
 
 
 @pytest.mark.parametrize(
     ("typed", "expected"), [("auhtor:Zhang", "author:Zhang"), ("tilte: moon", "title:moon"), ("venu:x", "venue:x")]
 )
-def test_a_misspelt_name_becomes_the_nearest_field_and_a_note_reports_it(typed: str, expected: str) -> None:
-    found, (note,) = renamed(typed)
+def test_a_misspelt_field_becomes_the_nearest_field_and_is_reported(typed: str, expected: str) -> None:
+    found, (note,) = rename_text(typed)
     assert found == expected
     assert f"it was read as {expected.partition(':')[0]}:" in note
 
 
 @pytest.mark.parametrize("typed", ["colour:red", "lang:de", "type:review", "xy:1"])
-def test_a_name_that_is_not_a_field_stays_and_a_note_lists_the_fields(typed: str) -> None:
-    found, (note,) = renamed(typed)
+def test_an_unknown_field_does_not_change_and_a_note_lists_the_fields(typed: str) -> None:
+    found, (note,) = rename_text(typed)
     assert found == typed
     assert "Fields: title, author" in note
 
@@ -78,12 +78,12 @@ def test_a_name_that_is_not_a_field_stays_and_a_note_lists_the_fields(typed: str
     ],
 )
 def test_running_text_stays_as_it_is(text: str) -> None:
-    assert renamed(text) == (text, [])
+    assert rename_text(text) == (text, [])
 
 
 @given(st.text(max_size=80))
 def test_any_text_is_read(text: str) -> None:
-    found, _ = renamed(text)
+    found, _ = rename_text(text)
     assert isinstance(found, str)
 
 
@@ -100,7 +100,7 @@ def test_any_text_is_read(text: str) -> None:
         ("", None),
     ],
 )
-def test_orders_go_by_several_names(name: str, order: str | None) -> None:
+def test_sort_orders_have_synonyms(name: str, order: str | None) -> None:
     assert find_sort(name) == order
 
 
@@ -138,7 +138,7 @@ def test_a_name_has_its_other_spellings(typed: str, word: str, others: tuple[str
         *("sequence", "Xuedong", "Chuen", "Aaron", "Haan", "Daan", "open", "Oepen", "queue", "toe", "neural", "C++"),
     ],
 )
-def test_a_word_in_which_the_letters_stand_for_themselves_has_no_other(typed: str) -> None:
+def test_a_word_without_an_umlaut_has_no_other_spelling(typed: str) -> None:
     assert [others for _, others in find_spellings(typed)] == [()]
 
 

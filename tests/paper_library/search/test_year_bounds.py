@@ -1,4 +1,4 @@
-"""Years of publication in running text, and numbers that are none."""
+"""Years of publication in running text, and other numbers."""
 
 import pytest
 from hypothesis import given
@@ -59,7 +59,7 @@ from paper_library.search.year_bounds import extract_year_bounds
         ("até 2015", "..2015"),
     ],
 )
-def test_a_phrase_of_years_is_taken_out(text: str, years: str) -> None:
+def test_a_year_phrase_becomes_bounds_and_is_removed_from_the_text(text: str, years: str) -> None:
     rest, (phrase,) = extract_year_bounds(f"fish {text} birds")
     assert str(phrase) == years
     assert rest.replace(",", "").split() == ["fish", "birds"]
@@ -86,7 +86,7 @@ def test_a_phrase_of_years_is_taken_out(text: str, years: str) -> None:
         "",
     ],
 )
-def test_other_numbers_stay(text: str) -> None:
+def test_other_numbers_do_not_change(text: str) -> None:
     assert extract_year_bounds(text) == (text, [])
 
 

@@ -1,4 +1,4 @@
-"""Prints what becomes of a shelf for each of many bits of its index that are flipped in turn: `verify|open SHELF`."""
+"""A script that flips many bits of an index in turn and prints the result of `verify|open SHELF` for each."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""An asset that cannot be had is a structured error: which paper, which template, what is wrong, and nothing else."""
+"""An unavailable asset is a structured error with paper, template and reason."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from paper_library.build.builder import build_shelf
 from paper_library.config import LibraryConfig
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.assets import AssetReader
-from paper_library.store.layout import asset_path
+from paper_library.store.layout import make_asset_path
 from paper_library.store.shelf import AssetRef
 from tests.requirements import requirement
 
@@ -28,26 +28,26 @@ FETCH_HINT = "Try again. `paper-library verify SHELF` lists missing files."
 Answer = Callable[[httpx.Request], httpx.Response]
 
 
-def refuse(error: Exception) -> Answer:
-    def answer(_request: httpx.Request) -> httpx.Response:
+def make_failing_transport(error: Exception) -> Answer:
+    def raise_error(_request: httpx.Request) -> httpx.Response:
         raise error
 
-    return answer
+    return raise_error
 
 
-def answer(status: int = 200, content: bytes = TEXT, headers: dict[str, str] | None = None) -> Answer:
+def make_transport(status: int = 200, content: bytes = TEXT, headers: dict[str, str] | None = None) -> Answer:
     return lambda _: httpx.Response(status, content=iter([content]), headers=headers)
 
 
-def test_what_was_shelved_is_read_from_a_static_server(tmp_path: Path) -> None:
-    assets = AssetReader("https://static.example/papers/", transport=httpx.MockTransport(answer()))
-    assert assets.read(tmp_path, SOURCE, "p1") == TEXT.decode()
+def test_assets_are_read_from_a_static_server(tmp_path: Path) -> None:
+    assets = AssetReader("https://static.example/papers/", transport=httpx.MockTransport(make_transport()))
+    assert assets.read_asset(tmp_path, SOURCE, "p1") == TEXT.decode()
 
 
-def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFailed | AssetInvalid:
+def read_error(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFailed | AssetInvalid:
     assets = AssetReader("https://static.example/papers", transport=httpx.MockTransport(answered))
     with pytest.raises((AssetFetchFailed, AssetInvalid)) as caught:
-        assets.read(folder, ref, "p1")
+        assets.read_asset(folder, ref, "p1")
     assert caught.value.__cause__ is None, "the address is in it"
     return caught.value
 
@@ -56,22 +56,22 @@ def failure_of(answered: Answer, ref: AssetRef, folder: Path) -> AssetFetchFaile
 @pytest.mark.parametrize(
     ("answered", "reason"),
     [
-        (answer(404), "missing"),
-        (answer(410), "missing"),
-        (answer(401), "http_401"),
-        (answer(500), "http_500"),
-        (answer(302, headers={"Location": "https://elsewhere.example/"}), "redirect"),
-        (refuse(httpx.ReadTimeout("slow")), "timeout"),
-        (refuse(httpx.ConnectTimeout("slow")), "timeout"),
-        (refuse(httpx.ConnectError("gone")), "unreachable"),
-        (refuse(httpx.RemoteProtocolError("odd")), "unreachable"),
+        (make_transport(404), "missing"),
+        (make_transport(410), "missing"),
+        (make_transport(401), "http_401"),
+        (make_transport(500), "http_500"),
+        (make_transport(302, headers={"Location": "https://elsewhere.example/"}), "redirect"),
+        (make_failing_transport(httpx.ReadTimeout("slow")), "timeout"),
+        (make_failing_transport(httpx.ConnectTimeout("slow")), "timeout"),
+        (make_failing_transport(httpx.ConnectError("gone")), "unreachable"),
+        (make_failing_transport(httpx.RemoteProtocolError("odd")), "unreachable"),
     ],
 )
 @pytest.mark.parametrize("ref", [SOURCE, SUMMARY], ids=["source", "summary"])
-def test_a_fetch_that_fails_reports_why_and_of_which_paper_and_template(
+def test_a_failed_fetch_reports_reason_paper_and_template(
     tmp_path: Path, answered: Answer, reason: str, ref: AssetRef
 ) -> None:
-    error = failure_of(answered, ref, tmp_path)
+    error = read_error(answered, ref, tmp_path)
     template = {"template": "deep_read"} if ref is SUMMARY else {}
     assert error.body() == {
         "error": {
@@ -89,16 +89,16 @@ def test_a_fetch_that_fails_reports_why_and_of_which_paper_and_template(
 @pytest.mark.parametrize(
     "answered",
     [
-        answer(content=b"# Deep bird"),
-        answer(content=TEXT + b"!"),
-        answer(content=TEXT[:-1]),
-        answer(content=b""),
-        answer(headers={"Content-Encoding": "br"}),
+        make_transport(content=b"# Deep bird"),
+        make_transport(content=TEXT + b"!"),
+        make_transport(content=TEXT[:-1]),
+        make_transport(content=b""),
+        make_transport(headers={"Content-Encoding": "br"}),
     ],
     ids=["other", "longer", "shorter", "empty", "compressed"],
 )
-def test_an_answer_that_is_not_the_asset_is_invalid(tmp_path: Path, answered: Answer) -> None:
-    error = failure_of(answered, SUMMARY, tmp_path)
+def test_a_response_with_other_contents_is_invalid(tmp_path: Path, answered: Answer) -> None:
+    error = read_error(answered, SUMMARY, tmp_path)
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": "p1", "template": "deep_read"}
     assert "has changed since the shelf was built" in error.message
@@ -107,30 +107,30 @@ def test_an_answer_that_is_not_the_asset_is_invalid(tmp_path: Path, answered: An
 @requirement("PL-16")
 def test_text_that_cannot_be_decoded_is_invalid(tmp_path: Path) -> None:
     ref = AssetRef("source", "", hashlib.sha256(b"\xff\xfe").hexdigest(), 2, 2)
-    error = failure_of(answer(content=b"\xff\xfe"), ref, tmp_path)
+    error = read_error(make_transport(content=b"\xff\xfe"), ref, tmp_path)
     assert (error.code, error.ids) == ("asset_invalid", {"paper_id": "p1"})
 
 
 @requirement("PL-16")
-def test_a_file_that_cannot_be_read_is_unreadable_and_not_fetched_from_elsewhere(tmp_path: Path) -> None:
-    blocked = (tmp_path / "static" / asset_path("source", SOURCE.sha256)).parent
+def test_an_unreadable_file_is_not_fetched_from_the_server(tmp_path: Path) -> None:
+    blocked = (tmp_path / "static" / make_asset_path("source", SOURCE.sha256)).parent
     blocked.parent.mkdir(parents=True)
     blocked.write_text("a file where a folder should be")
-    error = failure_of(answer(), SOURCE, tmp_path)
+    error = read_error(make_transport(), SOURCE, tmp_path)
     assert (error.code, error.ids["reason"]) == ("asset_fetch_failed", "unreadable")
 
 
 @requirement("PL-16")
-def test_without_a_static_server_a_file_that_is_lost_is_missing(tmp_path: Path) -> None:
+def test_without_a_static_server_a_lost_file_is_missing(tmp_path: Path) -> None:
     with pytest.raises(AssetFetchFailed) as caught:
-        AssetReader().read(tmp_path, SOURCE, "p1")
+        AssetReader().read_asset(tmp_path, SOURCE, "p1")
     assert caught.value.ids == {"reason": "missing", "paper_id": "p1"}
 
 
 @pytest.fixture(scope="module")
-def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shelf that has lost its source, and whose summary was changed into one that cannot be parsed."""
-    folder = tmp_path_factory.mktemp("lost")
+def damaged_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shelf without its source and with a summary that is not valid JSON."""
+    folder = tmp_path_factory.mktemp("damaged_shelf")
     (folder / "sums" / "deep_read").mkdir(parents=True)
     (folder / "fish.md").write_text("---\ntitle: Deep Fish of the North\n---\n\n# Deep fish\n\nThey swim.\n")
     (folder / "sums" / "deep_read" / "fish.json").write_text('{"summary": "They swim."}')
@@ -142,8 +142,8 @@ def lost(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @requirement("PL-16")
-def test_rest_tools_and_resources_answer_with_the_same_structured_error(lost: Path) -> None:
-    with TestClient(make_app(LibraryConfig(shelf=lost)), base_url="http://localhost") as client:
+def test_rest_tools_and_resources_return_the_same_structured_error(damaged_shelf: Path) -> None:
+    with TestClient(make_app(LibraryConfig(shelf=damaged_shelf)), base_url="http://localhost") as client:
 
         def called(method: str, **params: Any) -> dict[str, Any]:
             message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
@@ -166,4 +166,4 @@ def test_rest_tools_and_resources_answer_with_the_same_structured_error(lost: Pa
             assert (error["code"], error["paper_id"]) == (code, paper)
             assert error.get("template") == arguments.get("template")
             assert error["message"] == read["message"]
-            assert str(lost) not in rest.text
+            assert str(damaged_shelf) not in rest.text

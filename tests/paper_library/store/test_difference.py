@@ -1,4 +1,4 @@
-"""What diff says of two shelves is what is different between them."""
+"""`diff` lists exactly the differences between two shelves."""
 
 from pathlib import Path
 
@@ -9,13 +9,13 @@ from paper_library.build.builder import build_shelf
 from paper_library.store.difference import Change, compare_shelves
 
 
-def shelve_keyed(folder: Path, name: str, papers: dict[int, str]) -> Path:
-    """A shelf of papers that are known by number and have a word for an abstract."""
+def build_keyed_shelf(folder: Path, name: str, papers: dict[int, str]) -> Path:
+    """Build a shelf of papers with numbers as keys and one-word abstracts."""
     source = folder / f"{name}.bib"
     source.write_text(
         "\n".join(
-            f"@article{{p{key}, title={{Paper {key} of {key}}}, doi={{10.1000/{key}}}, abstract={{{said}}}}}"
-            for key, said in papers.items()
+            f"@article{{p{key}, title={{Paper {key} of {key}}}, doi={{10.1000/{key}}}, abstract={{{reply}}}}}"
+            for key, reply in papers.items()
         )
     )
     build_shelf([source], folder / name)
@@ -27,26 +27,26 @@ Papers = st.dictionaries(st.integers(0, 9), st.sampled_from(["angles", "lines", 
 
 @settings(max_examples=10)
 @given(old=Papers, new=Papers)
-def test_added_removed_and_changed_are_those_and_no_others(old: dict[int, str], new: dict[int, str]) -> None:
+def test_exactly_the_added_removed_and_changed_papers_are_listed(old: dict[int, str], new: dict[int, str]) -> None:
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        before = shelve_keyed(Path(folder), "before", old)
-        after = shelve_keyed(Path(folder), "after", new)
+        before = build_keyed_shelf(Path(folder), "before", old)
+        after = build_keyed_shelf(Path(folder), "after", new)
         difference = compare_shelves(before, after)
-    assert numbers(difference.added) == new.keys() - old.keys()
-    assert numbers(difference.removed) == old.keys() - new.keys()
+    assert list_numbers(difference.added) == new.keys() - old.keys()
+    assert list_numbers(difference.removed) == old.keys() - new.keys()
     both = new.keys() & old.keys()
-    assert numbers(difference.changed) == {key for key in both if old[key] != new[key]}
+    assert list_numbers(difference.changed) == {key for key in both if old[key] != new[key]}
     assert difference.unchanged == len(both) - len(difference.changed)
     assert all(change.fields == ("abstract",) for change in difference.changed)
 
 
-def numbers(changes: list[Change]) -> set[int]:
+def list_numbers(changes: list[Change]) -> set[int]:
     return {int(change.title.split()[1]) for change in changes}
 
 
-def test_a_change_of_the_text_alone_is_reported_with_what_it_changed(tmp_path: Path) -> None:
+def test_a_change_of_the_text_only_is_reported(tmp_path: Path) -> None:
     shelves: list[Path] = []
     for name, text in (("before", "Angles."), ("after", "Arches.")):
         source = tmp_path / f"{name}-texts"

@@ -1,4 +1,4 @@
-"""What of a paper goes into which field of the index."""
+"""The index fields of a paper."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from paper_library.store.index import create_index, make_document, open_index
 LISTS: dict[str, list[str]] = {"author": ["Kurt Gödel"], "keyword": ["Deep Sea"], "institution": [], "tag": ["wet"]}
 
 
-def a_document(**changes: Any) -> dict[str, Any]:
+def make_test_document(**changes: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "no": 3,
         "title": "Fishes of C++",
@@ -27,25 +27,25 @@ def a_document(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_text_about_a_paper_is_indexed_stemmed_and_as_written() -> None:
-    said = a_document()
-    assert said[fields.TITLE] == "fish c++"
-    assert said[fields.ABOUT] == "fish c++ swim deep sea wet"
-    assert said[fields.EXACT] == "fishes of c++ they were swimming deep sea wet"
-    assert said[fields.AUTHOR] == ["kurt godel"]
-    assert said[fields.IDENTIFIER] == "10.1000/xyz smith2020"
+    document = make_test_document()
+    assert document[fields.TITLE] == "fish c++"
+    assert document[fields.ABOUT] == "fish c++ swim deep sea wet"
+    assert document[fields.EXACT] == "fishes of c++ they were swimming deep sea wet"
+    assert document[fields.AUTHOR] == ["kurt godel"]
+    assert document[fields.IDENTIFIER] == "10.1000/xyz smith2020"
 
 
-def test_a_paper_of_no_year_is_of_year_zero_and_without_a_text_has_no_full_text() -> None:
-    said = a_document()
-    assert said[fields.YEAR] == 0
-    assert fields.FULL not in said
-    assert a_document(texts=["Whole fishes."])[fields.FULL] == ["whole fish"]
+def test_a_document_without_year_and_text_has_year_zero_and_no_full_text() -> None:
+    document = make_test_document()
+    assert document[fields.YEAR] == 0
+    assert fields.FULL not in document
+    assert make_test_document(texts=["Whole fishes."])[fields.FULL] == ["whole fish"]
 
 
 def test_empty_facets_are_left_out() -> None:
-    said = a_document()
-    assert (said[fields.FACETS["author"]], said[fields.FACETS["tag"]]) == ([1], [2])
-    assert fields.FACETS["keyword"] not in said
+    document = make_test_document()
+    assert (document[fields.FACETS["author"]], document[fields.FACETS["tag"]]) == ([1], [2])
+    assert fields.FACETS["keyword"] not in document
 
 
 def test_an_index_is_opened_as_it_was_created(tmp_path: Path) -> None:
@@ -53,6 +53,6 @@ def test_an_index_is_opened_as_it_was_created(tmp_path: Path) -> None:
     assert open_index(tmp_path).searcher().num_docs == 0
 
 
-def test_a_folder_without_an_index_is_none(tmp_path: Path) -> None:
+def test_opening_a_folder_without_an_index_fails(tmp_path: Path) -> None:
     with pytest.raises((ValueError, OSError)):
         open_index(tmp_path)

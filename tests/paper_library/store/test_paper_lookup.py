@@ -1,4 +1,4 @@
-"""A paper is found by every spelling of its identifiers, and `show` completes the beginning of an id or key."""
+"""A paper is found by every spelling of its identifiers, and `show` completes a prefix of an id or key."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,17 +71,17 @@ def library(shelf: Path) -> Iterator[Library]:
         "KNOTS2003",
     ],
 )
-def test_every_spelling_of_an_identifier_leads_to_its_paper(library: Library, written: str) -> None:
+def test_every_spelling_of_an_identifier_finds_its_paper(library: Library, written: str) -> None:
     assert library.metadata(written)["title"] == "Knots of the North"
 
 
-def test_a_paper_id_in_capitals_and_with_blanks_leads_to_its_paper(library: Library) -> None:
+def test_a_paper_id_in_capitals_and_with_blanks_finds_its_paper(library: Library) -> None:
     known = library.metadata("knots2003")["paper_id"]
     assert library.metadata(f"  {known.upper()}\n")["paper_id"] == known
 
 
 @pytest.mark.parametrize("written", ["arXiv:2301.00001v7", "2301.00001 [math.GT]", "arXiv: 2301.00001", "<2301.00001>"])
-def test_every_version_of_an_arxiv_id_leads_to_its_paper(library: Library, written: str) -> None:
+def test_every_version_of_an_arxiv_id_finds_its_paper(library: Library, written: str) -> None:
     assert library.metadata(written)["title"] == "Braids of the South"
 
 
@@ -106,7 +106,7 @@ def test_one_paper_under_both_spellings_of_an_old_arxiv_id_is_one_paper(tmp_path
 @pytest.mark.parametrize(
     "written", ["", " ", "10.1000/", "nobody", "\0", "\ud800", "%", "x" * 10_000, "PMID:", "9" * 400]
 )
-def test_what_names_no_paper_is_not_found_whole_or_as_a_beginning(library: Library, written: str) -> None:
+def test_text_that_identifies_no_paper_is_not_found(library: Library, written: str) -> None:
     with pytest.raises(PaperNotFound):
         library.metadata(written)
     with pytest.raises(PaperNotFound):
@@ -114,38 +114,38 @@ def test_what_names_no_paper_is_not_found_whole_or_as_a_beginning(library: Libra
 
 
 @pytest.mark.parametrize("begun", ["knots2003", "braids", "braids2", "bib:braids"])
-def test_a_unique_beginning_of_a_bibtex_key_is_completed(library: Library, begun: str) -> None:
+def test_a_unique_prefix_of_a_bibtex_key_is_completed(library: Library, begun: str) -> None:
     assert (
         library.resolve_prefix(begun)
         == library.metadata("braids2005" if "braids" in begun else "knots2003")["paper_id"]
     )
 
 
-def test_a_unique_beginning_of_an_id_is_completed(library: Library) -> None:
+def test_a_unique_prefix_of_a_paper_id_is_completed(library: Library) -> None:
     for key in ("knots2003", "knots2004", "braids2005"):
         known = library.metadata(key)["paper_id"]
         assert library.resolve_prefix(known[:10].upper()) == known
 
 
-def test_a_beginning_that_several_papers_share_is_refused_with_their_names(library: Library) -> None:
+def test_a_prefix_of_several_papers_is_refused_with_the_candidates(library: Library) -> None:
     with pytest.raises(PaperAmbiguous) as refused:
         library.resolve_prefix("knots")
     candidates = ["knots2003 (Knots of the North)", "knots2004 (Braids of the South)"]
     assert refused.value.ids["candidates"] == candidates
 
 
-def test_only_show_completes_a_beginning(library: Library) -> None:
+def test_only_show_completes_a_prefix(library: Library) -> None:
     with pytest.raises(PaperNotFound):
         library.metadata("braids")
 
 
-def test_show_takes_a_beginning_in_a_process_of_its_own(shelf: Path, tmp_path: Path) -> None:
+def test_show_completes_a_prefix_in_a_separate_process(shelf: Path, tmp_path: Path) -> None:
     shown = run_process("show", shelf, "braids", cwd=tmp_path)
     assert (shown.code, shown.out.splitlines()[0]) == (0, "Links in between")
     assert run_process("show", shelf, "https://doi.org/10.1000/knots.2003(1)?utm=1", "--bibtex", cwd=tmp_path).code == 0
 
 
-def test_show_names_the_candidates_of_a_beginning(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_lists_the_candidates_of_a_prefix(shelf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     refused = call_command(capsys, "show", shelf, "knots", "--json")
     assert (refused.code, refused.error["code"]) == (3, "paper_ambiguous")
     assert "knots2004 (Braids of the South)" in refused.error["message"]

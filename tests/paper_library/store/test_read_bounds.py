@@ -1,4 +1,4 @@
-"""How often a shelf is looked at, and how many connections it holds, by the numbers that are stated."""
+"""The documented check intervals and connection limits of a shelf."""
 
 import threading
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Watched:
-    """A live shelf on a clock of its own, which does at once what it would do in a thread."""
+    """A live shelf with a fake clock that runs its threads at once."""
 
     def __init__(self, shelf: Path, patch: pytest.MonkeyPatch) -> None:
         self.now = 1_000.0
@@ -39,13 +39,13 @@ class Watched:
         return SimpleNamespace(start=target)
 
     def is_opened_anew(self) -> bool:
-        """Ask for the shelf, and return True if its folder was opened again for that."""
+        """Get the shelf, and return True if its folder was opened again."""
         before = self._refreshed
-        self.live.current()
+        self.live.get_current()
         return self._refreshed > before
 
 
-def test_a_folder_is_looked_at_four_times_a_second_at_most(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_checked_at_most_four_times_a_second(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched(shelf, monkeypatch)
     (shelf / "manifest.json").touch()
     watched.now += 0.25
@@ -54,7 +54,7 @@ def test_a_folder_is_looked_at_four_times_a_second_at_most(shelf: Path, monkeypa
     assert watched.is_opened_anew()
 
 
-def test_after_a_shelf_that_cannot_be_opened_two_seconds_pass_before_the_next_look(
+def test_after_a_failed_opening_the_next_check_is_two_seconds_later(
     shelf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched = Watched(shelf, monkeypatch)
@@ -73,16 +73,16 @@ def test_after_a_shelf_that_cannot_be_opened_two_seconds_pass_before_the_next_lo
         manifest.write_bytes(whole)
 
 
-def test_sixteen_connections_are_shared_and_the_main_thread_has_one_to_itself(shelf: Path) -> None:
+def test_sixteen_connections_are_shared_and_the_main_thread_has_its_own(shelf: Path) -> None:
     opened = Shelf.open(shelf)
     together = threading.Barrier(40)
 
     def mine(_: int) -> int:
         together.wait(SOON_S)
-        return id(opened.connection())
+        return id(opened.get_connection())
 
     with ThreadPoolExecutor(40) as threads:
         others = set(threads.map(mine, range(40)))
     assert len(others) == 15
-    assert id(opened.connection()) not in others
+    assert id(opened.get_connection()) not in others
     opened.close()

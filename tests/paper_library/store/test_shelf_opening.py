@@ -38,16 +38,16 @@ CHECKOUT = Path(__file__).parents[3]
 AnyBit = st.tuples(st.integers(0, 1 << 20), st.integers(0, 7))
 
 
-def refusal(ask: Callable[[], Any]) -> UraniborgError:
+def catch_error(ask: Callable[[], Any]) -> UraniborgError:
     with pytest.raises(UraniborgError) as caught:
         ask()
     return caught.value
 
 
 @pytest.mark.parametrize(("harm", "code"), DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_harmed_shelf_is_refused_with_what_is_wrong_and_what_to_do(shelf: Path, harm: Damage, code: str) -> None:
+def test_a_damaged_shelf_is_refused_with_reason_and_remedy(shelf: Path, harm: Damage, code: str) -> None:
     harm(shelf)
-    error = refusal(lambda: Shelf.open(shelf))
+    error = catch_error(lambda: Shelf.open(shelf))
     assert error.code == code
     assert "shelf" in error.message
     assert error.hint
@@ -66,18 +66,18 @@ def test_a_harmed_shelf_is_refused_with_what_is_wrong_and_what_to_do(shelf: Path
     ],
     ids=str,
 )
-def test_a_manifest_with_facts_of_the_wrong_kind_is_refused_or_does_no_harm(shelf: Path, facts: dict[str, Any]) -> None:
+def test_a_manifest_with_values_of_the_wrong_type_is_refused_or_harmless(shelf: Path, facts: dict[str, Any]) -> None:
     rewrite_manifest(**facts)(shelf)
-    assert kinds_told(shelf) in ("shelf_damaged", {"built_at": str, "build_id": str, "papers": int})
+    assert read_field_types(shelf) in ("shelf_damaged", {"built_at": str, "build_id": str, "papers": int})
 
 
-def kinds_told(shelf: Path) -> str | dict[str, type]:
-    """Of what kinds the facts are that the manifest is asked for, or why there are none."""
+def read_field_types(shelf: Path) -> str | dict[str, type]:
+    """Return the types of the manifest's fields, or the error code."""
     try:
-        said = Library.open(shelf).stats()
+        counts = Library.open(shelf).stats()
     except UraniborgError as error:
         return error.code
-    return {name: type(said[name]) for name in ("built_at", "build_id", "papers")}
+    return {name: type(counts[name]) for name in ("built_at", "build_id", "papers")}
 
 
 def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_digests_are_right(shelf: Path) -> None:
@@ -85,38 +85,38 @@ def test_a_manifest_that_names_files_outside_the_shelf_is_refused_though_their_d
     outside.write_text("not of this shelf")
     files = {**read_manifest(shelf).files, f"../{outside.name}": compute_file_digest(outside)}
     rewrite_manifest(files=files)(shelf)
-    refused = refusal(lambda: Shelf.open(shelf))
+    refused = catch_error(lambda: Shelf.open(shelf))
     assert refused.code == "shelf_damaged"
     assert "is invalid" in refused.message
 
 
 @settings(max_examples=60)
 @given(AnyBit)
-def test_one_flipped_bit_in_the_database_keeps_the_shelf_closed(intact_shelf: Path, at: tuple[int, int]) -> None:
+def test_a_shelf_with_one_flipped_bit_in_the_database_is_refused(intact_shelf: Path, at: tuple[int, int]) -> None:
     database = intact_shelf / "shelf.db"
     before = database.read_bytes()
     flip_bit(database, *at)
     try:
-        assert refusal(lambda: Shelf.open(intact_shelf)).code == "shelf_damaged"
+        assert catch_error(lambda: Shelf.open(intact_shelf)).code == "shelf_damaged"
         assert verify_shelf(intact_shelf).problems == ["shelf.db has changed since the build"]
     finally:
         replace_file(database, before)
 
 
 def test_one_flipped_bit_in_the_index_is_found_by_verify(shelf: Path) -> None:
-    outcomes = outcomes_of_flips("verify", shelf)
+    outcomes = run_flips("verify", shelf)
     assert len(outcomes) > 80
     assert set(outcomes) == {"found"}
 
 
-def test_one_flipped_bit_in_the_index_keeps_the_shelf_closed(shelf: Path) -> None:
-    outcomes = outcomes_of_flips("open", shelf)
+def test_a_shelf_with_one_flipped_bit_in_the_index_is_refused(shelf: Path) -> None:
+    outcomes = run_flips("open", shelf)
     assert len(outcomes) > 80
     assert set(outcomes) == {"shelf_damaged"}
 
 
-def outcomes_of_flips(what: str, shelf: Path) -> list[str]:
-    """What was said to each of many flips, asked in another process because the index's library may end it."""
+def run_flips(what: str, shelf: Path) -> list[str]:
+    """Return the outcome of each of many bit flips, run in another process because the index library can crash."""
     script = [sys.executable, "-m", "tests.paper_library.store.bit_flips", what, str(shelf)]
     done = subprocess.run(script, capture_output=True, text=True, timeout=50, check=False, cwd=CHECKOUT)
     assert done.returncode == 0, done.stderr[-500:]
@@ -125,12 +125,12 @@ def outcomes_of_flips(what: str, shelf: Path) -> list[str]:
 
 def test_a_shelf_without_database_whose_manifest_names_none_is_damaged(shelf: Path) -> None:
     remove_database(shelf)
-    assert refusal(lambda: Shelf.open(shelf)).code == "shelf_damaged"
+    assert catch_error(lambda: Shelf.open(shelf)).code == "shelf_damaged"
 
 
 @settings(max_examples=30)
 @given(st.randoms(use_true_random=False), AnyBit)
-def test_a_flipped_bit_in_a_static_file_spoils_that_file_alone(
+def test_a_flipped_bit_in_a_static_file_affects_only_that_file(
     intact_shelf: Path, choose: Any, at: tuple[int, int]
 ) -> None:
     file = choose.choice(sorted(path for path in (intact_shelf / "static").rglob("*") if path.is_file()))
@@ -164,22 +164,22 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
     file.write_bytes(change)
     library = Library.open(shelf)
     (paper,) = library.find_by_title("On comets")
-    error = refusal(lambda: library.source(paper))
+    error = catch_error(lambda: library.source(paper))
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": paper}
 
 
-def test_a_lost_static_file_fails_for_its_paper_and_reports_that_it_is_missing(shelf: Path) -> None:
+def test_a_missing_static_file_is_reported_for_its_paper(shelf: Path) -> None:
     shutil.rmtree(shelf / "static" / "source")
     library = Library.open(shelf)
     (paper,) = library.find_by_title("On comets")
-    error = refusal(lambda: library.source(paper))
+    error = catch_error(lambda: library.source(paper))
     assert (error.code, error.ids) == ("asset_fetch_failed", {"reason": "missing", "paper_id": paper})
     assert library.search("comets")["total"] == 1
     assert [one for one in verify_shelf(shelf).problems if "source" in one and one.endswith("is missing")]
 
 
-def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) -> None:
+def test_a_static_file_that_links_out_of_the_shelf_is_not_followed(shelf: Path) -> None:
     secret = shelf.parent / "secret.txt"
     (file,) = (shelf / "static" / "source").rglob("*.md")
     shutil.move(file, secret)
@@ -193,22 +193,22 @@ def test_a_static_file_that_leads_out_of_the_shelf_is_not_followed(shelf: Path) 
     assert "quokka" not in str(found)
 
 
-def test_a_pipe_in_the_place_of_a_text_delays_no_other_caller(shelf: Path) -> None:
+def test_a_pipe_instead_of_a_text_delays_no_other_client(shelf: Path) -> None:
     (file,) = (shelf / "static" / "source").rglob("*.md")
     file.unlink()
     os.mkfifo(file)
     library = Library.open(shelf)
     (paper,) = library.find_by_title("On comets")
-    assert refusal(lambda: library.source(paper)).code == "asset_invalid"
+    assert catch_error(lambda: library.source(paper)).code == "asset_invalid"
     assert library.search("comets")["total"] == 1
     assert [one for one in verify_shelf(shelf).problems if "source" in one and "regular" in one]
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "shelf.db"])
-def test_a_pipe_in_the_place_of_a_file_of_the_shelf_is_damage(shelf: Path, name: str) -> None:
+def test_a_pipe_instead_of_a_shelf_file_is_damage(shelf: Path, name: str) -> None:
     (shelf / name).unlink()
     os.mkfifo(shelf / name)
-    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
+    assert catch_error(lambda: Library.open(shelf)).code == "shelf_damaged"
 
 
 def test_a_shelf_whose_files_are_links_to_the_same_contents_opens(shelf: Path, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_shelf_whose_files_are_links_to_the_same_contents_opens(shelf: Path, t
         (shelf / name).symlink_to(tmp_path / name)
     assert Library.open(shelf).search("comets")["total"] == 1
     (tmp_path / "shelf.db").write_bytes(b"another file")
-    assert refusal(lambda: Library.open(shelf)).code == "shelf_damaged"
+    assert catch_error(lambda: Library.open(shelf)).code == "shelf_damaged"
 
 
 @requirement("PL-17")
@@ -232,12 +232,12 @@ def test_reading_writes_nothing_into_the_shelf(shelf: Path) -> None:
 
 
 @requirement("PL-17")
-def test_the_database_refuses_to_be_written_to(shelf: Path) -> None:
+def test_the_database_is_opened_read_only(shelf: Path) -> None:
     import sqlite3
 
     opened = Shelf.open(shelf)
     with pytest.raises(sqlite3.OperationalError, match=r"readonly|read-only|query_only"):
-        opened.connection().execute("DELETE FROM paper")
+        opened.get_connection().execute("DELETE FROM paper")
     opened.close()
 
 
@@ -265,7 +265,7 @@ def test_a_shelf_opens_though_its_folder_of_links_cannot_be_removed(
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077])
-def test_a_shelf_is_for_its_owner_alone_under_any_umask(tmp_path: Path, umask: int) -> None:
+def test_a_shelf_is_private_under_any_umask(tmp_path: Path, umask: int) -> None:
     (tmp_path / "a.bib").write_text("@article{a, title={A star}}")
     shelf = tmp_path / "new" / "shelf"
     before = os.umask(umask)
@@ -277,7 +277,7 @@ def test_a_shelf_is_for_its_owner_alone_under_any_umask(tmp_path: Path, umask: i
     assert modes == {(True, 0o700), (False, 0o600)}
 
 
-def test_a_shelf_replaced_while_it_is_opened_is_opened_again_and_not_made_of_two(
+def test_a_shelf_replaced_during_opening_is_opened_again(
     shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other"

@@ -1,4 +1,4 @@
-"""Verify says what is true of a shelf, file by file."""
+"""`verify` checks every file of a shelf."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.paper_library.operations.shelves import DAMAGES, Damage
 from uraniborg.kernel.errors import UraniborgError
 
 
-def test_every_file_of_a_whole_shelf_is_read(intact_shelf: Path) -> None:
+def test_every_file_of_an_intact_shelf_is_read(intact_shelf: Path) -> None:
     verdict = verify_shelf(intact_shelf)
     files = [path for path in intact_shelf.rglob("*") if path.is_file() and path.name != "manifest.json"]
     assert (verdict.is_intact, verdict.problems) == (True, [])
@@ -19,20 +19,22 @@ def test_every_file_of_a_whole_shelf_is_read(intact_shelf: Path) -> None:
 
 
 @pytest.mark.parametrize(("harm", "code"), DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_harmed_shelf_is_never_called_whole(intact_shelf: Path, tmp_path: Path, harm: Damage, code: str) -> None:
+def test_a_damaged_shelf_is_never_reported_as_intact(
+    intact_shelf: Path, tmp_path: Path, harm: Damage, code: str
+) -> None:
     shelf = shutil.copytree(intact_shelf, tmp_path / "shelf")
     harm(shelf)
-    assert said_of(shelf) in {code, "damaged"}
+    assert verify_files(shelf) in {code, "damaged"}
 
 
-def said_of(shelf: Path) -> str:
+def verify_files(shelf: Path) -> str:
     try:
         return "whole" if verify_shelf(shelf).is_intact else "damaged"
     except UraniborgError as error:
         return error.code
 
 
-def test_each_lost_file_is_named(intact_shelf: Path, tmp_path: Path) -> None:
+def test_each_missing_file_is_named(intact_shelf: Path, tmp_path: Path) -> None:
     shelf = shutil.copytree(intact_shelf, tmp_path / "shelf")
     lost = sorted(path for path in (shelf / "static").rglob("*") if path.is_file())
     for path in lost:

@@ -1,4 +1,4 @@
-"""BibTeX that was made, and BibTeX that was cleaned."""
+"""Generated BibTeX entries, and edited ones."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ METADATA: dict[str, Any] = {
 }
 
 
-def test_an_entry_made_of_metadata_reads_back() -> None:
+def test_an_entry_generated_from_metadata_can_be_read_back() -> None:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
@@ -57,7 +57,7 @@ def test_an_entry_made_of_metadata_reads_back() -> None:
         "bdsk-file-1 = {YnBsaXN0/home/ada}",
     ],
 )
-def test_places_on_the_owners_machine_are_left_out_and_the_rest_is_as_it_was(field: str) -> None:
+def test_local_file_paths_are_removed_and_other_fields_do_not_change(field: str) -> None:
     entry = f"@article{{k,\n  title = {{A {{file}} of papers}},\n  {field},\n  year = 1843\n}}"
     left = remove_file_fields(entry)
     assert "ada" not in left
@@ -75,11 +75,11 @@ def test_places_on_the_owners_machine_are_left_out_and_the_rest_is_as_it_was(fie
         ("no entry", "no entry"),
     ],
 )
-def test_a_key_is_replaced_and_the_rest_is_as_it_was(entry: str, renamed: str) -> None:
+def test_a_key_is_replaced_and_the_rest_does_not_change(entry: str, renamed: str) -> None:
     assert replace_key(entry, "new") == renamed
 
 
-def test_an_id_that_was_added_is_taken_out_again() -> None:
+def test_an_added_paper_id_can_be_removed() -> None:
     entry = "@article{k,\n  title = {A star},\n  year = 1843\n}"
     named = add_fields(entry, {"paperid": "0" * 32})
     assert named == f"@article{{k,\n  paperid = {{{'0' * 32}}},\n  title = {{A star}},\n  year = 1843\n}}"

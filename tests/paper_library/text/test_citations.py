@@ -25,7 +25,7 @@ PAPER: dict[str, Any] = {
 }
 
 
-def written(format_name: str, **facts: Any) -> Any:
+def write_format(format_name: str, **facts: Any) -> Any:
     text = write_citations([({**PAPER, **facts}, "")], format_name)
     if format_name == "csl-json":
         (item,) = json.loads(text)
@@ -34,8 +34,8 @@ def written(format_name: str, **facts: Any) -> Any:
     return record
 
 
-def test_csl_json_carries_every_known_field() -> None:
-    item = written("csl-json", volume="378", issue="6555", pages="355-359", publisher="Macmillan")
+def test_csl_json_has_every_known_field() -> None:
+    item = write_format("csl-json", volume="378", issue="6555", pages="355-359", publisher="Macmillan")
     assert item == {
         "id": "mayor1995",
         "citation-key": "mayor1995",
@@ -60,8 +60,8 @@ def test_csl_json_carries_every_known_field() -> None:
     }
 
 
-def test_ris_carries_them_too() -> None:
-    record = written("ris", volume="378", issue="6555", pages="355–359")
+def test_ris_has_every_known_field() -> None:
+    record = write_format("ris", volume="378", issue="6555", pages="355–359")
     assert record["type_of_reference"] == "JOUR"
     assert record["authors"] == ["Mayor, Michel", "Queloz, Didier", "The ELODIE Team"]
     assert (record["volume"], record["number"]) == ("378", "6555")
@@ -81,11 +81,11 @@ def test_ris_carries_them_too() -> None:
         ({"kind": "", "venue": "", "identifiers": {"arxiv": "2301.04242"}}, "preprint"),
     ],
 )
-def test_the_kind_follows_from_the_entry_type_else_from_venue_and_arxiv_id(facts: dict[str, Any], kind: str) -> None:
+def test_the_kind_comes_from_the_entry_type_or_else_from_venue_and_arxiv_id(facts: dict[str, Any], kind: str) -> None:
     assert make_reference({**PAPER, **facts}).kind == kind
 
 
-def test_an_entry_of_the_owner_is_copied_and_a_missing_one_is_made() -> None:
+def test_an_existing_entry_is_copied_and_a_missing_one_is_generated() -> None:
     text = write_citations([(PAPER, "@article{mayor1995,\n  title = {Mine}\n}\n"), (PAPER, "")], "bibtex")
     assert text.startswith("@article{mayor1995,\n  title = {Mine}\n}\n\n@article{mayor1995,")
     assert text.endswith("}\n")
@@ -94,12 +94,14 @@ def test_an_entry_of_the_owner_is_copied_and_a_missing_one_is_made() -> None:
 def test_a_retraction_is_a_note_in_every_format() -> None:
     notices = [{"status": "retracted", "date": "2022-05-01", "notice_doi": "10.5555/notice.1"}]
     text = "Retracted 2022-05-01 (notice doi:10.5555/notice.1)"
-    assert written("csl-json", notices=notices)["note"] == text
-    assert written("ris", notices=notices)["notes"] == [text]
+    assert write_format("csl-json", notices=notices)["note"] == text
+    assert write_format("ris", notices=notices)["notes"] == [text]
     assert f"note = {{{text}}}" in write_citations([({**PAPER, "notices": notices}, "")], "bibtex")
 
 
 @pytest.mark.parametrize("format_name", ["ris", "csl-json"])
 def test_hostile_metadata_stays_inside_its_record(format_name: str) -> None:
-    record = written(format_name, title="x\nER  - \nTY  - BOOK\n", authors=["A\nB", ""], year=None, abstract="\x00")
+    record = write_format(
+        format_name, title="x\nER  - \nTY  - BOOK\n", authors=["A\nB", ""], year=None, abstract="\x00"
+    )
     assert record["title"] == "x ER - TY - BOOK"

@@ -1,4 +1,4 @@
-"""Sentences, and which of them say most."""
+"""Sentences of a text, and its key sentences."""
 
 from typing import Any
 
@@ -30,12 +30,12 @@ TEXTS = st.lists(st.lists(WORDS, min_size=1, max_size=15).map(" ".join), max_siz
         ("  ", []),
     ],
 )
-def test_a_text_is_cut_where_sentences_end(text: str, found: list[str]) -> None:
+def test_a_text_is_split_at_the_ends_of_sentences(text: str, found: list[str]) -> None:
     assert split_sentences(text) == found
 
 
 @given(st.text(max_size=300))
-def test_every_sentence_stands_in_the_text_in_order(text: str) -> None:
+def test_every_sentence_is_in_the_text_in_order(text: str) -> None:
     at = 0
     for sentence in split_sentences(text):
         at = text.index(sentence, at) + len(sentence)
@@ -49,7 +49,7 @@ def test_key_sentences_are_sentences_of_the_text_in_its_order(text: str, most: i
     assert all(one in remaining for one in chosen)
 
 
-def test_what_the_text_is_about_is_chosen_before_what_it_mentions() -> None:
+def test_sentences_on_the_topic_are_preferred_to_passing_mentions() -> None:
     text = (
         "Perovskite solar cells lose efficiency when moisture reaches the absorber layer. "
         "The weather was pleasant during most of the measurements that were made outside. "
@@ -60,7 +60,7 @@ def test_what_the_text_is_about_is_chosen_before_what_it_mentions() -> None:
     assert [one.split()[0] for one in chosen] == ["Perovskite", "Moisture"]
 
 
-def test_scraps_and_endless_lines_are_no_key_sentences() -> None:
+def test_fragments_and_very_long_lines_are_not_key_sentences() -> None:
     text = f"Yes. {'fish ' * 200}. This sentence is of a length that people read with pleasure."
     assert select_key_sentences(text, 5) == ["This sentence is of a length that people read with pleasure."]
 
@@ -81,20 +81,20 @@ SENTENCE = st.lists(
 ).map(lambda words: f"The {' '.join(words)}.")
 
 
-def test_it_has_what_the_metadata_states_in_the_same_words() -> None:
-    said = make_default_summary(METADATA)
-    assert (said["template"], said["method"]) == ("default", "extractive")
-    assert (said["paper_title"], said["paper_authors"], said["publication_venue"]) == (
+def test_the_default_summary_has_the_values_of_the_metadata() -> None:
+    summary = make_default_summary(METADATA)
+    assert (summary["template"], summary["method"]) == ("default", "extractive")
+    assert (summary["paper_title"], summary["paper_authors"], summary["publication_venue"]) == (
         "Deep Fish of the North",
         ["Ada Lovelace"],
         "Sea",
     )
-    assert (said["abstract"], said["outline"]) == (METADATA["abstract"], ["Fish", "Deep ones"])
-    assert said["key_sentences"] == ["Deep fish of the north swim where no light comes."]
+    assert (summary["abstract"], summary["outline"]) == (METADATA["abstract"], ["Fish", "Deep ones"])
+    assert summary["key_sentences"] == ["Deep fish of the north swim where no light comes."]
 
 
 @given(st.lists(SENTENCE, max_size=15).map(" ".join))
-def test_every_key_sentence_stands_in_the_text(source: str) -> None:
+def test_every_key_sentence_is_in_the_text(source: str) -> None:
     sentences = make_default_summary(METADATA, source)["key_sentences"]
     assert len(sentences) <= 5
     assert all(sentence in extract_plain_text(source or METADATA["abstract"]) for sentence in sentences)
@@ -103,12 +103,12 @@ def test_every_key_sentence_stands_in_the_text(source: str) -> None:
 @pytest.mark.parametrize(
     ("year", "month", "date"), [(None, None, ""), (None, 5, ""), (2019, None, "2019"), (2019, 5, "2019-05")]
 )
-def test_the_date_is_as_exact_as_what_is_known(year: int | None, month: int | None, date: str) -> None:
+def test_the_date_has_the_known_precision(year: int | None, month: int | None, date: str) -> None:
     assert make_default_summary({**METADATA, "year": year, "month": month})["publication_date"] == date
 
 
-def test_a_paper_without_any_text_has_empty_parts_and_every_key() -> None:
+def test_the_summary_of_a_paper_without_text_has_every_key_with_empty_values() -> None:
     bare: dict[str, Any] = {**METADATA, "abstract": "", "outline": [], "keywords": [], "authors": []}
-    said = make_default_summary(bare)
-    assert said.keys() == make_default_summary(METADATA).keys()
-    assert (said["key_sentences"], said["outline"], said["abstract"]) == ([], [], "")
+    summary = make_default_summary(bare)
+    assert summary.keys() == make_default_summary(METADATA).keys()
+    assert (summary["key_sentences"], summary["outline"], summary["abstract"]) == ([], [], "")

@@ -1,4 +1,4 @@
-"""Markdown: its words, its headings, and HTML that cannot act."""
+"""Markdown: plain text, headings, and HTML without active content."""
 
 import re
 import time
@@ -36,16 +36,16 @@ MANY_FORMS = (
 )
 
 
-def _formed(form: str, name: str) -> str:
+def _format_name(form: str, name: str) -> str:
     return form.format(name=name)
 
 
-BLOCKS = st.builds(_formed, st.sampled_from(MANY_FORMS), NAMES) | st.sampled_from(OTHER_BLOCKS)
+BLOCKS = st.builds(_format_name, st.sampled_from(MANY_FORMS), NAMES) | st.sampled_from(OTHER_BLOCKS)
 DOCUMENTS = st.lists(BLOCKS, max_size=8).map("\n\n".join)
 
 
-def _by_the_standard(document: str) -> list[tuple[int, str, str]]:
-    """Level, text and first line of each heading, as the reference parser has them."""
+def _parse_by_reference(document: str) -> list[tuple[int, str, str]]:
+    """Return level, text and first line of each heading from the reference parser."""
     lines = document.split("\n")
     tokens = MarkdownIt("commonmark").parse(document)
     return [
@@ -56,14 +56,14 @@ def _by_the_standard(document: str) -> list[tuple[int, str, str]]:
 
 
 @given(DOCUMENTS, st.sampled_from(["", "intro\n\n", "\n\n"]))
-def test_the_outline_has_the_headings_of_the_standard_at_their_places(document: str, before: str) -> None:
+def test_the_outline_has_the_commonmark_headings_with_their_offsets(document: str, before: str) -> None:
     text = before + document
     found = [(one.level, one.title, text[one.offset :].split("\n")[0]) for one in find_headings(text)]
-    assert found == _by_the_standard(text)
+    assert found == _parse_by_reference(text)
 
 
 @given(st.text(st.sampled_from("#=-~`*_[]()<>!|\\ \t\r\n\x0c\u2028ab1.鱼"), max_size=80))
-def test_the_outline_of_anything_points_into_it(text: str) -> None:
+def test_the_offsets_of_an_outline_are_inside_the_text(text: str) -> None:
     for heading in find_headings(text):
         assert 0 <= heading.offset < len(text)
         assert 1 <= heading.level <= 6
@@ -71,7 +71,7 @@ def test_the_outline_of_anything_points_into_it(text: str) -> None:
         assert heading.offset == 0 or text[: heading.offset].splitlines(keepends=True)[-1][-1].isspace()
 
 
-def test_windows_line_ends_do_not_move_headings() -> None:
+def test_windows_line_ends_do_not_shift_headings() -> None:
     text = "a\r\n\r\n# One\r\n\r\nTwo\r\n---\r\n"
     assert [(one.title, text[one.offset :][:3]) for one in find_headings(text)] == [("One", "# O"), ("Two", "Two")]
 
@@ -85,9 +85,9 @@ def test_windows_line_ends_do_not_move_headings() -> None:
         pytest.param("# Energies > 5 GeV\n\n# > 5 GeV\n", id="a sign at the beginning"),
     ],
 )
-def test_the_outline_is_that_of_the_standard_in_odd_corners_too(document: str) -> None:
+def test_the_outline_follows_commonmark_in_edge_cases(document: str) -> None:
     found = [(one.level, one.title) for one in find_headings(document)]
-    assert found == [(level, title) for level, title, _ in _by_the_standard(document)]
+    assert found == [(level, title) for level, title, _ in _parse_by_reference(document)]
 
 
 @pytest.mark.parametrize(
@@ -106,26 +106,26 @@ def test_the_outline_is_that_of_the_standard_in_odd_corners_too(document: str) -
         ("", ""),
     ],
 )
-def test_words_are_left_and_marks_are_gone(markdown: str, plain: str) -> None:
+def test_plain_text_has_the_words_without_the_markup(markdown: str, plain: str) -> None:
     assert extract_plain_text(markdown) == plain
 
 
 @given(st.text(max_size=200))
-def test_the_plain_text_of_anything_is_one_line_of_its_own_characters(text: str) -> None:
+def test_plain_text_is_one_line_of_characters_of_the_original(text: str) -> None:
     plain = extract_plain_text(text)
     assert plain == " ".join(plain.split())
     assert set(plain) <= set(text) | {" ", "."}
 
 
 @pytest.mark.parametrize("mark", ["[", "![", "<!--", "*a ", "**a ", "_a ", "![a]("])
-def test_marks_that_are_never_closed_do_not_make_reading_slow(mark: str) -> None:
-    def cost(text: str) -> float:
+def test_unclosed_markup_does_not_slow_down_parsing(mark: str) -> None:
+    def measure_time(text: str) -> float:
         start = time.process_time()
         extract_plain_text(text)
         return time.process_time() - start
 
     # Ten times as much takes about ten times as long; by the square it would be a hundred times.
-    few, many = (min(cost(mark * number) for _ in range(3)) for number in (1_000, 10_000))
+    few, many = (min(measure_time(mark * number) for _ in range(3)) for number in (1_000, 10_000))
     assert many < 40 * (few + 0.0005)
 
 
@@ -169,7 +169,7 @@ TARGETS = re.compile(r"https?://|mailto:|[#/]|[\w.-]*(?![\w.:-])", re.IGNORECASE
 
 
 class Tags(HTMLParser):
-    """Fails on every tag and attribute that could act."""
+    """A parser that fails on every active tag and attribute."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert tag not in ACTING
@@ -186,14 +186,14 @@ def assert_harmless(html: str) -> None:
     reader.close()
 
 
-def test_the_check_for_harm_can_fail() -> None:
+def test_the_check_for_active_html_can_fail() -> None:
     for harm in ("<script>", "<p onclick=x>", '<a href="javascript:x">', '<a href="data:x">', "<p id=x>"):
         with pytest.raises(AssertionError):
             assert_harmless(harm)
 
 
 @pytest.mark.parametrize("vector", VECTORS)
-def test_nothing_in_foreign_markdown_can_act(vector: str) -> None:
+def test_rendered_markdown_has_no_active_content(vector: str) -> None:
     for text in (vector, f"# Fish\n\n- {vector}\n", f"x {vector} y", vector.upper().replace("ALERT", "alert")):
         assert_harmless(render_safe_html(text))
 
@@ -203,11 +203,11 @@ def test_nothing_in_foreign_markdown_can_act(vector: str) -> None:
         "".join
     )
 )
-def test_no_mixture_of_dangerous_pieces_can_act(text: str) -> None:
+def test_no_combination_of_dangerous_pieces_is_active(text: str) -> None:
     assert_harmless(render_safe_html(text))
 
 
-def test_what_is_harmless_is_shown() -> None:
+def test_harmless_markup_is_rendered() -> None:
     html = render_safe_html(
         "# Fish\n\n*deep* [x](https://example.org) \n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\na < b\n```\n~~gone~~"
     )
@@ -221,7 +221,7 @@ def test_what_is_harmless_is_shown() -> None:
 @example("1. a")
 @example("- a")
 @example("# a")
-def test_escaped_text_shows_exactly_itself(text: str) -> None:
+def test_escaped_text_is_displayed_unchanged(text: str) -> None:
     line = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split())
     shown = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(escape_line_start(escape_markdown(line)))
     content = re.fullmatch(r"(?:<p>(.*)</p>\n)?", shown, re.DOTALL)

@@ -44,7 +44,7 @@ def test_rows_have_as_many_cells_as_the_header() -> None:
     assert [row.cells for row in find_table_rows(text)] == [("1", ""), ("1", "2")]
 
 
-def test_a_caption_may_stand_below_the_table_and_loses_a_label_without_a_number() -> None:
+def test_a_caption_can_be_below_the_table_and_loses_a_label_without_a_number() -> None:
     text = "| a | b |\n|---|---|\n| 1 | 2 |\n\nTable: of numbers\n"
     assert [row.caption for row in find_table_rows(text)] == ["of numbers"]
 

@@ -15,13 +15,12 @@ from paper_library.retraction import parse_note
 from paper_library.text.bibtex import remove_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_bibtex_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_line, normalise_pages, split_list
+from uraniborg.kernel.bibliography.identifiers import ARXIV_ID, find_arxiv_in_text
 from uraniborg.kernel.bibliography.latex import decode_latex, unescape_identifier
 
 _NO_PAPERS = frozenset(("control", "ieeetranbstctl", "set", "xdata", "bibnote", "customa"))
 _ARXIV_FIELDS = ("arxiv", "arxivid", "arxiv_id", "arxiv-id")
-_ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
-_ARXIV_IN_TEXT = re.compile(rf"\barxiv(?::|\.org/(?:abs|pdf)/)\s*({_ARXIV_ID.pattern})", re.IGNORECASE)
-_CORR_VOLUME = re.compile(rf"abs/({_ARXIV_ID.pattern})")
+_CORR_VOLUME = re.compile(rf"abs/({ARXIV_ID})")
 
 
 @report_disk_errors
@@ -33,20 +32,20 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
             found = True
             if isinstance(block, Damage):
                 yield Problem(f"{origin}:{block.line}", "broken", block.reason)
-            elif not inheritance.park(block) and block.kind not in _NO_PAPERS:
+            elif not inheritance.park_block(block) and block.kind not in _NO_PAPERS:
                 yield _read_entry(block, origin)
         for block in inheritance.read_children():
             yield _read_entry(block, origin)
     if not found:
-        yield Problem(origin, "skipped", "It has no BibTeX entries. An entry begins like @article{key,")
+        yield Problem(origin, "skipped", "The file has no BibTeX entries. An entry begins like @article{key,")
 
 
 def _read_entry(block: Block, origin: str) -> Entry | Problem:
     where = f"{origin}:{block.line}"
     entry = _make_entry(block, where)
     if not entry.title and not entry.abstract:
-        named = f" {block.key!r}" if block.key else ""
-        return Problem(where, "broken", f"The entry{named} has no title. Give it one.")
+        key = f" {block.key!r}" if block.key else ""
+        return Problem(where, "broken", f"The entry{key} has no title. Add a title.")
     return entry
 
 
@@ -70,7 +69,7 @@ def _make_entry(block: Block, where: str) -> Entry:
         institutions=_read_institutions(fields),
         kind=block.kind,
         language=_read_text(fields, "language", "langid"),
-        notices=[one for name in ("note", "addendum") for one in parse_note(_read_text(fields, name))],
+        notices=[notice for name in ("note", "addendum") for notice in parse_note(_read_text(fields, name))],
         bibtex=remove_paper_id(block.text),
         origin=where,
     )
@@ -87,7 +86,7 @@ def _read_authors(block: Block) -> list[str]:
     field = block.fields.get("author", "")
     if not field and block.kind in COLLECTIONS:
         field = block.fields.get("editor", "")
-    # The word stands where an exporter had no author to name.
+    # Exporters write this word for a missing author.
     return [] if field.strip(" {}").lower() == "unknown" else read_bibtex_names(field)
 
 
@@ -122,11 +121,11 @@ def _find_arxiv(fields: dict[str, str]) -> str:
             return value
     eprint = _read_identifier(fields, "eprint")
     archive = (fields.get("archiveprefix") or fields.get("eprinttype") or "").strip(" {}").lower()
-    if eprint and (archive == "arxiv" or (not archive and _ARXIV_ID.fullmatch(eprint))):
+    if eprint and (archive == "arxiv" or (not archive and re.fullmatch(ARXIV_ID, eprint))):
         return eprint
     for name in ("journal", "journaltitle", "howpublished", "url"):
-        if match := _ARXIV_IN_TEXT.search(fields.get(name, "")):
-            return match[1]
+        if arxiv := find_arxiv_in_text(fields.get(name, "")):
+            return arxiv
     volume = _CORR_VOLUME.fullmatch(fields.get("volume", "").strip())
     return volume[1] if volume and fields.get("journal", "").strip(" {}").lower() == "corr" else ""
 
@@ -150,4 +149,6 @@ def _read_text(fields: dict[str, str], *names: str) -> str:
 
 def _read_identifier(fields: dict[str, str], name: str) -> str:
     value = fields.get(name)
-    return clean_markdown_line(unescape_identifier(value)) if value else ""  # a DOI may hold what looks like a tag
+    return (
+        clean_markdown_line(unescape_identifier(value)) if value else ""
+    )  # a DOI can contain text that looks like a tag

@@ -18,7 +18,7 @@ _INHERITED = ("year", "date", "month", "publisher", "series", "editor", "isbn")
 _IN_MEMORY = 4 << 20
 """Of a smaller file nothing is written to disk."""
 
-_Place = tuple[int, int]
+_Position = tuple[int, int]
 
 
 class Inheritance:
@@ -27,32 +27,32 @@ class Inheritance:
     def __init__(self) -> None:
         self._file = tempfile.SpooledTemporaryFile[bytes](max_size=_IN_MEMORY)
         self._size = 0
-        self._parents: dict[str, _Place] = {}
+        self._parents: dict[str, _Position] = {}
         """By key: where the fields of the entry lie in the temporary file, and how long they are."""
-        self._children: list[tuple[_Place, _Place | None]] = []
+        self._children: list[tuple[_Position, _Position | None]] = []
         """Where each child lies, and where it lies as a parent if it is one too."""
-        self._latest: tuple[_Place, dict[str, str]] | None = None
+        self._latest: tuple[_Position, dict[str, str]] | None = None
         """The parent that was read last: the chapters of a book mostly follow one another."""
 
     def close(self) -> None:
         """Delete the temporary file."""
         self._file.close()
 
-    def park(self, block: Block) -> bool:
-        """Store a parent or a child; return True for a child, which `read_children` yields later. Raises OSError."""
+    def park_block(self, block: Block) -> bool:
+        """Store a parent or a child; return True for a child, which `read_children` yields later. Raise OSError."""
         as_parent = None
         if block.kind in COLLECTIONS or block.kind == "xdata":
             as_parent = self._parents[block.key.lower()] = self._write_value(block.fields)
         if not (block.fields.get("crossref") or block.fields.get("xdata")):
             return False
-        place = self._write_value((block.kind, block.key, block.fields, block.text, block.line))
-        self._children.append((place, as_parent))
+        position = self._write_value((block.kind, block.key, block.fields, block.text, block.line))
+        self._children.append((position, as_parent))
         return True
 
     def read_children(self) -> Iterator[Block]:
-        """Yield the children with the fields that they inherit, in the order of the file. Raises OSError."""
-        for place, as_parent in self._children:
-            block = Block(*self._read_value(place))
+        """Yield the children with the fields that they inherit, in the order of the file. Raise OSError."""
+        for position, as_parent in self._children:
+            block = Block(*self._read_value(position))
             self._inherit_fields(block)
             if as_parent and self._parents[block.key.lower()] == as_parent:
                 # The children that follow inherit from its own parents too.
@@ -74,21 +74,21 @@ class Inheritance:
                 block.fields = parent | block.fields
 
     def _read_parent(self, key: str) -> dict[str, str] | None:
-        place = self._parents.get(key)
-        if place is None:
+        position = self._parents.get(key)
+        if position is None:
             return None
-        if self._latest is None or self._latest[0] != place:
-            self._latest = place, self._read_value(place)
+        if self._latest is None or self._latest[0] != position:
+            self._latest = position, self._read_value(position)
         return self._latest[1]
 
-    def _write_value(self, value: Any) -> _Place:
+    def _write_value(self, value: Any) -> _Position:
         data = orjson.dumps(value)
         self._file.seek(self._size)
         self._file.write(data)
-        place = self._size, len(data)
+        position = self._size, len(data)
         self._size += len(data)
-        return place
+        return position
 
-    def _read_value(self, place: _Place) -> Any:
-        self._file.seek(place[0])
-        return orjson.loads(self._file.read(place[1]))
+    def _read_value(self, position: _Position) -> Any:
+        self._file.seek(position[0])
+        return orjson.loads(self._file.read(position[1]))

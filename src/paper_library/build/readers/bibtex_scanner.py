@@ -1,7 +1,7 @@
 """BibTeX files split into entries, each with its fields and the exact text that its owner wrote.
 
 The scanner is our own because bibtexparser keeps the whole file and all its entries in memory, drops an entry with a
-repeated field, and silently loses what follows a superfluous brace. This one reads piece by piece and restarts at
+repeated field, and silently loses the text after an extra brace. This scanner reads piece by piece and restarts at
 every line that begins an entry, so that a damaged entry affects only itself. It holds at most a few entries of the
 allowed length at a time, however large the file is.
 """
@@ -131,9 +131,9 @@ def scan_blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) ->
     scanner = _Scanner(max_entry_chars)
     starts_line = True
     for piece in _blank_comments(lines, max_entry_chars):
-        yield from scanner.feed(piece, starts_line=starts_line)
+        yield from scanner.add_piece(piece, starts_line=starts_line)
         starts_line = piece.endswith("\n")
-    yield from scanner.finish()
+    yield from scanner.scan_rest()
 
 
 def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
@@ -147,10 +147,12 @@ def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
             yield line
             continue
         held: list[str] = []
-        room = max_chars
-        while depth > 0 < room and len(held) < _MAX_COMMENT_LINES and (following := next(source, None)) is not None:
+        remaining = max_chars
+        while (
+            depth > 0 < remaining and len(held) < _MAX_COMMENT_LINES and (following := next(source, None)) is not None
+        ):
             depth += _count_depth(following)
-            room -= len(following)
+            remaining -= len(following)
             held.append(following)
         yield _blank_piece(line)
         # A comment without an end would swallow the rest of the file: then its lines count after all.
@@ -174,17 +176,17 @@ class _Scanner:
         self._lookahead = min(_LOOKAHEAD, max_entry_chars)
         # Every BibTeX style defines the months.
         self._macros = {month: month for month in _MONTHS}
-        self._macros_room = MAX_MACROS_CHARS
+        self._macro_chars_left = MAX_MACROS_CHARS
         self._held: list[str] = []
         self._size = 0
         self._line = 1
         """The number of the line that the held text begins on."""
         self._is_skipping = False
 
-    def feed(self, piece: str, *, starts_line: bool) -> Iterator[Block | Damage]:
+    def add_piece(self, piece: str, *, starts_line: bool) -> Iterator[Block | Damage]:
         """Add the next piece and yield the entries that are complete."""
         if starts_line and _NEW_BLOCK_LINE.match(piece):
-            yield from self.finish()
+            yield from self.scan_rest()
         if self._is_skipping:
             self._line += piece.count("\n")
             return
@@ -194,7 +196,7 @@ class _Scanner:
         if self._size > 2 * self._max + self._lookahead:
             yield from self._scan_complete_entries()
 
-    def finish(self) -> Iterator[Block | Damage]:
+    def scan_rest(self) -> Iterator[Block | Damage]:
         """Yield the entries of the text that is held: another entry begins after it, or nothing follows."""
         text = self._take_held_text()
         yield from self._scan_text(text, is_whole=True)
@@ -233,7 +235,7 @@ class _Scanner:
                 return start.start()
             if end is None:
                 if kind != "comment":
-                    yield Damage(line, "Its braces do not balance: a { has no }. Close it and build again.")
+                    yield Damage(line, "The braces do not balance: a { has no matching }. Add it and build again.")
                 break
             position = end + 1
             body = text[start.end() : end]
@@ -248,7 +250,8 @@ class _Scanner:
                 if _STRAY_FIELD.match(text, position):
                     stray = line + text.count("\n", counted, position)
                     yield Damage(
-                        stray, "A } too many ends the entry early, and the fields after it were not read. Remove it."
+                        stray,
+                        "An extra } ends the entry early, and the fields after it were not read. Remove the brace.",
                     )
         if is_whole:
             return len(text)
@@ -260,15 +263,15 @@ class _Scanner:
         for name, value in parse_fields(body, 0, self._macros, braces).items():
             # A macro may be made of macros: without a limit twenty lines would fill the memory.
             cut = value[:_MAX_MACRO_CHARS]
-            self._macros_room -= len(name) + len(cut)
-            if self._macros_room < 0:
+            self._macro_chars_left -= len(name) + len(cut)
+            if self._macro_chars_left < 0:
                 yield Damage(line, f"The @string macros are longer than {MAX_MACROS_CHARS >> 20} MB. Split the file.")
                 return
             self._macros[name] = cut
 
     def _make_length_problem(self, line: int) -> Damage:
         limit = f"{self._max >> 20} MB" if self._max >> 20 else f"{self._max} characters"
-        return Damage(line, f"The entry is longer than {limit}, which no paper's is. Close its braces or shorten it.")
+        return Damage(line, f"The entry is longer than {limit}. Close its braces or shorten it.")
 
 
 def _make_block(kind: str, body: str, text: str, line: int, macros: dict[str, str], braces: re.Pattern[str]) -> Block:

@@ -34,10 +34,10 @@ _OLD_BYTES = "uraniborg.windows-1252"
 
 
 class Unreadable(OSError):
-    """A file cannot be read as what it claims to be, for a reason that is a sentence for people."""
+    """The error for a file that is not of the type that its name has; `sentence` is the reason for the user."""
 
     def __init__(self, sentence: str) -> None:
-        # A kind of `OSError`, so that who reads a file has one thing to catch.
+        # A subclass of OSError, so that callers catch one exception.
         super().__init__(errno.EIO, sentence)
         self.sentence = sentence
 
@@ -65,14 +65,14 @@ def describe_failure(error: OSError) -> str:
     if isinstance(error, Unreadable):
         return error.sentence
     if isinstance(error, NotRegular):
-        return "It is not a regular file, but a folder, pipe, socket or device. Remove it from the inputs."
+        return "The path is not a regular file, but a folder, pipe, socket or device. Remove it from the inputs."
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        return "It became a link while the shelf was built, and was not followed. Build again."
-    return f"It cannot be read: {error.strerror or 'the disk failed'}. Check the file."
+        return "The file was replaced by a link during the build, which was not followed. Build again."
+    return f"The file cannot be read: {error.strerror or 'the disk failed'}. Check the file."
 
 
 def read_bytes(path: Path, limit: int = MAX_TEXT_BYTES) -> bytes:
-    """Return the bytes of a regular file. Raises `Unreadable` beyond the limit, and `OSError`."""
+    """Return the bytes of a regular file. Raise Unreadable beyond the limit, and OSError."""
     with open_regular(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -81,7 +81,7 @@ def read_bytes(path: Path, limit: int = MAX_TEXT_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit: int = MAX_TEXT_BYTES) -> str:
-    """Return the text of a file; see `decode_text`. Raises `Unreadable` beyond the limit, and `OSError`."""
+    """Return the text of a file; see `decode_text`. Raise Unreadable beyond the limit, and OSError."""
     return decode_text(read_bytes(path, limit))
 
 
@@ -93,7 +93,7 @@ def decode_text(data: bytes) -> str:
 def read_lines_of_text(path: Path) -> Iterator[str]:
     """Yield the lines of a text file with uniform line ends, decoded as `decode_text` does.
 
-    A line longer than `PIECE_CHARS` comes in pieces, of which the last has the end. Raises as `read_text` does.
+    A line longer than `PIECE_CHARS` comes in pieces, of which the last has the end. Raise as `read_text` does.
     """
     with open_regular(path) as file:
         if os.fstat(file.fileno()).st_size > MAX_TEXT_BYTES:
@@ -107,7 +107,7 @@ def read_lines_of_text(path: Path) -> Iterator[str]:
 
 @contextmanager
 def open_decompressed(path: Path, name: str) -> Generator[BinaryIO]:
-    """Open a file, decompressed on the way when its name ends in `.gz`. Raises `OSError`, `Unreadable`."""
+    """Open a file; decompress it if its name ends in `.gz`. Raise OSError and Unreadable."""
     with open_regular(path) as file:
         if not name.lower().endswith(".gz"):
             yield file
@@ -121,7 +121,7 @@ GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
 def _make_size_error(limit: int) -> Unreadable:
-    return Unreadable(f"It is larger than {limit >> 20} MB. Split it into smaller files.")
+    return Unreadable(f"The file is larger than {limit >> 20} MB. Split it into smaller files.")
 
 
 def _detect_encoding(start: bytes) -> str:

@@ -45,9 +45,9 @@ def split_front_matter(text: str) -> FrontMatter:
         # The C loader is faster, and overruns the stack when nested deeply.
         value = yaml.load(yaml_text, Loader=yaml.BaseLoader)  # noqa: S506 (it makes texts, lists and mappings only)
     except yaml.MarkedYAMLError as error:
-        place = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
+        line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
         return FrontMatter(
-            _read_simple_lines(yaml_text), body, f"is not YAML{place}: {error.problem or 'it ends too early'}"
+            _read_simple_lines(yaml_text), body, f"is not YAML{line}: {error.problem or 'it ends too early'}"
         )
     except (yaml.YAMLError, RecursionError, ValueError):
         return FrontMatter(_read_simple_lines(yaml_text), body, "is not YAML")

@@ -11,7 +11,13 @@ from paper_library.build.readers.dates import parse_month, parse_year
 from paper_library.build.readers.files import read_bytes, report_disk_errors
 from paper_library.build.readers.jats_markdown import ArticleWriter
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_lines
-from uraniborg.kernel.bibliography.xml_tree import extract_text, find_child, find_children, find_descendants, local_name
+from uraniborg.kernel.bibliography.xml_tree import (
+    extract_text,
+    find_child,
+    find_children,
+    find_descendants,
+    get_local_name,
+)
 
 MAX_BYTES = 64 << 20
 """A larger file is not one article."""
@@ -31,20 +37,24 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         ]
         if not articles:
             yield Problem(
-                origin, "skipped", f"It is XML, but not a JATS article: it begins with <{local_name(root)[:40]}>."
+                origin,
+                "skipped",
+                f"The file is XML, but not a JATS article: it starts with <{get_local_name(root)[:40]}>.",
             )
         for number, article in enumerate(articles, 1):
             where = origin if len(articles) == 1 else f"{origin}:{number}"
             entry = _make_entry(article, where)
             has_words = entry.title or entry.abstract
-            yield entry if has_words else Problem(where, "broken", "The article has no title. Give it one.")
+            yield entry if has_words else Problem(where, "broken", "The article has no title. Add a title.")
     except ParseError as error:
         line, column = error.position
-        yield Problem(origin, "broken", f"It is not well-formed XML at line {line}, column {column}. Correct it there.")
+        yield Problem(
+            origin, "broken", f"The file is not well-formed XML at line {line}, column {column}. Correct it there."
+        )
     except RecursionError:
-        yield Problem(origin, "broken", "Its elements are nested too deeply to be an article.")
+        yield Problem(origin, "broken", "The elements are nested too deeply for an article.")
     except (ValueError, LookupError) as error:
-        yield Problem(origin, "broken", f"It is XML that is not read: {error}.")
+        yield Problem(origin, "broken", f"The XML cannot be read: {error}.")
 
 
 def _parse_xml(data: bytes) -> Element:
@@ -113,7 +123,7 @@ def _read_authors(meta: Element) -> list[str]:
 
 def _read_author(contributor: Element) -> str:
     for element in find_descendants(contributor, "name", "string-name", "collab"):
-        if local_name(element) == "collab":
+        if get_local_name(element) == "collab":
             return clean_line(extract_text(element, without=("contrib-group", "xref", "fn")))
         parts = (_read_first_text(element, part) for part in ("given-names", "surname", "suffix"))
         if name := " ".join(part for part in parts if part) or clean_line(extract_text(element)):
@@ -127,7 +137,7 @@ def _read_date(meta: Element) -> tuple[int | None, int | None]:
         if year := parse_year(_read_first_text(date, "year")):
             kind = date.get("pub-type") or date.get("date-type") or ""
             month = parse_month(_read_first_text(date, "month")) or _read_season(date)
-            # A date without a month is no earlier than one in the same year that has it.
+            # A date without a month sorts after the dates of the same year that have one.
             dates.append((kind not in _PUBLISHED, year, month or 13))
     if not dates:
         return None, None
@@ -154,9 +164,9 @@ def _read_abstract(abstract: Element | None) -> str:
         return ""
     parts: list[str] = []
     for element in abstract:
-        title = _read_first_text(element, "title") if local_name(element) == "sec" else ""
+        title = _read_first_text(element, "title") if get_local_name(element) == "sec" else ""
         text = clean_line(extract_text(element, without=("title", "label")))
-        if local_name(element) != "title" and text:
+        if get_local_name(element) != "title" and text:
             parts.append(f"{title.rstrip(':. ')}: {text}" if title else text)
     return " ".join(parts) or clean_line(extract_text(abstract))
 
@@ -177,8 +187,11 @@ def _read_keywords(meta: Element) -> list[str]:
 
 
 def _read_institutions(meta: Element) -> list[str]:
-    places = find_descendants(meta, "aff")
-    texts = (extract_text(place, without=("label", "sup", "institution-id", "email", "xref")) for place in places)
+    affiliations = find_descendants(meta, "aff")
+    texts = (
+        extract_text(affiliation, without=("label", "sup", "institution-id", "email", "xref"))
+        for affiliation in affiliations
+    )
     return clean_lines(clean_line(text).strip(" ,;") for text in texts)
 
 

@@ -6,10 +6,16 @@ from xml.etree.ElementTree import Element
 
 from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line, clean_markdown_line
 from uraniborg.kernel.bibliography.latex import to_script
-from uraniborg.kernel.bibliography.xml_tree import extract_text, find_child, find_children, find_descendants, local_name
+from uraniborg.kernel.bibliography.xml_tree import (
+    extract_text,
+    find_child,
+    find_children,
+    find_descendants,
+    get_local_name,
+)
 
 _CITATIONS = ("mixed-citation", "element-citation", "nlm-citation", "citation")
-_APART = ("surname", "given-names", "source", "volume", "year")
+_SPACED = ("surname", "given-names", "source", "volume", "year")
 _BEFORE_POINT = re.compile(r" (?=[,.;:)])|(?<=\() ")
 _SOURCES = ("article-title", "chapter-title", "source", "publisher-name", "volume", "fpage")
 
@@ -20,7 +26,7 @@ def format_reference(item: Element) -> str:
     if citation is None:
         return clean_line(extract_text(item, without=("label",)))
     if any((part.tail or "").strip(" .,;:\n\t()") for part in citation) or not len(citation):
-        return _BEFORE_POINT.sub("", clean_line(extract_text(citation, without=("label", "pub-id"), apart=_APART)))
+        return _BEFORE_POINT.sub("", clean_line(extract_text(citation, without=("label", "pub-id"), spaced=_SPACED)))
     year = _read_text(citation, "year")
     parts = [
         ", ".join(_list_people(citation)),
@@ -66,7 +72,7 @@ def format_table(grid: Element, format_inline: Callable[[Element], str]) -> str:
 
 def _format_cells(row: Element, format_inline: Callable[[Element], str]) -> list[str]:
     cells: list[str] = []
-    for cell in (part for part in row if local_name(part) in ("td", "th")):
+    for cell in (part for part in row if get_local_name(part) in ("td", "th")):
         cells.append(clean_markdown_line(format_inline(cell)).replace("|", "\\|"))
         span = cell.get("colspan", "1")
         cells.extend([""] * (min(int(span), 100) - 1 if span.isascii() and span.isdigit() else 0))
@@ -105,7 +111,7 @@ class ArticleWriter:
             self._add_block(element, level)
 
     def _add_block(self, element: Element, level: int) -> None:
-        name = local_name(element)
+        name = get_local_name(element)
         if name in ("sec", "app", "ack", "app-group", "glossary", "boxed-text"):
             self._add_section(element, level)
         elif name == "p":
@@ -125,20 +131,20 @@ class ArticleWriter:
         title = find_child(element, "title")
         label = find_child(element, "label")
         words = [clean_line(format_inline(part)) for part in (label, title) if part is not None]
-        default = "Acknowledgements" if local_name(element) == "ack" else ""
+        default = "Acknowledgements" if get_local_name(element) == "ack" else ""
         self._add_heading(level + 1, " ".join(words) or default)
         self._add_content(element, level + 1)
 
     def _add_paragraph(self, element: Element, level: int) -> None:
         """Add a paragraph, and after it the lists, figures and formulas inside it."""
-        inside = [part for part in element if local_name(part) in _BLOCKS_IN_PARAGRAPHS]
+        inside = [part for part in element if get_local_name(part) in _BLOCKS_IN_PARAGRAPHS]
         if text := clean_markdown_line(format_inline(element, without=_BLOCKS_IN_PARAGRAPHS)):
             self._blocks.append(text)
         for part in inside:
             self._add_block(part, level)
 
     def _add_float(self, element: Element) -> None:
-        groups = [part for part in element if local_name(part) in ("fig", "table-wrap")]
+        groups = [part for part in element if get_local_name(part) in ("fig", "table-wrap")]
         for part in groups:
             self._add_float(part)
         label, caption = find_child(element, "label"), find_child(element, "caption")
@@ -166,14 +172,14 @@ def format_inline(element: Element, without: frozenset[str] = frozenset()) -> st
     """Return the text of an element with its emphasis, links and formulas as Markdown."""
     parts = [_escape_markup(element.text or "")]
     for part in element:
-        if local_name(part) not in without:
+        if get_local_name(part) not in without:
             parts.append(_format_element(part, without))
         parts.append(_escape_markup(part.tail or ""))
     return "".join(parts)
 
 
 def _format_element(element: Element, without: frozenset[str]) -> str:
-    name = local_name(element)
+    name = get_local_name(element)
     if name in _EMPHASIS:
         text = format_inline(element, without)
         mark = _EMPHASIS[name]
@@ -194,9 +200,9 @@ def _format_script(element: Element, without: frozenset[str]) -> str:
     cites = any(found.get("ref-type") == "bibr" for found in find_descendants(element, "xref"))
     if cites and next(find_descendants(element, "sup"), None) is not None:
         return f"[{text.strip(' []')}]"
-    if local_name(element) == "xref":
+    if get_local_name(element) == "xref":
         return format_inline(element, without)
-    return to_script(text, superscript=local_name(element) == "sup")
+    return to_script(text, superscript=get_local_name(element) == "sup")
 
 
 def _format_link(text: str, address: str) -> str:
@@ -218,7 +224,7 @@ def _format_formula(element: Element, *, display: bool = False) -> str:
 
 def _format_list(element: Element) -> str:
     ordered = element.get("list-type") in ("order", "alpha-lower", "alpha-upper", "roman-lower", "roman-upper")
-    items = [item for item in element if local_name(item) in ("list-item", "def-item")]
+    items = [item for item in element if get_local_name(item) in ("list-item", "def-item")]
     lines: list[str] = []
     for number, item in enumerate(items, 1):
         text = clean_markdown_line(format_inline(item, without=frozenset(("label", "list"))))

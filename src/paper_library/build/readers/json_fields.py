@@ -17,11 +17,9 @@ from uraniborg.kernel.bibliography.clean_text import (
     normalise_pages,
     split_list,
 )
+from uraniborg.kernel.bibliography.identifiers import ARXIV_ID
 
-_ARXIV = re.compile(
-    r"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/)(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?",
-    re.IGNORECASE,
-)
+_ARXIV = re.compile(rf"(?:arxiv:\s*|https?://arxiv\.org/(?:abs|pdf)/){ARXIV_ID}", re.IGNORECASE)
 _RECOGNISED = re.compile(
     rf"(?P<doi>(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?10\.\d{{4,9}}/\S+)|(?P<arxiv>{_ARXIV.pattern}|\d{{4}}\.\d{{5}}(?:v\d+)?)",
     re.IGNORECASE,

@@ -20,7 +20,7 @@ from paper_library.build.readers.json_fields import is_paper_like, make_entry
 MAX_LINE_BYTES = 16 << 20
 """A longer line of a .jsonl file is not a paper."""
 MAX_DOCUMENT_BYTES = 512 << 20
-"""A .json file is read as a whole; larger collections belong into a .jsonl file."""
+"""A .json file is read as a whole; use a .jsonl file for larger collections."""
 MAX_DECOMPRESSED_BYTES = 16 << 30
 """The limit of a .gz file, which can decompress without end."""
 _LISTS = ("papers", "items", "references", "results", "entries")
@@ -38,7 +38,7 @@ def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
         if _has_object_in_first_line(data):
             yield from _read_lines(iter(data.splitlines()), origin)
             return
-        yield Problem(origin, "broken", f"It is not JSON: {error}.")
+        yield Problem(origin, "broken", f"The text is not JSON: {error}.")
         return
     yield from _read_value(document, origin)
 
@@ -56,15 +56,17 @@ def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
                 return
             yield from _read_lines(_chain_lines(first, lines), origin)
         except ValueError as error:
-            yield Problem(origin, "broken", f"It is not JSON: {error}.")
+            yield Problem(origin, "broken", f"The text is not JSON: {error}.")
         except GZIP_ERRORS:
-            yield Problem(origin, "broken", "It is damaged or cut off: it does not decompress. Fetch it again.")
+            yield Problem(
+                origin, "broken", "The file is damaged or incomplete: it cannot be decompressed. Download it again."
+            )
 
 
 def parse_json(data: bytes) -> Any:
     """Return JSON as Python values, also if it contains NaN or lone surrogates, which orjson refuses.
 
-    Raises `ValueError` with a sentence for people.
+    Raise ValueError with a message for the user.
     """
     try:
         return orjson.loads(data)
@@ -88,7 +90,9 @@ def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem
         found = True
         where = f"{origin}:{number}"
         if len(line) > MAX_LINE_BYTES:
-            yield Problem(where, "broken", f"The line is longer than {MAX_LINE_BYTES >> 20} MB, which no paper is.")
+            yield Problem(
+                where, "broken", f"The line is longer than {MAX_LINE_BYTES >> 20} MB. Write one paper per line."
+            )
             continue
         try:
             value = orjson.loads(line)
@@ -96,11 +100,11 @@ def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem
             try:
                 value = parse_json(line)
             except ValueError as error:
-                yield Problem(where, "broken", f"It is not JSON: {error}.")
+                yield Problem(where, "broken", f"The text is not JSON: {error}.")
                 continue
         yield _read_item(value, where)
     if not found:
-        yield Problem(origin, "skipped", "It is empty.")
+        yield Problem(origin, "skipped", "The file is empty.")
 
 
 def _read_value(document: Any, origin: str) -> Iterator[Entry | Problem]:
@@ -117,12 +121,14 @@ def _read_value(document: Any, origin: str) -> Iterator[Entry | Problem]:
         if is_paper_like(fields):
             yield _read_item(fields, origin)
             return
-    yield Problem(origin, "skipped", "It is JSON, but neither papers nor CSL-JSON. A paper has at least a title.")
+    yield Problem(
+        origin, "skipped", "The file is JSON, but contains neither papers nor CSL-JSON. A paper has at least a title."
+    )
 
 
 def _read_list(items: list[Any], origin: str, template: str) -> Iterator[Entry | Problem]:
     if not any(is_paper_like(item) for item in items):
-        yield Problem(origin, "skipped", "It is a JSON list without papers. A paper has at least a title.")
+        yield Problem(origin, "skipped", "The file is a JSON list without papers. A paper has at least a title.")
         return
     for number, item in enumerate(items, 1):
         yield _read_item(item, f"{origin}:{number}", template)
@@ -130,20 +136,22 @@ def _read_list(items: list[Any], origin: str, template: str) -> Iterator[Entry |
 
 def _read_item(item: Any, where: str, template: str = "") -> Entry | Problem:
     if not isinstance(item, dict):
-        return Problem(where, "broken", "It is not a JSON object with the fields of a paper.")
+        return Problem(where, "broken", "The item is not a JSON object with the fields of a paper.")
     entry = make_entry(cast("dict[str, Any]", item), where, template)
     if entry.title or entry.abstract or entry.source:
         return entry
-    return Problem(where, "broken", "It has no title, abstract or text. Give it a title.")
+    return Problem(where, "broken", "The item has no title, abstract or text. Add a title.")
 
 
 def _read_bounded(file: BinaryIO) -> bytes:
     try:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
     except GZIP_ERRORS:
-        raise Unreadable("It is damaged or cut off: it does not decompress. Fetch it again.") from None
+        raise Unreadable("The file is damaged or incomplete: it cannot be decompressed. Download it again.") from None
     if len(data) > MAX_DOCUMENT_BYTES:
-        raise Unreadable(f"It is larger than {MAX_DOCUMENT_BYTES >> 20} MB. Save it as .jsonl, one paper per line.")
+        raise Unreadable(
+            f"The file is larger than {MAX_DOCUMENT_BYTES >> 20} MB. Save it as .jsonl, one paper per line."
+        )
     return data
 
 
@@ -160,7 +168,9 @@ def _read_bounded_lines(file: BinaryIO) -> Iterator[bytes]:
                 if total > MAX_DECOMPRESSED_BYTES:
                     break
         if total > MAX_DECOMPRESSED_BYTES:
-            raise Unreadable(f"It holds more than {MAX_DECOMPRESSED_BYTES >> 30} GB. The rest of it was not read.")
+            raise Unreadable(
+                f"The file decompresses to more than {MAX_DECOMPRESSED_BYTES >> 30} GB. The rest was not read."
+            )
         yield line
 
 

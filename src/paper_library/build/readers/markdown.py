@@ -32,15 +32,19 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the paper of one Markdown file, and a problem if its front matter is not YAML."""
     text = clean_block(read_text(path, MAX_BYTES))
     if not text.strip():
-        yield Problem(origin, "skipped", "It is empty.")
+        yield Problem(origin, "skipped", "The file is empty.")
         return
     parts = front_matter.split_front_matter(text)
-    if parts.fields is None and (what := _NO_PAPERS.get(Path(origin).stem.lower().replace("-", "_"))):
-        yield Problem(origin, "skipped", f"It looks like {what}. Give it front matter with a title to shelve it.")
+    if parts.fields is None and (description := _NO_PAPERS.get(Path(origin).stem.lower().replace("-", "_"))):
+        yield Problem(
+            origin,
+            "skipped",
+            f"The file looks like {description}. To add it to the shelf, give it front matter with a title.",
+        )
         return
     yield _make_entry(origin, parts)
     if parts.problem:
-        reason = f"Its front matter {parts.problem}. Only its simple lines were read. Correct it and build again."
+        reason = f"The front matter {parts.problem}. Only its simple lines were read. Correct it and build again."
         yield Problem(origin, "broken", reason)
 
 

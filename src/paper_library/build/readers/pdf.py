@@ -8,15 +8,16 @@ from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers.dates import parse_year_and_month
 from paper_library.build.readers.files import make_title_from_stem, report_disk_errors
 from paper_library.build.readers.pdf_pages import Pages, read_pages, write_markdown
+from paper_library.identity import spell_arxiv_for_id
 from paper_library.text.markdown import find_section_text
 from uraniborg.kernel.bibliography.author_lists import read_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, split_list
+from uraniborg.kernel.bibliography.identifiers import ARXIV_ID, trim_doi
 
 _DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>{}|\\^`]{2,200}")
 _DOI_LABEL = re.compile(r"doi(?:\.org/|:|\s)\s*$", re.IGNORECASE)
-_ARXIV_ID = r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(v\d+)?"
-_ARXIV_STAMP = re.compile(rf"arXiv:\s?{_ARXIV_ID}\s+\[[a-zA-Z.-]+\]\s+(\d{{1,2}}\s+[A-Z][a-z]{{2}}\s+\d{{4}})")
-_ARXIV = re.compile(rf"arXiv:\s?{_ARXIV_ID}", re.IGNORECASE)
+_ARXIV_STAMP = re.compile(rf"arXiv:\s?({ARXIV_ID})\s+\[[a-zA-Z.-]+\]\s+(\d{{1,2}}\s+[A-Z][a-z]{{2}}\s+\d{{4}})")
+_ARXIV = re.compile(rf"arXiv:\s?({ARXIV_ID})", re.IGNORECASE)
 _ARXIV_NAME = re.compile(r"(?:arxiv[-_.:]?)?(\d{4}\.\d{4,5}(?:v\d+)?)", re.IGNORECASE)
 _REFERENCES = re.compile(
     r"^[ \t]{0,20}(?:\d{1,3}\.?\s+)?(?:references|bibliography|literature cited)\s*$", re.IGNORECASE | re.MULTILINE
@@ -46,10 +47,11 @@ def _find_identifiers(pages: Pages, stem: str) -> dict[str, str]:
     text = _cut_before_references(pages)
     stamp = _ARXIV_STAMP.search(text)
     named = _ARXIV_NAME.fullmatch(stem)
-    mentioned = {match[1] for match in _ARXIV.finditer(text)}
-    arxiv = mentioned.pop() if len(mentioned) == 1 else ""
+    mentioned = {spell_arxiv_for_id(match[1]) or "" for match in _ARXIV.finditer(text)}
     if stamp or named:
-        arxiv = f"{stamp[1]}{stamp[2] or ''}" if stamp else named[1] if named else ""
+        arxiv = stamp[1] if stamp else named[1] if named else ""
+    else:
+        arxiv = mentioned.pop() if len(mentioned) == 1 else ""
     found = {"doi": _find_doi(pages, text), "arxiv": arxiv}
     return {scheme: value for scheme, value in found.items() if value}
 
@@ -57,11 +59,11 @@ def _find_identifiers(pages: Pages, stem: str) -> dict[str, str]:
 def _find_date(pages: Pages, arxiv: str) -> tuple[int | None, int | None]:
     """Return the year and month of publication by arXiv's stamp, a publication date, a copyright line or the arXiv id.
 
-    The date of the file is not used: it is the date when the PDF was made.
+    The date of the file is not used: it is the date on which the PDF was created.
     """
     text = _cut_before_references(pages)
     if stamp := _ARXIV_STAMP.search(text):
-        return parse_year_and_month(stamp[3])
+        return parse_year_and_month(stamp[2])
     if published := _PUBLISHED.search(text):
         return parse_year_and_month(published[1])
     if line := _COPYRIGHT.search(text):
@@ -78,19 +80,14 @@ def _read_date_in_arxiv_id(arxiv: str) -> tuple[int | None, int | None]:
 def _find_doi(pages: Pages, text: str) -> str:
     for value in (pages.xmp_doi, *pages.info.values()):
         if match := _DOI.search(value):
-            return _trim_doi(match[0])
-    found = {_trim_doi(match[0]): match for match in reversed(list(_DOI.finditer(text)))}
+            return trim_doi(match[0])
+    found = {trim_doi(match[0]): match for match in reversed(list(_DOI.finditer(text)))}
     if len(found) == 1:
         return next(iter(found))
     labelled = [
         doi for doi, match in found.items() if _DOI_LABEL.search(text, max(0, match.start() - 20), match.start())
     ]
     return labelled[-1] if labelled and found[labelled[-1]].start() < 3_000 else ""
-
-
-def _trim_doi(doi: str) -> str:
-    doi = doi.rstrip(".,;:'”’*]")
-    return doi[:-1] if doi.endswith(")") and doi.count(")") > doi.count("(") else doi
 
 
 def _cut_before_references(pages: Pages) -> str:
@@ -125,7 +122,9 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
     entry = _make_entry(pages, Path(origin).stem, origin)
     yield entry
     if not entry.source:
-        yield Problem(origin, "broken", "It has no text layer, so only its title is on the shelf. Run it through OCR.")
+        yield Problem(
+            origin, "broken", "The PDF has no text layer, so the shelf has only its title. Run it through OCR."
+        )
 
 
 def _make_entry(pages: Pages, stem: str, origin: str) -> Entry:

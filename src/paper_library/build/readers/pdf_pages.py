@@ -121,7 +121,7 @@ MAX_PAGES = 1_000
 MAX_CHARS = 5_000_000
 """Where the text of a PDF is cut off."""
 MAX_SECONDS = 60.0
-"""After this time no further page is begun."""
+"""No further page is read after this time."""
 _MAX_XMP_BYTES = 1 << 20
 _XMP_DOI = re.compile(
     rb"(?:prism:doi|dc:identifier|pdfx:doi)[^<>]{0,200}>\s{0,20}(?:doi:\s{0,3})?(10\.\d{4,9}/[^<\s]{1,200})",
@@ -145,7 +145,7 @@ class Pages:
 def read_pages(path: Path) -> Pages:
     """Return the texts, the large print and the document info of a PDF.
 
-    Raises `ModuleNotFoundError` without pypdf, `Encrypted`, `Unreadable` for a damaged file, and `OSError`.
+    Raise ModuleNotFoundError without pypdf, Encrypted, Unreadable for a damaged file, and OSError.
     """
     from pypdf import PdfReader
 
@@ -161,7 +161,9 @@ def read_pages(path: Path) -> Pages:
             raise
         except Exception as error:
             # A hostile or damaged file makes pypdf raise nearly anything: recursion, index, key and type errors.
-            raise Unreadable(f"It is damaged, or no PDF ({type(error).__name__}). Fetch it again.") from error
+            raise Unreadable(
+                f"The file is damaged or not a PDF ({type(error).__name__}). Download it again."
+            ) from error
 
 
 def _unlock_pdf(reader: "PdfReader") -> None:
@@ -170,9 +172,9 @@ def _unlock_pdf(reader: "PdfReader") -> None:
     try:
         opened = reader.decrypt("")
     except Exception as error:
-        raise Encrypted("It is encrypted in a way that is not read here. Remove the password.") from error
+        raise Encrypted("The PDF has an unsupported encryption. Remove the password.") from error
     if not opened:
-        raise Encrypted("It is encrypted. Remove the password, or save it without one, and build again.")
+        raise Encrypted("The PDF is encrypted. Save it without a password and build again.")
 
 
 def _read_pages(reader: "PdfReader") -> Pages:
@@ -193,7 +195,7 @@ def _extract_page_text(page: "PageObject", first: Pages | None) -> str:
     printed: list[tuple[float, str]] = []
 
     def record_print(text: str, page_matrix: Any, text_matrix: Any, _: Any, font_size: Any) -> None:
-        # Watermarks and the stamps of preprint servers are turned.
+        # Watermarks and the stamps of preprint servers are rotated.
         if text.strip() and abs(text_matrix[1]) < 1e-3 and abs(page_matrix[1]) < 1e-3:
             printed.append((round(abs(font_size * text_matrix[0] * page_matrix[0]), 1), text))
 

@@ -14,6 +14,7 @@ from paper_library.build.readers.files import read_lines_of_text, report_disk_er
 from paper_library.retraction import parse_note
 from uraniborg.kernel.bibliography.author_lists import uninvert_name
 from uraniborg.kernel.bibliography.clean_text import clean_lines, split_list
+from uraniborg.kernel.bibliography.identifiers import find_arxiv_in_text
 
 MAX_RECORD_CHARS = 4 << 20
 """A longer record is refused: it does not describe a paper."""
@@ -27,9 +28,6 @@ _KINDS = {
     "RPRT": "techreport",
     "UNPB": "unpublished",
 }
-_ARXIV = re.compile(
-    r"\barxiv(?::|\.org/(?:abs|pdf)/)\s*((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?)", re.IGNORECASE
-)
 _CITATION_KEY = re.compile(r"[^\W\d]\S*\d{4}\S*")
 
 
@@ -57,7 +55,7 @@ class _Record:
     def list_values(self, *tags: str) -> list[str]:
         return clean_lines(" ".join(lines) for wanted in tags for tag, lines in self.values if tag == wanted)
 
-    def first_value(self, *tags: str) -> str:
+    def get_first_value(self, *tags: str) -> str:
         return next(iter(self.list_values(*tags)), "")
 
 
@@ -69,7 +67,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
         found = True
         where = f"{origin}:{record.line}"
         if record.is_too_long:
-            reason = f"The record is longer than {MAX_RECORD_CHARS >> 20} MB, which no paper's is. End it with ER  -"
+            reason = f"The record is longer than {MAX_RECORD_CHARS >> 20} MB. End it with a line ER  -"
             yield Problem(where, "broken", reason)
             continue
         entry = _make_entry(record, where)
@@ -80,7 +78,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
                 where, "broken", "The record has neither a title (TI or T1) nor an abstract. Give it a title."
             )
     if not found:
-        yield Problem(origin, "skipped", "It has no RIS records. A record begins with a line like TY  - JOUR")
+        yield Problem(origin, "skipped", "The file has no RIS records. A record begins with a line like TY  - JOUR")
 
 
 def _split_records(lines: Iterable[str]) -> Iterator[_Record]:
@@ -101,22 +99,22 @@ def _split_records(lines: Iterable[str]) -> Iterator[_Record]:
 def _make_entry(record: _Record, where: str) -> Entry:
     year, month = _read_date(record)
     return Entry(
-        title=record.first_value("TI", "T1", "CT") or record.first_value("BT"),
+        title=record.get_first_value("TI", "T1", "CT") or record.get_first_value("BT"),
         authors=_read_authors(record),
         year=year,
         month=month,
-        venue=record.first_value("T2", "JO", "JF", "JA", "J2", "BT", "T3") or record.first_value("PB"),
-        volume=record.first_value("VL"),
-        issue=record.first_value("IS"),
-        pages="-".join(filter(None, (record.first_value("SP"), record.first_value("EP")))),
-        publisher=record.first_value("PB"),
-        notices=[one for note in record.list_values("N1") for one in parse_note(note)],
-        abstract=record.first_value("AB", "N2"),
+        venue=record.get_first_value("T2", "JO", "JF", "JA", "J2", "BT", "T3") or record.get_first_value("PB"),
+        volume=record.get_first_value("VL"),
+        issue=record.get_first_value("IS"),
+        pages="-".join(filter(None, (record.get_first_value("SP"), record.get_first_value("EP")))),
+        publisher=record.get_first_value("PB"),
+        notices=[notice for note in record.list_values("N1") for notice in parse_note(note)],
+        abstract=record.get_first_value("AB", "N2"),
         identifiers=_read_identifiers(record),
         keywords=_read_keywords(record),
         institutions=clean_lines(record.list_values("AD")),
         kind=_KINDS.get(record.kind.upper(), "misc"),
-        language=record.first_value("LA"),
+        language=record.get_first_value("LA"),
         origin=where,
     )
 
@@ -130,7 +128,7 @@ def _read_authors(record: _Record) -> list[str]:
 
 def _read_date(record: _Record) -> tuple[int | None, int | None]:
     year = month = None
-    for text in (record.first_value("PY"), record.first_value("Y1"), record.first_value("DA")):
+    for text in (record.get_first_value("PY"), record.get_first_value("Y1"), record.get_first_value("DA")):
         found, in_month = parse_year_and_month(text)
         year = year or parse_year(text.split("/")[0]) or found
         month = month or (in_month if found in (None, year) else None)
@@ -142,20 +140,21 @@ def _read_keywords(record: _Record) -> list[str]:
 
 
 def _read_identifiers(record: _Record) -> dict[str, str]:
-    key, accession = record.first_value("ID"), record.first_value("AN")
-    from_pubmed = "pubmed" in f"{record.first_value('DB')} {record.first_value('DP')}".lower() and accession.isdigit()
-    arxiv = next(
-        (match[1] for text in record.list_values("UR", "AN", "JO", "T2", "M3") if (match := _ARXIV.search(text))), ""
+    key, accession = record.get_first_value("ID"), record.get_first_value("AN")
+    from_pubmed = (
+        "pubmed" in f"{record.get_first_value('DB')} {record.get_first_value('DP')}".lower() and accession.isdigit()
     )
+    mentions = map(find_arxiv_in_text, record.list_values("UR", "AN", "JO", "T2", "M3"))
+    arxiv = next(filter(None, mentions), "")
     found = {
         "bibkey": key if _CITATION_KEY.fullmatch(key) else "",
         "id": "" if _CITATION_KEY.fullmatch(key) else key,
-        "doi": record.first_value("DO"),
+        "doi": record.get_first_value("DO"),
         "arxiv": arxiv,
         "pmid": accession if from_pubmed else "",
         "accession": "" if from_pubmed else accession,
-        "pmcid": record.first_value("C2") if record.first_value("C2").upper().startswith("PMC") else "",
-        "isbn": record.first_value("SN") if _KINDS.get(record.kind.upper()) in ("book", "incollection") else "",
-        "url": record.first_value("UR", "L2", "LK"),
+        "pmcid": record.get_first_value("C2") if record.get_first_value("C2").upper().startswith("PMC") else "",
+        "isbn": record.get_first_value("SN") if _KINDS.get(record.kind.upper()) in ("book", "incollection") else "",
+        "url": record.get_first_value("UR", "L2", "LK"),
     }
     return {scheme: value for scheme, value in found.items() if value}

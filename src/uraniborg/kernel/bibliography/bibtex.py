@@ -79,10 +79,10 @@ def _format_name(name: str, *, needs_comma: bool) -> str:
     """Return the name as LaTeX, in braces unless it is a person's and BibTeX splits it as `split_name` does."""
     latex = encode_latex(name)
     is_person = "," in name or not needs_comma
-    return latex if is_person and _is_split_alike(name, latex) else f"{{{latex}}}"
+    return latex if is_person and _is_split_like_bibtex(name, latex) else f"{{{latex}}}"
 
 
-def _is_split_alike(name: str, latex: str) -> bool:
+def _is_split_like_bibtex(name: str, latex: str) -> bool:
     # `and others` is BibTeX's et al.; next to a word that starts with an escape, bibtexparser misses an `and`.
     if latex == "others" or " \\" in f" {latex}" or " and " in f" {latex} ".lower():
         return False

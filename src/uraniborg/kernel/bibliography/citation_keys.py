@@ -8,7 +8,7 @@ from uraniborg.kernel.bibliography.text import fold_to_ascii, one_line
 
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|\\[A-Za-z]+|['’]")
 _WORD = re.compile(r"[a-z0-9]+")
-_MADE = re.compile(r"[a-z0-9]+_(?:\d+|nd)_[a-z0-9]+(?:_[a-z]+)?")
+_GENERATED = re.compile(r"[a-z0-9]+_(?:\d+|nd)_[a-z0-9]+(?:_[a-z]+)?")
 _LONGEST_PIECE = 40
 
 
@@ -24,16 +24,16 @@ def make_citation_key(authors: Iterable[str], year: int | None, title: str) -> s
     return f"{family or 'unknown'}_{'nd' if year is None else abs(year)}_{word or 'untitled'}"
 
 
-def is_made_key(key: str) -> bool:
+def is_generated_key(key: str) -> bool:
     """Return True for a key of the form that `make_citation_key` gives, with or without a suffix."""
-    return _MADE.fullmatch(key) is not None
+    return _GENERATED.fullmatch(key) is not None
 
 
 def add_key_suffix(key: str, repeats: int) -> str:
     """Return the key of the paper that comes after `repeats` others with the same key.
 
-    The suffixes are `_a`, `_b` … `_z`, `_aa` … A made key has two underscores and a suffixed key three, so that they
-    never collide.
+    The suffixes are `_a`, `_b` … `_z`, `_aa` … A generated key has two underscores and a suffixed key three, so that
+    they never collide.
     """
     return f"{key}_{_number_to_letters(repeats)}" if repeats else key
 

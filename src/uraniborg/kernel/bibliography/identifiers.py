@@ -36,6 +36,9 @@ _ARXIV: Final = re.compile(
     r"(?:v[0-9]+)?(?:\s*\[[a-z.-]+\])?",
     re.IGNORECASE | re.ASCII,
 )
+ARXIV_ID: Final = r"(?:[0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[a-zA-Z]{2})?/[0-9]{7})(?:v[0-9]+)?"
+"""A pattern of an arXiv id with its version, for searches in running text."""
+_ARXIV_MENTION: Final = re.compile(rf"\barxiv(?::|\.org/(?:abs|pdf)/)\s*({ARXIV_ID})", re.IGNORECASE)
 _PMID: Final = re.compile(
     r"(?:(?:info:)?pmid\s*[:/]?\s*"
     r"|(?:https?://)?(?:pubmed\.ncbi\.nlm\.nih\.gov|(?:www\.)?ncbi\.nlm\.nih\.gov/(?:m/)?pubmed"
@@ -118,7 +121,7 @@ def extract_doi(text: str | None) -> str | None:
 def find_dois_in_url(url: str | None) -> list[str]:
     """Return the DOI in the URL of an article, or [].
 
-    If the DOI is followed by what publishers append to it (`/full`, `.pdf`), return it with and then without that.
+    If a suffix of the publisher (`/full`, `.pdf`) follows the DOI, return the DOI with and then without the suffix.
     """
     if not url:
         return []
@@ -132,19 +135,24 @@ def find_dois_in_url(url: str | None) -> list[str]:
 
 
 def find_doi_in_url(url: str | None) -> str | None:
-    """Return the DOI in the URL of an article without what publishers append to it, or None."""
+    """Return the DOI in the URL of an article without the suffix of the publisher, or None."""
     return next(reversed(find_dois_in_url(url)), None)
 
 
-def _clean_doi(raw: str) -> str | None:
-    doi = raw.translate(_ASCII_LOWER)
-    while doi:
-        last = doi[-1]
+def trim_doi(text: str) -> str:
+    """Return a DOI from running text without the punctuation and unmatched closing brackets after it."""
+    while text:
+        last = text[-1]
         opening = _OPENING.get(last)
-        if last in ".,;:!?'’”*/" or (opening and doi.count(last) > doi.count(opening)):
-            doi = doi[:-1]
+        if last in ".,;:!?'’”*/" or (opening and text.count(last) > text.count(opening)):
+            text = text[:-1]
         else:
             break
+    return text
+
+
+def _clean_doi(raw: str) -> str | None:
+    doi = trim_doi(raw.translate(_ASCII_LOWER))
     if not _DOI.fullmatch(doi):
         return None
     arxiv = doi_to_arxiv(doi)
@@ -172,6 +180,12 @@ def parse_arxiv(text: str | None) -> ArxivId | None:
     if found["number"]:
         return ArxivId(found["number"])
     return ArxivId(found["old_number"], found["archive"].lower(), (found["subject_class"] or "").lower())
+
+
+def find_arxiv_in_text(text: str) -> str | None:
+    """Return the first arXiv id after `arXiv:` or in a URL of arXiv, as it is written, or None."""
+    found = _ARXIV_MENTION.search(text)
+    return found[1] if found else None
 
 
 def arxiv_to_doi(arxiv_id: str) -> str:

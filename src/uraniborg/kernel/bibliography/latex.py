@@ -117,12 +117,12 @@ def _encode_character(char: str) -> str:
     if len(latex) == 2 and not latex[1].isalpha():
         return latex
     braced = f"{{{latex}}}"
-    decoded = (_pylatexenc_decoder().latex_to_text(f"x{braced}x"), decode_latex(f"x{braced}x"))
+    decoded = (_get_pylatexenc_decoder().latex_to_text(f"x{braced}x"), decode_latex(f"x{braced}x"))
     return braced if decoded == (f"x{char}x",) * 2 else char
 
 
 @lru_cache(maxsize=1)
-def _pylatexenc_decoder() -> LatexNodes2Text:
+def _get_pylatexenc_decoder() -> LatexNodes2Text:
     return LatexNodes2Text(math_mode="verbatim")
 
 
@@ -156,7 +156,7 @@ def unescape_identifier(identifier: str) -> str:
 def _decode_token(match: re.Match[str]) -> str:
     kind = match.lastgroup
     if kind == "macro":
-        return _macro_texts().get(match["macro"], "")
+        return _get_macro_texts().get(match["macro"], "")
     if kind == "symbol":
         return _SYMBOLS.get(match["symbol"], "")
     if kind == "ligature":
@@ -176,7 +176,7 @@ def _decode_accent(match: re.Match[str]) -> str:
 @lru_cache(maxsize=4_096)
 def _decode_formula(math: str, verbatim: str) -> str:
     """Return a formula in Unicode; as it was where Unicode cannot express all of it."""
-    texts = _macro_texts()
+    texts = _get_macro_texts()
     math = _BAR.sub(lambda match: f"{match[1] or match[2]}\u0304", _FONT_GROUP.sub(r"\1", math))
     if any(macro not in texts and not _PLAIN_IN_MATH.fullmatch(macro) for macro in _MATH_MACRO.findall(math)):
         return verbatim
@@ -193,7 +193,7 @@ def _decode_script(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _macro_texts() -> dict[str, str]:
+def _get_macro_texts() -> dict[str, str]:
     """Return the macros that stand for a fixed text, by name."""
     texts = {
         latex.strip("{}")[1:]: chr(code)

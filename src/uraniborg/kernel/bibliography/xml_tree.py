@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 _BLOCKS = ("p", "sec", "title", "list-item", "break")
 
 
-def local_name(element: Element) -> str:
+def get_local_name(element: Element) -> str:
     """Return the name of an element without its namespace."""
     return element.tag.rpartition("}")[2]
 
@@ -18,21 +18,21 @@ def find_child(element: Element, name: str) -> Element | None:
 
 def find_children(element: Element, name: str) -> Iterator[Element]:
     """Return the children with this name."""
-    return (found for found in element if local_name(found) == name)
+    return (found for found in element if get_local_name(found) == name)
 
 
 def find_descendants(element: Element, *names: str) -> Iterator[Element]:
     """Return the element and its descendants that have one of the names, in the order of the document."""
-    return (found for found in element.iter() if local_name(found) in names)
+    return (found for found in element.iter() if get_local_name(found) in names)
 
 
-def extract_text(element: Element, without: tuple[str, ...] = (), apart: tuple[str, ...] = _BLOCKS) -> str:
-    """Return the text of an element: without the elements named in `without`, with blanks around those in `apart`."""
+def extract_text(element: Element, without: tuple[str, ...] = (), spaced: tuple[str, ...] = _BLOCKS) -> str:
+    """Return the text of an element: without the elements named in `without`, with blanks around those in `spaced`."""
     parts = [element.text or ""]
     for part in element:
-        name = local_name(part)
+        name = get_local_name(part)
         if name not in without:
-            text = extract_text(part, without, apart)
-            parts.append(f" {text} " if name in apart else text)
+            text = extract_text(part, without, spaced)
+            parts.append(f" {text} " if name in spaced else text)
         parts.append(part.tail or "")
     return "".join(parts)

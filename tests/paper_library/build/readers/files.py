@@ -1,4 +1,4 @@
-"""Files made on the spot, and what the readers find in them."""
+"""Files for tests, and the entries and problems that readers find in them."""
 
 import os
 from pathlib import Path
@@ -10,44 +10,45 @@ from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import find_reader
 
 
-def read(path: Path) -> list[Entry | Problem]:
+def read_file(path: Path) -> list[Entry | Problem]:
     reader = find_reader(path)
     assert reader is not None
     return list(reader(path, path.name))
 
 
-def made(folder: Path, name: str, content: str | bytes) -> Path:
+def write_file(folder: Path, name: str, content: str | bytes) -> Path:
     path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
 
 
-def read_made(folder: Path, name: str, content: str | bytes) -> list[Entry | Problem]:
-    return read(made(folder, name, content))
+def write_and_read(folder: Path, name: str, content: str | bytes) -> list[Entry | Problem]:
+    return read_file(write_file(folder, name, content))
 
 
-def entries(found: list[Entry | Problem]) -> list[Entry]:
+def select_entries(found: list[Entry | Problem]) -> list[Entry]:
     return [item for item in found if isinstance(item, Entry)]
 
 
-def problems(found: list[Entry | Problem]) -> list[Problem]:
+def select_problems(found: list[Entry | Problem]) -> list[Problem]:
     return [item for item in found if isinstance(item, Problem)]
 
 
-def only_entry(found: list[Entry | Problem]) -> Entry:
+def get_only_entry(found: list[Entry | Problem]) -> Entry:
     assert len(found) == 1, found
     assert isinstance(found[0], Entry), found
     return found[0]
 
 
-def only_problem(found: list[Entry | Problem]) -> Problem:
+def get_only_problem(found: list[Entry | Problem]) -> Problem:
     assert len(found) == 1, found
     assert isinstance(found[0], Problem), found
     return found[0]
 
 
-def fail_to_open(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
-    """Make the system refuse to open every file called `name`, with this error number."""
+def make_opening_fail(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
+    """Make opening any file called `name` fail with this error number."""
     real = os.open
 
     def refuse(path: Any, *args: Any, **kwargs: Any) -> int:

@@ -1,4 +1,4 @@
-"""Small PDFs made on the spot."""
+"""Small PDFs for tests."""
 
 # pypdf has no public way to add a stream to a document.
 # pyright: reportPrivateUsage=false
@@ -13,7 +13,7 @@ Line = tuple[float, str]
 """The size of the letters, and the text."""
 
 
-def made_pdf(path: Path, *pages: list[Line], password: str = "", **info: str) -> Path:
+def write_pdf(path: Path, *pages: list[Line], password: str = "", **info: str) -> Path:
     writer = PdfWriter()
     for lines in pages:
         page = writer.add_blank_page(width=595, height=842)
@@ -28,7 +28,7 @@ def made_pdf(path: Path, *pages: list[Line], password: str = "", **info: str) ->
             {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
         )
         stream = DecodedStreamObject()
-        stream.set_data(_content(lines))
+        stream.set_data(_make_content(lines))
         page[NameObject("/Contents")] = writer._add_object(stream)
     if info:
         writer.add_metadata({f"/{name}": value for name, value in info.items()})
@@ -40,7 +40,7 @@ def made_pdf(path: Path, *pages: list[Line], password: str = "", **info: str) ->
     return path
 
 
-def _content(lines: list[Line]) -> bytes:
+def _make_content(lines: list[Line]) -> bytes:
     height = 800.0
     parts: list[str] = []
     for size, text in lines:

@@ -1,11 +1,17 @@
-"""What a BibTeX file says, and what is left of it when it is damaged."""
+"""BibTeX files: all fields, and the readable entries of damaged files."""
 
 from pathlib import Path
 
 import pytest
 
 from paper_library.build.entry import Entry
-from tests.paper_library.build.readers.files import entries, only_entry, only_problem, problems, read_made
+from tests.paper_library.build.readers.files import (
+    get_only_entry,
+    get_only_problem,
+    select_entries,
+    select_problems,
+    write_and_read,
+)
 
 FULL = r"""@Article{lovelace1843,
   author = {Lovelace, Ada and Charles {Babbage} and {Royal Society of London} and others},
@@ -26,7 +32,7 @@ FULL = r"""@Article{lovelace1843,
 
 
 def test_every_field_arrives_decoded_and_the_text_of_the_entry_is_stored_unchanged(tmp_path: Path) -> None:
-    entry = only_entry(read_made(tmp_path, "refs.bib", f"\n% a remark\n{FULL}\n"))
+    entry = get_only_entry(write_and_read(tmp_path, "refs.bib", f"\n% a remark\n{FULL}\n"))
     assert entry.bibtex == FULL
     assert entry.title == "Notes on the Über-engine: 50% of x² & more"
     assert entry.authors == ["Ada Lovelace", "Charles Babbage", "Royal Society of London"]
@@ -61,10 +67,8 @@ def test_every_field_arrives_decoded_and_the_text_of_the_entry_is_stored_unchang
         ("article", "journal = {\\apj}", "Astrophysical Journal"),
     ],
 )
-def test_the_venue_is_what_the_type_of_entry_makes_of_its_fields(
-    tmp_path: Path, kind: str, fields: str, venue: str
-) -> None:
-    assert only_entry(read_made(tmp_path, "a.bib", f"@{kind}{{k, title = {{T}}, {fields}}}")).venue == venue
+def test_the_venue_depends_on_the_entry_type(tmp_path: Path, kind: str, fields: str, venue: str) -> None:
+    assert get_only_entry(write_and_read(tmp_path, "a.bib", f"@{kind}{{k, title = {{T}}, {fields}}}")).venue == venue
 
 
 @pytest.mark.parametrize(
@@ -81,8 +85,8 @@ def test_the_venue_is_what_the_type_of_entry_makes_of_its_fields(
         ("volume = {abs/1706.03762}, journal = {Other}", None),
     ],
 )
-def test_arxiv_ids_are_found_where_people_put_them(tmp_path: Path, fields: str, arxiv: str | None) -> None:
-    entry = only_entry(read_made(tmp_path, "a.bib", f"@misc{{k, title = {{T}}, {fields}}}"))
+def test_arxiv_ids_are_found_in_all_usual_fields(tmp_path: Path, fields: str, arxiv: str | None) -> None:
+    entry = get_only_entry(write_and_read(tmp_path, "a.bib", f"@misc{{k, title = {{T}}, {fields}}}"))
     assert entry.identifiers.get("arxiv") == arxiv
 
 
@@ -99,14 +103,14 @@ def test_arxiv_ids_are_found_where_people_put_them(tmp_path: Path, fields: str, 
         ("year = {2020}, month = {13}", (2020, None)),
     ],
 )
-def test_years_and_months_are_read_however_they_are_written(
+def test_years_and_months_are_read_in_any_notation(
     tmp_path: Path, fields: str, date: tuple[int | None, int | None]
 ) -> None:
-    entry = only_entry(read_made(tmp_path, "a.bib", f"@misc{{k, title = {{T}}, {fields}}}"))
+    entry = get_only_entry(write_and_read(tmp_path, "a.bib", f"@misc{{k, title = {{T}}, {fields}}}"))
     assert (entry.year, entry.month) == date
 
 
-def test_macros_are_expanded_and_comments_and_preambles_passed_over(tmp_path: Path) -> None:
+def test_macros_are_expanded_and_comments_and_preambles_skipped(tmp_path: Path) -> None:
     text = """
     @string{ieee = "IEEE"} @STRING(trans = ieee # { Transactions})
     @preamble{"\\newcommand{\\x}{y}"}
@@ -116,7 +120,7 @@ def test_macros_are_expanded_and_comments_and_preambles_passed_over(tmp_path: Pa
     }
     @article{shown, title = "Quoted {"}inside{"} and " # {joined}, journal = trans # " on " # {Stars}}
     """
-    entry = only_entry(read_made(tmp_path, "a.bib", text))
+    entry = get_only_entry(write_and_read(tmp_path, "a.bib", text))
     assert entry.title == 'Quoted "inside" and joined'
     assert entry.venue == "IEEE Transactions on Stars"
 
@@ -124,7 +128,7 @@ def test_macros_are_expanded_and_comments_and_preambles_passed_over(tmp_path: Pa
 def test_a_child_inherits_from_the_parent_that_its_crossref_names(tmp_path: Path) -> None:
     text = """@inproceedings{child, title = {A talk}, crossref = {Conf99}}
     @proceedings{conf99, title = {Proceedings of a conference}, year = 1999, editor = {Ed Itor}}"""
-    parent, child = entries(read_made(tmp_path, "a.bib", text))
+    parent, child = select_entries(write_and_read(tmp_path, "a.bib", text))
     assert (child.title, child.venue, child.year) == ("A talk", "Proceedings of a conference", 1999)
     assert parent.authors == ["Ed Itor"]
 
@@ -132,69 +136,73 @@ def test_a_child_inherits_from_the_parent_that_its_crossref_names(tmp_path: Path
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252"])
 def test_any_usual_encoding_is_read(tmp_path: Path, encoding: str) -> None:
     text = "@article{k,\n title = {Über die Größe},\n author = {Müller, Jürgen}}\n"
-    entry = only_entry(read_made(tmp_path, "a.bib", text.encode(encoding)))
+    entry = get_only_entry(write_and_read(tmp_path, "a.bib", text.encode(encoding)))
     assert (entry.title, entry.authors) == ("Über die Größe", ["Jürgen Müller"])
 
 
-def test_a_file_of_two_encodings_is_read_right_in_both(tmp_path: Path) -> None:
+def test_a_file_with_two_encodings_is_decoded_correctly(tmp_path: Path) -> None:
     one = "@misc{a, title = {Größe}}\n"
-    found = entries(read_made(tmp_path, "a.bib", one.encode() + one.encode("latin-1")))
+    found = select_entries(write_and_read(tmp_path, "a.bib", one.encode() + one.encode("latin-1")))
     assert [entry.title for entry in found] == ["Größe", "Größe"]
 
 
-def test_an_entry_that_is_never_closed_costs_itself_alone_and_reports_where_it_is(tmp_path: Path) -> None:
+def test_an_unclosed_entry_is_reported_with_its_line_and_the_others_are_read(tmp_path: Path) -> None:
     text = (
         "@misc{a, title = {A}}\n@misc{b,\n title = {B,\n year = 2000}\n\n@misc{c, title = {C}}\n@misc{d, title = {D}\n"
     )
-    found = read_made(tmp_path, "refs.bib", text)
-    assert [entry.title for entry in entries(found)] == ["A", "C"]
-    assert [problem.origin for problem in problems(found)] == ["refs.bib:2", "refs.bib:7"]
-    assert all(problem.kind == "broken" and "braces do not balance" in problem.reason for problem in problems(found))
+    found = write_and_read(tmp_path, "refs.bib", text)
+    assert [entry.title for entry in select_entries(found)] == ["A", "C"]
+    assert [problem.origin for problem in select_problems(found)] == ["refs.bib:2", "refs.bib:7"]
+    assert all(
+        problem.kind == "broken" and "The braces do not balance" in problem.reason for problem in select_problems(found)
+    )
 
 
-def test_a_brace_too_many_is_reported_and_what_stands_before_it_stays(tmp_path: Path) -> None:
-    found = read_made(tmp_path, "refs.bib", "@misc{a,\n title = {A}},\n year = {2000},\n}\n@misc{b, title = {B}}")
-    assert [entry.title for entry in entries(found)] == ["A", "B"]
-    assert [problem.origin for problem in problems(found)] == ["refs.bib:2"]
-    assert "were not read" in problems(found)[0].reason
+def test_an_extra_brace_is_reported_and_the_fields_before_it_are_read(tmp_path: Path) -> None:
+    found = write_and_read(tmp_path, "refs.bib", "@misc{a,\n title = {A}},\n year = {2000},\n}\n@misc{b, title = {B}}")
+    assert [entry.title for entry in select_entries(found)] == ["A", "B"]
+    assert [problem.origin for problem in select_problems(found)] == ["refs.bib:2"]
+    assert "were not read" in select_problems(found)[0].reason
 
 
 def test_a_lone_escaped_brace_does_not_break_an_entry(tmp_path: Path) -> None:
-    found = read_made(tmp_path, "a.bib", "@misc{a, title = {Sets \\{1, 2}, year = 2001}\n@misc{b, title = {B}}")
-    assert [(entry.title, entry.year) for entry in entries(found)] == [("Sets {1, 2", 2001), ("B", None)]
+    found = write_and_read(tmp_path, "a.bib", "@misc{a, title = {Sets \\{1, 2}, year = 2001}\n@misc{b, title = {B}}")
+    assert [(entry.title, entry.year) for entry in select_entries(found)] == [("Sets {1, 2", 2001), ("B", None)]
 
 
 def test_an_unclosed_comment_does_not_swallow_the_file(tmp_path: Path) -> None:
-    found = read_made(tmp_path, "a.bib", "@comment{ oops {\n@misc{a, title = {A}}\n@misc{b, title = {B}}\n")
-    assert [entry.title for entry in entries(found)] == ["A", "B"]
+    found = write_and_read(tmp_path, "a.bib", "@comment{ oops {\n@misc{a, title = {A}}\n@misc{b, title = {B}}\n")
+    assert [entry.title for entry in select_entries(found)] == ["A", "B"]
 
 
-def test_entries_with_one_key_are_all_there(tmp_path: Path) -> None:
-    found = entries(read_made(tmp_path, "a.bib", "@misc{k, title = {A}}\n@misc{k, title = {B}}\n@misc{k, title={A}}"))
+def test_entries_with_the_same_key_are_all_read(tmp_path: Path) -> None:
+    found = select_entries(
+        write_and_read(tmp_path, "a.bib", "@misc{k, title = {A}}\n@misc{k, title = {B}}\n@misc{k, title={A}}")
+    )
     assert [(entry.title, entry.identifiers["bibkey"]) for entry in found] == [("A", "k"), ("B", "k"), ("A", "k")]
 
 
-def test_several_entries_on_one_line_missing_commas_and_missing_keys_are_no_obstacle(tmp_path: Path) -> None:
+def test_entries_on_one_line_or_without_commas_or_keys_are_read(tmp_path: Path) -> None:
     text = "@misc{a, title = {A} year = {2001}} @misc{title = {B}, year = 2002} @misc(c, title = {C (D)}, year = 2003)"
-    found = entries(read_made(tmp_path, "a.bib", text))
+    found = select_entries(write_and_read(tmp_path, "a.bib", text))
     assert [(entry.title, entry.year) for entry in found] == [("A", 2001), ("B", 2002), ("C (D)", 2003)]
     assert [entry.identifiers.get("bibkey") for entry in found] == ["a", None, "c"]
 
 
 def test_an_entry_without_a_title_is_a_problem_that_names_its_key(tmp_path: Path) -> None:
-    problem = only_problem(read_made(tmp_path, "refs.bib", "@misc{smith, year = 2000}"))
+    problem = get_only_problem(write_and_read(tmp_path, "refs.bib", "@misc{smith, year = 2000}"))
     assert (problem.origin, problem.kind) == ("refs.bib:1", "broken")
     assert "smith" in problem.reason
 
 
-def test_a_file_without_entries_is_passed_over(tmp_path: Path) -> None:
-    assert only_problem(read_made(tmp_path, "a.bib", "only words")).kind == "skipped"
+def test_a_file_without_entries_is_skipped(tmp_path: Path) -> None:
+    assert get_only_problem(write_and_read(tmp_path, "a.bib", "only words")).kind == "skipped"
 
 
 def test_macros_made_of_macros_cannot_fill_the_memory(tmp_path: Path) -> None:
     doubling = "".join(f"@string{{m{n + 1} = {' # '.join([f'm{n}'] * 10)}}}\n" for n in range(30))
     text = f'@string{{m0 = "ha"}}\n{doubling}@misc{{a, title = m30}}'
-    assert len(only_entry(read_made(tmp_path, "a.bib", text)).title) <= 10_000
+    assert len(get_only_entry(write_and_read(tmp_path, "a.bib", text)).title) <= 10_000
 
 
 @pytest.mark.parametrize(
@@ -215,7 +223,7 @@ def test_macros_made_of_macros_cannot_fill_the_memory(tmp_path: Path) -> None:
 )
 @pytest.mark.timeout(30)
 def test_hostile_files_are_read_in_a_time_that_grows_with_their_size(tmp_path: Path, text: str) -> None:
-    assert read_made(tmp_path, "a.bib", text)
+    assert write_and_read(tmp_path, "a.bib", text)
 
 
 def test_a_hundred_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
@@ -237,6 +245,8 @@ def test_a_hundred_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
     assert count == 100_000
 
 
-def test_what_looks_like_a_tag_in_a_doi_is_part_of_it(tmp_path: Path) -> None:
-    entry = only_entry(read_made(tmp_path, "a.bib", "@misc{a, title={A <b>bold</b> one}, doi={10.1234/17:15<b>3.0}}"))
+def test_text_like_a_tag_in_a_doi_is_part_of_the_doi(tmp_path: Path) -> None:
+    entry = get_only_entry(
+        write_and_read(tmp_path, "a.bib", "@misc{a, title={A <b>bold</b> one}, doi={10.1234/17:15<b>3.0}}")
+    )
     assert (entry.title, entry.identifiers["doi"]) == ("A bold one", "10.1234/17:15<b>3.0")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from paper_library.build.readers.bibtex_inheritance import Inheritance
 from paper_library.build.readers.bibtex_scanner import MAX_ENTRY_CHARS, Block, Damage, scan_blocks
-from tests.paper_library.build.readers.files import entries, problems, read_made
-from tests.paper_library.build.readers.memory import peak_of_reading
+from tests.paper_library.build.readers.files import select_entries, select_problems, write_and_read
+from tests.paper_library.build.readers.memory import measure_peak_memory
 
 PART = st.sampled_from(
     [
@@ -32,7 +32,7 @@ PART = st.sampled_from(
 )
 
 
-def cut(text: str, size: int) -> Iterator[str]:
+def cut_lines(text: str, size: int) -> Iterator[str]:
     """Yield the lines of a text, those longer than `size` in pieces."""
     for line in text.splitlines(keepends=True):
         for start in range(0, len(line), size):
@@ -41,41 +41,41 @@ def cut(text: str, size: int) -> Iterator[str]:
 
 @settings(deadline=None)
 @given(parts=st.lists(PART, max_size=40), size=st.integers(40, 400), room=st.integers(300, 3_000))
-def test_how_a_file_is_cut_changes_nothing(parts: list[str], size: int, room: int) -> None:
+def test_the_size_of_the_pieces_does_not_change_the_entries(parts: list[str], size: int, room: int) -> None:
     text = "".join(parts).replace("@article{open, title = {Never closed\n", "@article{open, title = {Never closed\n\n")
     whole = list(scan_blocks([*text.splitlines(keepends=True)], max_entry_chars=1 << 30))
-    reasons = [block.reason for block in scan_blocks(cut(text, size), room) if isinstance(block, Damage)]
+    reasons = [block.reason for block in scan_blocks(cut_lines(text, size), room) if isinstance(block, Damage)]
     if not any("longer than" in reason for reason in reasons):
-        assert list(scan_blocks(cut(text, size), room)) == whole
-    assert list(scan_blocks(cut(text, size))) == whole
+        assert list(scan_blocks(cut_lines(text, size), room)) == whole
+    assert list(scan_blocks(cut_lines(text, size))) == whole
 
 
 def test_entries_on_one_line_longer_than_any_window_are_all_found() -> None:
     text = " ".join(f"@article{{k{number}, title = {{Title {number}}}}}" for number in range(2_000))
-    found = list(scan_blocks(cut(f"\n\n{text}\n\n@misc{{last, title = {{L}}}}", 100), 400))
+    found = list(scan_blocks(cut_lines(f"\n\n{text}\n\n@misc{{last, title = {{L}}}}", 100), 400))
     assert [block.key for block in found if isinstance(block, Block)] == [*(f"k{n}" for n in range(2_000)), "last"]
     assert {block.line for block in found} == {3, 5}
 
 
 @pytest.mark.parametrize("end", ["", "}}"])
-def test_an_entry_beyond_the_limit_is_a_problem_with_its_line_and_costs_no_other(tmp_path: Path, end: str) -> None:
+def test_an_entry_beyond_the_limit_is_reported_with_its_line_and_the_others_are_read(tmp_path: Path, end: str) -> None:
     long = "@article{long, abstract = {" + f"{'words ' * 500}\n" * (MAX_ENTRY_CHARS // 1_000) + end
-    found = read_made(tmp_path, "a.bib", f"@misc{{a, title = {{A}}}}\n{long}\n@misc{{b, title = {{B}}}}\n")
-    assert [entry.title for entry in entries(found)] == ["A", "B"]
-    (problem,) = problems(found)
+    found = write_and_read(tmp_path, "a.bib", f"@misc{{a, title = {{A}}}}\n{long}\n@misc{{b, title = {{B}}}}\n")
+    assert [entry.title for entry in select_entries(found)] == ["A", "B"]
+    (problem,) = select_problems(found)
     assert (problem.origin, problem.kind) == ("a.bib:2", "broken")
     assert "longer than 4 MB" in problem.reason
-    assert entries(found)[1].origin == f"a.bib:{long.count(chr(10)) + 3}"
+    assert select_entries(found)[1].origin == f"a.bib:{long.count(chr(10)) + 3}"
 
 
 def test_an_entry_just_within_the_limit_is_read(tmp_path: Path) -> None:
     frame = "@article{long, title = {T}, annote = {}}"
     text = "x" * (MAX_ENTRY_CHARS - len(frame))
-    assert len(entries(read_made(tmp_path, "a.bib", frame.replace("{}", f"{{{text}}}")))) == 1
-    assert not entries(read_made(tmp_path, "a.bib", frame.replace("{}", f"{{{text}x}}")))
+    assert len(select_entries(write_and_read(tmp_path, "a.bib", frame.replace("{}", f"{{{text}}}")))) == 1
+    assert not select_entries(write_and_read(tmp_path, "a.bib", frame.replace("{}", f"{{{text}x}}")))
 
 
-def test_macros_and_parents_count_across_a_file_of_many_windows(tmp_path: Path) -> None:
+def test_macros_and_parents_apply_across_all_pieces_of_a_file(tmp_path: Path) -> None:
     filling = "".join(f"@misc{{m{n}, title = {{Filling {n}}}, note = {{{'word ' * 20_000}}}}}\n" for n in range(120))
     text = (
         "@string{jnl = {The Journal}}\n@incollection{early, title = {Early}, crossref = {Book}}\n"
@@ -84,14 +84,14 @@ def test_macros_and_parents_count_across_a_file_of_many_windows(tmp_path: Path) 
         "@inbook{last, title = {Last}, xdata = {common}}\n@xdata{common, publisher = {Common}}\n"
     )
     assert len(text) > 2 * MAX_ENTRY_CHARS
-    found = {entry.identifiers["bibkey"]: entry for entry in entries(read_made(tmp_path, "a.bib", text))}
+    found = {entry.identifiers["bibkey"]: entry for entry in select_entries(write_and_read(tmp_path, "a.bib", text))}
     assert len(found) == 244
     assert (found["early"].venue, found["early"].year) == ("The Book", 1999)
     assert found["late"].venue == "The Journal"
     assert found["last"].publisher == "Common"
 
 
-def test_the_last_entry_of_a_key_is_the_parent_and_parents_pass_on_what_they_inherit() -> None:
+def test_the_last_entry_with_a_key_is_the_parent_and_passes_on_inherited_fields() -> None:
     text = (
         "@book{b, title = {Old}}\n@book{b, title = {Book}, crossref = {series}}\n@inbook{c, crossref = {b}}\n"
         "@mvbook{series, publisher = {House}}\n"
@@ -99,7 +99,7 @@ def test_the_last_entry_of_a_key_is_the_parent_and_parents_pass_on_what_they_inh
     inheritance = Inheritance()
     for block in scan_blocks(text.splitlines(keepends=True)):
         assert isinstance(block, Block)
-        inheritance.park(block)
+        inheritance.park_block(block)
     book, chapter = inheritance.read_children()
     assert book.fields["publisher"] == "House"
     assert (chapter.fields["booktitle"], chapter.fields["publisher"]) == ("Book", "House")
@@ -108,10 +108,10 @@ def test_the_last_entry_of_a_key_is_the_parent_and_parents_pass_on_what_they_inh
 
 def test_macros_longer_than_the_limit_together_are_problems(tmp_path: Path) -> None:
     macros = "".join(f"@string{{m{number} = {{{'x' * 9_000}}}}}\n" for number in range(2_000))
-    found = read_made(tmp_path, "a.bib", f"{macros}@misc{{a, title = {{A}}, note = m0}}\n")
-    assert len(entries(found)) == 1
-    assert all("16 MB" in problem.reason for problem in problems(found))
-    assert problems(found)
+    found = write_and_read(tmp_path, "a.bib", f"{macros}@misc{{a, title = {{A}}, note = m0}}\n")
+    assert len(select_entries(found)) == 1
+    assert all("16 MB" in problem.reason for problem in select_problems(found))
+    assert select_problems(found)
 
 
 KINDS = ("entries", "one line", "one entry", "unclosed", "children", "parents", "comment", "no entries", "fields")
@@ -119,11 +119,11 @@ KINDS = ("entries", "one line", "one entry", "unclosed", "children", "parents", 
 
 @pytest.mark.parametrize("kind", ["one entry", "unclosed", "children"])
 def test_a_large_file_is_read_in_the_memory_of_a_few_entries(tmp_path: Path, kind: str) -> None:
-    assert peak_of_reading(tmp_path / "large.bib", kind, megabytes=32) < 64
+    assert measure_peak_memory(tmp_path / "large.bib", kind, megabytes=32) < 64
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_hundred_megabytes_are_read_in_less_than_half_of_their_size(tmp_path: Path, kind: str) -> None:
-    assert peak_of_reading(tmp_path / "large.bib", kind, megabytes=200) < 96
+    assert measure_peak_memory(tmp_path / "large.bib", kind, megabytes=200) < 96

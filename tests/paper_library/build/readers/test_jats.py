@@ -1,10 +1,10 @@
-"""Articles in JATS: their description, their text as markdown, and XML that is not for reading."""
+"""Articles in JATS: metadata, text as markdown, and XML that cannot be read."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.paper_library.build.readers.files import entries, only_entry, only_problem, read_made
+from tests.paper_library.build.readers.files import get_only_entry, get_only_problem, select_entries, write_and_read
 
 DOCTYPE = '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS v1.0//EN" "JATS-archivearticle1.dtd">'
 ARTICLE = """<article xml:lang="en" xmlns:xlink="http://www.w3.org/1999/xlink"
@@ -86,7 +86,7 @@ Thanks.
 
 
 def test_the_description_of_an_article_is_read(tmp_path: Path) -> None:
-    entry = only_entry(read_made(tmp_path, "a.nxml", f'<?xml version="1.0"?>\n{DOCTYPE}\n{ARTICLE}'))
+    entry = get_only_entry(write_and_read(tmp_path, "a.nxml", f'<?xml version="1.0"?>\n{DOCTYPE}\n{ARTICLE}'))
     assert entry.title == "On fine engines: a note"
     assert entry.authors == ["Ada Lovelace", "Royal Society"]
     assert (entry.year, entry.month, entry.venue, entry.language) == (1843, 9, "Memoirs & Notes", "en")
@@ -96,19 +96,19 @@ def test_the_description_of_an_article_is_read(tmp_path: Path) -> None:
 
 
 def test_the_text_of_an_article_becomes_markdown(tmp_path: Path) -> None:
-    assert only_entry(read_made(tmp_path, "a.xml", ARTICLE)).source == MARKDOWN
+    assert get_only_entry(write_and_read(tmp_path, "a.xml", ARTICLE)).source == MARKDOWN
 
 
 def test_several_articles_in_one_file_are_several_papers(tmp_path: Path) -> None:
-    found = entries(read_made(tmp_path, "set.xml", f"<pmc-articleset>{ARTICLE}{ARTICLE}</pmc-articleset>"))
+    found = select_entries(write_and_read(tmp_path, "set.xml", f"<pmc-articleset>{ARTICLE}{ARTICLE}</pmc-articleset>"))
     assert [entry.origin for entry in found] == ["set.xml:1", "set.xml:2"]
 
 
 @pytest.mark.parametrize(
     "content", ["<html><body/></html>", "<article/>", "<feed xmlns='http://www.w3.org/2005/Atom'/>"]
 )
-def test_xml_that_is_not_an_article_is_passed_over(tmp_path: Path, content: str) -> None:
-    assert only_problem(read_made(tmp_path, "a.xml", content)).kind == "skipped"
+def test_xml_that_is_not_an_article_is_skipped(tmp_path: Path, content: str) -> None:
+    assert get_only_problem(write_and_read(tmp_path, "a.xml", content)).kind == "skipped"
 
 
 def test_entity_declarations_are_refused_and_nothing_outside_is_fetched(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_entity_declarations_are_refused_and_nothing_outside_is_fetched(tmp_path
     bombs = [f'<!ENTITY l0 "ha">{laughs}', f'<!ENTITY l9 SYSTEM "{secret.as_uri()}">']
     for bomb in bombs:
         document = f"<!DOCTYPE article [{bomb}]>{ARTICLE.replace('Old.', '&l9;')}"
-        problem = only_problem(read_made(tmp_path, "a.xml", document))
+        problem = get_only_problem(write_and_read(tmp_path, "a.xml", document))
         assert (problem.kind, "entities" in problem.reason) == ("broken", True)
 
 
@@ -127,15 +127,15 @@ def test_entity_declarations_are_refused_and_nothing_outside_is_fetched(tmp_path
     ["", "<article>", "no xml", "<a>" * 50_000, '<?xml version="1.0" encoding="nonsense"?><a/>', "<a>\x00</a>"],
     ids=["empty", "cut", "text", "deep", "encoding", "nul"],
 )
-def test_what_is_not_well_formed_is_broken(tmp_path: Path, content: str) -> None:
-    assert only_problem(read_made(tmp_path, "a.xml", content)).kind == "broken"
+def test_xml_that_is_not_well_formed_is_reported_as_broken(tmp_path: Path, content: str) -> None:
+    assert get_only_problem(write_and_read(tmp_path, "a.xml", content)).kind == "broken"
 
 
-def test_an_article_nested_beyond_reason_is_broken_and_stops_nothing(tmp_path: Path) -> None:
+def test_a_very_deeply_nested_article_is_reported_as_broken(tmp_path: Path) -> None:
     deep = ARTICLE.replace("Old.", "<bold>" * 5_000 + "x" + "</bold>" * 5_000)
-    assert only_problem(read_made(tmp_path, "a.xml", deep)).kind == "broken"
+    assert get_only_problem(write_and_read(tmp_path, "a.xml", deep)).kind == "broken"
 
 
-def test_unknown_names_of_characters_stay_readable(tmp_path: Path) -> None:
-    entry = only_entry(read_made(tmp_path, "a.xml", ARTICLE.replace("Thanks.", "&alpha; &nosuchname; thanks")))
+def test_unknown_entities_stay_readable(tmp_path: Path) -> None:
+    entry = get_only_entry(write_and_read(tmp_path, "a.xml", ARTICLE.replace("Thanks.", "&alpha; &nosuchname; thanks")))
     assert "α &nosuchname; thanks" in entry.source

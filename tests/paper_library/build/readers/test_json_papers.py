@@ -1,4 +1,4 @@
-"""Papers in JSON: plain ones under all their names, CSL-JSON, exports, lines, and what is none of these."""
+"""Papers in JSON: all field names, CSL-JSON, exports, lines and invalid files."""
 
 import gzip
 import json
@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from paper_library.build.readers import json_papers
-from tests.paper_library.build.readers.files import entries, only_entry, only_problem, problems, read_made
+from tests.paper_library.build.readers.files import (
+    get_only_entry,
+    get_only_problem,
+    select_entries,
+    select_problems,
+    write_and_read,
+)
 
 PAPER: dict[str, Any] = {
     "paper_title": "On  the &amp; engine",
@@ -34,8 +40,8 @@ PAPER: dict[str, Any] = {
 }
 
 
-def test_a_paper_is_read_by_whatever_names_its_fields_have(tmp_path: Path) -> None:
-    entry = only_entry(read_made(tmp_path, "papers.jsonl", json.dumps(PAPER)))
+def test_a_paper_is_read_under_all_known_field_names(tmp_path: Path) -> None:
+    entry = get_only_entry(write_and_read(tmp_path, "papers.jsonl", json.dumps(PAPER)))
     assert (entry.title, entry.authors) == ("On the & engine", ["Ada Lovelace", "Charles Babbage"])
     assert (entry.year, entry.month, entry.venue) == (1843, 9, "Memoirs")
     assert entry.abstract == "About engines."
@@ -55,8 +61,8 @@ def test_a_paper_is_read_by_whatever_names_its_fields_have(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("document", [[PAPER], {"papers": [PAPER]}, PAPER], ids=["list", "papers", "one"])
-def test_a_json_file_holds_a_list_an_object_with_papers_or_one_paper(tmp_path: Path, document: Any) -> None:
-    assert only_entry(read_made(tmp_path, "a.json", json.dumps(document))).title == "On the & engine"
+def test_a_json_file_can_be_a_list_an_object_with_papers_or_one_paper(tmp_path: Path, document: Any) -> None:
+    assert get_only_entry(write_and_read(tmp_path, "a.json", json.dumps(document))).title == "On the & engine"
 
 
 def test_csl_json_is_read_with_names_dates_and_types(tmp_path: Path) -> None:
@@ -71,16 +77,16 @@ def test_csl_json_is_read_with_names_dates_and_types(tmp_path: Path) -> None:
         "number": "arXiv:2301.00001",
     }
     for document in ([item], {"items": [item]}):
-        entry = only_entry(read_made(tmp_path, "a.json", json.dumps(document)))
+        entry = get_only_entry(write_and_read(tmp_path, "a.json", json.dumps(document)))
         assert (entry.title, entry.authors) == ("Notes", ["Ada Lovelace", "Royal Society"])
         assert (entry.year, entry.month, entry.venue, entry.kind) == (1843, 9, "Memoirs", "article")
         assert entry.identifiers == {"id": "lovelace1843", "doi": "10.1/x", "arxiv": "arXiv:2301.00001"}
 
 
-def test_what_a_template_holds_beyond_the_known_fields_becomes_its_summary(tmp_path: Path) -> None:
+def test_unknown_fields_of_a_template_become_the_summary(tmp_path: Path) -> None:
     paper = {"paper_title": "T", "question1": "Why?", "module_a": {"x": 1}, "source_path": "/home/me/x.md"}
     document = {"template_tag": "deep", "papers": [paper]}
-    entry = only_entry(read_made(tmp_path, "a.json", json.dumps(document)))
+    entry = get_only_entry(write_and_read(tmp_path, "a.json", json.dumps(document)))
     assert entry.summaries == {"deep": {"question1": "Why?", "module_a": {"x": 1}}}
     assert entry.preferred_summary == "deep"
 
@@ -95,50 +101,50 @@ def test_what_a_template_holds_beyond_the_known_fields_becomes_its_summary(tmp_p
         ("W1", "id"),
     ],
 )
-def test_an_id_that_can_be_recognised_goes_by_its_scheme(tmp_path: Path, identifier: str, scheme: str) -> None:
-    entry = only_entry(read_made(tmp_path, "a.jsonl", json.dumps({"title": "T", "_id": identifier})))
+def test_a_recognised_id_is_stored_under_its_scheme(tmp_path: Path, identifier: str, scheme: str) -> None:
+    entry = get_only_entry(write_and_read(tmp_path, "a.jsonl", json.dumps({"title": "T", "_id": identifier})))
     assert entry.identifiers == {scheme: identifier}
 
 
-def test_bad_lines_are_problems_that_report_where_and_the_others_are_read(tmp_path: Path) -> None:
+def test_bad_lines_are_reported_with_their_numbers_and_the_others_are_read(tmp_path: Path) -> None:
     lines = [b'{"title": "A"}', b"{oops", b"", b"[1]", b'{"year": 3}', b'{"title": "B"}', b"\xff\xfe"]
-    found = read_made(tmp_path, "papers.jsonl", b"\n".join(lines))
-    assert [entry.title for entry in entries(found)] == ["A", "B"]
-    assert [problem.origin.removeprefix("papers.jsonl:") for problem in problems(found)] == ["2", "4", "5", "7"]
-    assert {problem.kind for problem in problems(found)} == {"broken"}
+    found = write_and_read(tmp_path, "papers.jsonl", b"\n".join(lines))
+    assert [entry.title for entry in select_entries(found)] == ["A", "B"]
+    assert [problem.origin.removeprefix("papers.jsonl:") for problem in select_problems(found)] == ["2", "4", "5", "7"]
+    assert {problem.kind for problem in select_problems(found)} == {"broken"}
 
 
-def test_what_python_writes_and_json_forbids_is_read_all_the_same(tmp_path: Path) -> None:
+def test_nan_and_lone_surrogates_are_read(tmp_path: Path) -> None:
     line = json.dumps({"title": "A \ud800 B", "year": math.nan, "summaries": {"s": [math.inf]}})
-    entry = only_entry(read_made(tmp_path, "a.jsonl", line))
+    entry = get_only_entry(write_and_read(tmp_path, "a.jsonl", line))
     assert (entry.title, entry.year, entry.summaries) == ("A ? B", None, {"s": [None]})
 
 
 def test_compressed_lines_are_read_up_to_where_the_file_is_damaged(tmp_path: Path) -> None:
     data = gzip.compress(b"".join(b'{"title": "Paper %d"}\n' % number for number in range(50_000)))
-    assert len(entries(read_made(tmp_path, "whole.jsonl.gz", data))) == 50_000
-    found = read_made(tmp_path, "cut.jsonl.gz", data[: len(data) // 2])
-    assert len(entries(found)) > 1_000
-    assert "does not decompress" in problems(found)[-1].reason
-    assert only_problem(read_made(tmp_path, "not.jsonl.gz", b"plain")).kind == "broken"
-    assert only_problem(read_made(tmp_path, "not.json.gz", b"plain")).kind == "broken"
+    assert len(select_entries(write_and_read(tmp_path, "whole.jsonl.gz", data))) == 50_000
+    found = write_and_read(tmp_path, "cut.jsonl.gz", data[: len(data) // 2])
+    assert len(select_entries(found)) > 1_000
+    assert "cannot be decompressed" in select_problems(found)[-1].reason
+    assert get_only_problem(write_and_read(tmp_path, "not.jsonl.gz", b"plain")).kind == "broken"
+    assert get_only_problem(write_and_read(tmp_path, "not.json.gz", b"plain")).kind == "broken"
 
 
-def test_a_line_without_end_costs_itself_and_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_line_is_skipped_with_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_papers, "MAX_LINE_BYTES", 1_000)
     long = json.dumps({"title": "x" * 5_000})
-    found = read_made(tmp_path, "a.jsonl", f'{{"title": "A"}}\n{long}\n{{"title": "B"}}\n')
-    assert [entry.title for entry in entries(found)] == ["A", "B"]
-    assert [problem.origin for problem in problems(found)] == ["a.jsonl:2"]
+    found = write_and_read(tmp_path, "a.jsonl", f'{{"title": "A"}}\n{long}\n{{"title": "B"}}\n')
+    assert [entry.title for entry in select_entries(found)] == ["A", "B"]
+    assert [problem.origin for problem in select_problems(found)] == ["a.jsonl:2"]
 
 
-def test_a_bomb_of_a_gzip_file_is_left_at_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gzip_bomb_is_read_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_papers, "MAX_DECOMPRESSED_BYTES", 1 << 20)
     monkeypatch.setattr(json_papers, "MAX_DOCUMENT_BYTES", 1 << 20)
     monkeypatch.setattr(json_papers, "MAX_LINE_BYTES", 1 << 16)
     bomb = gzip.compress(b"0" * (8 << 20))
-    assert "was not read" in problems(read_made(tmp_path, "a.jsonl.gz", bomb))[-1].reason
-    assert "larger than" in only_problem(read_made(tmp_path, "a.json.gz", bomb)).reason
+    assert "was not read" in select_problems(write_and_read(tmp_path, "a.jsonl.gz", bomb))[-1].reason
+    assert "larger than" in get_only_problem(write_and_read(tmp_path, "a.json.gz", bomb)).reason
 
 
 @pytest.mark.parametrize(
@@ -154,29 +160,31 @@ def test_a_bomb_of_a_gzip_file_is_left_at_a_limit(tmp_path: Path, monkeypatch: p
         "null",
     ],
 )
-def test_json_that_holds_no_papers_is_passed_over(tmp_path: Path, content: str) -> None:
-    assert only_problem(read_made(tmp_path, "package.json", content)).kind == "skipped"
+def test_json_without_papers_is_skipped(tmp_path: Path, content: str) -> None:
+    assert get_only_problem(write_and_read(tmp_path, "package.json", content)).kind == "skipped"
 
 
 @pytest.mark.parametrize("content", ["{", "", '{"title": "A"', "[" * 100_000, "nonsense"])
-def test_what_is_not_json_is_broken(tmp_path: Path, content: str) -> None:
-    assert only_problem(read_made(tmp_path, "a.json", content)).kind == "broken"
+def test_invalid_json_is_reported_as_broken(tmp_path: Path, content: str) -> None:
+    assert get_only_problem(write_and_read(tmp_path, "a.json", content)).kind == "broken"
 
 
-def test_lines_under_the_name_of_a_document_and_a_document_under_that_of_lines_are_read(tmp_path: Path) -> None:
-    assert len(entries(read_made(tmp_path, "a.json", '{"title": "A"}\n{"title": "B"}\n'))) == 2
-    assert len(entries(read_made(tmp_path, "a.jsonl", '[{"title": "A"},\n {"title": "B"}]'))) == 2
+def test_json_and_json_lines_are_read_under_each_others_suffix(tmp_path: Path) -> None:
+    assert len(select_entries(write_and_read(tmp_path, "a.json", '{"title": "A"}\n{"title": "B"}\n'))) == 2
+    assert len(select_entries(write_and_read(tmp_path, "a.jsonl", '[{"title": "A"},\n {"title": "B"}]'))) == 2
 
 
-def test_deeply_nested_names_are_no_way_to_stop_the_reader(tmp_path: Path) -> None:
+def test_deeply_nested_names_do_not_stop_the_reader(tmp_path: Path) -> None:
     nested = '{"name": ' * 900 + '"Ada"' + "}" * 900
-    assert only_entry(read_made(tmp_path, "a.jsonl", f'{{"title": "T", "authors": [{nested}]}}')).authors == []
+    assert get_only_entry(write_and_read(tmp_path, "a.jsonl", f'{{"title": "T", "authors": [{nested}]}}')).authors == []
 
 
 def test_a_source_that_names_a_database_is_not_a_text(tmp_path: Path) -> None:
-    assert only_entry(read_made(tmp_path, "a.jsonl", '{"title": "T", "source": "crossref"}')).source == ""
+    assert get_only_entry(write_and_read(tmp_path, "a.jsonl", '{"title": "T", "source": "crossref"}')).source == ""
     text = "# Title\n\nwords"
-    assert only_entry(read_made(tmp_path, "a.jsonl", json.dumps({"title": "T", "source": text}))).source == text
+    assert (
+        get_only_entry(write_and_read(tmp_path, "a.jsonl", json.dumps({"title": "T", "source": text}))).source == text
+    )
 
 
 @pytest.mark.parametrize("wrong", [True, 3.5, [[1], {}], {"x": [None]}, [None], "\x00"])
@@ -184,7 +192,7 @@ def test_values_of_the_wrong_type_are_left_out(tmp_path: Path, wrong: Any) -> No
     names = ("authors", "year", "month", "date", "abstract", "keywords", "tags", "institutions", "language", "type")
     others = ("summaries", "identifiers", "bibtex", "translations", "doi", "id", "text", "number", "venue")
     paper: dict[str, Any] = {"title": "T", **dict.fromkeys((*names, *others), wrong)}
-    entry = only_entry(read_made(tmp_path, "a.jsonl", json.dumps(paper)))
+    entry = get_only_entry(write_and_read(tmp_path, "a.jsonl", json.dumps(paper)))
     assert entry.title == "T"
     assert all(isinstance(name, str) and name for name in (*entry.authors, *entry.keywords, *entry.tags))
     assert (entry.year, entry.month, entry.source) in ((None, None, ""), (3, None, ""))

@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.readers.markdown import list_bibliographies, read_translation, split_translation_name
-from tests.paper_library.build.readers.files import entries, made, only_entry, only_problem, problems, read_made
+from tests.paper_library.build.readers.files import (
+    get_only_entry,
+    get_only_problem,
+    select_entries,
+    select_problems,
+    write_and_read,
+    write_file,
+)
 
 JOSS = """---
 title: 'A *fine* tool: `tool` in **Python**'
@@ -46,8 +53,8 @@ about.
 
 
 def test_front_matter_describes_the_paper_and_the_body_is_its_source(tmp_path: Path) -> None:
-    path = made(tmp_path, "paper.md", JOSS)
-    entry = only_entry(read_made(tmp_path, "paper.md", JOSS))
+    path = write_file(tmp_path, "paper.md", JOSS)
+    entry = get_only_entry(write_and_read(tmp_path, "paper.md", JOSS))
     assert entry.title == "A fine tool: tool in Python"
     assert entry.authors == ["Ada Lovelace", "Charles Babbage"]
     assert entry.institutions == ["University of London", "Analytical Society"]
@@ -60,8 +67,8 @@ def test_front_matter_describes_the_paper_and_the_body_is_its_source(tmp_path: P
     assert list_bibliographies(path) == ["paper.bib"]
 
 
-def test_a_value_that_looks_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
-    entry = only_entry(read_made(tmp_path, "a.md", "---\ntitle: 1984\narxiv: 2301.10\nyear: 2019\n---\ntext"))
+def test_a_value_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
+    entry = get_only_entry(write_and_read(tmp_path, "a.md", "---\ntitle: 1984\narxiv: 2301.10\nyear: 2019\n---\ntext"))
     assert (entry.title, entry.identifiers["arxiv"], entry.year) == ("1984", "2301.10", 2019)
 
 
@@ -80,10 +87,10 @@ def test_a_value_that_looks_like_a_number_keeps_its_zeros(tmp_path: Path) -> Non
         ("#hashtag\n\ntext", "Some fine paper"),
     ],
 )
-def test_without_front_matter_the_first_heading_is_the_title_and_else_the_name(
+def test_without_front_matter_the_title_is_the_first_heading_or_the_file_name(
     tmp_path: Path, text: str, title: str
 ) -> None:
-    entry = only_entry(read_made(tmp_path, "some_fine-paper.md", text))
+    entry = get_only_entry(write_and_read(tmp_path, "some_fine-paper.md", text))
     assert entry.title == title
     assert entry.source == text.strip()
     assert entry.abstract == ""
@@ -99,29 +106,29 @@ def test_without_front_matter_the_first_heading_is_the_title_and_else_the_name(
     ],
     ids=["colon", "tab", "deep", "recursive"],
 )
-def test_broken_front_matter_is_reported_and_the_paper_is_still_there(tmp_path: Path, front: str, title: str) -> None:
-    found = read_made(tmp_path, "paper.md", f"---\n{front}\n---\n\nBody.\n")
-    assert [(entry.title, entry.source) for entry in entries(found)] == [(title, "Body.")]
-    assert ["front matter" in problem.reason and problem.kind for problem in problems(found)] == ["broken"]
+def test_broken_front_matter_is_reported_and_the_paper_is_read(tmp_path: Path, front: str, title: str) -> None:
+    found = write_and_read(tmp_path, "paper.md", f"---\n{front}\n---\n\nBody.\n")
+    assert [(entry.title, entry.source) for entry in select_entries(found)] == [(title, "Body.")]
+    assert ["front matter" in problem.reason and problem.kind for problem in select_problems(found)] == ["broken"]
 
 
-def test_front_matter_beyond_all_measure_is_not_parsed(tmp_path: Path) -> None:
-    found = read_made(tmp_path, "paper.md", "---\ntitle: T\nnote: " + "x" * 300_000 + "\n---\nBody.")
-    assert entries(found)[0].title == "T"
-    assert "longer than" in problems(found)[0].reason
+def test_very_long_front_matter_is_not_parsed(tmp_path: Path) -> None:
+    found = write_and_read(tmp_path, "paper.md", "---\ntitle: T\nnote: " + "x" * 300_000 + "\n---\nBody.")
+    assert select_entries(found)[0].title == "T"
+    assert "longer than" in select_problems(found)[0].reason
 
 
 @pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "license.md", "Code-of-Conduct.md"])
-def test_files_about_a_project_are_passed_over_unless_they_have_front_matter(tmp_path: Path, name: str) -> None:
-    problem = only_problem(read_made(tmp_path, name, "# Project\n\ntext"))
+def test_project_files_are_skipped_unless_they_have_front_matter(tmp_path: Path, name: str) -> None:
+    problem = get_only_problem(write_and_read(tmp_path, name, "# Project\n\ntext"))
     assert problem.kind == "skipped"
     assert "front matter" in problem.reason
-    assert only_entry(read_made(tmp_path, name, "---\ntitle: A paper\n---\ntext")).title == "A paper"
+    assert get_only_entry(write_and_read(tmp_path, name, "---\ntitle: A paper\n---\ntext")).title == "A paper"
 
 
 @pytest.mark.parametrize("content", ["", " \n\t\n", "\ufeff"])
-def test_an_empty_file_is_passed_over(tmp_path: Path, content: str) -> None:
-    assert only_problem(read_made(tmp_path, "a.md", content)).kind == "skipped"
+def test_an_empty_file_is_skipped(tmp_path: Path, content: str) -> None:
+    assert get_only_problem(write_and_read(tmp_path, "a.md", content)).kind == "skipped"
 
 
 @pytest.mark.parametrize(
@@ -144,14 +151,18 @@ def test_the_language_of_a_translation_is_in_its_name(name: str, parts: tuple[st
 
 def test_a_translation_is_read_without_its_front_matter(tmp_path: Path) -> None:
     assert (
-        read_translation(made(tmp_path, "a.fr.md", "---\ntitle: T\n---\n\n# Titre\r\n\r\nTexte")) == "# Titre\n\nTexte"
+        read_translation(write_file(tmp_path, "a.fr.md", "---\ntitle: T\n---\n\n# Titre\r\n\r\nTexte"))
+        == "# Titre\n\nTexte"
     )
 
 
-def test_bibliographies_may_be_several_or_none(tmp_path: Path) -> None:
+def test_front_matter_can_name_several_bibliographies_or_none(tmp_path: Path) -> None:
     assert list_bibliographies(tmp_path / "gone.md") == []
-    assert list_bibliographies(made(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == ["a.bib", "b.bib"]
-    assert list_bibliographies(made(tmp_path, "b.md", "# No front matter")) == []
+    assert list_bibliographies(write_file(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == [
+        "a.bib",
+        "b.bib",
+    ]
+    assert list_bibliographies(write_file(tmp_path, "b.md", "# No front matter")) == []
 
 
 @pytest.mark.timeout(30)
@@ -159,4 +170,4 @@ def test_bibliographies_may_be_several_or_none(tmp_path: Path) -> None:
     "text", ["# a" + " " * 300_000 + "b", "# " + "*a " * 100_000, "a" + " " * 300_000 + "\n\nb", "# " + "[" * 300_000]
 )
 def test_hostile_lines_are_read_in_a_time_that_grows_with_their_size(tmp_path: Path, text: str) -> None:
-    assert only_entry(read_made(tmp_path, "a.md", text)).title
+    assert get_only_entry(write_and_read(tmp_path, "a.md", text)).title

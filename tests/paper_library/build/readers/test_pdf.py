@@ -1,4 +1,4 @@
-"""PDFs: their text as paragraphs, what they say of themselves, and those that cannot be read."""
+"""PDFs: text as paragraphs, metadata, and files that cannot be read."""
 
 import builtins
 import logging
@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from paper_library.build.entry import Entry, Problem
-from tests.paper_library.build.readers.files import entries, made, only_entry, only_problem, problems, read
-from tests.paper_library.build.readers.pdfs import made_pdf
+from tests.paper_library.build.readers.files import (
+    get_only_entry,
+    get_only_problem,
+    read_file,
+    select_entries,
+    select_problems,
+    write_file,
+)
+from tests.paper_library.build.readers.pdfs import write_pdf
 
 BODY = [
     (10.0, "Engines compute what people would otherwise have to com-"),
@@ -21,8 +28,8 @@ BODY = [
 
 
 def test_lines_become_paragraphs_and_broken_words_are_joined(tmp_path: Path) -> None:
-    path = made_pdf(tmp_path / "a.pdf", [(18.0, "On the engine"), (10.0, "Abstract"), *BODY, (10.0, "7")])
-    entry = only_entry(read(path))
+    path = write_pdf(tmp_path / "a.pdf", [(18.0, "On the engine"), (10.0, "Abstract"), *BODY, (10.0, "7")])
+    entry = get_only_entry(read_file(path))
     assert "otherwise have to compute by hand" in entry.source
     assert "the cellar.\n\nA second paragraph" in entry.source
     assert "## Abstract" in entry.source
@@ -45,18 +52,18 @@ def test_lines_become_paragraphs_and_broken_words_are_joined(tmp_path: Path) -> 
         ("", [], "Some file name"),
     ],
 )
-def test_the_title_is_the_best_that_the_file_has(
+def test_the_title_comes_from_the_best_source_in_the_file(
     tmp_path: Path, info: str, lines: list[tuple[float, str]], title: str
 ) -> None:
-    found = entries(read(made_pdf(tmp_path / "some_file_name.pdf", lines, Title=info)))
+    found = select_entries(read_file(write_pdf(tmp_path / "some_file_name.pdf", lines, Title=info)))
     assert found[0].title == title
 
 
-def test_people_and_keywords_come_from_the_description(tmp_path: Path) -> None:
-    path = made_pdf(tmp_path / "a.pdf", BODY, Author="Lovelace, Ada; Charles Babbage", Keywords="engines, numbers")
-    entry = only_entry(read(path))
+def test_authors_and_keywords_come_from_the_document_info(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", BODY, Author="Lovelace, Ada; Charles Babbage", Keywords="engines, numbers")
+    entry = get_only_entry(read_file(path))
     assert (entry.authors, entry.keywords) == (["Ada Lovelace", "Charles Babbage"], ["engines", "numbers"])
-    assert only_entry(read(made_pdf(tmp_path / "b.pdf", BODY, Author="jdoe"))).authors == []
+    assert get_only_entry(read_file(write_pdf(tmp_path / "b.pdf", BODY, Author="jdoe"))).authors == []
 
 
 @pytest.mark.parametrize(
@@ -74,7 +81,7 @@ def test_people_and_keywords_come_from_the_description(tmp_path: Path) -> None:
 def test_identifiers_are_the_papers_own(
     tmp_path: Path, lines: list[tuple[float, str]], identifiers: dict[str, str]
 ) -> None:
-    assert only_entry(read(made_pdf(tmp_path / "a.pdf", lines))).identifiers == identifiers
+    assert get_only_entry(read_file(write_pdf(tmp_path / "a.pdf", lines))).identifiers == identifiers
 
 
 @pytest.mark.parametrize(
@@ -90,31 +97,31 @@ def test_identifiers_are_the_papers_own(
 def test_the_year_is_that_of_publication_and_never_that_of_the_file(
     tmp_path: Path, name: str, line: str, date: tuple[int | None, int | None]
 ) -> None:
-    path = made_pdf(tmp_path / f"{name}.pdf", [(10.0, line), *BODY], CreationDate="D:20110101000000Z")
-    entry = only_entry(read(path))
+    path = write_pdf(tmp_path / f"{name}.pdf", [(10.0, line), *BODY], CreationDate="D:20110101000000Z")
+    entry = get_only_entry(read_file(path))
     assert (entry.year, entry.month) == date
 
 
 def test_an_encrypted_pdf_is_read_if_the_empty_password_opens_it(tmp_path: Path) -> None:
-    path = made_pdf(tmp_path / "locked.pdf", BODY, password="secret")
-    problem = only_problem(read(path))
+    path = write_pdf(tmp_path / "locked.pdf", BODY, password="secret")
+    problem = get_only_problem(read_file(path))
     assert problem.kind == "broken"
     assert "encrypted" in problem.reason
-    assert "Remove the password" in problem.reason
+    assert "without a password" in problem.reason
 
 
-def test_a_scan_keeps_its_title_and_reports_that_it_has_no_text(tmp_path: Path) -> None:
-    found = read(made_pdf(tmp_path / "a.pdf", [], [], Title="A scanned paper"))
-    assert [(entry.title, entry.source) for entry in entries(found)] == [("A scanned paper", "")]
-    assert ["no text layer" in problem.reason for problem in problems(found)] == [True]
+def test_a_scan_has_its_title_and_a_problem_for_the_missing_text(tmp_path: Path) -> None:
+    found = read_file(write_pdf(tmp_path / "a.pdf", [], [], Title="A scanned paper"))
+    assert [(entry.title, entry.source) for entry in select_entries(found)] == [("A scanned paper", "")]
+    assert ["no text layer" in problem.reason for problem in select_problems(found)] == [True]
 
 
 def test_line_numbers_of_drafts_and_running_heads_are_left_out(tmp_path: Path) -> None:
-    def page(first: int) -> list[tuple[float, str]]:
+    def make_page(first: int) -> list[tuple[float, str]]:
         lines = [(10.0, f"words and more words of a line{number}") for number in range(first, first + 20)]
         return [(8.0, "Journal of Engines"), *lines, (10.0, f"in the year {1842 + first}")]
 
-    source = only_entry(read(made_pdf(tmp_path / "a.pdf", page(1), page(21), page(41)))).source
+    source = get_only_entry(read_file(write_pdf(tmp_path / "a.pdf", make_page(1), make_page(21), make_page(41)))).source
     assert "words and more words of a line words and" in source
     assert "in the year 1843" in source
     assert "Journal of Engines" not in source
@@ -131,18 +138,18 @@ def test_sections_become_headings_and_numbered_affiliations_do_not(tmp_path: Pat
         *BODY,
         (10.0, "References"),
     ]
-    source = only_entry(read(made_pdf(tmp_path / "a.pdf", lines))).source
+    source = get_only_entry(read_file(write_pdf(tmp_path / "a.pdf", lines))).source
     headings = [line for line in source.split("\n") if line.startswith("#")]
     assert headings == ["## 1 Introduction", "## 2 The new engine", "### 2.1 Its wheels", "## References"]
 
 
 @pytest.mark.parametrize("cut", [0, 10, 200, 0.5, 0.9])
-def test_a_damaged_pdf_is_a_problem_or_what_is_left_of_it(
+def test_a_damaged_pdf_gives_a_problem_or_its_readable_part(
     tmp_path: Path, cut: float, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    data = made_pdf(tmp_path / "a.pdf", BODY, BODY).read_bytes()
+    data = write_pdf(tmp_path / "a.pdf", BODY, BODY).read_bytes()
     kept = data[: int(cut if cut >= 1 else cut * len(data))]
-    for found in read(made(tmp_path, "cut.pdf", kept)):
+    for found in read_file(write_file(tmp_path, "cut.pdf", kept)):
         assert isinstance(found, Entry) or found.kind == "broken"
     assert capfd.readouterr().err == ""
 
@@ -153,26 +160,26 @@ def test_a_page_tree_that_contains_itself_is_a_problem(tmp_path: Path) -> None:
 2 0 obj << /Type /Pages /Kids [2 0 R] /Count 1 >> endobj
 trailer << /Root 1 0 R /Size 3 >>
 """
-    found = read(made(tmp_path, "loop.pdf", loop))
-    assert [problem.kind for problem in problems(found)] == ["broken"]
+    found = read_file(write_file(tmp_path, "loop.pdf", loop))
+    assert [problem.kind for problem in select_problems(found)] == ["broken"]
 
 
 def test_without_pypdf_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real_import = builtins.__import__
 
-    def no_pypdf(name: str, *arguments: Any) -> Any:
+    def refuse_pypdf(name: str, *arguments: Any) -> Any:
         if name == "pypdf":
             raise ModuleNotFoundError(name)
         return real_import(name, *arguments)
 
-    path = made(tmp_path, "a.pdf", b"%PDF-1.4")
-    monkeypatch.setattr(builtins, "__import__", no_pypdf)
-    assert read(path) == [
+    path = write_file(tmp_path, "a.pdf", b"%PDF-1.4")
+    monkeypatch.setattr(builtins, "__import__", refuse_pypdf)
+    assert read_file(path) == [
         Problem("a.pdf", "skipped", "PDFs need an extra. Install it with: pip install 'uraniborg[pdf]'")
     ]
 
 
 def test_pypdf_prints_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        read(made(tmp_path, "a.pdf", b"%PDF-1.4\ngarbage\nstartxref\n99999\n%%EOF"))
+        read_file(write_file(tmp_path, "a.pdf", b"%PDF-1.4\ngarbage\nstartxref\n99999\n%%EOF"))
     assert [record.name for record in caplog.records if record.name.startswith("pypdf")] == []

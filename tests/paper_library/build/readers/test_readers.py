@@ -1,4 +1,4 @@
-"""Which reader reads which file, and what all of them do with anything at all."""
+"""The choice of a reader, and the behaviour of all readers with arbitrary files."""
 
 import errno
 import os
@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import READERS, find_reader
-from tests.paper_library.build.readers.files import fail_to_open, made, only_problem, read, read_made
+from tests.paper_library.build.readers.files import (
+    get_only_problem,
+    make_opening_fail,
+    read_file,
+    write_and_read,
+    write_file,
+)
 
 SUFFIXES = sorted(READERS)
 BEGINNINGS = {
@@ -59,10 +65,10 @@ def assert_well_formed(found: list[Entry | Problem]) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @unhurried
 @given(data=st.binary(max_size=400))
-def test_any_bytes_at_all_give_papers_or_problems_and_never_an_error(tmp_path: Path, suffix: str, data: bytes) -> None:
-    assert_well_formed(read_made(tmp_path, f"file{suffix}", data))
+def test_any_bytes_give_papers_or_problems_and_never_an_error(tmp_path: Path, suffix: str, data: bytes) -> None:
+    assert_well_formed(write_and_read(tmp_path, f"file{suffix}", data))
     if suffix in BEGINNINGS:
-        assert_well_formed(read_made(tmp_path, f"file{suffix}", BEGINNINGS[suffix] + data))
+        assert_well_formed(write_and_read(tmp_path, f"file{suffix}", BEGINNINGS[suffix] + data))
 
 
 @pytest.mark.parametrize("suffix", sorted(REAL))
@@ -78,16 +84,16 @@ def test_a_real_file_damaged_anywhere_gives_papers_or_problems_and_never_an_erro
         content[at:end] = data.draw(
             st.binary(max_size=6) | st.sampled_from([b"{", b"}", b'"', b"<", b"&", b"\x00", b"$"])
         )
-    assert_well_formed(read_made(tmp_path, f"file{suffix}", bytes(content)))
+    assert_well_formed(write_and_read(tmp_path, f"file{suffix}", bytes(content)))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_file_that_is_gone_or_a_folder_or_a_pipe_is_a_problem(tmp_path: Path, suffix: str) -> None:
-    assert only_problem(read(tmp_path / f"gone{suffix}")).kind == "broken"
+def test_a_missing_file_a_folder_and_a_pipe_are_problems(tmp_path: Path, suffix: str) -> None:
+    assert get_only_problem(read_file(tmp_path / f"gone{suffix}")).kind == "broken"
     (tmp_path / f"folder{suffix}").mkdir()
-    assert only_problem(read(tmp_path / f"folder{suffix}")).kind == "broken"
+    assert get_only_problem(read_file(tmp_path / f"folder{suffix}")).kind == "broken"
     os.mkfifo(tmp_path / f"pipe{suffix}")
-    problem = only_problem(read(tmp_path / f"pipe{suffix}"))
+    problem = get_only_problem(read_file(tmp_path / f"pipe{suffix}"))
     assert "regular" in problem.reason
     assert str(tmp_path) not in problem.reason
 
@@ -97,32 +103,30 @@ def test_a_file_that_is_gone_or_a_folder_or_a_pipe_is_a_problem(tmp_path: Path, 
 def test_a_file_that_cannot_be_opened_is_a_problem(
     tmp_path: Path, suffix: str, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = made(tmp_path, f"file{suffix}", b"x")
-    fail_to_open(monkeypatch, path.name, number)
-    problem = only_problem(read(path))
+    path = write_file(tmp_path, f"file{suffix}", b"x")
+    make_opening_fail(monkeypatch, path.name, number)
+    problem = get_only_problem(read_file(path))
     assert problem.kind == "broken"
     assert number == errno.ELOOP or os.strerror(number) in problem.reason
     assert str(tmp_path) not in problem.reason
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_machine_without_room_is_not_a_fault_of_the_file(
-    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = made(tmp_path, f"file{suffix}", b"x")
-    fail_to_open(monkeypatch, path.name, errno.EMFILE)
+def test_a_full_disk_is_not_a_problem_of_the_file(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_file(tmp_path, f"file{suffix}", b"x")
+    make_opening_fail(monkeypatch, path.name, errno.EMFILE)
     with pytest.raises(OSError, match="Too many open files"):
-        read(path)
+        read_file(path)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_link_is_not_followed_by_a_reader(tmp_path: Path, suffix: str) -> None:
-    made(tmp_path, "real", REAL.get(suffix, b"x"))
+    write_file(tmp_path, "real", REAL.get(suffix, b"x"))
     (tmp_path / f"link{suffix}").symlink_to(tmp_path / "real")
-    assert only_problem(read(tmp_path / f"link{suffix}")).kind == "broken"
+    assert get_only_problem(read_file(tmp_path / f"link{suffix}")).kind == "broken"
     (tmp_path / "folder").symlink_to(tmp_path)
-    made(tmp_path, f"file{suffix}", REAL.get(suffix, b"x"))
-    assert only_problem(read(tmp_path / "folder" / f"file{suffix}")).kind == "broken"
+    write_file(tmp_path, f"file{suffix}", REAL.get(suffix, b"x"))
+    assert get_only_problem(read_file(tmp_path / "folder" / f"file{suffix}")).kind == "broken"
 
 
 def test_readers_are_found_by_the_end_of_the_name_in_any_case() -> None:
@@ -134,8 +138,8 @@ def test_readers_are_found_by_the_end_of_the_name_in_any_case() -> None:
     assert find_reader(Path("bib")) is None
 
 
-def test_a_build_pays_only_for_the_formats_it_meets(tmp_path: Path) -> None:
-    path = made(tmp_path, "a.jsonl", b'{"title": "A", "authors": ["B"]}')
+def test_a_build_imports_only_the_readers_that_it_needs(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.jsonl", b'{"title": "A", "authors": ["B"]}')
     code = (
         "import sys; from pathlib import Path; from paper_library.build.readers import find_reader; "
         f"path = Path({str(path)!r}); assert len(list(find_reader(path)(path, 'a'))) == 1; "

@@ -1,4 +1,4 @@
-"""The readers on files that others wrote."""
+"""The readers on real files."""
 
 import json
 import re
@@ -7,13 +7,13 @@ from typing import Any
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers.markdown import list_bibliographies
-from tests.paper_library.build.readers.files import entries, only_entry, problems, read
+from tests.paper_library.build.readers.files import get_only_entry, read_file, select_entries, select_problems
 
 
 def test_every_paper_of_the_corpus_is_read(shared_data: Path) -> None:
     count = with_doi = 0
     for part in sorted((shared_data / "corpus").glob("*.jsonl.gz")):
-        for entry in read(part):
+        for entry in read_file(part):
             assert isinstance(entry, Entry)
             assert entry.title
             assert entry.identifiers["id"]
@@ -29,8 +29,8 @@ def test_joss_papers_are_read_as_their_index_describes_them(shared_data: Path) -
     assert len(index) == 55
     for described in index:
         path = shared_data / "joss" / described["slug"] / "paper.md"
-        entry = only_entry(read(path))
-        assert _letters(entry.title) == _letters(described["title"].replace("\\-", ""))
+        entry = get_only_entry(read_file(path))
+        assert _select_letters(entry.title) == _select_letters(described["title"].replace("\\-", ""))
         assert len(entry.authors) == described["n_authors"]
         assert entry.tags == [tag for tag in described["tags"] if tag]
         assert entry.institutions
@@ -39,15 +39,19 @@ def test_joss_papers_are_read_as_their_index_describes_them(shared_data: Path) -
         assert len(list_bibliographies(path)) == 1
 
 
-def test_bibliographies_of_joss_papers_are_read_whole(shared_data: Path) -> None:
+def test_bibliographies_of_joss_papers_are_read_completely(shared_data: Path) -> None:
     found: list[Entry | Problem] = []
     for path in sorted((shared_data / "joss").glob("*/paper.bib")):
-        found += read(path)
+        found += read_file(path)
     # Three entries of these files have no title, and say so.
-    assert (len(entries(found)), len(problems(found))) == (865, 3)
-    assert all("no title" in problem.reason for problem in problems(found))
-    assert all(entry.bibtex.startswith("@") and entry.bibtex.endswith("}") for entry in entries(found))
-    left = [entry for entry in entries(found) if "\\" in entry.venue or "{" in " ".join((entry.title, *entry.authors))]
+    assert (len(select_entries(found)), len(select_problems(found))) == (865, 3)
+    assert all("no title" in problem.reason for problem in select_problems(found))
+    assert all(entry.bibtex.startswith("@") and entry.bibtex.endswith("}") for entry in select_entries(found))
+    left = [
+        entry
+        for entry in select_entries(found)
+        if "\\" in entry.venue or "{" in " ".join((entry.title, *entry.authors))
+    ]
     assert [entry.title for entry in left if "$" not in entry.title] == []
 
 
@@ -57,13 +61,13 @@ def test_difficult_bibtex_is_read_as_its_maintainers_expect(shared_data: Path) -
     for path in sorted((shared_data / "bibtex" / "betterbibtex").glob("*.bib")):
         expected = json.loads(path.with_suffix(".expected.json").read_text("utf-8"))
         by_key = {item.get("citationKey"): item for item in expected}
-        for entry in entries(read(path)):
+        for entry in select_entries(read_file(path)):
             item = by_key.get(entry.identifiers.get("bibkey"))
             if item is None:
                 continue
             compared += 1
-            right["title"] += _letters(item.get("title", "")) == _letters(entry.title)
-            right["people"] += set(map(_letters, entry.authors)) <= set(_people(item))
+            right["title"] += _select_letters(item.get("title", "")) == _select_letters(entry.title)
+            right["people"] += set(map(_select_letters, entry.authors)) <= set(_list_people(item))
             right["year"] += item.get("date", "")[:4].rstrip("-") == str(entry.year or "")
             right["doi"] += item.get("DOI", "") == entry.identifiers.get("doi", "")
     assert compared >= 130
@@ -71,7 +75,10 @@ def test_difficult_bibtex_is_read_as_its_maintainers_expect(shared_data: Path) -
 
 
 def test_jats_articles_are_read_with_their_sections(shared_data: Path) -> None:
-    found = {path.name: only_entry(read(path)) for path in sorted((shared_data / "fulltext" / "jats").glob("*.nxml"))}
+    found = {
+        path.name: get_only_entry(read_file(path))
+        for path in sorted((shared_data / "fulltext" / "jats").glob("*.nxml"))
+    }
     assert {
         name: (len(entry.authors), entry.year, entry.month, entry.identifiers["doi"]) for name, entry in found.items()
     } == {
@@ -92,30 +99,30 @@ def test_jats_articles_are_read_with_their_sections(shared_data: Path) -> None:
         assert entry.venue
 
 
-def test_pdfs_are_read_and_the_locked_one_is_reported(shared_data: Path) -> None:
+def test_pdfs_are_read_and_the_encrypted_one_is_reported(shared_data: Path) -> None:
     paths = sorted((shared_data / "fulltext" / "pdf").glob("*.pdf"))
     assert len(paths) == 13
-    found = [item for path in paths for item in read(path)]
-    assert len(entries(found)) == 12
-    assert [(problem.origin, problem.kind) for problem in problems(found)] == [
+    found = [item for path in paths for item in read_file(path)]
+    assert len(select_entries(found)) == 12
+    assert [(problem.origin, problem.kind) for problem in select_problems(found)] == [
         ("pypdf_libreoffice-writer-password.pdf", "broken")
     ]
-    assert all(entry.source for entry in entries(found))
-    by_name = {entry.origin: entry for entry in entries(found)}
+    assert all(entry.source for entry in select_entries(found))
+    by_name = {entry.origin: entry for entry in select_entries(found)}
     titles = json.loads((shared_data / "joss" / "index.json").read_text("utf-8"))
     described = next(item["title"] for item in titles if item["slug"] == "multivae")
-    assert _letters(by_name["multivae.pdf"].title) == _letters(described)
+    assert _select_letters(by_name["multivae.pdf"].title) == _select_letters(described)
     assert by_name["pypdf_multicolumn.pdf"].abstract
     assert len(by_name["multivae.pdf"].source) > 10_000
 
 
-def _people(item: dict[str, Any]) -> list[str]:
+def _list_people(item: dict[str, Any]) -> list[str]:
     parts = [
         [person.get(name, "") for name in ("firstName", "lastName", "name")] for person in item.get("creators", [])
     ]
-    return [_letters("".join(names)) for names in parts]
+    return [_select_letters("".join(names)) for names in parts]
 
 
-def _letters(text: str) -> str:
-    """Letters and digits alone: markup and capitals are handled differently there, on purpose."""
+def _select_letters(text: str) -> str:
+    """Return only the letters and digits: markup and capitals differ on purpose."""
     return "".join(filter(str.isalnum, re.sub("<[^<>]*>", "", text).lower()))

@@ -1,4 +1,4 @@
-"""What a paper search exports, a shelf reads back without loss."""
+"""Exports of a paper search are read back without loss."""
 
 from pathlib import Path
 
@@ -9,13 +9,14 @@ from paper_library.build.entry import Entry
 from paper_search.export.json_text import export_json
 from paper_search.export.references import export_bibtex, export_csl_json, export_ris
 from paper_search.models import Paper, PaperCollection, PaperTag, WorkType
-from tests.paper_library.build.readers.files import entries, read_made
+from tests.paper_library.build.readers.files import select_entries, write_and_read
 from tests.paper_search.export.samples import collection, collections, composed, paper
 from uraniborg.kernel.bibliography.clean_text import clean_line
 
 FORMATS = {"a.bib": export_bibtex, "a.ris": export_ris, "a.json": export_csl_json, "b.json": export_json}
 PAPERS = [
     paper("Perovskite & C++: 50% of {x}", "Lei Wang", "Jan van Dyke", "ATLAS Collaboration", year=2020, venue="ICLR"),
+    paper(r"10^6 K ~ 50% of {C} & \alpha", "Emmy Noether", year=2021, venue=r"10^6 K ~ 50% of {C} & \alpha"),
     paper("Über Größe — “α”", "Jürgen Müller", year=1999, venue="Annalen", doi="10.1234/abc_def(1)"),
     paper("A thesis", "Ada Lovelace", year=2001, venue="University of London", work_type=WorkType.THESIS),
     paper("A report", "Ada Lovelace", year=2001, venue="NASA", work_type=WorkType.REPORT),
@@ -24,16 +25,18 @@ PAPERS = [
     paper("Nobody's work", year=2002),
 ]
 
-unhurried = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+without_deadline = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_titles_people_years_venues_and_dois_come_back(tmp_path: Path, name: str) -> None:
-    found = entries(read_made(tmp_path, name, FORMATS[name](collection(*PAPERS))))
-    assert [_facts(entry) for entry in found] == [_expected(paper) for paper in PAPERS]
+def test_titles_authors_years_venues_and_dois_are_read_back(tmp_path: Path, name: str) -> None:
+    found = select_entries(write_and_read(tmp_path, name, FORMATS[name](collection(*PAPERS))))
+    assert [_select_facts(entry) for entry in found] == [_select_expected_facts(paper) for paper in PAPERS]
 
 
-def test_the_complete_export_brings_identifiers_tags_abstracts_and_bibtex(tmp_path: Path) -> None:
+def test_the_json_export_has_identifiers_tags_abstracts_and_bibtex(tmp_path: Path) -> None:
     original = paper(
         "T",
         "Ada Lovelace",
@@ -46,7 +49,7 @@ def test_the_complete_export_brings_identifiers_tags_abstracts_and_bibtex(tmp_pa
         full_text_url="https://example.org",
         citation_key="lovelace_nd_t",
     )
-    (entry,) = entries(read_made(tmp_path, "a.json", export_json(collection(original))))
+    (entry,) = select_entries(write_and_read(tmp_path, "a.json", export_json(collection(original))))
     assert (entry.abstract, entry.bibtex, entry.language, entry.tags) == ("An abstract.", "@misc{t}", "en", ["review"])
     assert entry.identifiers == {
         "arxiv": "2301.00001",
@@ -58,19 +61,19 @@ def test_the_complete_export_brings_identifiers_tags_abstracts_and_bibtex(tmp_pa
     assert entry.source == ""
 
 
-@unhurried
+@without_deadline
 @given(collections)
 def test_bibtex_of_any_collection_is_read_back_entry_by_entry(tmp_path: Path, made: PaperCollection) -> None:
-    found = read_made(tmp_path, "a.bib", export_bibtex(made))
+    found = write_and_read(tmp_path, "a.bib", export_bibtex(made))
     titled = [paper for paper in made.papers if clean_line(composed(paper.title))]
-    assert [entry.title for entry in entries(found)] == [clean_line(composed(paper.title)) for paper in titled]
-    assert [entry.year for entry in entries(found)] == [paper.year for paper in titled]
-    assert [entry.identifiers.get("doi") for entry in entries(found)] == [paper.doi for paper in titled]
+    assert [entry.title for entry in select_entries(found)] == [clean_line(composed(paper.title)) for paper in titled]
+    assert [entry.year for entry in select_entries(found)] == [paper.year for paper in titled]
+    assert [entry.identifiers.get("doi") for entry in select_entries(found)] == [paper.doi for paper in titled]
 
 
-def _facts(entry: Entry) -> tuple[str, list[str], int | None, str, str | None]:
+def _select_facts(entry: Entry) -> tuple[str, list[str], int | None, str, str | None]:
     return entry.title, entry.authors, entry.year, entry.venue, entry.identifiers.get("doi")
 
 
-def _expected(paper: Paper) -> tuple[str, list[str], int | None, str, str | None]:
+def _select_expected_facts(paper: Paper) -> tuple[str, list[str], int | None, str, str | None]:
     return paper.title, [author.name for author in paper.authors], paper.year, paper.venue or "", paper.doi

@@ -1,4 +1,4 @@
-"""Names of people, from every way in which files store them to the way in which people say them."""
+"""Author lists in all usual notations are read as names with given names first."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ from uraniborg.kernel.bibliography.latex import decode_latex
         (" , ", []),
     ],
 )
-def test_bibtex_names_are_turned_into_spoken_order(field: str, names: list[str]) -> None:
+def test_bibtex_names_are_read_with_given_names_first(field: str, names: list[str]) -> None:
     assert read_bibtex_names(field) == names
 
 
@@ -82,7 +82,7 @@ def test_any_text_names_people_without_an_error_and_none_is_empty(text: str) -> 
         assert all(name.strip() for name in names)
 
 
-def test_every_recorded_bibtex_name_is_spoken_by_bibtex_rules(shared_data: Path) -> None:
+def test_every_recorded_bibtex_name_is_read_by_bibtex_rules(shared_data: Path) -> None:
     cases = json.loads((shared_data / "bibtex" / "names.json").read_text("utf-8"))
     assert len(cases["split_name_parts"]) + len(cases["split_coauthors"]) + len(cases["malformed"]) == 204
     for case in cases["split_name_parts"]:

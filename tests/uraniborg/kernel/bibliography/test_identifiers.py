@@ -11,6 +11,7 @@ from uraniborg.kernel.bibliography.identifiers import (
     SCHEMES,
     arxiv_to_doi,
     doi_to_arxiv,
+    find_arxiv_in_text,
     find_doi_in_url,
     normalise_arxiv,
     normalise_dblp,
@@ -21,6 +22,7 @@ from uraniborg.kernel.bibliography.identifiers import (
     normalise_pmid,
     normalise_s2,
     normalise_scholar,
+    trim_doi,
 )
 
 BIBCODE = "2019A&A...622A...2P"
@@ -50,7 +52,7 @@ def test_every_spelling_of_a_doi_gives_the_same_one(written: str) -> None:
 @pytest.mark.parametrize(
     "written", ["", None, "10.1000", "10.1000/", "11.1000/abc", "see 10.1000/abc", "doi:", "10.1/x"]
 )
-def test_a_text_that_is_not_a_doi_gives_none(written: str | None) -> None:
+def test_text_that_is_not_a_doi_gives_none(written: str | None) -> None:
     assert normalise_doi(written) is None
 
 
@@ -128,7 +130,7 @@ def test_other_identifiers_have_one_spelling_each() -> None:
     assert normalise_scholar("two words") is None
 
 
-def test_a_mapping_keeps_what_is_valid_in_the_order_of_the_schemes() -> None:
+def test_a_mapping_keeps_valid_identifiers_in_the_order_of_the_schemes() -> None:
     mixed: dict[str, object] = {
         "scholar": "abc",
         "pmid": 123,
@@ -257,3 +259,32 @@ def test_any_text_is_normalised_without_an_error_and_only_once(scheme: str, text
     for written in (text, f"{scheme}:{text}", f"10.1000/{text}", f"https://example.org/{text}"):
         once = normalise(written)
         assert normalise(once) == once
+
+
+@pytest.mark.parametrize(
+    ("text", "arxiv"),
+    [
+        ("CoRR, arXiv: 1706.03762v5 [cs.CL]", "1706.03762v5"),
+        ("see https://arxiv.org/abs/math.GT/0309136 for details", "math.GT/0309136"),
+        ("http://ARXIV.org/pdf/hep-th/9901001v3.pdf", "hep-th/9901001v3"),
+        ("pages 1706.03762", None),
+        ("bioarxiv:1706.03762", None),
+        ("", None),
+    ],
+)
+def test_an_arxiv_id_is_found_in_a_text_that_names_arxiv(text: str, arxiv: str | None) -> None:
+    assert find_arxiv_in_text(text) == arxiv
+
+
+@pytest.mark.parametrize(
+    ("text", "doi"),
+    [
+        ("10.1000/ABC).", "10.1000/ABC"),
+        ("10.1000/a(b)", "10.1000/a(b)"),
+        ("10.1000/a[1]],", "10.1000/a[1]"),
+        ("10.1000/abc?*”", "10.1000/abc"),
+        ("...", ""),
+    ],
+)
+def test_punctuation_and_unmatched_brackets_after_a_doi_are_removed(text: str, doi: str) -> None:
+    assert trim_doi(text) == doi

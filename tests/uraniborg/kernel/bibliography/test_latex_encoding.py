@@ -1,4 +1,4 @@
-"""LaTeX written here is read back as the same text."""
+"""Encoded LaTeX is read back as the same text."""
 
 import unicodedata
 
@@ -25,7 +25,7 @@ def test_special_characters_get_a_backslash(special: str) -> None:
 @pytest.mark.parametrize(
     "text", ["^", "~", "\\", "a^b~c\\d", "\\alpha", "x\\", "--", "---", "``", "''", "?`", "!`", '"']
 )
-def test_what_tex_would_read_as_something_else_is_read_back_as_it_was(text: str) -> None:
+def test_characters_with_a_meaning_in_tex_are_read_back_unchanged(text: str) -> None:
     assert decode(encode_latex(text)) == text
 
 
@@ -68,7 +68,7 @@ def test_every_character_that_has_a_macro_is_read_back_as_itself() -> None:
 @given(hostile_text)
 @example("<<>>,,")
 @example("e\u0301\u0327")
-def test_any_text_is_read_back_as_it_was(text: str) -> None:
+def test_any_text_is_read_back_by_pylatexenc_unchanged(text: str) -> None:
     clean = composed(text)
     latex = encode_latex(one_line(text))
     assert has_balanced_braces(latex)
@@ -84,5 +84,5 @@ def test_mathematical_letters_stay_as_they_are_since_their_macros_lose_the_style
 @example(r"10^6 K ~ 50% of {C} & \alpha")
 @example("ά ϊ ℂ")
 @example("@article{x, y={z}}")
-def test_any_text_is_decoded_here_as_it_was(text: str) -> None:
+def test_any_text_is_decoded_by_decode_latex_unchanged(text: str) -> None:
     assert decode_latex(encode_latex(one_line(text))) == unicodedata.normalize("NFC", one_line(text))

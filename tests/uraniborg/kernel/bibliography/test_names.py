@@ -1,4 +1,4 @@
-"""Names come apart where their writing shows it."""
+"""Personal names are split into family name, given names, particle and suffix."""
 
 import json
 from pathlib import Path
@@ -23,12 +23,12 @@ from uraniborg.kernel.bibliography.names import Name, split_name
         ("Plato", Name("Plato")),
     ],
 )
-def test_the_family_name_stands_before_a_comma_or_last(written: str, parts: Name) -> None:
+def test_the_family_name_is_before_a_comma_or_last(written: str, parts: Name) -> None:
     assert split_name(written) == parts
 
 
 @pytest.mark.parametrize("written", ["Sam Hill Jr.", "Sam Hill, Jr.", "Hill, Sam, Jr.", "Hill, Jr., Sam"])
-def test_a_suffix_is_found_wherever_it_is_put(written: str) -> None:
+def test_a_suffix_is_found_in_any_position(written: str) -> None:
     assert split_name(written) == Name("Hill", "Sam", suffix="Jr.")
 
 
@@ -66,7 +66,7 @@ def test_romanised_and_native_east_asian_names_keep_their_family_name(written: s
         ("JOHN DOE", "DOE"),
     ],
 )
-def test_western_names_that_begin_like_an_east_asian_one_are_not_turned_round(written: str, family: str) -> None:
+def test_western_names_that_start_like_east_asian_names_are_not_reversed(written: str, family: str) -> None:
     assert split_name(written).family == family
 
 
@@ -91,12 +91,12 @@ def test_initials_are_given_names_on_either_side(written: str, parts: Name) -> N
     "group",
     ["ATLAS Collaboration", "University of Hven", "Hill and Sons", "Hill & Sons", "The Star Team", "王磊"],
 )
-def test_groups_and_undivided_names_stay_whole(group: str) -> None:
+def test_groups_and_single_names_are_not_split(group: str) -> None:
     assert split_name(group) == Name(group)
 
 
 @pytest.mark.parametrize("malformed", ["a, b, c, d", "{Half", "Half}", "x {y", "{}"])
-def test_a_name_that_follows_no_rule_comes_back_whole(malformed: str) -> None:
+def test_a_name_that_follows_no_rule_is_not_split(malformed: str) -> None:
     assert split_name(malformed) == Name(malformed)
 
 
@@ -137,6 +137,6 @@ def test_every_recorded_bibtex_name_splits_by_bibtex_rules(shared_data: Path) ->
     assert differing == []
 
 
-def test_every_recorded_malformed_name_is_survived(shared_data: Path) -> None:
+def test_every_recorded_malformed_name_is_split_without_an_error(shared_data: Path) -> None:
     for case in json.loads((shared_data / "bibtex" / "names.json").read_text("utf-8"))["malformed"]:
         split_name(case["name"])

@@ -1,4 +1,4 @@
-"""Foreign text becomes one line that every format can hold."""
+"""Any text becomes one line that every format can contain."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from uraniborg.kernel.bibliography.text import clean_names, one_line
         ("a\ufffeb\uffffc", "a\ufffdb\ufffdc"),
     ],
 )
-def test_a_text_is_one_line_without_what_xml_cannot_hold(text: str | None, line: str) -> None:
+def test_a_text_becomes_one_line_without_characters_that_xml_cannot_contain(text: str | None, line: str) -> None:
     assert one_line(text) == line
 
 

@@ -1,4 +1,4 @@
-"""The query language: every construct, and nothing that a person can type makes it fail."""
+"""The query language: every construct, and arbitrary texts."""
 
 from typing import Any
 
@@ -22,18 +22,18 @@ PIECES = st.one_of(
 TYPED = st.lists(PIECES, max_size=15).map(" ".join) | st.lists(PIECES, max_size=15).map("".join) | st.text(max_size=200)
 
 
-def units(query: Query) -> list[Unit]:
+def list_units(query: Query) -> list[Unit]:
     groups = [*query.wanted, *query.required]
     return [*(unit for group in groups for unit in group), *query.boosting, *query.excluded]
 
 
-def said_of(text: str) -> dict[str, Any]:
+def describe_query(text: str) -> dict[str, Any]:
     return parse_query(text).describe()
 
 
-def read(text: str) -> dict[str, Any]:
-    """The reading without what is empty."""
-    return {name: value for name, value in said_of(text).items() if value}
+def describe_without_empty_parts(text: str) -> dict[str, Any]:
+    """Return the description of a query without empty parts."""
+    return {name: value for name, value in describe_query(text).items() if value}
 
 
 @given(TYPED)
@@ -42,24 +42,24 @@ def read(text: str) -> dict[str, Any]:
 @example("-" * 500)
 @example("(" * 250 + ")" * 250)
 @example("AND FISH 🐟 NOT -the the*")
-def test_any_text_is_read_and_every_word_of_it_is_searched_or_reported(text: str) -> None:
+def test_any_text_is_parsed_and_every_word_is_searched_or_reported(text: str) -> None:
     query = parse_query(text)
-    known = "".join([*(f"{unit.field} {unit.text}" for unit in units(query)), *query.ignored]).lower()
+    known = "".join([*(f"{unit.field} {unit.text}" for unit in list_units(query)), *query.ignored]).lower()
     for typed in text.replace('"', " ").split():
         if typed.isascii() and typed.isalpha() and typed not in {"AND", "OR", "NOT"}:
             assert typed.lower() in known, (typed, query)
 
 
 @given(TYPED)
-def test_whatever_is_asked_can_be_shown(text: str) -> None:
+def test_every_query_has_a_description(text: str) -> None:
     import json
 
-    assert json.loads(json.dumps(said_of(text))).keys() >= {"terms", "filters", "ignored"}
+    assert json.loads(json.dumps(describe_query(text))).keys() >= {"terms", "filters", "ignored"}
 
 
 @given(st.text(min_size=500, max_size=500))
-def test_500_characters_of_junk_are_read(text: str) -> None:
-    assert all(unit.text for unit in units(parse_query(text)))
+def test_500_random_characters_are_parsed(text: str) -> None:
+    assert all(unit.text for unit in list_units(parse_query(text)))
 
 
 @pytest.mark.parametrize(
@@ -93,15 +93,15 @@ def test_500_characters_of_junk_are_read(text: str) -> None:
         ("", {}),
     ],
 )
-def test_every_construct_is_read_as_it_is_meant(text: str, reading: dict[str, Any]) -> None:
-    assert read(text) == reading
+def test_every_construct_is_parsed_as_documented(text: str, reading: dict[str, Any]) -> None:
+    assert describe_without_empty_parts(text) == reading
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_every_field_can_be_asked_for_in_any_case(name: str) -> None:
+def test_field_names_ignore_case(name: str) -> None:
     value = "2019" if name == "year" else "fish"
     for typed in (f"{name}:{value}", f"{name.upper()}:{value}", f'{name.title()}:"{value}"'):
-        assert said_of(typed)["filters"] == {name: [value]}
+        assert describe_query(typed)["filters"] == {name: [value]}
 
 
 @pytest.mark.parametrize(
@@ -121,13 +121,13 @@ def test_every_field_can_be_asked_for_in_any_case(name: str) -> None:
         ('"2019..2023"', (2019, 2023)),
     ],
 )
-def test_every_form_of_years_is_understood(typed: str, years: tuple[int | None, int | None]) -> None:
+def test_every_form_of_years_is_parsed(typed: str, years: tuple[int | None, int | None]) -> None:
     (group,) = parse_query(f"year:{typed}").required
     assert [(unit.kind, unit.years) for unit in group] == [("years", years)]
 
 
 @pytest.mark.parametrize("typed", ["abc", "20", "20199", "2019..x", "..", ">", "2019..2020..2021", "20192020"])
-def test_years_that_are_none_are_searched_as_words_and_reported(typed: str) -> None:
+def test_invalid_years_are_searched_as_words_and_reported(typed: str) -> None:
     query = parse_query(f"fish year:{typed}")
     assert [unit.text for (unit,) in query.wanted][:2] == ["fish", "year"]
     assert not query.required
@@ -137,7 +137,7 @@ def test_years_that_are_none_are_searched_as_words_and_reported(typed: str) -> N
 @pytest.mark.parametrize("opening", ['"', "“", "„", "«", "＂"])
 @pytest.mark.parametrize("closing", ['"', "”", "»", "＂"])
 def test_quotation_marks_of_any_kind_make_a_phrase(opening: str, closing: str) -> None:
-    assert read(f"{opening}deep fish{closing}") == {"phrases": ["deep fish"]}
+    assert describe_without_empty_parts(f"{opening}deep fish{closing}") == {"phrases": ["deep fish"]}
 
 
 @pytest.mark.parametrize(
@@ -148,13 +148,13 @@ def test_quotation_marks_of_any_kind_make_a_phrase(opening: str, closing: str) -
         ('title:"deep fish', ["title", "deep", "fish"]),
     ],
 )
-def test_a_quotation_mark_without_its_partner_is_left_out_and_reported(typed: str, terms: list[str]) -> None:
-    said = said_of(typed)
-    assert (said["terms"], len(said["ignored"])) == (terms, 1)
+def test_an_unmatched_quotation_mark_is_ignored_and_reported(typed: str, terms: list[str]) -> None:
+    reply = describe_query(typed)
+    assert (reply["terms"], len(reply["ignored"])) == (terms, 1)
 
 
 @pytest.mark.parametrize(
-    ("typed", "terms", "told"),
+    ("typed", "terms", "notes"),
     [
         ("OR fish", ["fish"], 1),
         ("AND fish", ["fish"], 1),
@@ -166,10 +166,10 @@ def test_a_quotation_mark_without_its_partner_is_left_out_and_reported(typed: st
         ("NOT", [], 1),
     ],
 )
-def test_an_operator_with_nothing_to_join_is_left_out_and_reported(typed: str, terms: list[str], told: int) -> None:
-    said = said_of(typed)
-    assert (said["terms"], len(said["ignored"])) == (terms, told)
-    assert "required" not in said
+def test_an_operator_without_operands_is_ignored_and_reported(typed: str, terms: list[str], notes: int) -> None:
+    reply = describe_query(typed)
+    assert (reply["terms"], len(reply["ignored"])) == (terms, notes)
+    assert "required" not in reply
 
 
 @pytest.mark.parametrize(
@@ -188,26 +188,26 @@ def test_an_operator_with_nothing_to_join_is_left_out_and_reported(typed: str, t
         ("fi\0sh", ["fi", "sh"]),
     ],
 )
-def test_what_is_not_a_construct_is_words(typed: str, terms: list[str]) -> None:
-    assert read(typed) == {"terms": terms}
+def test_text_that_is_not_a_construct_is_searched_as_words(typed: str, terms: list[str]) -> None:
+    assert describe_without_empty_parts(typed) == {"terms": terms}
 
 
 def test_a_field_that_does_not_exist_is_searched_as_a_word_and_named() -> None:
-    said = said_of("foo:bar")
-    assert said["terms"] == ["foo", "bar"]
-    assert any("foo: is not a field" in note for note in said["ignored"])
+    reply = describe_query("foo:bar")
+    assert reply["terms"] == ["foo", "bar"]
+    assert any("foo: is not a field" in note for note in reply["ignored"])
 
 
 @pytest.mark.parametrize(
     ("typed", "term"), [("O(n²)", "o(n2)"), ("O(n log n)", "o(nlogn)"), ("in o(n^2) time", "o(n2)")]
 )
 def test_an_order_of_growth_is_one_word(typed: str, term: str) -> None:
-    assert term in said_of(typed)["terms"]
+    assert term in describe_query(typed)["terms"]
     assert [term] == split_words(typed.removeprefix("in ").removesuffix(" time"))
 
 
 @pytest.mark.parametrize("typed", ["!!!", "-", '""', "* * *", "-!!!", "\ud800"])
-def test_what_has_no_words_in_it_is_reported(typed: str) -> None:
+def test_a_query_without_words_is_reported(typed: str) -> None:
     assert parse_query(typed).ignored
 
 
@@ -225,15 +225,15 @@ def test_brackets_that_group_are_reported(typed: str) -> None:
         ('birds OR "deep fish"', "birds"),
     ],
 )
-def test_every_choice_of_an_or_is_in_the_reading(typed: str, unit: str) -> None:
-    assert unit in str(said_of(typed))
+def test_every_alternative_of_an_or_is_in_the_interpretation(typed: str, unit: str) -> None:
+    assert unit in str(describe_query(typed))
 
 
 @pytest.mark.parametrize("typed", ["birds AND deep-sea", "deep-sea AND birds"])
 def test_an_and_requires_every_part_of_a_hyphenated_word(typed: str) -> None:
-    required = " ".join(said_of(typed)["required"])
+    required = " ".join(describe_query(typed)["required"])
     assert all(part in required for part in ("deep", "sea", "birds"))
 
 
 def test_excluding_a_hyphenated_word_does_not_exclude_its_parts() -> None:
-    assert said_of("fish -well-known")["excluded"] == ["well known"]
+    assert describe_query("fish -well-known")["excluded"] == ["well known"]

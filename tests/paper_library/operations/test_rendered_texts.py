@@ -1,4 +1,4 @@
-"""Foreign text as HTML can do nothing, whatever is in it."""
+"""Texts rendered as HTML have no active content."""
 
 import re
 from html.parser import HTMLParser
@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 import httpx
 import pytest
 
-from tests.paper_library.operations.rest_shelf import paper
+from tests.paper_library.operations.rest_shelf import find_paper
 
 
 class Dangers(HTMLParser):
-    """Gathers what of an HTML text could act, or reach out by itself."""
+    """A parser that collects active content and external references of an HTML text."""
 
     ACTING = frozenset(("script", "style", "iframe", "object", "embed", "form", "input", "button", "svg", "math"))
     REACHING = frozenset(("meta", "base", "link", "noscript", "template"))
@@ -35,9 +35,9 @@ class Dangers(HTMLParser):
 
 
 @pytest.mark.parametrize("address", ["source", "translation/de"])
-def test_foreign_text_as_html_cannot_act(rest: httpx.Client, address: str) -> None:
+def test_texts_rendered_as_html_have_no_active_content(rest: httpx.Client, address: str) -> None:
     name = "Hostile" if address == "source" else "On comets"
-    answer = rest.get(f"papers/{paper(rest, name)}/{address}", params={"format": "html"})
+    answer = rest.get(f"papers/{find_paper(rest, name)}/{address}", params={"format": "html"})
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
     assert "script-src" not in answer.headers["Content-Security-Policy"]
@@ -51,13 +51,13 @@ def test_foreign_text_as_html_cannot_act(rest: httpx.Client, address: str) -> No
         assert "<table>" in answer.text
 
 
-def test_foreign_text_as_markdown_is_never_taken_for_a_page(rest: httpx.Client) -> None:
-    answer = rest.get(f"papers/{paper(rest, 'Hostile')}/source")
+def test_texts_served_as_markdown_are_never_treated_as_html(rest: httpx.Client) -> None:
+    answer = rest.get(f"papers/{find_paper(rest, 'Hostile')}/source")
     assert answer.headers["Content-Type"].startswith("text/markdown")
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert "<script>" in answer.text
 
 
 def test_another_format_is_refused(rest: httpx.Client) -> None:
-    answer = rest.get(f"papers/{paper(rest, 'Hostile')}/source", params={"format": "exe"})
+    answer = rest.get(f"papers/{find_paper(rest, 'Hostile')}/source", params={"format": "exe"})
     assert (answer.status_code, answer.json()["error"]["argument"]) == (422, "format")

@@ -1,4 +1,4 @@
-"""What strangers tried that nobody had thought of."""
+"""Unusual inputs and queries that reviewers tried."""
 
 import json
 from collections import Counter
@@ -14,22 +14,22 @@ from paper_library.source import ShelfSource
 from paper_library.store.shelf import Shelf
 
 
-def write(path: Path, papers: list[dict[str, object]]) -> Path:
+def write_papers(path: Path, papers: list[dict[str, object]]) -> Path:
     path.write_text("".join(json.dumps(paper) + "\n" for paper in papers), encoding="utf-8")
     return path
 
 
 def test_no_input_can_choose_a_paper_id_or_a_file_name(tmp_path: Path) -> None:
     paper: dict[str, object] = {"title": "Deep Fish", "identifiers": {"paper_id": "../../etc/passwd", "stem": "other"}}
-    build_shelf([write(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
     (hit,) = Library.open(tmp_path / "shelf").search("fish")["results"]
     assert is_paper_id(hit["paper_id"])
     assert Library.open(tmp_path / "shelf").metadata(hit["paper_id"])["identifiers"] == {}
 
 
-def test_a_place_on_the_owners_machine_is_not_an_address_of_a_paper(tmp_path: Path) -> None:
+def test_a_local_path_is_not_a_url_of_a_paper(tmp_path: Path) -> None:
     paper: dict[str, object] = {"title": "Deep Fish", "url": "file:///home/ada/x.pdf"}
-    build_shelf([write(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", [paper])], tmp_path / "shelf")
     library = Library.open(tmp_path / "shelf")
     assert "ada" not in json.dumps(library.metadata(library.search("fish")["results"][0]["paper_id"]))
 
@@ -41,17 +41,17 @@ def test_a_hundred_and_fifty_copies_of_one_entry_are_one_paper(tmp_path: Path) -
         "year": 1843,
         "venue": "Sea",
     }
-    report = build_shelf([write(tmp_path / "papers.jsonl", [copy] * 150)], tmp_path / "shelf")
+    report = build_shelf([write_papers(tmp_path / "papers.jsonl", [copy] * 150)], tmp_path / "shelf")
     assert (report.papers, report.merged) == (1, 149)
 
 
 @pytest.mark.parametrize("hostile", ["10.1000/" + "%25" * 100_000, "10.1000/x" + ")" * 300_000, "doi:" * 100_000])
-def test_an_identifier_of_endless_length_is_none(hostile: str) -> None:
+def test_a_very_long_identifier_is_ignored(hostile: str) -> None:
     assert spell_doi_for_id(hostile) is None
     assert spell_arxiv_for_id(hostile) is None
 
 
-def test_counts_are_whole_over_an_index_in_several_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facet_counts_are_complete_over_several_index_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from paper_library.build import shelf_writer
 
     def add(self: shelf_writer.ShelfWriter, described: shelf_writer.PreparedPaper) -> None:
@@ -66,7 +66,7 @@ def test_counts_are_whole_over_an_index_in_several_pieces(tmp_path: Path, monkey
         {"title": f"Fish {number:03}", "doi": f"10.1000/{number}", "authors": [names[number], "Common Name"]}
         for number in range(200)
     ]
-    build_shelf([write(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
     shelf = Shelf.open(tmp_path / "shelf")
     found = engine.search_shelf(shelf, "fish", facets=["author"], facet_limit=1)
     assert found.facets == {"author": [{"value": "Common Name", "paper_count": 200}]}
@@ -75,7 +75,7 @@ def test_counts_are_whole_over_an_index_in_several_pieces(tmp_path: Path, monkey
     assert [value["paper_count"] for value in every] == [right[value["value"]] for value in every]
 
 
-def test_full_texts_are_read_for_snippets_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_texts_are_read_for_snippets_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         text = "nothing of interest here. " * 100 + f"a dugong{number} swims"
         (tmp_path / f"text{number}.md").write_text(f"---\ntitle: Sea number {number}\n---\n{text} dugong\n")
@@ -95,7 +95,7 @@ async def test_each_query_of_a_strategy_has_its_papers_among_the_first(
         for word in ("whale", "comet")
         for number in range(10)
     ]
-    build_shelf([write(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
+    build_shelf([write_papers(tmp_path / "papers.jsonl", papers)], tmp_path / "shelf")
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(tmp_path / "shelf"))
     queries = [{"keywords": ["whale"]}, {"keywords": ["comet", "NOT whale"]}]
     found = await ShelfSource().search_advanced({"queries": queries, "filters": {"max_results": 6}})
