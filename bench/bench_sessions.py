@@ -22,7 +22,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.models import Author, RawPaper, SearchStrategy, SourceRecord
 from paper_search.sessions import SessionManager
@@ -127,7 +126,9 @@ def recorded() -> Build:
     answers = SharedAnswers(recording)
 
     def build(config: AppConfig, **hooks: Any) -> SearchWorkflow:
-        return build_workflow(config, transport=answers, only=recording.options.sources, clock=recording.clock, **hooks)
+        return SearchWorkflow.from_config(
+            config, transport=answers, only=recording.options.sources, clock=recording.clock, **hooks
+        )
 
     return build
 
