@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from paper_search.config import AppConfig
 
 app = typer.Typer(
-    help="Search for papers, review them at the terminal, and export them.",
+    help="Search for papers, review them at the terminal, and export them.\n\n"
+    "Example: paper-search run perovskite solar cells since 2020",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -114,7 +115,7 @@ def export(
 
 @app.command()
 def sources(json: Json = False) -> None:
-    """List the sources, and say which of them a search uses.
+    """List the sources, and mark those that a search uses.
 
     Example: paper-search sources --json
     """

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from paper_search.sessions import SessionManager
     from paper_search.terminal.review import TerminalReview
 
-app = typer.Typer(no_args_is_help=True, help="List, show, resume and delete search sessions.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="List, show, resume and delete search sessions.\n\nExample: paper-search sessions resume 4f1c2a",
+)
 
 
 @app.command("list")

@@ -311,12 +311,12 @@ async def test_an_unknown_source_is_refused_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("wanted", [0, -1])
-async def test_fewer_than_one_paper_cannot_be_asked_for(wanted: int) -> None:
+async def test_max_results_below_one_is_refused(wanted: int) -> None:
     with pytest.raises(InvalidInput, match="at least 1"):
         await paper_search.search(QUERY, REPLAY, max_results=wanted)
 
 
-async def test_a_billion_papers_are_capped_and_the_result_says_so(crossref: FakeTransport) -> None:
+async def test_a_huge_max_results_is_capped_with_a_note(crossref: FakeTransport) -> None:
     result = await paper_search.search("tidal heating of icy moons", AppConfig(), max_results=10**9)
     assert result.metadata.search_strategy.filters.max_results == MAX_RESULTS_CAP
     assert any("1,000,000,000" in note for note in result.metadata.notes)
@@ -373,7 +373,7 @@ async def test_without_a_config_the_environment_is_read(monkeypatch: pytest.Monk
     assert (await paper_search.search(QUERY)).papers
 
 
-async def test_preprint_and_journal_version_come_back_as_one_paper() -> None:
+async def test_preprint_and_journal_version_are_returned_as_one_paper() -> None:
     result = await paper_search.search(QUERY, REPLAY)
     paper = next(paper for paper in result.papers if paper.doi == "10.3847/1538-3881/ab21e0")
     assert paper.identifiers["arxiv"] == "1905.07070"

@@ -97,7 +97,7 @@ async def test_at_either_checkpoint_a_bare_action_and_its_note_arrive_as_sent(
 
 
 @requirement("PS-C3")
-async def test_data_at_the_strategy_checkpoint_is_a_search_strategy_and_it_is_the_one_that_is_searched(
+async def test_data_at_the_strategy_checkpoint_is_the_strategy_that_is_searched(
     house: House, taken: list[Decision]
 ) -> None:
     first, second, third = REVISED["queries"]
@@ -120,7 +120,7 @@ async def test_data_at_the_strategy_checkpoint_is_a_search_strategy_and_it_is_th
 
 @requirement("PS-C3")
 @pytest.mark.parametrize("action", ["edit", "reject"])
-async def test_data_at_the_review_is_user_feedback_and_arrives_whole(
+async def test_data_at_the_review_is_user_feedback_and_arrives_complete(
     house: House, taken: list[Decision], action: str
 ) -> None:
     async with served(house) as client:
@@ -136,9 +136,7 @@ async def test_data_at_the_review_is_user_feedback_and_arrives_whole(
 
 
 @requirement("PS-C3")
-async def test_the_data_of_one_checkpoint_is_refused_at_the_other_and_no_search_is_given_it(
-    house: House, taken: list[Decision]
-) -> None:
+async def test_the_data_of_one_checkpoint_is_refused_at_the_other(house: House, taken: list[Decision]) -> None:
     async with served(house) as client:
         session_id = (await answered(client, "search_papers", query=QUERY))["session_id"]
         feedback = {"free_text_feedback": "more on Europa"}

@@ -51,14 +51,14 @@ def only_report(result: PaperCollection) -> SourceReport:
     ],
     ids=["empty", "html", "half", "error-inside-200", "wrong-types", "deep", "binary", "5MB", "null"],
 )
-async def test_an_answer_that_makes_no_sense_is_a_failed_source(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+async def test_an_invalid_answer_gives_a_failed_source(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
     result = await search(monkeypatch, Response(200, body))
     report = only_report(result)
     assert (report.status, result.papers, result.metadata.partial) == (SourceStatus.FAILED, [], True)
     assert report.reason
 
 
-async def test_a_source_that_says_nothing_in_time_is_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_source_that_does_not_answer_in_time_is_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     result = await search(monkeypatch, RetryableError("crossref did not answer within 20 s.", calls=3))
     report = only_report(result)
     assert report.status is SourceStatus.FAILED
@@ -75,13 +75,13 @@ async def test_an_unexpected_exception_inside_a_source_is_a_failed_source(monkey
     "odd",
     [{}, {"title": []}, {"title": [""]}, {"title": None, "DOI": 7}, "text", None, 3, ["list"], {"title": ["   "]}],
 )
-async def test_one_odd_record_does_not_take_the_good_ones_with_it(monkeypatch: pytest.MonkeyPatch, odd: Any) -> None:
+async def test_one_invalid_record_does_not_affect_the_valid_ones(monkeypatch: pytest.MonkeyPatch, odd: Any) -> None:
     result = await search(monkeypatch, Response(200, listing(odd, GOOD)))
     assert [paper.doi for paper in result.papers] == ["10.1000/good"]
     assert only_report(result).status is SourceStatus.OK
 
 
-async def test_odd_papers_come_through_every_stage_and_every_export(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unusual_papers_pass_every_stage_and_every_export(monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = [{"given": f"G{n}", "family": f"Family{n}"} for n in range(300)]
     works = [
         {"DOI": "10.1000/1", "title": ["Tidal heating\x00 of icy moons"], "author": crowd},

@@ -147,7 +147,7 @@ mcp_server.main()
     assert inspect.signature(FastMCP.run).parameters["transport"].default == "stdio"
 
 
-def test_the_session_classes_are_offered_where_the_specification_puts_them() -> None:
+def test_the_session_classes_can_be_imported_from_the_specified_module() -> None:
     assert mcp_server.SessionManager is sessions.SessionManager
     assert mcp_server.WorkflowSession is sessions.WorkflowSession
     assert mcp_server.MCPCheckpointHandler is sessions.MCPCheckpointHandler
@@ -177,7 +177,7 @@ def test_the_tools_are_coroutines_with_the_signatures_of_the_specification() -> 
 
 
 @requirement("PS-REQ-7", "PS-C3")
-async def test_there_are_exactly_four_tools_and_each_says_what_it_does(house: House) -> None:
+async def test_there_are_exactly_four_tools_with_descriptions(house: House) -> None:
     async with served(house) as client:
         offered = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert sorted(offered) == sorted(TOOLS)
@@ -201,7 +201,7 @@ async def test_there_are_exactly_four_tools_and_each_says_what_it_does(house: Ho
     assert [word for word in [*fields, *kinds, *DecisionAction] if word not in description] == []
 
 
-async def test_the_instructions_teach_the_loop(house: House) -> None:
+async def test_the_instructions_describe_the_loop(house: House) -> None:
     async with managed(house), wire_to(mcp_server.mcp, initialized=False) as wire:
         answer = (await wire.ask(INITIALIZE))["result"]
     assert answer["serverInfo"]["name"] == "paper-search"
@@ -212,7 +212,7 @@ async def test_the_instructions_teach_the_loop(house: House) -> None:
 
 
 @requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10", "PS-REQ-11", "PS-PROP-6", "PS-PROP-9")
-async def test_an_agent_is_led_from_a_query_to_an_export(house: House) -> None:
+async def test_an_agent_gets_from_a_query_to_an_export(house: House) -> None:
     async with served(house) as client:
         first = await told(client, "search_papers", query=QUERY)
         session_id = first["session_id"]
@@ -263,7 +263,7 @@ async def test_an_export_is_the_text_itself(house: House, format_name: str, expo
 
 
 @requirement("PS-REQ-10")
-async def test_an_export_of_nothing_is_what_the_specification_says(tmp_path: Path) -> None:
+async def test_an_export_without_papers_is_as_specified(tmp_path: Path) -> None:
     house = House(tmp_path / "house", FakeSource("alpha"))
     async with served(house) as client:
         session_id = (await completed(client))["session_id"]
@@ -277,7 +277,7 @@ async def test_an_export_of_nothing_is_what_the_specification_says(tmp_path: Pat
 
 
 @requirement("PS-REQ-10")
-async def test_an_exported_document_is_never_taken_for_an_error(tmp_path: Path) -> None:
+async def test_an_exported_document_is_never_reported_as_an_error(tmp_path: Path) -> None:
     house = House(tmp_path / "house", FakeSource("alpha", [paper('{"error": "Tidal heating of icy moons"}')]))
     async with served(house) as client:
         session_id = (await completed(client))["session_id"]
@@ -288,7 +288,7 @@ async def test_an_exported_document_is_never_taken_for_an_error(tmp_path: Path) 
 @requirement("PS-PROP-7")
 @pytest.mark.parametrize("kind", [STRATEGY, REVIEW])
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
-async def test_every_action_without_data_gets_a_handled_answer_and_the_session_lives(
+async def test_every_action_without_data_gets_a_valid_reply_and_the_session_stays_usable(
     house: House, action: str, kind: str
 ) -> None:
     async with served(house) as client:
@@ -377,7 +377,7 @@ async def test_an_unknown_session_is_not_found(house: House, session_id: str) ->
 
 
 @requirement("PS-REQ-14", "PS-E3")
-async def test_deciding_with_nothing_pending_is_an_error_in_the_words_of_the_specification(house: House) -> None:
+async def test_deciding_without_a_pending_checkpoint_gives_the_specified_error(house: House) -> None:
     house.settings = SessionsConfig(reply_within_s=0.05)
     house.engine.gates["intent"] = asyncio.Event()
     async with served(house) as client:
@@ -390,7 +390,7 @@ async def test_deciding_with_nothing_pending_is_an_error_in_the_words_of_the_spe
 
 @requirement("PS-REQ-14", "PS-E4")
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
-async def test_deciding_after_the_end_is_an_error_in_the_words_of_the_specification(house: House, action: str) -> None:
+async def test_deciding_after_the_end_gives_the_specified_error(house: House, action: str) -> None:
     async with served(house) as client:
         reply = await completed(client)
         error = await refused(client, "decide", session_id=reply["session_id"], action=action)
@@ -400,7 +400,7 @@ async def test_deciding_after_the_end_is_an_error_in_the_words_of_the_specificat
 
 
 @requirement("PS-REQ-14", "PS-E5")
-async def test_exporting_before_the_end_is_an_error_in_the_words_of_the_specification(house: House) -> None:
+async def test_exporting_before_the_end_gives_the_specified_error(house: House) -> None:
     async with served(house) as client:
         for reply in (await told(client, "search_papers", query=QUERY), await at_review(client)):
             error = await refused(client, "export_results", session_id=reply["session_id"])
@@ -422,7 +422,7 @@ async def test_an_action_that_does_not_exist_is_refused_and_the_checkpoint_stays
 
 @requirement("PS-REQ-10", "PS-REQ-14")
 @pytest.mark.parametrize("format_name", ["", "pdf", "JSON", "x" * 50_000])
-async def test_a_format_that_does_not_exist_is_refused_with_those_that_do(house: House, format_name: str) -> None:
+async def test_an_unknown_format_is_refused_with_the_known_ones(house: House, format_name: str) -> None:
     async with served(house) as client:
         session_id = (await completed(client))["session_id"]
         error = await refused(client, "export_results", session_id=session_id, format=format_name)
@@ -430,7 +430,7 @@ async def test_a_format_that_does_not_exist_is_refused_with_those_that_do(house:
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_failed_search_is_reported_by_the_waiting_call_and_all_later_ones(house: House) -> None:
+async def test_a_failed_search_is_reported_by_the_waiting_call_and_later_calls(house: House) -> None:
     house.engine.failures["dedup"] = Unavailable("The merger is on strike.")
     async with served(house) as client:
         session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
@@ -453,7 +453,7 @@ async def test_a_failed_search_is_reported_by_the_waiting_call_and_all_later_one
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_foreign_exception_reaches_the_client_with_its_class_and_text(house: House) -> None:
+async def test_an_unexpected_exception_reaches_the_client_with_its_class_and_text(house: House) -> None:
     house.engine.failures["dedup"] = ValueError("row 7 is not a record")
     async with served(house) as client:
         session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
@@ -512,7 +512,7 @@ async def test_of_two_decisions_at_once_the_second_is_refused(house: House) -> N
     ],
     ids=lambda arguments: str(arguments)[:40],
 )
-async def test_data_that_cannot_be_used_is_refused_shortly_and_the_session_stays_usable(
+async def test_invalid_data_gets_a_short_error_and_the_session_stays_usable(
     house: House, arguments: dict[str, Any]
 ) -> None:
     async with served(house) as client:
@@ -549,7 +549,7 @@ async def test_secrets_never_reach_a_reply(house: House) -> None:
             assert "t0p-s3cret-k3y" not in text_of(exported)
 
 
-async def test_no_reply_is_too_long_however_much_there_is_to_tell(tmp_path: Path) -> None:
+async def test_no_reply_exceeds_the_maximum_size(tmp_path: Path) -> None:
     long = CJK * 40
     papers = [
         found.model_copy(update={"venue": long, "abstract": long, "authors": [Author(name=long)] * 8})
@@ -617,7 +617,7 @@ async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> Non
 
 
 @requirement("PS-X6")
-async def test_an_explicit_max_results_wins_over_the_setting_also_when_it_equals_the_default(
+async def test_an_explicit_max_results_overrides_the_setting_even_if_it_equals_the_default(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEFAULT_MAX_RESULTS", "7")
@@ -688,7 +688,7 @@ async def test_papers_that_cannot_be_read_are_a_protocol_error_with_the_same_bod
 @pytest.mark.parametrize(
     ("offset", "first"), [("-1", 0), ("0", 0), ("2", 2), ("3", None), ("99999999999999999999", None)]
 )
-async def test_any_offset_is_answered(house: House, offset: str, first: int | None) -> None:
+async def test_every_offset_gets_a_reply(house: House, offset: str, first: int | None) -> None:
     async with served(house) as client:
         reply = await at_review(client)
         page = await page_of(client, f"paper-search://sessions/{reply['session_id']}/papers/{offset}")
@@ -750,7 +750,7 @@ async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: Ho
     assert house.engine.asked == [1]
 
 
-async def test_a_client_that_leaves_while_it_waits_finds_its_session_when_it_comes_back(house: House) -> None:
+async def test_a_client_that_disconnects_while_it_waits_finds_its_session_again(house: House) -> None:
     gate = asyncio.Event()
     house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
     async with managed(house):
@@ -778,7 +778,7 @@ async def test_a_new_server_continues_the_session_of_the_old_one(house: House) -
     assert house.engine.asked == [1]
 
 
-async def test_two_servers_are_two_doors_to_one_session(house: House) -> None:
+async def test_two_servers_share_one_session(house: House) -> None:
     async with house.open() as other, served(house) as client:
         reply = await told(client, "search_papers", query=QUERY)
         session_id, given = reply["session_id"], reply["checkpoint_id"]
@@ -813,7 +813,7 @@ SCRIPT = str(Path(sys.executable).with_name("paper-search-mcp"))
 
 
 @requirement("PS-REQ-7", "PS-REQ-16")
-async def test_over_real_stdio_a_session_survives_the_death_of_its_server(home: Path, tmp_path: Path) -> None:
+async def test_over_stdio_a_session_survives_a_kill_of_its_server(home: Path, tmp_path: Path) -> None:
     noise = tmp_path / "stderr"
     pid = tmp_path / "pid"
     starting = ["-c", f"echo $$ > {pid}; exec {SCRIPT}"]
@@ -969,7 +969,7 @@ def test_a_client_that_leaves_during_a_waiting_call_ends_the_server(home: Path) 
 
 
 @requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10")
-async def test_the_schemas_tell_what_can_be_chosen_and_describe_every_argument(house: House) -> None:
+async def test_the_schemas_list_the_choices_and_describe_every_argument(house: House) -> None:
     async with served(house) as client:
         tools = {tool.name: tool.inputSchema["properties"] for tool in (await client.list_tools()).tools}
     assert tools["search_papers"]["domain"]["enum"] == list_domains()
@@ -983,7 +983,7 @@ async def test_the_schemas_tell_what_can_be_chosen_and_describe_every_argument(h
         assert all(schema["description"] for schema in properties.values())
 
 
-async def test_a_repeated_decision_that_differs_is_reported_as_not_taken(house: House) -> None:
+async def test_a_repeated_decision_that_differs_is_reported_as_not_applied(house: House) -> None:
     async with served(house) as client:
         reply = await told(client, "search_papers", query=QUERY)
         given = {"session_id": reply["session_id"], "checkpoint_id": reply["checkpoint_id"]}
@@ -993,5 +993,5 @@ async def test_a_repeated_decision_that_differs_is_reported_as_not_taken(house: 
     assert next(iter(other)) == "already_decided"
     assert (same["already_decided"]["same_as_sent"], other["already_decided"]["same_as_sent"]) == (True, False)
     before = "This checkpoint was decided before: approve, through agent."
-    assert other["already_decided"]["message"] == f"NOT TAKEN. {before}"
+    assert other["already_decided"]["message"] == f"NOT APPLIED. {before}"
     assert same["already_decided"]["message"] == before

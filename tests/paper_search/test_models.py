@@ -23,7 +23,7 @@ from paper_search.models import (
 )
 
 
-def test_the_enumerations_have_exactly_the_values_users_know() -> None:
+def test_the_enumerations_have_exactly_the_documented_values() -> None:
     assert [value.value for value in IntentType] == ["survey", "method", "dataset", "baseline"]
     assert [value.value for value in PaperTag] == ["method", "review", "empirical", "theoretical", "dataset"]
     assert [value.value for value in SourceStatus] == ["ok", "empty", "failed", "rate_limited", "skipped"]

@@ -40,7 +40,7 @@ def test_only_retraction_withdrawal_removal_and_partial_retraction_mean_retracte
     assert len(NoticeStatus) == 7, "every status is decided about above"
 
 
-def test_the_gravest_retraction_counts_then_one_with_a_doi_then_the_latest() -> None:
+def test_the_most_severe_retraction_comes_first_then_one_with_a_doi_then_the_latest() -> None:
     partial = notice("partially_retracted", date="2020", notice_doi="10.5555/p")
     flag = notice(source="openalex")
     old = notice(date="2004-03-06", notice_doi="10.5555/old")
@@ -60,7 +60,7 @@ def test_a_paper_serialises_its_retraction_with_four_keys_or_null() -> None:
     assert Paper(id="p", title="Glazes", source="crossref").model_dump(mode="json")["retraction"] is None
 
 
-def test_notices_of_one_status_and_doi_are_one_and_the_most_exact_date_stays() -> None:
+def test_notices_with_the_same_status_and_doi_are_merged_with_the_most_exact_date() -> None:
     listed = [
         notice(source="pubmed", date="2010-02", notice_doi="10.5555/r"),
         notice(source="crossref", date="2010-02-06", notice_doi="10.5555/r", label="Retraction"),
@@ -108,7 +108,7 @@ def test_no_number_or_length_of_notices_makes_a_long_text() -> None:
     assert len(shown["retraction"]["notice_doi"]) == 100
 
 
-def test_a_list_of_papers_shows_nothing_where_there_is_nothing_to_show() -> None:
+def test_papers_without_notices_have_no_notice_fields() -> None:
     assert build_notice_fields([]) == build_notice_fields([notice("corrected")]) == {}
     assert build_notice_fields([notice("concern")]) == {"editorial_note": "Expression of concern (source crossref)"}
     assert build_notice_fields([notice()])["retraction"] == {
@@ -127,7 +127,7 @@ def test_a_list_of_papers_shows_nothing_where_there_is_nothing_to_show() -> None
         ("[RETRACTED ARTICLE] Glazes and kilns", "Glazes and kilns"),
     ],
 )
-def test_the_mark_of_a_publisher_is_known_and_never_doubled(title: str, bare: str) -> None:
+def test_the_mark_of_a_publisher_is_recognised_and_never_doubled(title: str, bare: str) -> None:
     assert unmark_title(title) == bare
     assert mark_title(title, "retracted") == title
     assert mark_title(bare, "retracted") == "RETRACTED: Glazes and kilns"
@@ -148,7 +148,7 @@ def test_titles_about_retractions_and_titles_of_notices_have_no_mark(title: str)
     assert unmark_title(title) == title
 
 
-def test_each_status_has_a_mark_of_its_own_and_no_status_none() -> None:
+def test_each_status_has_its_own_mark_and_no_status_has_none() -> None:
     assert mark_title("Glazes", "partially_retracted") == "PARTIALLY RETRACTED: Glazes"
     assert mark_title("Glazes", "withdrawn") == "WITHDRAWN: Glazes"
     assert mark_title("Glazes", None) == "Glazes"

@@ -40,7 +40,7 @@ def test_searching_and_exporting_never_load_the_sdk() -> None:
 
 
 @requirement("PS-X6")
-def test_every_public_name_can_be_had_and_is_listed() -> None:
+def test_every_public_name_can_be_imported_and_is_listed() -> None:
     expected = {"Paper", "PaperCollection", "ParsedIntent", "SearchStrategy", "search"}
     expected |= {"export_json", "export_bibtex", "export_markdown"}
     assert expected <= set(paper_search.__all__)
@@ -83,7 +83,7 @@ def test_the_server_script_is_registered_and_loads_without_the_sdk() -> None:
 
 
 @requirement("PS-X7")
-def test_asking_for_the_server_without_the_sdk_says_which_extra_to_install() -> None:
+def test_using_the_server_without_the_sdk_names_the_extra_to_install() -> None:
     code = (
         "import sys\nsys.modules['mcp'] = None\n"
         "import importlib.util as u\n"

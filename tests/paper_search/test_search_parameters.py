@@ -41,7 +41,7 @@ def asked(network: FakeTransport, source: str = "crossref") -> list[Request]:
 
 
 @requirement("PS-X6")
-async def test_the_query_is_what_the_sources_are_asked_for(network: FakeTransport) -> None:
+async def test_the_sources_are_searched_for_the_query(network: FakeTransport) -> None:
     result = await paper_search.search("volcanoes on Io", AppConfig())
     assert result.metadata.query == "volcanoes on Io"
     for source in ("crossref", "arxiv"):
@@ -51,7 +51,7 @@ async def test_the_query_is_what_the_sources_are_asked_for(network: FakeTranspor
 
 
 @requirement("PS-X6")
-async def test_the_config_decides_which_sources_are_asked_and_what_is_relevant(network: FakeTransport) -> None:
+async def test_the_config_sets_the_sources_and_the_relevance_threshold(network: FakeTransport) -> None:
     settings: dict[str, Any] = {"sources": {"arxiv": {"enabled": False}, "dblp": {"enabled": False}}}
     result = await paper_search.search(QUERY, AppConfig.model_validate({**settings, "min_relevance": 1.0}))
     assert result.papers == []
@@ -60,7 +60,7 @@ async def test_the_config_decides_which_sources_are_asked_and_what_is_relevant(n
 
 
 @requirement("PS-X6")
-async def test_without_a_config_settings_of_the_environment_count_and_arguments_win_over_them(
+async def test_without_a_config_the_environment_applies_and_arguments_override_it(
     network: FakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DEFAULT_MAX_RESULTS", "3")
@@ -72,7 +72,7 @@ async def test_without_a_config_settings_of_the_environment_count_and_arguments_
 
 
 @requirement("PS-X6")
-async def test_a_config_that_is_given_keeps_the_environment_out(
+async def test_an_explicit_config_ignores_the_environment(
     network: FakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DEFAULT_MAX_RESULTS", "3")

@@ -146,7 +146,7 @@ UNKNOWN: dict[str, Case] = {
 
 @requirement("PS-REQ-14", "PS-E2")
 @pytest.mark.parametrize(("tool", "arguments", "code", "named"), UNKNOWN.values(), ids=UNKNOWN.keys())
-def test_what_is_unknown_is_named_and_nothing_happens(
+def test_unknown_names_are_reported_and_change_nothing(
     bench: Bench, tool: str, arguments: dict[str, Any], code: str, named: list[str]
 ) -> None:
     bench.call(tool, **arguments).is_clear(code, *named)
@@ -164,7 +164,7 @@ MISSING: dict[str, tuple[str, dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize(("tool", "arguments", "named"), MISSING.values(), ids=MISSING.keys())
-def test_what_is_missing_is_named(bench: Bench, tool: str, arguments: dict[str, Any], named: list[str]) -> None:
+def test_missing_arguments_are_named(bench: Bench, tool: str, arguments: dict[str, Any], named: list[str]) -> None:
     bench.call(tool, **arguments).is_clear("invalid_argument", *named)
     bench.is_unharmed()
 
@@ -193,31 +193,31 @@ WRONG_KIND: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("tool", "arguments", "named"), WRONG_KIND.values(), ids=WRONG_KIND.keys())
-def test_an_argument_of_the_wrong_kind_is_named(bench: Bench, tool: str, arguments: dict[str, Any], named: str) -> None:
+def test_an_argument_of_the_wrong_type_is_named(bench: Bench, tool: str, arguments: dict[str, Any], named: str) -> None:
     bench.call(tool, **arguments).is_clear("invalid_argument", named)
     bench.is_unharmed()
 
 
 @pytest.mark.parametrize("arguments", ["[]", '"approve"', "7", "true"])
-def test_arguments_that_are_no_object_are_refused(bench: Bench, arguments: str) -> None:
+def test_arguments_that_are_not_an_object_are_refused(bench: Bench, arguments: str) -> None:
     bench.call_with(arguments).is_clear("invalid_argument", "arguments")
     bench.is_unharmed()
 
 
 @pytest.mark.parametrize("wanted", [0, -5, -(10**30), "many", "0", True, False, 1.5, [], {}, ""])
-def test_a_number_of_papers_that_cannot_be_is_refused(bench: Bench, wanted: object) -> None:
+def test_an_impossible_number_of_papers_is_refused(bench: Bench, wanted: object) -> None:
     bench.call("search_papers", query="moons", max_results=wanted).is_clear("invalid_argument", "max_results")
     bench.is_unharmed()
 
 
-def test_null_for_what_need_not_be_given_is_the_same_as_nothing(bench: Bench) -> None:
+def test_null_for_an_optional_argument_equals_omitting_it(bench: Bench) -> None:
     reply = bench.call("search_papers", query="moons", domain=None, max_results=None)
     assert not reply.is_error, reply.text
     assert json.loads(reply.text)["checkpoint"]["payload"]["strategy"]["filters"]["max_results"] == 100
 
 
 @pytest.mark.parametrize("wanted", [10**9, 10**30, "1000000000"])
-def test_a_number_of_papers_beyond_all_bounds_is_capped(bench: Bench, wanted: object) -> None:
+def test_a_huge_number_of_papers_is_capped(bench: Bench, wanted: object) -> None:
     state = bench.call("search_papers", query="moons", max_results=wanted).state
     bench.opened()
     assert 1 <= state["checkpoint"]["payload"]["strategy"]["filters"]["max_results"] <= 1_000
@@ -295,7 +295,7 @@ def with_odd(tool: str, arguments: dict[str, Any], place: str, odd: str) -> tupl
 
 @pytest.mark.parametrize("odd", [0xD800, 0xDFFF], ids=hex)
 @pytest.mark.parametrize(("tool", "arguments", "place"), STRINGS.values(), ids=STRINGS.keys())
-def test_half_characters_are_refused_wherever_they_stand(
+def test_lone_surrogates_are_refused_in_every_argument(
     bench: Bench, tool: str, arguments: dict[str, Any], place: str, odd: int
 ) -> None:
     called, sent = with_odd(tool, arguments, place, chr(odd))
@@ -309,7 +309,7 @@ def test_half_characters_are_refused_wherever_they_stand(
     [case for name, case in STRINGS.items() if name != "query"],
     ids=[name for name in STRINGS if name != "query"],
 )
-def test_control_characters_are_shown_and_not_obeyed_wherever_they_stand(
+def test_control_characters_are_escaped_in_every_argument(
     bench: Bench, tool: str, arguments: dict[str, Any], place: str, odd: str
 ) -> None:
     called, sent = with_odd(tool, arguments, place, odd)
@@ -319,7 +319,7 @@ def test_control_characters_are_shown_and_not_obeyed_wherever_they_stand(
 
 
 @pytest.mark.parametrize("odd", ["\x00", OVERRIDE, "\u2066", "\x1b[31m"], ids=ascii)
-def test_control_characters_in_what_is_taken_as_text_do_no_harm(bench: Bench, odd: str) -> None:
+def test_control_characters_in_accepted_texts_do_no_harm(bench: Bench, odd: str) -> None:
     state = bench.call("search_papers", query=f"moons {odd} dust").state
     bench.opened()
     session_id = state["session_id"]
@@ -387,7 +387,7 @@ HALF: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("decision", HALF.values(), ids=HALF.keys())
-def test_half_characters_inside_a_string_of_json_do_not_end_the_session(bench: Bench, decision: dict[str, Any]) -> None:
+def test_lone_surrogates_in_a_json_string_do_not_end_the_session(bench: Bench, decision: dict[str, Any]) -> None:
     session_id = bench.search()["session_id"]
     bench.call("decide", session_id=session_id, **decision).is_clear(("invalid_decision", "invalid_argument"))
     assert bench.server.state(session_id)["checkpoint_kind"] == STRATEGY
@@ -399,7 +399,7 @@ def test_half_characters_inside_a_string_of_json_do_not_end_the_session(bench: B
 @pytest.mark.parametrize(
     "data", ['{"filters": {"year_from": %s}}', '{"filters": {"max_results": %s}}', '{"notes": [%s]}', '{"%%s": %s}']
 )
-def test_numbers_that_are_none_are_refused(bench: Bench, data: str, number: str, as_text: bool) -> None:
+def test_nan_and_infinity_are_refused(bench: Bench, data: str, number: str, as_text: bool) -> None:
     sent = data % number
     answer = bench.edit_with(json.dumps(sent) if as_text else sent)
     answer.is_clear(("invalid_decision", "invalid_argument"))
@@ -459,12 +459,12 @@ REPEATED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("decision", REPEATED.values(), ids=REPEATED.keys())
-def test_a_refusal_does_not_repeat_what_was_sent_at_length(bench: Bench, decision: dict[str, Any]) -> None:
+def test_a_refusal_does_not_repeat_long_input(bench: Bench, decision: dict[str, Any]) -> None:
     bench.call("decide", session_id="SESSION", **decision).is_clear("invalid_decision")
     bench.is_unharmed()
 
 
-def test_the_largest_strategy_that_is_taken_still_fits_into_every_reply(bench: Bench) -> None:
+def test_the_largest_accepted_strategy_fits_into_every_reply(bench: Bench) -> None:
     session_id = bench.search()["session_id"]
     queries = [{"keywords": ["\U0001f0a1" * 20], "boolean_query": f"moons AND w{n}\U0001f0a1"} for n in range(600)]
     edited = bench.call("decide", session_id=session_id, action="edit", data={"queries": queries, "notes": ["\x01"]})
@@ -490,7 +490,7 @@ def test_a_complete_session_is_not_decided_again_and_an_incomplete_one_not_expor
     bench.is_unharmed()
 
 
-def test_a_decide_for_an_old_checkpoint_tells_what_was_decided_and_decides_nothing(bench: Bench) -> None:
+def test_a_decide_for_an_old_checkpoint_reports_the_earlier_decision_and_changes_nothing(bench: Bench) -> None:
     first = bench.search()
     session_id = first["session_id"]
     second = bench.call("decide", session_id=session_id, action="approve", checkpoint_id=first["checkpoint_id"]).state
@@ -519,7 +519,7 @@ def test_a_decide_for_the_checkpoint_of_another_session_is_refused_and_harms_nei
     bench.is_unharmed()
 
 
-def test_a_decide_for_a_checkpoint_to_come_is_refused(bench: Bench) -> None:
+def test_a_decide_for_a_future_checkpoint_is_refused(bench: Bench) -> None:
     to_come = f"{bench.session_id}:1:{REVIEW}"
     answer = bench.call("decide", session_id="SESSION", action="approve", checkpoint_id=to_come)
     answer.is_clear("checkpoint_not_found", "checkpoint_id")
@@ -540,14 +540,14 @@ RESOURCES = {
 
 
 @pytest.mark.parametrize(("uri", "code"), RESOURCES.values(), ids=RESOURCES.keys())
-def test_a_resource_that_is_not_there_is_refused_in_the_same_shape(bench: Bench, uri: str, code: str) -> None:
+def test_an_unknown_resource_is_refused_with_the_same_error_shape(bench: Bench, uri: str, code: str) -> None:
     answer = bench.server.ask("resources/read", {"uri": uri.replace("SESSION", bench.session_id)})()
     answer.is_clear(code).leaks_nothing(bench.server.home)
     bench.is_unharmed()
 
 
 @pytest.mark.parametrize("offset", ["-1", "0", "5", "1000000", "1" * 40])
-def test_any_number_is_a_page_of_papers(bench: Bench, offset: str) -> None:
+def test_every_offset_gives_a_page_of_papers(bench: Bench, offset: str) -> None:
     session_id = bench.search()["session_id"]
     bench.call("decide", session_id=session_id, action="approve")
     answer = bench.server.ask("resources/read", {"uri": f"paper-search://sessions/{session_id}/papers/{offset}"})()
@@ -701,7 +701,7 @@ AT_ONCE = 25
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(4))
-def test_ten_thousand_calls_of_any_kind_each_get_an_answer_in_the_one_shape(tmp_path: Path, seed: int) -> None:
+def test_ten_thousand_random_calls_each_get_a_well_formed_answer(tmp_path: Path, seed: int) -> None:
     secret = "sk-secret-0123456789"
     with serving(tmp_path / "home", env={"SERPAPI_API_KEY": secret, "OPENALEX_API_KEY": secret}) as server:
         good = server.search()
@@ -760,7 +760,7 @@ SETTINGS: dict[str, tuple[dict[str, str], dict[str, bytes], str, str]] = {
 
 @requirement("PS-E1")
 @pytest.mark.parametrize(("env", "files", "code", "named"), SETTINGS.values(), ids=SETTINGS.keys())
-def test_settings_that_cannot_be_are_named_and_no_session_is_opened(
+def test_invalid_settings_are_named_and_no_session_is_opened(
     tmp_path: Path, env: dict[str, str], files: dict[str, bytes], code: str, named: str
 ) -> None:
     home = tmp_path / "home"
@@ -774,7 +774,7 @@ def test_settings_that_cannot_be_are_named_and_no_session_is_opened(
         server.was_never_surprised()
 
 
-def test_what_a_source_prints_does_not_reach_the_protocol(tmp_path: Path, shelf: Shelf) -> None:
+def test_output_that_a_source_prints_does_not_reach_the_protocol(tmp_path: Path, shelf: Shelf) -> None:
     shelf.open()
     with serving(tmp_path / "home", env=shelf.env) as server:
         session_id = server.search("tidal heating")["session_id"]

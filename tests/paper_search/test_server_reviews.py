@@ -37,7 +37,7 @@ async def call(client: ClientSession, tool: str, **arguments: Any) -> dict[str, 
     return json.loads(text_of(result))
 
 
-async def test_edits_and_decisions_of_an_agent_hold_to_the_end(house: House) -> None:
+async def test_edits_and_decisions_of_an_agent_are_in_the_result(house: House) -> None:
     async with served(house) as client:
         reply = await call(client, "search_papers", query=QUERY)
         session_id = reply["session_id"]

@@ -46,7 +46,7 @@ async def test_an_unknown_session_id_is_answered_with_the_error_that_a_client_ge
 
 
 @requirement("PS-REQ-14")
-async def test_other_errors_of_direct_calls_are_replies_too(manager: SessionManager) -> None:
+async def test_other_errors_of_direct_calls_are_replies_as_well(manager: SessionManager) -> None:
     opened = json.loads(await mcp_server.search_papers(QUERY))
     session_id = opened["session_id"]
     replies = [

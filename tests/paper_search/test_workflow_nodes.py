@@ -44,7 +44,7 @@ async def replayed(context: Context, **params: Any) -> dict[str, Any]:
     return await workflow_nodes.search({"query": QUERY, "replay": RECORDING.name, **params}, context)
 
 
-def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> None:
+def test_the_interface_is_valid_and_documents_automatic_approval() -> None:
     told = parse_interface(INTERFACE, source="entry-point")
     module, _, name = told.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name))
@@ -53,7 +53,7 @@ def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> N
     assert told.effect == "pure"
 
 
-def test_a_paper_says_whether_it_is_retracted() -> None:
+def test_a_paper_states_whether_it_is_retracted() -> None:
     notice = {"status": "retracted", "source": "crossref", "date": "2010", "notice_doi": "10.1000/r"}
     retracted = Paper.model_validate({"id": "p", "title": "Cells", "source": "crossref", "notices": [notice]})
     plain = workflow_nodes._build_paper(retracted)  # pyright: ignore[reportPrivateUsage]
@@ -90,14 +90,14 @@ async def test_progress_is_reported_source_by_source(context: Context) -> None:
     assert {line.partition(":")[0] for line in context.said[1:]} == {source["name"] for source in found["sources"]}
 
 
-async def test_no_more_papers_come_than_were_asked_for_even_from_a_recording_of_more(context: Context) -> None:
+async def test_max_results_limits_the_papers_of_a_larger_recording(context: Context) -> None:
     everything = await replayed(context)
     few = await replayed(context, max_results=3)
     assert few["count"] == 3
     assert few["papers"] == everything["papers"][:3]
 
 
-async def test_only_the_sources_that_are_named_are_asked(context: Context) -> None:
+async def test_only_the_named_sources_are_searched(context: Context) -> None:
     found = await replayed(context, sources=["crossref", "arxiv"])
     assert [source["name"] for source in found["sources"]] == ["crossref", "arxiv"]
     assert {name for paper in found["papers"] for name in paper["sources"]} <= {"crossref", "arxiv"}
@@ -120,9 +120,7 @@ async def test_a_search_does_not_block_the_loop(context: Context) -> None:
         ({"replay": "nowhere"}, InvalidRecording),
     ],
 )
-async def test_what_cannot_be_searched_is_refused(
-    context: Context, params: dict[str, Any], kind: type[InvalidInput]
-) -> None:
+async def test_an_invalid_search_is_refused(context: Context, params: dict[str, Any], kind: type[InvalidInput]) -> None:
     with pytest.raises(kind):
         await replayed(context, **params)
 

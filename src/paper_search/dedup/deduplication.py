@@ -94,7 +94,7 @@ def _assign_ids(records: Sequence[Record]) -> list[RawPaper]:
     for shared, indexes in collisions.items():
         for index, own in zip(indexes, _make_distinct_ids(shared, [records[index] for index in indexes]), strict=True):
             ids[index] = own
-    return [_set_identity(record, own) for record, own in zip(records, ids, strict=True)]
+    return [_copy_with_id(record, own) for record, own in zip(records, ids, strict=True)]
 
 
 def _compute_id(record: Record) -> str:
@@ -113,7 +113,7 @@ def _make_distinct_ids(shared: str, records: Sequence[Record]) -> list[str]:
     return [ids[content].pop(0) for content in contents]
 
 
-def _set_identity(record: Record, own: str) -> RawPaper:
+def _copy_with_id(record: Record, own: str) -> RawPaper:
     paper = record.paper
     if paper.id == own and paper.records:
         return paper

@@ -40,7 +40,7 @@ class Idea:
 
     @property
     def is_broad(self) -> bool:
-        """True for a concept so common that it says little."""
+        """True for a concept so common that it hardly narrows a search."""
         return _is_broad(self.text)
 
     @property

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
-DOOR: Final = "agent"
+DEFAULT_DOOR: Final = "agent"
 """The default name of the interface through which a decision comes."""
 
 
@@ -98,7 +98,7 @@ class SessionManager:
         decision: Decision,
         *,
         checkpoint_id: str | None = None,
-        door: str = DOOR,
+        door: str = DEFAULT_DOOR,
         on_progress: Listener = ignore_progress,
     ) -> dict[str, Any]:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
@@ -167,7 +167,7 @@ class SessionManager:
         return await asyncio.to_thread(self._list_sessions, limit)
 
     async def unload_idle(self) -> None:
-        """Remove the sessions from memory that were not used for as long as the settings say."""
+        """Remove the sessions from memory that were not used for `idle_s` seconds."""
         await self._loop.run(self._sessions.unload_idle())
 
     async def park_idle(self) -> None:
@@ -175,7 +175,7 @@ class SessionManager:
         await self._loop.run(self._sessions.park_idle())
 
     async def delete_expired(self) -> None:
-        """Delete the stored sessions that were not used for as long as the settings say, unless a process runs them."""
+        """Delete the stored sessions that were not used for `retention_days`, unless a process runs them."""
         await self._loop.run(self._sessions.delete_expired())
 
     async def aclose(self) -> None:
@@ -389,7 +389,7 @@ class WorkflowFactory:
 
 
 def _require_pending(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
-    """Return the checkpoint that can be decided now. Raise the error that says why there is none."""
+    """Return the checkpoint that can be decided now. Raise the error that explains why there is none."""
     if state.ended is not None:
         if state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)

@@ -64,7 +64,7 @@ class SessionStore(Protocol):
         ...
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
-        """Return a lease on the session, or None if another process holds it. Also does what `touch` does."""
+        """Return a lease on the session, or None if another process holds it. Also touch the session."""
         ...
 
     def touch(self, session_id: str) -> None:

@@ -170,7 +170,7 @@ class SearchRun:
         if is_answered:
             self._state.pool.admit_papers(added.papers, strategy.filters.max_results, self._skills.min_relevance)
         else:
-            self._notes.append(_describe_silence(self._round, bool(self._state.pool.entries)))
+            self._notes.append(_describe_missing_answers(self._round, bool(self._state.pool.entries)))
         notes = [*self._options.notes, *intent.notes, *self._notes, *strategy.notes, *scoring.notes]
         return added.metadata.model_copy(update={"sources": outcome.reports, "notes": list(dict.fromkeys(notes))})
 
@@ -287,7 +287,7 @@ class SearchRun:
             get_logger(__name__).exception("progress reporter failed", phase=phase)
 
 
-def _describe_silence(round_number: int, has_papers: bool) -> str:
+def _describe_missing_answers(round_number: int, has_papers: bool) -> str:
     """Return the note for a round in which no source answered."""
     earlier = "; the papers are those of the earlier rounds" if has_papers else ""
     return f"No source answered in round {round_number + 1}{earlier}."

@@ -125,10 +125,10 @@ def _list_origins(strategy: SearchStrategy, known: Mapping[str, PartOrigin]) -> 
             part=part, value="", inherited=False, reason=_REASONS.get(part, _OTHER_REASON)
         )
         if value is not None or origin.by_person:
-            origins.append(origin.model_copy(update={"part": part, "value": _clip(value)}))
+            origins.append(origin.model_copy(update={"part": part, "value": _clip_value(value)}))
     return origins
 
 
-def _clip(value: Any) -> str:
+def _clip_value(value: Any) -> str:
     text = "none" if value is None else str(value)
     return text if len(text) <= _MAX_VALUE_CHARS else text[: _MAX_VALUE_CHARS - 1] + "…"

@@ -89,7 +89,7 @@ def test_records_survive_a_second_merge() -> None:
     assert [record.reason for record in second.records].count("first record") == 1
 
 
-def test_full_names_replace_initials_and_nobody_is_lost() -> None:
+def test_full_names_replace_initials_and_no_author_is_lost() -> None:
     found = merged(
         make_paper(TITLE, "L. Wang", "A. García Márquez", "J. Müller", "K. Tanaka", doi="10.1000/x", source="crossref"),
         make_paper(TITLE, "Lei Wang", "Ana García Márquez", "Mueller, Jürgen", doi="10.1000/x", source="openalex"),
@@ -105,7 +105,7 @@ def test_an_author_only_the_shorter_list_has_is_added() -> None:
     assert list_names(found) == ["Lei Wang", "Ana Gray", "Kei Tanaka", "Zoe Quist"]
 
 
-def test_one_person_spelled_beyond_recognition_is_not_added_twice() -> None:
+def test_one_badly_misspelled_person_is_not_added_twice() -> None:
     found = merged(
         make_paper(TITLE, "Lei Wang", "Mourad Quzzani", doi="10.1000/x", source="crossref"),
         make_paper(TITLE, "Lei Wang", "M. Wazzanie", doi="10.1000/x", source="openalex"),
@@ -154,7 +154,7 @@ def test_the_longest_sensible_abstract_and_the_most_citations_win() -> None:
     assert found.provenance["abstract"] == found.provenance["citation_count"] == "b"
 
 
-def test_a_readable_title_wins_over_a_shouted_or_truncated_one() -> None:
+def test_a_readable_title_is_preferred_to_an_upper_case_or_truncated_one() -> None:
     found = merged(
         make_paper(TITLE.upper(), doi="10.1000/x", source="a", abstract="x", venue="y"),
         make_paper(TITLE, doi="10.1000/x", source="b"),
@@ -163,7 +163,7 @@ def test_a_readable_title_wins_over_a_shouted_or_truncated_one() -> None:
     assert found.title == TITLE
 
 
-def test_an_open_copy_wins_over_other_links() -> None:
+def test_an_open_copy_is_preferred_to_other_links() -> None:
     found = merged(
         make_paper(doi="10.1000/x", full_text_url="https://doi.org/10.1000/x", source="a"),
         make_paper(doi="10.1000/x", full_text_url="https://publisher.example/article/x", source="b"),
@@ -191,7 +191,7 @@ def test_an_id_given_by_the_caller_is_replaced_by_the_one_that_follows_from_the_
     assert merged(make_paper(id="mine", doi="10.1000/x")).id == merged(make_paper(id="yours", doi="10.1000/X")).id
 
 
-def test_the_counts_by_reason_add_up_to_what_was_merged_away() -> None:
+def test_the_counts_by_reason_add_up_to_the_number_of_merged_records() -> None:
     records = [
         make_paper(doi="10.1000/x"),
         make_paper(doi="10.1000/x", source="a"),
@@ -210,7 +210,7 @@ def test_the_papers_given_are_not_changed() -> None:
     assert records == before
 
 
-def test_papers_come_in_the_order_of_first_appearance() -> None:
+def test_papers_are_in_the_order_of_first_appearance() -> None:
     records = [
         make_paper("Zebra stripes on Miranda"),
         make_paper(doi="10.1000/x"),
@@ -278,7 +278,7 @@ def test_a_year_of_publication_comes_before_one_of_registration() -> None:
     assert (alone.year, alone.has_registration_year) == (2015, True)
 
 
-def test_a_year_of_registration_does_not_tell_two_records_apart() -> None:
+def test_a_year_of_registration_does_not_separate_two_records() -> None:
     registered = make_paper(year=2015, source="crossref", provenance={"year": "crossref" + REGISTRATION})
     assert merged(registered, make_paper(year=1926, source="openalex")).year == 1926
 

@@ -12,7 +12,7 @@ def names(*authors: str) -> list[Name]:
 @pytest.mark.parametrize(
     "spelling", ["Lei Wang", "Wang, Lei", "WANG, Lei", "Lei Wang 0001", "  Lei   Wang ", "Lei Wang, PhD", "wang, lei"]
 )
-def test_every_order_and_case_of_a_full_name_is_read_alike(spelling: str) -> None:
+def test_every_order_and_case_of_a_full_name_gives_the_same_name(spelling: str) -> None:
     assert names(spelling, "Someone Else")[0] == Name("wang", ("lei",))
 
 
@@ -21,7 +21,7 @@ def test_initials_are_read_on_either_side_of_the_family_name(spelling: str) -> N
     assert names(spelling, "Someone Else")[0] == Name("wang", ("l",))
 
 
-def test_initials_run_together_are_taken_apart() -> None:
+def test_joined_initials_are_split() -> None:
     assert names("Smith JA", "Jean-Paul O’Neill") == [Name("smith", ("j", "a")), Name("oneill", ("jean", "paul"))]
 
 
@@ -45,7 +45,7 @@ def test_one_text_that_names_many_people_is_split(text: str) -> None:
 
 
 @pytest.mark.parametrize("nobody", ["et al.", "...", "and others", "others", "?", "", "ATLAS Collaboration"])
-def test_et_al_and_collaborations_are_nobody(nobody: str) -> None:
+def test_et_al_and_collaborations_are_not_people(nobody: str) -> None:
     assert names("Lei Wang", nobody) == [Name("wang", ("lei",))]
 
 
@@ -56,11 +56,11 @@ def test_a_collaboration_counts_when_groups_are_asked_for() -> None:
     ]
 
 
-def test_chinese_names_are_whole_with_or_without_a_space() -> None:
+def test_chinese_names_are_read_with_or_without_a_space() -> None:
     assert names("王磊", "李 娜") == [Name("王磊"), Name("李娜")]
 
 
-def test_family_and_given_name_the_wrong_way_round_still_agree() -> None:
+def test_swapped_family_and_given_names_still_agree() -> None:
     assert compare_authors(names("Wang Lei", "Chen Min"), names("Lei Wang", "Min Chen")) is Agreement.STRONG
 
 
@@ -73,7 +73,7 @@ def test_different_people_of_one_family_disagree() -> None:
     assert compare_authors(names("L. Wang", "B. Chen"), names("M. Wang", "B. Chen")) is Agreement.PARTIAL
 
 
-def test_a_lone_name_stands_for_the_first_author_only() -> None:
+def test_a_single_name_matches_the_first_author_only() -> None:
     eight = names(*(f"{letter}. Author{letter}" for letter in "ABCDEFGH"))
     assert compare_authors(names("A. AuthorA"), eight) is Agreement.STRONG
     assert compare_authors(names("E. AuthorE"), eight) is Agreement.PARTIAL

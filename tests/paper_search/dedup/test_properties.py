@@ -131,14 +131,14 @@ def journal_doi(paper: RawPaper) -> str | None:
         st.builds(RawPaper, title=st.text(), source=st.just("a"), authors=st.lists(st.builds(Author, name=st.text())))
     )
 )
-def test_any_text_at_all_is_survived(found: list[RawPaper]) -> None:
+def test_any_text_can_be_deduplicated(found: list[RawPaper]) -> None:
     once = merge_duplicates(found)
     assert merge_duplicates(once) == once
 
 
 @settings(deadline=None)
 @given(st.lists(records, max_size=6))
-def test_no_retraction_is_lost_and_none_is_made_up(found: list[RawPaper]) -> None:
+def test_no_retraction_is_lost_or_added(found: list[RawPaper]) -> None:
     statuses = {(notice.status, notice.notice_doi) for record in found for notice in record.notices}
     papers = merge_duplicates(found)
     assert {(notice.status, notice.notice_doi) for paper in papers for notice in paper.notices} == statuses

@@ -47,7 +47,7 @@ def test_without_authors_a_title_needs_four_words_and_the_year_or_six_and_no_yea
 
 
 @pytest.mark.parametrize(("words", "is_one"), [(6, True), (5, False)])
-def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, is_one: bool) -> None:
+def test_one_extra_word_is_accepted_in_titles_of_six_or_more_words(words: int, is_one: bool) -> None:
     left, right = make_paper(titled(words)), make_paper(titled(words, "everywhere"), source="dblp")
     assert is_one_paper(left, right) is is_one
 
@@ -77,7 +77,7 @@ def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_sev
         ("Craters on old Callisto mapped", "Craters on young Ganymede mapped", False),
     ],
 )
-def test_one_doi_of_strangers_is_trusted_where_titles_are_85_in_a_hundred_alike(
+def test_a_shared_doi_without_common_authors_needs_titles_that_are_85_percent_similar(
     left: str, right: str, is_one: bool
 ) -> None:
     one, other = (

@@ -89,7 +89,7 @@ def test_up_to_three_authors_are_listed_and_more_are_shortened(names: tuple[str,
         "p < 0.05",
     ],
 )
-def test_a_title_is_shown_as_it_is_and_nothing_in_it_takes_effect(title: str) -> None:
+def test_markup_in_a_title_is_escaped(title: str) -> None:
     row = export_markdown(collection(paper(title, "Ada | Brook", venue="V | W"))).split("\n")[2]
     assert shown(row) == ["1", title, "Ada | Brook", "-", "V | W", "0.00"]
 
@@ -128,7 +128,7 @@ def test_any_collection_gives_one_row_of_six_cells_per_paper(made: PaperCollecti
 
 @untimed
 @given(hostile_text)
-def test_any_title_leaves_the_cells_around_it_alone(title: str) -> None:
+def test_no_title_changes_the_other_cells(title: str) -> None:
     row = export_markdown(collection(paper(title, year=2001, venue="Light", relevance_score=0.5))).splitlines()[2]
     number, _, authors, year, venue, score = shown(row)
     assert (number, authors, year, venue, score) == ("1", "-", "2001", "Light", "0.50")
@@ -160,7 +160,7 @@ def test_a_retracted_paper_is_marked_in_its_title_cell_and_the_columns_stay() ->
         ([""], "-"),
     ],
 )
-def test_editors_stand_in_for_missing_authors_and_are_marked(editors: list[str], listed: str) -> None:
+def test_editors_replace_missing_authors_and_are_marked(editors: list[str], listed: str) -> None:
     people = [Author(name=name) for name in editors]
     assert cells(export_markdown(collection(paper("T", editors=people))).split("\n")[2])[2] == listed
     assert cells(export_markdown(collection(paper("T", "Ada", editors=people))).split("\n")[2])[2] == "Ada"

@@ -173,7 +173,7 @@ def test_every_exclusion_is_listed_with_its_score_or_the_reviewers_reason() -> N
     assert ["Silicon | 1", "10.1/x", "2", "Excluded by a person", "only silicon; by terminal"] in table
 
 
-def test_the_log_says_that_it_is_incomplete_and_why_it_ended() -> None:
+def test_the_log_states_that_it_is_incomplete_and_why_it_ended() -> None:
     text = export_prisma(reviewed())
     assert "Incomplete: at least one source" in text
     assert "Ended by: max" in text

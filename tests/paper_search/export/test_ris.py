@@ -100,7 +100,7 @@ def test_no_title_can_end_its_record() -> None:
 
 @untimed
 @given(collections)
-def test_any_collection_comes_back_the_same(made: PaperCollection) -> None:
+def test_any_collection_survives_a_round_trip(made: PaperCollection) -> None:
     records = read(export_ris(made))
     assert [record["id"] for record in records] == citation_keys(made.papers)
     for record, original in zip(records, made.papers, strict=True):
@@ -121,7 +121,7 @@ def test_a_retraction_is_a_type_of_work_and_a_note() -> None:
     assert not {"type_of_work", "notes"} & corrected.keys()
 
 
-def test_a_concern_is_a_note_and_no_type_of_work() -> None:
+def test_a_concern_is_a_note_and_not_a_type_of_work() -> None:
     record = read(export_ris(collection(paper(notices=[CONCERN]))))[0]
     assert record["notes"] == ["Expression of concern 2009 (notice doi:10.1000/c, source pubmed)"]
     assert "type_of_work" not in record

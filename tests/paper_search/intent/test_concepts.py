@@ -139,17 +139,17 @@ def test_a_capital_or_makes_alternatives() -> None:
         ('"" and " "', []),
     ],
 )
-def test_quoted_phrases_are_set_aside_whatever_the_quotes(text: str, phrases: list[str]) -> None:
+def test_quoted_phrases_are_replaced_for_every_kind_of_quotes(text: str, phrases: list[str]) -> None:
     assert replace_phrases(normalise_text(text))[1] == phrases
 
 
-def test_a_text_without_its_phrases_can_be_made_whole_again() -> None:
+def test_the_phrases_of_a_text_can_be_restored() -> None:
     text, phrases = replace_phrases('roads with "black ice" in winter')
     assert "black" not in text
     assert restore_phrases(text, phrases) == "roads with black ice in winter"
 
 
-def test_normalising_removes_what_would_break_things_downstream() -> None:
+def test_normalising_removes_control_and_private_characters() -> None:
     assert normalise_text("CO₂\x00\ud800 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"
 
 

@@ -118,7 +118,7 @@ def test_a_direction_changes_the_limits_that_it_is_about(
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_survived_and_read_to_the_end(text: str) -> None:
+def test_any_text_is_read_to_the_end(text: str) -> None:
     directions, rest = read_directions(text)
     assert len(directions) == len(set(directions))
     assert read_directions(rest)[1] == rest

@@ -38,11 +38,11 @@ def loosened(query: str) -> list[str]:
         ("ice", []),
     ],
 )
-def test_the_most_restrictive_condition_goes_first_and_the_subject_stays(query: str, looser: list[str]) -> None:
+def test_the_most_restrictive_condition_is_dropped_first_and_the_subject_stays(query: str, looser: list[str]) -> None:
     assert loosened(query) == looser
 
 
-def test_tightening_leaves_the_alternatives_out() -> None:
+def test_tightening_drops_the_alternatives() -> None:
     (tighter,) = tighten_query(tree("(ice OR snow) AND (road OR street) AND NOT hail"))
     assert build_search_query(tighter).boolean_query == "ice AND road AND NOT hail"
     assert list(tighten_query(tree("ice AND snow"))) == []
@@ -57,7 +57,7 @@ def test_loosened_and_tightened_conditions_are_described() -> None:
     assert describe_loosening("", "ice") == describe_tightening("ice", "") == []
 
 
-def test_words_asked_for_and_refused_join_the_queries_written() -> None:
+def test_wanted_and_refused_words_are_added_to_typed_queries() -> None:
     refiner = Refiner([tree("ice AND snow"), tree("hail")], [tree("reviews")])
     assert [query.boolean_query for query in refiner.compose_opening(())] == [
         "ice AND snow AND NOT reviews",
@@ -70,7 +70,7 @@ def test_words_asked_for_and_refused_join_the_queries_written() -> None:
 
 
 @given(st.text(max_size=60))
-def test_every_form_of_any_query_parses_and_keeps_what_is_excluded(query: str) -> None:
+def test_every_form_of_any_query_parses_and_keeps_its_exclusions(query: str) -> None:
     node = parse_query(query)
     if node is None:
         return

@@ -181,7 +181,7 @@ def test_a_number_without_a_reason_is_not_a_year(query: str) -> None:
         ("過去3年間の氷", 2021, None),
     ],
 )
-def test_a_negated_limit_is_turned_round(query: str, year_from: int | None, year_to: int | None) -> None:
+def test_a_negated_limit_is_inverted(query: str, year_from: int | None, year_to: int | None) -> None:
     assert years_of(query) == (year_from, year_to)
     assert not set("12") & set(read_years(replace_phrases(normalise_text(query))[0], TODAY).rest)
 

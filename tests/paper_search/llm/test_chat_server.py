@@ -102,7 +102,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-async def test_an_answer_comes_back_as_text_and_the_request_carries_what_was_configured() -> None:
+async def test_an_answer_is_returned_as_text_and_the_request_has_the_configured_options() -> None:
     async with serving(said("forty-two")) as chat:
         assert await provider_of(chat).complete("be brief", "what is it?") == "forty-two"
     request = chat.asked[0]
@@ -116,7 +116,7 @@ async def test_an_answer_comes_back_as_text_and_the_request_carries_what_was_con
     assert "post /v1/chat/completions" in chat.heads[0].lower()
 
 
-async def test_json_is_asked_for_by_mode_and_by_schema_and_comes_back_parsed() -> None:
+async def test_json_is_requested_by_mode_and_by_schema_and_returned_parsed() -> None:
     async with serving(said('Gladly: ```json\n{"topic": "ice"}\n```')) as chat:
         assert await provider_of(chat).complete_json("s", "u", {"title": "Shape"}) == {"topic": "ice"}
     assert chat.asked[0]["response_format"] == {"type": "json_object"}
@@ -124,7 +124,7 @@ async def test_json_is_asked_for_by_mode_and_by_schema_and_comes_back_parsed() -
     assert '"Shape"' in chat.asked[0]["messages"][0]["content"]
 
 
-async def test_options_the_endpoint_refuses_are_left_out_from_then_on() -> None:
+async def test_options_that_the_endpoint_refuses_are_omitted_afterwards() -> None:
     answers = [
         refused(400, "Unsupported value: 'temperature' does not support 0"),
         refused(422, "unknown field response_format"),
@@ -150,7 +150,7 @@ async def test_a_bad_request_about_something_else_is_not_repeated() -> None:
 
 
 @pytest.mark.parametrize(("status", "error"), [(401, LLMAuthError), (403, LLMAuthError), (404, LLMError)])
-async def test_a_refusal_is_told_at_once_and_not_repeated(status: int, error: type[LLMError]) -> None:
+async def test_a_refusal_is_raised_at_once_and_not_retried(status: int, error: type[LLMError]) -> None:
     async with serving(refused(status, f"wrong key {KEY}")) as chat:
         with pytest.raises(LLMError) as caught:
             await provider_of(chat).complete("s", "u")
@@ -159,7 +159,7 @@ async def test_a_refusal_is_told_at_once_and_not_repeated(status: int, error: ty
 
 
 @pytest.mark.parametrize(("status", "error"), [(429, LLMRateLimitError), (500, LLMError), (503, LLMError)])
-async def test_a_passing_failure_is_tried_three_times_in_all(status: int, error: type[LLMError]) -> None:
+async def test_a_temporary_failure_is_tried_three_times(status: int, error: type[LLMError]) -> None:
     async with serving(refused(status, "later")) as chat:
         with pytest.raises(LLMError) as caught:
             await provider_of(chat).complete("s", "u")
@@ -188,7 +188,7 @@ async def test_a_retry_that_succeeds_gives_its_answer() -> None:
         said('{"topic": "ic', finish_reason="length"),
     ],
 )
-async def test_an_answer_that_is_none_is_a_response_error(answer: Answer) -> None:
+async def test_an_empty_answer_is_a_response_error(answer: Answer) -> None:
     async with serving(answer) as chat:
         with pytest.raises(LLMResponseError):
             await provider_of(chat).complete_json("s", "u")
@@ -200,13 +200,13 @@ async def test_prose_instead_of_json_is_a_response_error() -> None:
             await provider_of(chat).complete_json("s", "u")
 
 
-async def test_a_server_that_never_answers_is_given_up_on_when_the_time_is_over() -> None:
+async def test_a_server_that_never_answers_times_out() -> None:
     async with serving(Answer(never=True)) as chat:
         with pytest.raises(LLMError, match=r"did not answer within 0\.2 seconds"):
             await asyncio.wait_for(provider_of(chat, timeout_s=0.2).complete("s", "u"), 30)
 
 
-async def test_an_endpoint_that_is_not_there_is_an_error_of_the_family() -> None:
+async def test_an_unreachable_endpoint_is_an_llm_error() -> None:
     async with serving(said("x")) as chat:
         provider = provider_of(chat)
     with pytest.raises(LLMError, match="cannot be reached"):
@@ -214,7 +214,7 @@ async def test_an_endpoint_that_is_not_there_is_an_error_of_the_family() -> None
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
-async def test_no_error_text_ever_holds_the_key(status: int) -> None:
+async def test_no_error_text_contains_the_key(status: int) -> None:
     async with serving(refused(status, f"the key {KEY} is wrong")) as chat:
         with pytest.raises(LLMError) as caught:
             await provider_of(chat).complete("s", "u")

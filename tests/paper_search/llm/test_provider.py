@@ -46,13 +46,13 @@ def test_the_key_of_the_settings_is_used_and_not_one_from_the_environment(monkey
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
-def test_a_missing_key_is_said_with_the_variable_to_set(provider: str) -> None:
+def test_the_error_for_a_missing_key_names_the_variable_to_set(provider: str) -> None:
     with pytest.raises(InvalidInput, match="API key required") as caught:
         create_provider(config(provider, key=" "))
     assert "_API_KEY" in caught.value.hint
 
 
-def test_a_server_of_ones_own_needs_no_key_and_is_sent_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_custom_server_needs_no_key_and_receives_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
     made = create_provider(config(key="", base_url="http://127.0.0.1:9/v1"))
     assert vars(made)["_client"].endpoint.key == "none"

@@ -24,7 +24,7 @@ def term(text: str) -> Term:
 A, B, C, D = (term(letter) for letter in "abcd")
 
 
-def test_a_query_with_everything_is_read_as_people_mean_it() -> None:
+def test_a_query_with_every_operator_is_parsed_as_expected() -> None:
     assert parse_query('(perovskite OR "solar cell") AND efficiency NOT review') == AllOf(
         (AnyOf((term("perovskite"), term("solar cell"))), term("efficiency")), (term("review"),)
     )
@@ -60,7 +60,7 @@ def test_operators_brackets_and_quotes_make_this_tree(query: str, tree: Node) ->
 
 
 @pytest.mark.parametrize("query", ["", "   ", "AND OR NOT", "((((", '""', "NOT a", "NOT (a OR b)", "-- !! ::"])
-def test_a_query_that_wants_nothing_is_none(query: str) -> None:
+def test_a_query_without_wanted_terms_is_none(query: str) -> None:
     assert parse_query(query) is None
 
 
@@ -81,7 +81,7 @@ def test_unbalanced_input_is_read_as_far_as_it_goes(query: str, tree: Node) -> N
     assert parse_query(query) == tree
 
 
-def test_words_keep_what_belongs_to_them_and_lose_what_a_source_would_take_for_an_operator() -> None:
+def test_words_lose_only_the_characters_that_are_operators_of_sources() -> None:
     found = parse_query("COVID-19 C++ O'Neill perovskit* --dash +plus title:word हिन्दी e\u0301te\u0301 wom*n")
     assert isinstance(found, AllOf)
     assert [part.text for part in found.parts if isinstance(part, Term)] == [
@@ -107,14 +107,14 @@ def test_only_plain_words_stay_without_quotes() -> None:
     assert quote_term(term("solar cell*")) == '"solar cell"'
 
 
-def test_a_tree_is_spelled_in_the_operators_of_a_source() -> None:
+def test_a_tree_is_rendered_with_the_operators_of_a_source() -> None:
     tree = parse_query('(a OR "b c") d NOT (e OR f)')
     assert tree is not None
     assert render_with_operators(tree) == '((a OR "b c") AND d NOT e NOT f)'
     assert render_with_operators(tree, both=" + ", either=" | ", without=" -") == '((a | "b c") + d -e -f)'
 
 
-def test_positive_words_are_what_is_wanted_once_and_in_order() -> None:
+def test_wanted_words_are_listed_once_and_in_order() -> None:
     tree = parse_query('(b OR "a b") AND c* NOT d')
     assert tree is not None
     assert list_wanted_words(tree) == ["b", "a", "c"]
@@ -158,7 +158,7 @@ def test_thousands_of_brackets_are_parsed() -> None:
 
 
 @given(ANY_QUERY)
-def test_reading_never_raises_and_every_tree_can_be_spelled(query: str) -> None:
+def test_parsing_never_raises_and_every_tree_can_be_rendered(query: str) -> None:
     tree = parse_query(query)
     if tree is not None:
         assert list_wanted_words(tree)
@@ -168,7 +168,7 @@ def test_reading_never_raises_and_every_tree_can_be_spelled(query: str) -> None:
 
 
 @given(ANY_QUERY)
-def test_what_is_spelled_is_read_back_as_the_same_tree(query: str) -> None:
+def test_a_rendered_tree_is_parsed_back_into_the_same_tree(query: str) -> None:
     if tree := parse_query(query):
         once = parse_query(render_with_operators(tree))
         assert once is not None
@@ -176,11 +176,11 @@ def test_what_is_spelled_is_read_back_as_the_same_tree(query: str) -> None:
 
 
 @given(ANY_QUERY, st.integers(0, 200))
-def test_what_is_shortened_always_fits(query: str, limit: int) -> None:
+def test_a_shortened_query_always_fits(query: str, limit: int) -> None:
     assert count_address_bytes(render_within_limit(parse_query(query), render_with_operators, limit)) <= limit
 
 
-def test_a_huge_query_is_read_whole() -> None:
+def test_a_huge_query_is_parsed_completely() -> None:
     tree = parse_query('a "b c" OR (d NOT e) ' * 20_000)
     assert isinstance(tree, AnyOf)
     assert list_wanted_words(tree) == ["a", "b", "c", "d"]

@@ -9,17 +9,17 @@ def reason(title: str, abstract: str | None = None, **fields: object) -> str:
     return score_pool([make_paper(title, abstract, **fields)], WANTED)[0].relevance_reason
 
 
-def test_the_reason_names_what_matched_where() -> None:
+def test_the_reason_names_the_matches_and_their_fields() -> None:
     assert reason("Perovskite solar cells", "Their efficiency grew.", citation_count=4312) == (
         "title: perovskite, solar cells; abstract: efficiency; cited 4,312 times"
     )
 
 
-def test_a_concept_is_named_in_the_field_that_holds_all_of_it() -> None:
+def test_a_concept_is_named_for_the_field_that_contains_all_of_it() -> None:
     assert reason("Solar power", "Perovskite cells") == "title: solar; abstract: perovskite, cells"
 
 
-def test_what_the_title_holds_is_not_repeated_for_the_abstract() -> None:
+def test_matches_of_the_title_are_not_repeated_for_the_abstract() -> None:
     assert reason("Perovskite", "Perovskite everywhere.") == "title: perovskite"
 
 

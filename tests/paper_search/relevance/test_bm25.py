@@ -4,7 +4,7 @@ import pytest
 
 from paper_search.relevance.bm25 import measure_matches, weigh_terms
 from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, raise_similar_papers
+from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, boost_similar_papers
 from paper_search.relevance.query import build_query
 from tests.paper_search.relevance.sample_papers import make_intent
 
@@ -37,12 +37,12 @@ def test_repeating_a_word_helps_less_and_less() -> None:
     assert often < 1
 
 
-def test_the_same_word_says_more_in_a_short_text() -> None:
+def test_the_same_word_weighs_more_in_a_short_text() -> None:
     short, long = strengths("amber", candidate("x", "amber b"), candidate("x", "amber " + "b " * 60))
     assert short > long
 
 
-def test_neighbours_that_follow_one_another_are_all_counted() -> None:
+def test_overlapping_pairs_of_neighbours_are_all_counted() -> None:
     twice, once = strengths(
         "amber road", candidate("x", "amber road amber road"), candidate("x", "amber road road amber")
     )
@@ -56,12 +56,12 @@ def test_a_common_word_and_a_word_outside_titles_weigh_less() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 10, 1_000])
-def test_no_weight_vanishes_when_every_candidate_holds_the_term(size: int) -> None:
+def test_a_term_that_every_candidate_contains_has_a_weight_above_zero(size: int) -> None:
     pool = Pool([candidate("amber", "amber road")] * size)
     assert weigh_terms(pool, {"amber": 1, "road": 1, "absent": 1})["amber"] > 0.3
 
 
-def test_a_term_asked_for_twice_weighs_twice() -> None:
+def test_a_term_that_the_query_repeats_weighs_twice() -> None:
     pool = Pool([candidate("amber road")])
     weights = weigh_terms(pool, {"amber": 2, "road": 1})
     assert weights["amber"] == 2 * weights["road"]
@@ -71,7 +71,7 @@ def test_an_empty_pool_has_no_strengths() -> None:
     assert strengths("amber") == []
 
 
-def test_company_raises_the_match_that_resembles_the_others() -> None:
+def test_similarity_raises_the_match_that_resembles_the_others() -> None:
     pool = Pool(
         [
             candidate("amber trade", "baltic merchants ships coast"),
@@ -80,24 +80,24 @@ def test_company_raises_the_match_that_resembles_the_others() -> None:
             candidate("amber trade", "insect fossil gene protein"),
         ]
     )
-    *typical, odd = raise_similar_papers(pool, [0.5, 0.5, 0.5, 0.5])
+    *typical, odd = boost_similar_papers(pool, [0.5, 0.5, 0.5, 0.5])
     assert min(typical) > odd >= 0.5
 
 
-def test_company_is_bounded_and_a_paper_is_not_its_own_company() -> None:
+def test_the_similarity_boost_is_bounded_and_ignores_the_paper_itself() -> None:
     pool = Pool([candidate("amber trade", "baltic"), candidate("amber trade", "baltic"), candidate("whale", "fish")])
-    best, twin_of_best, alone = raise_similar_papers(pool, [0.8, 0.1, 0.4])
+    best, twin_of_best, alone = boost_similar_papers(pool, [0.8, 0.1, 0.4])
     assert twin_of_best == pytest.approx(0.1 + SHARE * 0.8)
     assert 0.8 < best < 0.8 + SHARE * 0.8
     assert alone == 0.4
 
 
-def test_company_leaves_alone_a_single_paper_no_match_and_an_empty_pool() -> None:
-    assert raise_similar_papers(Pool([candidate("amber")]), [0.7]) == [0.7]
-    assert raise_similar_papers(Pool([candidate("amber"), candidate("amber")]), [0.0, 0.0]) == [0.0, 0.0]
-    assert raise_similar_papers(Pool([]), []) == []
+def test_a_single_paper_no_match_and_an_empty_pool_get_no_similarity_boost() -> None:
+    assert boost_similar_papers(Pool([candidate("amber")]), [0.7]) == [0.7]
+    assert boost_similar_papers(Pool([candidate("amber"), candidate("amber")]), [0.0, 0.0]) == [0.0, 0.0]
+    assert boost_similar_papers(Pool([]), []) == []
 
 
-def test_company_treats_equally_strong_papers_alike_beyond_its_limits() -> None:
+def test_equally_strong_papers_get_the_same_similarity_boost() -> None:
     same = [candidate("amber trade", "baltic")] * (CONSIDERED + BEST)
-    assert len(set(raise_similar_papers(Pool(same), [0.5] * len(same)))) == 1
+    assert len(set(boost_similar_papers(Pool(same), [0.5] * len(same)))) == 1

@@ -25,7 +25,7 @@ def tags(title: str, abstract: str | None = None, **fields: object) -> list[Pape
         ("Beads", "Participants were randomised into two groups.", PaperTag.EMPIRICAL),
     ],
 )
-def test_each_kind_is_known_by_its_own_words(title: str, abstract: str | None, tag: PaperTag) -> None:
+def test_each_kind_is_recognised_by_its_words(title: str, abstract: str | None, tag: PaperTag) -> None:
     assert tags(title, abstract) == [tag]
 
 
@@ -37,9 +37,9 @@ def test_a_paper_can_be_of_several_kinds_in_a_fixed_order() -> None:
     ]
 
 
-def test_a_source_that_says_dataset_is_believed() -> None:
+def test_the_work_type_dataset_of_a_source_gives_the_tag() -> None:
     assert tags("Beads", work_type="dataset") == [PaperTag.DATASET]
 
 
-def test_no_sign_gives_no_tag() -> None:
+def test_without_cues_there_is_no_tag() -> None:
     assert tags("Amber", "Beads lay on the coast.") == []

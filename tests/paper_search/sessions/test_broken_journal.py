@@ -194,7 +194,7 @@ class Copy:
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_a_damaged_journal_is_named_and_harms_no_other_session(pool: Pool, tmp_path: Path, damage: Damage) -> None:
+def test_a_damaged_journal_is_reported_and_affects_no_other_session(pool: Pool, tmp_path: Path, damage: Damage) -> None:
     session_id, waiting, journal = pool.take()
     copy = Copy(journal, tmp_path / "copy")
     damage(journal)
@@ -231,7 +231,7 @@ def test_no_decision_is_lost_to_a_journal_that_is_damaged_while_the_session_wait
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_the_papers_of_a_complete_session_come_back_with_its_journal(
+def test_the_papers_of_a_complete_session_can_be_read_after_its_journal_is_restored(
     pool: Pool, tmp_path: Path, damage: Damage
 ) -> None:
     session_id, papers, journal = pool.take_complete()
@@ -246,7 +246,7 @@ def test_the_papers_of_a_complete_session_come_back_with_its_journal(
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("value", NONSENSE)
-def test_a_journal_that_holds_nonsense_is_named(pool: Pool, step: str, value: str) -> None:
+def test_a_journal_with_invalid_content_is_reported(pool: Pool, step: str, value: str) -> None:
     session_id, _, journal = pool.take()
     with closing(sqlite3.connect(journal, isolation_level=None)) as connection:
         connection.execute("UPDATE steps SET value = ? WHERE step = ?", (value, step))
@@ -259,7 +259,7 @@ FATAL_TO_AN_INBOX = {name: damage for name, damage in DAMAGES.items() if name no
 
 
 @pytest.mark.parametrize("damage", FATAL_TO_AN_INBOX.values(), ids=FATAL_TO_AN_INBOX.keys())
-def test_a_damaged_inbox_is_named_and_sessions_go_on_once_it_is_put_back(
+def test_a_damaged_inbox_is_reported_and_sessions_continue_once_it_is_restored(
     home: Path, at_rest: list[dict[str, Any]], tmp_path: Path, damage: Damage
 ) -> None:
     waiting, other = at_rest
@@ -280,7 +280,7 @@ def test_a_damaged_inbox_is_named_and_sessions_go_on_once_it_is_put_back(
 
 
 @pytest.mark.parametrize("name", ["it is garbage", "it is of a newer version"])
-def test_sessions_go_on_when_a_damaged_inbox_is_thrown_away(
+def test_sessions_continue_after_a_damaged_inbox_is_deleted(
     home: Path, at_rest: list[dict[str, Any]], name: str
 ) -> None:
     waiting, other = at_rest
@@ -297,9 +297,7 @@ def test_sessions_go_on_when_a_damaged_inbox_is_thrown_away(
 
 
 @pytest.mark.parametrize("name", BEYOND_DETECTION)
-def test_an_inbox_that_lost_everything_is_filled_again_from_the_journals(
-    home: Path, at_rest: list[dict[str, Any]], name: str
-) -> None:
+def test_an_empty_inbox_is_filled_again_from_the_journals(home: Path, at_rest: list[dict[str, Any]], name: str) -> None:
     waiting, other = at_rest
     DAMAGES[name](inbox_of(home))
     with serving(home) as server:
@@ -324,7 +322,7 @@ def inbox_files(home: Path) -> dict[Path, bytes]:
     return {file: file.read_bytes() for file in sorted(inbox_of(home).parent.glob("inbox.db*"))}
 
 
-def test_a_server_hears_of_decisions_elsewhere_again_after_the_inbox_could_not_be_read(home: Path) -> None:
+def test_a_server_receives_decisions_again_after_the_inbox_could_not_be_read(home: Path) -> None:
     with serving(home) as server:
         session_id = server.search()["session_id"]
         files = inbox_files(home)
@@ -343,7 +341,7 @@ def test_a_server_hears_of_decisions_elsewhere_again_after_the_inbox_could_not_b
 
 
 @pytest.mark.parametrize("put_back", [True, False], ids=["put back", "thrown away"])
-def test_a_running_server_uses_what_takes_the_place_of_a_ruined_inbox(home: Path, put_back: bool) -> None:
+def test_a_running_server_uses_the_file_that_replaces_a_damaged_inbox(home: Path, put_back: bool) -> None:
     with serving(home) as server:
         session_id = server.search()["session_id"]
         files = inbox_files(home)
@@ -394,9 +392,7 @@ def held_by_another_process(path: Path, against: str = "writers") -> Generator[C
 
 
 @pytest.mark.parametrize("which", ["journal", "inbox"])
-def test_a_file_that_another_process_holds_for_long_is_named_and_the_session_continues_after(
-    home: Path, which: str
-) -> None:
+def test_a_file_locked_for_long_is_reported_and_the_session_continues_later(home: Path, which: str) -> None:
     with serving(home, env=IMPATIENT) as server:
         session_id = server.search()["session_id"]
         path = journal_of(home, session_id) if which == "journal" else inbox_of(home)
@@ -410,7 +406,7 @@ def test_a_file_that_another_process_holds_for_long_is_named_and_the_session_con
 
 
 @pytest.mark.parametrize("which", ["journal", "inbox"])
-def test_a_file_that_another_process_holds_for_a_moment_is_waited_for(home: Path, which: str) -> None:
+def test_a_file_locked_for_a_moment_is_waited_for(home: Path, which: str) -> None:
     with serving(home) as server:
         session_id = server.search()["session_id"]
         path = journal_of(home, session_id) if which == "journal" else inbox_of(home)
@@ -423,7 +419,7 @@ def test_a_file_that_another_process_holds_for_a_moment_is_waited_for(home: Path
 
 
 @pytest.mark.parametrize("which", ["journal", "inbox"])
-def test_a_file_that_cannot_even_be_read_is_named_and_the_session_comes_back_after(
+def test_an_unreadable_file_is_reported_and_the_session_continues_once_it_is_readable(
     home: Path, at_rest: list[dict[str, Any]], which: str
 ) -> None:
     waiting, _ = at_rest
@@ -467,7 +463,7 @@ READ_ONLY: dict[str, Callable[[Path, str], Path]] = {
 
 
 @pytest.mark.parametrize("place", READ_ONLY.values(), ids=READ_ONLY.keys())
-def test_a_read_only_file_is_named_and_the_session_continues_once_it_can_be_written(
+def test_a_read_only_file_is_reported_and_the_session_continues_once_it_is_writable(
     home: Path, at_rest: list[dict[str, Any]], place: Callable[[Path, str], Path]
 ) -> None:
     env = bound_by_permissions()
@@ -516,7 +512,7 @@ def test_no_decision_is_lost_when_writing_is_forbidden_while_the_session_waits(
 
 
 @pytest.mark.parametrize("place", ["the sessions", "the data folder", "everything"])
-def test_a_folder_that_is_a_file_is_an_error_of_the_disk(home: Path, place: str) -> None:
+def test_a_file_in_place_of_the_folder_is_reported_as_a_disk_error(home: Path, place: str) -> None:
     paths = {"the sessions": sessions_folder(home), "the data folder": home / "data", "everything": home / "x"}
     path = paths[place]
     path.parent.mkdir(parents=True)
@@ -564,7 +560,7 @@ def test_nothing_is_lost_when_the_disk_is_full_for_a_while(home: Path, size: int
         assert server.call("export_results", session_id=session_id, format="json").text == papers
 
 
-def test_a_server_killed_on_a_full_disk_leaves_sessions_that_go_on(home: Path) -> None:
+def test_sessions_of_a_server_killed_on_a_full_disk_continue(home: Path) -> None:
     with serving(home) as server:
         session_id = server.search()["session_id"]
         limit_file_size(server, 45_000)
@@ -614,7 +610,7 @@ def test_nothing_is_lost_when_a_small_disk_has_no_space_left(home: Path, tmp_pat
     assert decisions_in(journal_of(tmp_path / "seen", session_id)) == ["approve", "approve"]
 
 
-def test_a_journal_that_was_deleted_under_a_waiting_session_is_missed(home: Path) -> None:
+def test_a_journal_deleted_under_a_waiting_session_is_reported(home: Path) -> None:
     with serving(home) as server:
         gone, well = server.search()["session_id"], server.search()["session_id"]
         for file in sessions_folder(home).glob(f"{gone}*"):
@@ -626,7 +622,7 @@ def test_a_journal_that_was_deleted_under_a_waiting_session_is_missed(home: Path
         server.was_never_surprised()
 
 
-def test_foreign_files_in_the_folder_of_the_sessions_are_left_alone(home: Path) -> None:
+def test_other_files_in_the_folder_of_the_sessions_are_not_changed(home: Path) -> None:
     folder = sessions_folder(home)
     folder.mkdir(parents=True)
     (folder / "notes.txt").write_text("mine")

@@ -34,7 +34,7 @@ from tests.requirements import requirement
 
 
 @requirement("PS-REQ-13")
-async def test_threads_that_use_a_manager_side_by_side_lose_nothing(house: House, manager: SessionManager) -> None:
+async def test_concurrent_threads_lose_no_session_and_no_decision(house: House, manager: SessionManager) -> None:
     await manager.get_state((await opened(manager))["session_id"])
     loop = asyncio.get_running_loop()
     outcomes: dict[int, tuple[str, bool]] = {}
@@ -152,7 +152,7 @@ async def test_cancelling_the_call_that_opens_a_session_leaves_the_session(gated
 
 
 @pytest.mark.parametrize("steps", range(8))
-async def test_a_decision_cancelled_at_any_moment_is_taken_whole_or_not_at_all(house: House, steps: int) -> None:
+async def test_a_decision_cancelled_at_any_time_is_applied_completely_or_not_at_all(house: House, steps: int) -> None:
     async with house.open() as manager:
         reply = await opened(manager)
         session_id, given = reply["session_id"], reply["checkpoint_id"]

@@ -33,7 +33,7 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
 @requirement("PS-REQ-13")
-async def test_a_new_manager_continues_every_session_where_it_was_and_makes_nothing_again(house: House) -> None:
+async def test_a_new_manager_continues_every_session_without_repeating_steps(house: House) -> None:
     expected: list[dict[str, Any]] = []
     async with house.open() as manager:
         expected += [await opened(manager), await at_review(manager), await completed(manager)]
@@ -55,7 +55,7 @@ async def test_a_new_manager_continues_every_session_where_it_was_and_makes_noth
     assert house.engine.ran.count("intent") == 4
 
 
-async def test_a_session_killed_during_its_search_continues_without_asking_again(gated: Gated) -> None:
+async def test_a_session_killed_during_its_search_continues_without_another_checkpoint(gated: Gated) -> None:
     async with gated.house.open() as manager:
         reply = await opened(manager)
         session_id = reply["session_id"]
@@ -72,7 +72,7 @@ async def test_a_session_killed_during_its_search_continues_without_asking_again
 
 
 @pytest.mark.parametrize("first_call", ["state", "repeat"])
-async def test_a_decision_written_when_nobody_ran_the_session_is_carried_out_once(
+async def test_a_decision_stored_while_no_process_ran_the_session_is_carried_out_once(
     house: House, first_call: str
 ) -> None:
     async with house.open() as manager:
@@ -137,7 +137,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Past:
     return made
 
 
-def test_the_session_that_is_killed_at_every_step_has_as_many_as_are_tried(past: Past) -> None:
+def test_the_number_of_steps_to_kill_after_is_the_number_of_stored_steps(past: Past) -> None:
     steps = House(past.folder).store().list_steps(past.replies[0]["session_id"])
     assert len(steps) == STEPS_OF_A_SESSION
     assert past.replies[-1]["is_complete"]
@@ -145,7 +145,7 @@ def test_the_session_that_is_killed_at_every_step_has_as_many_as_are_tried(past:
 
 
 @pytest.mark.parametrize("steps", range(1, STEPS_OF_A_SESSION + 1))
-async def test_a_session_killed_after_any_step_comes_to_the_same_end_with_the_decisions_that_were_taken(
+async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_same_decisions(
     past: Past, tmp_path: Path, steps: int
 ) -> None:
     house, kept = past.killed(tmp_path, steps)
@@ -164,7 +164,7 @@ async def test_a_session_killed_after_any_step_comes_to_the_same_end_with_the_de
 
 @requirement("PS-PROP-9")
 @pytest.mark.parametrize("steps", [6, 21, 29])
-async def test_decisions_taken_before_a_kill_are_counted_by_the_one_who_continues(
+async def test_decisions_before_a_kill_are_counted_by_the_manager_that_continues(
     past: Past, tmp_path: Path, steps: int
 ) -> None:
     house, kept = past.killed(tmp_path, steps)
@@ -175,7 +175,7 @@ async def test_decisions_taken_before_a_kill_are_counted_by_the_one_who_continue
 
 
 @requirement("PS-PROP-9")
-async def test_the_iteration_never_goes_back_also_while_a_continued_session_works(gated: Gated) -> None:
+async def test_the_iteration_never_decreases_while_a_continued_session_works(gated: Gated) -> None:
     async with gated.house.open() as manager:
         session_id = (await opened(manager))["session_id"]
         async with waiting(manager.decide(session_id, APPROVE)):
@@ -190,7 +190,7 @@ async def test_the_iteration_never_goes_back_also_while_a_continued_session_work
 
 
 @pytest.mark.parametrize("steps", range(1, STEPS_OF_A_SESSION + 1))
-async def test_a_session_killed_after_any_step_asks_again_what_was_not_decided(
+async def test_a_session_killed_after_any_step_repeats_its_undecided_checkpoint(
     past: Past, tmp_path: Path, steps: int
 ) -> None:
     house, kept = past.killed(tmp_path, steps)

@@ -20,7 +20,7 @@ def applied(data: Any) -> SearchStrategy:
     return SearchStrategy.model_validate({**PROPOSED.model_dump(), **complete_edit(data, PROPOSED)})
 
 
-def test_a_filter_that_is_not_named_keeps_what_was_proposed() -> None:
+def test_a_filter_that_is_not_named_stays_as_proposed() -> None:
     assert applied({"filters": {"year_to": 2020}}).filters == SearchConstraints(
         year_from=2016, year_to=2020, max_results=50
     )
@@ -28,7 +28,7 @@ def test_a_filter_that_is_not_named_keeps_what_was_proposed() -> None:
 
 
 @pytest.mark.parametrize("data", [{"filters": {"from": 2018}}, {"queries": [{"boolean_query": "a", "weight": 2}]}])
-def test_what_does_not_exist_is_refused_with_what_does_and_an_example(data: dict[str, Any]) -> None:
+def test_unknown_fields_are_refused_with_the_allowed_ones_and_an_example(data: dict[str, Any]) -> None:
     with pytest.raises(InvalidDecision, match=r"Unknown (filter|query) fields: (from|weight)") as refused:
         complete_edit(data, PROPOSED)
     assert EDIT_EXAMPLE in refused.value.hint
@@ -50,7 +50,7 @@ def test_one_source_may_be_named_without_a_list_and_the_strategy_may_be_sent_who
 
 
 @pytest.mark.parametrize("data", [None, "text", 7, [], {"queries": "x"}, {"filters": []}, {"queries": [1, None]}])
-def test_what_is_no_edit_is_left_to_the_engine_to_refuse(data: Any) -> None:
+def test_data_that_is_not_an_edit_is_refused_by_the_engine(data: Any) -> None:
     done = complete_edit(data, PROPOSED)
     assert done == data
     if isinstance(done, dict):

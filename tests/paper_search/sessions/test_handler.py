@@ -26,7 +26,7 @@ async def held(
 
 
 @requirement("PS-REQ-12", "PS-C9")
-async def test_it_keeps_the_protocol_of_the_engine_with_a_pair_of_events() -> None:
+async def test_the_handler_implements_the_protocol_with_two_events() -> None:
     handler = MCPCheckpointHandler()
     assert isinstance(handler, CheckpointHandler)
     assert inspect.iscoroutinefunction(handler.handle)
@@ -37,7 +37,7 @@ async def test_it_keeps_the_protocol_of_the_engine_with_a_pair_of_events() -> No
 
 
 @requirement("PS-REQ-12")
-async def test_the_events_are_set_and_cleared_when_the_specification_says() -> None:
+async def test_the_events_are_set_and_cleared_as_specified() -> None:
     handler = MCPCheckpointHandler()
     events = handler._checkpoint_ready, handler._decision_ready
     assert [event.is_set() for event in events] == [False, False]
@@ -52,7 +52,7 @@ async def test_the_events_are_set_and_cleared_when_the_specification_says() -> N
 
 
 @requirement("PS-REQ-12")
-async def test_a_search_waits_until_it_is_decided_and_gets_that_very_decision() -> None:
+async def test_a_search_waits_for_its_decision_and_receives_the_same_object() -> None:
     handler = MCPCheckpointHandler()
     decision = Decision(action=DecisionAction.EDIT, revised_data={"sources": ["alpha"]}, note="only this one")
     async with held(handler) as waiting:
@@ -77,7 +77,7 @@ async def test_a_checkpoint_is_pending_until_the_search_has_consumed_its_decisio
         assert handler.current_checkpoint is checkpoint
 
 
-async def test_the_listener_hears_of_each_checkpoint_once_it_can_be_decided() -> None:
+async def test_the_listener_is_called_once_a_checkpoint_can_be_decided() -> None:
     heard: list[tuple[Checkpoint | None, bool]] = []
     handler = MCPCheckpointHandler(lambda: heard.append((handler.current_checkpoint, handler.has_pending_checkpoint)))
     checkpoints = [strategy_checkpoint(), review_checkpoint()]

@@ -86,7 +86,7 @@ def check_random_plans(report: dict[str, Any], *, kills: int) -> None:
 
 @needs_fork
 @pytest.mark.parametrize("sabotages", [list(SABOTAGES)[::2], list(SABOTAGES)[1::2]])
-def test_every_way_to_break_the_server_is_noticed(sabotages: list[str], tmp_path: Path) -> None:
+def test_every_deliberate_fault_of_the_server_is_detected(sabotages: list[str], tmp_path: Path) -> None:
     report = killing(tmp_path, "--kills", "60", "--self-check", *sabotages)
     assert [name for name in sabotages if not report[name]["noticed"]] == []
 
@@ -143,7 +143,7 @@ async def test_another_server_gives_the_same_reply_at_the_strategy_of_a_later_ro
     assert {**after, "elapsed_s": 0} == {**before, "elapsed_s": 0}
 
 
-async def test_a_server_that_dies_while_it_opens_a_session_leaves_nothing_to_be_found(
+async def test_a_server_killed_while_it_opens_a_session_leaves_no_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(_connection: object) -> None:

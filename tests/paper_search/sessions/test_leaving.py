@@ -47,7 +47,7 @@ def test_by_default_a_session_is_idle_after_thirty_minutes() -> None:
 
 
 @requirement("PS-E6")
-async def test_a_session_idle_for_thirty_minutes_leaves_memory_and_comes_back_when_asked_for(
+async def test_a_session_idle_for_thirty_minutes_is_unloaded_and_restored_by_the_next_call(
     house: House, manager: SessionManager
 ) -> None:
     reply = await opened(manager)
@@ -99,7 +99,7 @@ async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: Gated) -
 
 
 @requirement("PS-E6")
-async def test_idle_sessions_are_let_go_of_in_the_background(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_idle_sessions_are_unloaded_in_the_background(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_CLEANUP_INTERVAL_S", 0.01)
     async with house.open() as manager:
         reply = await opened(manager)
@@ -120,7 +120,7 @@ async def test_an_unloaded_session_can_be_run_by_another_process(house: House, m
         assert manager.get(reply["session_id"]) is None
 
 
-async def test_sessions_nobody_has_used_for_as_long_as_the_settings_say_are_deleted(house: House) -> None:
+async def test_sessions_unused_for_the_retention_time_are_deleted(house: House) -> None:
     house.settings = SessionsConfig(retention_days=10)
     async with house.open() as manager:
         old, loaded = await completed(manager), await opened(manager)
@@ -144,7 +144,7 @@ async def test_sessions_nobody_has_used_for_as_long_as_the_settings_say_are_dele
             await manager.get_state(loaded["session_id"])
 
 
-async def test_a_session_in_memory_is_never_too_old(house: House, manager: SessionManager) -> None:
+async def test_a_session_in_memory_is_never_deleted_for_its_age(house: House, manager: SessionManager) -> None:
     reply = await opened(manager)
     house.clock.advance(days=1_000)
     await manager.delete_expired()
@@ -163,7 +163,7 @@ async def test_old_sessions_are_deleted_in_the_background(house: House) -> None:
 
 @requirement("PS-REQ-13", "PS-PROP-10")
 @pytest.mark.parametrize("reach", [opened, at_review, completed])
-async def test_a_session_that_was_cleaned_up_is_gone_for_good(
+async def test_a_session_that_was_cleaned_up_does_not_come_back(
     house: House, manager: SessionManager, reach: Callable[[SessionManager], Awaitable[dict[str, Any]]]
 ) -> None:
     reply, other = await reach(manager), await opened(manager)
@@ -207,7 +207,7 @@ async def test_cleaning_up_ends_the_search_and_the_call_that_waits_for_it(gated:
 
 
 @requirement("PS-REQ-13", "PS-PROP-10")
-async def test_a_session_that_left_memory_can_be_cleaned_up(house: House, manager: SessionManager) -> None:
+async def test_an_unloaded_session_can_be_cleaned_up(house: House, manager: SessionManager) -> None:
     reply = await opened(manager)
     house.clock.advance(minutes=31)
     await manager.unload_idle()
@@ -289,7 +289,7 @@ class SlowInbox(Inbox):
 
 
 @requirement("PS-PROP-10")
-async def test_a_session_cleaned_up_while_it_begins_to_ask_leaves_nothing_in_the_inbox(house: House) -> None:
+async def test_a_session_cleaned_up_while_it_adds_a_checkpoint_leaves_no_inbox_entry(house: House) -> None:
     slow = SlowInbox(house.folder / "inbox.db")
     async with house.open(inbox=slow) as manager:
         session_id = manager.create(QUERY, AppConfig())
@@ -308,7 +308,7 @@ async def test_a_session_cleaned_up_while_it_begins_to_ask_leaves_nothing_in_the
         assert inbox.pending() == []
 
 
-async def test_a_session_is_not_let_go_of_while_a_step_is_being_written(house: House) -> None:
+async def test_a_session_is_not_unloaded_while_a_step_is_written(house: House) -> None:
     store = SlowStore(house.folder / "sessions", "round-0/search")
     manager = house.manager(store=store)
     reply = await opened(manager)
@@ -329,7 +329,7 @@ async def test_a_session_is_not_let_go_of_while_a_step_is_being_written(house: H
     assert house.engine.asked == [1], "what was journaled is not fetched again"
 
 
-async def test_looking_at_a_session_or_deciding_it_at_a_terminal_keeps_it_from_growing_old(house: House) -> None:
+async def test_reading_or_deciding_a_session_renews_its_retention_time(house: House) -> None:
     async with house.open() as manager:
         looked_at, decided, neither = [await opened(manager) for _ in range(3)]
     long_ago = (house.clock.now() - timedelta(days=100)).timestamp()

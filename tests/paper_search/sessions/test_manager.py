@@ -82,7 +82,7 @@ async def test_ids_are_new_each_time_and_cannot_be_guessed(manager: SessionManag
 
 
 @pytest.mark.parametrize("query", ["", "   ", "???", "x" * 2_001])
-async def test_what_cannot_be_searched_opens_no_session(house: House, manager: SessionManager, query: str) -> None:
+async def test_an_invalid_query_opens_no_session(house: House, manager: SessionManager, query: str) -> None:
     with pytest.raises(InvalidQuery):
         manager.create(query, AppConfig())
     with pytest.raises(InvalidQuery):
@@ -91,7 +91,7 @@ async def test_what_cannot_be_searched_opens_no_session(house: House, manager: S
 
 
 @requirement("PS-E1")
-async def test_a_configuration_that_cannot_be_built_opens_no_session(house: House, manager: SessionManager) -> None:
+async def test_an_invalid_configuration_opens_no_session(house: House, manager: SessionManager) -> None:
     house.engine.refusal = UnknownDomain("There is no domain 'alchemy'.")
     with pytest.raises(UnknownDomain):
         await manager.start(QUERY, AppConfig())
@@ -102,7 +102,7 @@ async def test_a_configuration_that_cannot_be_built_opens_no_session(house: Hous
 
 
 @requirement("PS-REQ-8", "PS-PROP-6")
-async def test_a_new_session_is_answered_at_its_first_checkpoint_and_can_be_looked_up(manager: SessionManager) -> None:
+async def test_a_new_session_returns_at_its_first_checkpoint_and_can_be_looked_up(manager: SessionManager) -> None:
     reply = await opened(manager)
     assert reply["checkpoint"]["kind"] == STRATEGY
     assert (reply["is_complete"], reply["iteration"], reply["round"]) == (False, 0, 0)
@@ -110,7 +110,7 @@ async def test_a_new_session_is_answered_at_its_first_checkpoint_and_can_be_look
 
 
 @requirement("PS-REQ-8", "PS-PROP-6")
-async def test_a_search_that_asks_nobody_is_answered_with_its_result(house: House) -> None:
+async def test_a_search_without_checkpoints_returns_its_result(house: House) -> None:
     def unattended(config: AppConfig, **hooks: Any) -> SearchWorkflow:
         return house.engine(config, **{**hooks, "checkpoint_handler": None})
 
@@ -123,14 +123,14 @@ async def test_a_search_that_asks_nobody_is_answered_with_its_result(house: Hous
         assert len((await manager.get_result(reply["session_id"])).papers) == 3
 
 
-async def test_a_search_without_a_strategy_checkpoint_is_answered_at_its_review(tmp_path: Path) -> None:
+async def test_a_search_without_a_strategy_checkpoint_returns_at_its_review(tmp_path: Path) -> None:
     async with House(tmp_path, enable_strategy_checkpoint=False).open() as manager:
         reply = await opened(manager)
         assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 0)
         assert (await manager.decide(reply["session_id"], APPROVE))["is_complete"]
 
 
-async def test_a_call_that_has_waited_long_enough_answers_with_how_far_the_search_is(gated: Gated) -> None:
+async def test_a_call_that_reaches_its_timeout_returns_the_progress(gated: Gated) -> None:
     gated.house.settings = SessionsConfig(reply_within_s=0.05)
     gated.house.engine.gates["intent"] = asyncio.Event()
     async with gated.house.open() as manager:
@@ -182,7 +182,7 @@ async def test_an_edited_strategy_is_the_one_that_is_searched(house: House, mana
 @requirement("PS-C3")
 @pytest.mark.parametrize("action", [DecisionAction.EDIT, DecisionAction.REJECT])
 @pytest.mark.parametrize("as_model", [False, True])
-async def test_feedback_on_papers_leads_to_another_round_that_heeds_it(
+async def test_feedback_on_papers_is_applied_in_the_next_round(
     manager: SessionManager, action: DecisionAction, as_model: bool
 ) -> None:
     reply = await at_review(manager)
@@ -205,7 +205,7 @@ async def test_a_note_guides_the_next_round(manager: SessionManager) -> None:
     assert "enceladus" in str(reply["checkpoint"]["payload"]["strategy"]).casefold()
 
 
-async def test_rounds_that_are_used_up_end_the_search_and_say_so(tmp_path: Path) -> None:
+async def test_used_up_rounds_end_the_search_with_a_reason(tmp_path: Path) -> None:
     async with House(tmp_path, max_rounds=2).open() as manager:
         reply = await at_review(manager)
         reply = await manager.decide(reply["session_id"], REJECT)
@@ -216,7 +216,7 @@ async def test_rounds_that_are_used_up_end_the_search_and_say_so(tmp_path: Path)
 
 
 @requirement("PS-REQ-14", "PS-E2")
-async def test_an_unknown_session_is_not_found_whatever_is_asked_of_it(house: House, manager: SessionManager) -> None:
+async def test_an_unknown_session_is_not_found_by_any_method(house: House, manager: SessionManager) -> None:
     await opened(manager)
     for session_id in (new_id(), "", "nonsense", "../../etc/passwd", "\ud800", "x" * 100_000):
         calls: list[Callable[[str], Awaitable[Any]]] = [
@@ -246,7 +246,7 @@ async def test_an_unknown_session_is_not_found_whatever_is_asked_of_it(house: Ho
     ],
     ids=ascii,
 )
-async def test_cleaning_up_what_is_not_there_does_nothing(manager: SessionManager, session_id: str) -> None:
+async def test_cleaning_up_an_unknown_session_does_nothing(manager: SessionManager, session_id: str) -> None:
     reply = await opened(manager)
     manager.cleanup(session_id)
     assert manager.get(session_id) is None
@@ -254,7 +254,7 @@ async def test_cleaning_up_what_is_not_there_does_nothing(manager: SessionManage
 
 
 @requirement("PS-REQ-14", "PS-E3")
-async def test_deciding_before_anything_is_asked_is_refused(house: House, manager: SessionManager) -> None:
+async def test_deciding_before_the_first_checkpoint_is_refused(house: House, manager: SessionManager) -> None:
     house.engine.gates["intent"] = asyncio.Event()
     session_id = manager.create(QUERY, AppConfig())
     with pytest.raises(NoPendingCheckpoint, match=r"^No pending checkpoint"):
@@ -351,14 +351,14 @@ async def test_data_that_does_not_fit_the_review_is_refused_and_the_checkpoint_s
     assert (await manager.decide(reply["session_id"], APPROVE))["is_complete"]
 
 
-async def test_the_id_of_what_is_pending_may_be_given(manager: SessionManager) -> None:
+async def test_the_id_of_the_pending_checkpoint_may_be_sent(manager: SessionManager) -> None:
     reply = await opened(manager)
     reply = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
     assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
     assert "already_decided" not in reply
 
 
-async def test_a_repeated_decision_reports_its_outcome_and_is_not_taken_again(
+async def test_a_repeated_decision_reports_its_outcome_and_is_not_applied_again(
     house: House, manager: SessionManager
 ) -> None:
     reply = await opened(manager)
@@ -373,7 +373,7 @@ async def test_a_repeated_decision_reports_its_outcome_and_is_not_taken_again(
     assert list_stored_decisions(house, session_id) == ["decision-0"]
 
 
-async def test_every_earlier_checkpoint_can_be_asked_about_for_ever(house: House, manager: SessionManager) -> None:
+async def test_the_decision_of_every_earlier_checkpoint_can_be_looked_up(house: House, manager: SessionManager) -> None:
     ids: list[str] = []
     reply = await opened(manager)
     session_id = reply["session_id"]
@@ -408,7 +408,7 @@ async def test_the_checkpoint_of_another_session_decides_nothing_in_either(manag
     assert await manager.get_state(other["session_id"]) == other
 
 
-async def test_a_checkpoint_that_is_still_to_come_is_not_found(manager: SessionManager) -> None:
+async def test_a_future_checkpoint_is_not_found(manager: SessionManager) -> None:
     reply = await opened(manager)
     later = f"{reply['session_id']}:1:{REVIEW}"
     with pytest.raises(CheckpointNotFound):
@@ -432,7 +432,9 @@ async def test_a_decision_sent_again_while_it_is_carried_out_waits_for_the_same_
         assert gated.house.engine.asked == [1]
 
 
-async def test_a_repeated_decision_of_a_failed_session_tells_the_failure(house: House, manager: SessionManager) -> None:
+async def test_a_repeated_decision_of_a_failed_session_reports_the_failure(
+    house: House, manager: SessionManager
+) -> None:
     house.engine.failures["dedup"] = STRIKE
     reply = await opened(manager)
     for _ in range(2):
@@ -456,7 +458,7 @@ async def test_a_repeated_reply_is_no_longer_than_any_other(tmp_path: Path) -> N
 
 
 @requirement("PS-REQ-14", "PS-E8")
-async def test_of_two_decisions_at_once_one_is_applied_and_the_other_is_refused(gated: Gated) -> None:
+async def test_of_two_concurrent_decisions_one_is_applied_and_the_other_is_refused(gated: Gated) -> None:
     async with gated.house.open() as manager:
         reply = await opened(manager)
         session_id = reply["session_id"]
@@ -478,7 +480,7 @@ async def test_of_two_decisions_at_once_one_is_applied_and_the_other_is_refused(
 
 
 @requirement("PS-E8")
-async def test_of_many_decisions_at_once_exactly_one_is_taken(house: House, manager: SessionManager) -> None:
+async def test_of_many_concurrent_decisions_exactly_one_is_applied(house: House, manager: SessionManager) -> None:
     reply = await opened(manager)
     decisions = [APPROVE, REJECT, edit(NARROWER)] * 5
     outcomes = await asyncio.gather(
@@ -492,7 +494,7 @@ async def test_of_many_decisions_at_once_exactly_one_is_taken(house: House, mana
     assert list_stored_decisions(house, reply["session_id"]) == ["decision-0"]
 
 
-async def test_a_refused_decision_does_not_keep_the_next_one_out(manager: SessionManager) -> None:
+async def test_a_refused_decision_does_not_block_the_next_one(manager: SessionManager) -> None:
     reply = await opened(manager)
     outcomes = await asyncio.gather(
         manager.decide(reply["session_id"], edit(None)),
@@ -518,7 +520,7 @@ async def test_sessions_share_no_handler_task_or_checkpoint(manager: SessionMana
 
 
 @requirement("PS-REQ-15", "PS-PROP-8")
-async def test_forty_sessions_decided_side_by_side_are_never_mixed_up(house: House, manager: SessionManager) -> None:
+async def test_forty_concurrent_sessions_are_never_mixed_up(house: House, manager: SessionManager) -> None:
     async def search(number: int) -> dict[str, Any]:
         reply = await opened(manager, f"tidal heating of moon number{number}")
         session_id = reply["session_id"]
@@ -541,7 +543,7 @@ async def test_forty_sessions_decided_side_by_side_are_never_mixed_up(house: Hou
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_before_its_first_checkpoint_tells_the_waiting_call(
+async def test_a_failure_before_the_first_checkpoint_is_reported_to_the_waiting_call(
     house: House, manager: SessionManager
 ) -> None:
     house.engine.failures["intent"] = Unavailable("The parser is on strike.")
@@ -553,7 +555,7 @@ async def test_a_search_that_fails_before_its_first_checkpoint_tells_the_waiting
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_tells_the_waiting_call_and_all_later_ones_also_after_a_restart(
+async def test_a_failure_is_reported_to_the_waiting_call_and_to_later_calls_even_after_a_restart(
     house: House, manager: SessionManager
 ) -> None:
     house.engine.failures["dedup"] = STRIKE
@@ -618,7 +620,9 @@ async def test_any_exception_of_a_skill_is_captured_with_its_class_and_text(
 
 @requirement("PS-E7")
 @pytest.mark.parametrize("kind", [RuntimeError, Unavailable])
-async def test_a_captured_error_holds_no_secret(house: House, manager: SessionManager, kind: type[Exception]) -> None:
+async def test_a_captured_error_contains_no_secret(
+    house: House, manager: SessionManager, kind: type[Exception]
+) -> None:
     register_secret("s3cr3t-v4lue-of-a-key")
     house.engine.failures["dedup"] = kind("GET https://x.example/?key=s3cr3t-v4lue-of-a-key failed.")
     session_id = (await opened(manager))["session_id"]

@@ -97,7 +97,7 @@ async def carried_through(manager: SessionManager, number: int) -> tuple[list[di
 
 
 @requirement("PS-REQ-15", "PS-PROP-8")
-async def test_of_fifty_sessions_decided_side_by_side_none_sees_anything_of_another(tmp_path: Path) -> None:
+async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) -> None:
     house = House(tmp_path, EchoingSource())
     async with house.open(store=MemorySessions(), inbox=MemoryInbox()) as manager:
         told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
@@ -119,7 +119,7 @@ async def test_of_fifty_sessions_decided_side_by_side_none_sees_anything_of_anot
 
 
 @requirement("PS-REQ-15", "PS-PROP-8")
-async def test_what_fifty_sessions_leave_on_disk_is_each_its_own(tmp_path: Path) -> None:
+async def test_the_files_of_fifty_sessions_contain_only_their_own_data(tmp_path: Path) -> None:
     house = House(tmp_path, EchoingSource())
     async with house.open() as manager:
         told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
@@ -142,7 +142,7 @@ async def test_what_fifty_sessions_leave_on_disk_is_each_its_own(tmp_path: Path)
             assert lasting(await successor.get_state(replies[0]["session_id"])) == lasting(replies[-1])
 
 
-async def test_decisions_taken_elsewhere_for_fifty_sessions_at_once_reach_each_its_own(tmp_path: Path) -> None:
+async def test_decisions_of_another_process_reach_the_right_one_of_fifty_sessions(tmp_path: Path) -> None:
     house = House(tmp_path, EchoingSource())
     async with house.open() as manager:
         replies = await asyncio.gather(*(opened(manager, query(number)) for number in range(SESSIONS)))
@@ -156,7 +156,7 @@ async def test_decisions_taken_elsewhere_for_fifty_sessions_at_once_reach_each_i
         assert kept == decided(number, "approve")
 
 
-async def test_a_decision_taken_elsewhere_while_the_session_was_about_to_wait_is_not_missed(tmp_path: Path) -> None:
+async def test_a_decision_of_another_process_just_before_the_session_waits_is_applied(tmp_path: Path) -> None:
     house = House(tmp_path, EchoingSource())
     inbox = DawdlingInbox(tmp_path / "inbox.db")
     async with house.open(inbox=inbox) as manager:

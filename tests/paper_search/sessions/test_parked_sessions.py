@@ -41,7 +41,7 @@ async def test_a_parked_session_has_no_task_and_no_papers_and_answers_as_before(
         assert house.engine.asked == [1], "nothing is fetched again"
 
 
-async def test_a_parked_session_continues_with_a_decision_taken_here(house: House) -> None:
+async def test_a_parked_session_continues_with_a_decision_of_this_process(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         house.clock.advance(minutes=2)
@@ -50,7 +50,7 @@ async def test_a_parked_session_continues_with_a_decision_taken_here(house: Hous
         assert (after["iteration"], after["round"]) == (2, 1)
 
 
-async def test_a_parked_session_continues_with_a_decision_taken_elsewhere(house: House) -> None:
+async def test_a_parked_session_continues_with_a_decision_of_another_process(house: House) -> None:
     async with house.open() as manager:
         reply = await opened(manager)
         session = manager.get(reply["session_id"])
@@ -63,7 +63,7 @@ async def test_a_parked_session_continues_with_a_decision_taken_elsewhere(house:
         assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == REVIEW
 
 
-async def test_nobody_else_can_run_it_meanwhile_but_everybody_can_decide(house: House) -> None:
+async def test_other_processes_cannot_run_a_parked_session_but_can_decide(house: House) -> None:
     async with house.open() as holder, house.open() as other:
         reply = await opened(holder)
         house.clock.advance(minutes=2)
@@ -74,7 +74,7 @@ async def test_nobody_else_can_run_it_meanwhile_but_everybody_can_decide(house: 
         assert other.get(reply["session_id"]) is None
 
 
-async def test_after_half_an_hour_it_leaves_memory_and_others_can_run_it(house: House) -> None:
+async def test_after_half_an_hour_a_parked_session_is_unloaded_and_other_processes_can_run_it(house: House) -> None:
     async with house.open() as holder, house.open() as other:
         reply = await opened(holder)
         house.clock.advance(minutes=2)
@@ -86,7 +86,7 @@ async def test_after_half_an_hour_it_leaves_memory_and_others_can_run_it(house: 
         assert other.get(reply["session_id"]) is not None
 
 
-async def test_a_complete_session_gives_its_papers_from_disk(house: House) -> None:
+async def test_a_complete_parked_session_reads_its_papers_from_disk(house: House) -> None:
     async with house.open() as manager:
         reply = await completed(manager)
         session_id = reply["session_id"]
@@ -100,7 +100,7 @@ async def test_a_complete_session_gives_its_papers_from_disk(house: House) -> No
         assert await manager.get_state(session_id) == reply
 
 
-async def test_many_calls_at_once_bring_it_back_once(house: House) -> None:
+async def test_many_concurrent_calls_restore_a_parked_session_once(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         house.clock.advance(minutes=2)

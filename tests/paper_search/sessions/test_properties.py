@@ -282,7 +282,7 @@ class Sessions(RuleBasedStateMachine):
 
 
 @requirement("PS-PROP-6", "PS-PROP-7", "PS-PROP-8", "PS-PROP-9", "PS-PROP-10", "PS-REQ-13", "PS-REQ-15")
-def test_sessions_stay_what_they_should_be_whatever_is_done_to_them() -> None:
+def test_random_operations_keep_every_session_consistent() -> None:
     run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
         Sessions,
         # Shrinking would take longer than a test may.
@@ -329,7 +329,7 @@ async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
 
 @requirement("PS-PROP-9")
 @pytest.mark.parametrize("kind", CheckpointKind)
-async def test_the_valid_edit_that_says_nothing_new_counts_too(house: House, kind: CheckpointKind) -> None:
+async def test_a_valid_edit_without_changes_is_accepted(house: House, kind: CheckpointKind) -> None:
     async with house.open() as manager:
         before = await at(manager, kind)
         data = {"sources": ["alpha"]} if kind is CheckpointKind.STRATEGY_CONFIRMATION else {}
@@ -354,7 +354,7 @@ async def test_a_session_can_be_looked_up_from_the_moment_it_is_created(house: H
 
 @requirement("PS-PROP-10")
 @pytest.mark.parametrize("restarted", [False, True])
-async def test_after_a_clean_up_no_manager_knows_the_session(house: House, restarted: bool) -> None:
+async def test_after_a_clean_up_no_manager_finds_the_session(house: House, restarted: bool) -> None:
     async with house.open() as manager:
         session_id = (await opened(manager))["session_id"]
         manager.cleanup(session_id)

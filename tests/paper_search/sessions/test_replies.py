@@ -203,7 +203,7 @@ def test_a_reply_of_a_working_session_has_no_checkpoint(phase: str) -> None:
 
 @requirement("PS-REQ-8", "PS-REQ-11")
 @pytest.mark.parametrize("reason", [None, "max_rounds"])
-def test_a_result_has_its_count_and_the_reason_of_its_end_if_nobody_approved(reason: str | None) -> None:
+def test_a_result_has_its_count_and_a_reason_if_it_was_not_approved(reason: str | None) -> None:
     reply = told(ended(reason=reason))
     assert reply.keys() == ALWAYS | {"result", "paper_count"}
     assert reply["is_complete"] is True
@@ -222,14 +222,14 @@ def test_a_failure_is_a_string_in_an_otherwise_normal_reply() -> None:
     assert reply["is_complete"] is True
 
 
-def test_the_time_stands_still_once_a_session_has_ended() -> None:
+def test_the_elapsed_time_stops_once_a_session_has_ended() -> None:
     state = ended()
     assert replies.build_reply(state, NOW + timedelta(days=3))["elapsed_s"] == 90.0
     assert replies.build_reply(waiting(proposal()), NOW + timedelta(seconds=10.04))["elapsed_s"] == 100.0
     assert replies.build_reply(waiting(proposal()), ASKED_AT - timedelta(hours=1))["elapsed_s"] == 0.0
 
 
-def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -> None:
+def test_a_review_lists_its_papers_with_short_fields_facets_and_counts() -> None:
     report = SourceReport(name="alpha", status=SourceStatus.OK, returned=2, calls=1, seconds=0.5)
     papers = [paper(1, year=2021, venue="Icarus", doi="10.1/x", relevance_score=0.987654), paper(2)]
     reply = told(waiting(review(papers, [report], round=2)))
@@ -264,7 +264,7 @@ def test_a_strategy_is_complete_if_it_fits() -> None:
     assert "shortened" not in payload
 
 
-def test_the_question_names_what_a_person_must_know() -> None:
+def test_the_question_names_queries_sources_years_and_failures() -> None:
     filters = SearchConstraints(year_from=2010, year_to=2020)
     asked = told(waiting(proposal(strategy(filters=filters))))["summary"]
     assert all(part in asked for part in ('"icy moons"', "alpha", "2010", "2020"))
@@ -272,7 +272,7 @@ def test_the_question_names_what_a_person_must_know() -> None:
     assert all(part in asked for part in ("2 papers", "source-0", "source-1", "failed"))
 
 
-def test_a_review_without_papers_says_that_no_source_answered_and_lists_the_failures() -> None:
+def test_a_review_without_papers_states_that_no_source_answered_and_lists_the_failures() -> None:
     reply = told(waiting(review([], failing(3, "No network."))))
     assert reply["checkpoint"]["payload"]["papers"] == []
     assert reply["checkpoint"]["payload"]["total_papers"] == 0
@@ -300,7 +300,7 @@ def test_at_most_twenty_papers_are_listed_and_the_reply_names_the_address_of_the
     assert "export_results" in payload["more"]
 
 
-def test_the_address_of_the_rest_fits_what_is_shown_also_when_less_than_twenty_fit() -> None:
+def test_the_address_of_the_next_page_follows_the_listed_papers() -> None:
     payload = told(waiting(review([huge(number) for number in range(100)])))["checkpoint"]["payload"]
     assert 0 < payload["shown"] <= MOST_PAPERS
     assert payload["more"].startswith(f"{100 - payload['shown']} more")
@@ -343,7 +343,7 @@ MANY_AND_FAILURES = review([huge(number) for number in range(100)], failing(30, 
     ],
     ids=["big", "list", "text", "papers", "papers and failures", "failures", "control characters"],
 )
-def test_no_reply_is_longer_than_it_may_be(query: str, checkpoint: Checkpoint) -> None:
+def test_no_reply_exceeds_the_maximum_size(query: str, checkpoint: Checkpoint) -> None:
     reply = replies.build_reply(waiting(checkpoint, query), NOW)
     assert len(wire(reply)) <= MOST_BYTES
     assert reply.keys() >= ALWAYS | PENDING
@@ -352,18 +352,18 @@ def test_no_reply_is_longer_than_it_may_be(query: str, checkpoint: Checkpoint) -
     assert ("more" in payload) is (payload.get("shown", 0) < payload.get("total_papers", 0))
 
 
-def test_papers_are_shown_however_many_sources_failed() -> None:
+def test_papers_are_listed_even_if_many_sources_failed() -> None:
     payload = replies.build_reply(waiting(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
     assert payload["papers"]
 
 
-def test_of_thirty_failing_sources_every_one_is_named() -> None:
+def test_all_thirty_failing_sources_are_named() -> None:
     reply = told(waiting(review([], failing(30, LONG_REASON))))
     assert [source["name"] for source in reply["sources"]] == [f"source-{number}" for number in range(30)]
     assert all(source["reason"] for source in reply["sources"])
 
 
-def test_an_error_as_long_as_a_book_is_cut() -> None:
+def test_a_very_long_error_is_shortened() -> None:
     state = ended(error=CJK * 10_000)
     assert len(wire(replies.build_reply(state, NOW))) <= MOST_BYTES
     assert told(state)["error"].startswith(CJK)
@@ -371,7 +371,7 @@ def test_an_error_as_long_as_a_book_is_cut() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 7, 20, 250])
 @pytest.mark.parametrize("make", [paper, huge])
-def test_the_pages_hold_every_paper_once_and_in_order_and_none_is_too_long(count: int, make: Any) -> None:
+def test_the_pages_contain_every_paper_once_in_order_within_the_size_limit(count: int, make: Any) -> None:
     given = collection([make(number) for number in range(count)])
     seen: list[str] = []
     offset: int | None = 0
@@ -390,7 +390,7 @@ def test_the_pages_hold_every_paper_once_and_in_order_and_none_is_too_long(count
     assert seen == [made.id for made in given.papers]
 
 
-def test_a_page_tells_the_abstract_and_the_address_too() -> None:
+def test_a_page_includes_abstracts_and_links() -> None:
     made = paper(1, abstract="Tides heat moons.", full_text_url="https://example.org/1")
     (entry,) = replies.build_papers_page(ID, collection([made]), 0)["papers"]
     assert entry.keys() == OF_A_PAPER | {"abstract", "url"}
@@ -403,7 +403,7 @@ def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
     assert (page["papers"], page["next"], page["total_papers"]) == ([], None, 3)
 
 
-def test_an_earlier_decision_is_reported_with_its_door_and_a_short_note() -> None:
+def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -> None:
     entry = Entry(
         id=f"{ID}:0:{STRATEGY}",
         part="paper_search",
@@ -459,7 +459,7 @@ REPORTS = st.lists(
 
 @settings(max_examples=60)
 @given(papers=PAPERS, reports=REPORTS, query=WILD.map(lambda text: f"a{text}"[:2_000]))
-def test_whatever_sources_send_the_reply_and_the_pages_stay_within_bounds(
+def test_replies_and_pages_stay_within_bounds_for_any_source_data(
     papers: list[Paper], reports: list[SourceReport], query: str
 ) -> None:
     checkpoint = review(papers, reports)
@@ -494,7 +494,7 @@ CALLED_A_CORRECTION = EditorialNotice(
 )
 
 
-def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_for_other_papers() -> None:
+def test_a_review_lists_retractions_and_concerns_with_their_sources() -> None:
     concern = EditorialNotice(status=NoticeStatus.CONCERN, source="pubmed", date="2009")
     papers = [
         paper(1, notices=[RETRACTION, CALLED_A_CORRECTION]),
@@ -514,7 +514,7 @@ def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_
     assert not {"retraction", "editorial_note"} & corrected.keys()
 
 
-def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices() -> None:
+def test_a_terminal_lists_a_retracted_paper_with_a_mark_and_its_notices() -> None:
     payload = json.loads(wire(replies.build_checkpoint_payload(review([paper(1, notices=[RETRACTION]), paper(2)]))))
     lines = format_payload(payload)
     assert lines[0] == "RETRACTED: Paper 1 (-)"

@@ -42,7 +42,9 @@ async def test_a_review_lists_each_paper_with_its_status_and_round_and_counts_th
 
 
 @pytest.mark.parametrize("named", [None, "mira"])
-async def test_the_reviewer_is_the_door_unless_a_name_is_given(manager: SessionManager, named: str | None) -> None:
+async def test_the_reviewer_is_the_name_of_the_interface_unless_one_is_given(
+    manager: SessionManager, named: str | None
+) -> None:
     reply = await at_review(manager)
     session_id, first = reply["session_id"], listed(reply)[0]["id"]
     data: dict[str, Any] = {"decisions": {first: {"status": "include", "reason": "the first"}}}
@@ -53,7 +55,7 @@ async def test_the_reviewer_is_the_door_unless_a_name_is_given(manager: SessionM
     assert said.at is not None
 
 
-async def test_a_decision_through_the_inbox_of_another_process_is_that_doors(house: House) -> None:
+async def test_a_decision_through_another_interface_has_the_name_of_that_interface(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         session_id, first = reply["session_id"], listed(reply)[0]["id"]
@@ -72,7 +74,7 @@ async def test_an_approve_with_a_strategy_is_refused_and_the_review_stays(manage
     assert (await manager.get_state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
 
 
-async def test_marks_given_before_a_restart_are_there_after_it(house: House) -> None:
+async def test_marks_survive_a_restart(house: House) -> None:
     async with house.open() as manager:
         reply = await at_review(manager)
         session_id = reply["session_id"]
@@ -89,7 +91,7 @@ async def test_marks_given_before_a_restart_are_there_after_it(house: House) -> 
     assert [(gone.paper_id, gone.detail) for gone in result.metadata.exclusions] == [(first, "a comment")]
 
 
-async def test_the_exported_json_holds_statuses_and_the_log(house: House) -> None:
+async def test_the_exported_json_contains_statuses_and_the_log(house: House) -> None:
     house.engine.sources = [FakeSource("alpha", moons(24))]
     async with house.open() as manager:
         reply = await at_review(manager)

@@ -41,7 +41,7 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Entry, Inbox
 
 
-async def test_the_process_with_the_lease_runs_the_session_and_the_other_may_look_and_decide(house: House) -> None:
+async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_and_decide(house: House) -> None:
     elsewhere = Engine()
     async with house.open() as holder, house.open(build=elsewhere) as other:
         reply = await opened(holder)
@@ -107,7 +107,7 @@ class DecidedAtOnce(Inbox):
         return revision
 
 
-async def test_a_decision_taken_elsewhere_the_moment_it_is_asked_for_is_not_overlooked(house: House) -> None:
+async def test_a_decision_stored_as_soon_as_the_checkpoint_exists_is_applied(house: House) -> None:
     inbox = DecidedAtOnce(house.folder / "inbox.db")
     async with house.open(inbox=inbox) as manager:
         await opened(manager)
@@ -119,7 +119,7 @@ async def test_a_decision_taken_elsewhere_the_moment_it_is_asked_for_is_not_over
         assert (await settled(manager, session_id))["checkpoint_kind"] == REVIEW
 
 
-async def test_what_is_refused_here_is_refused_there_too_and_nothing_is_written(house: House) -> None:
+async def test_both_processes_refuse_invalid_decisions_and_store_nothing(house: House) -> None:
     async with house.open() as holder, house.open() as other:
         reply = await opened(holder)
         session_id = reply["session_id"]
@@ -169,7 +169,7 @@ async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_re
 
 
 @requirement("PS-E8")
-async def test_a_decision_of_another_process_that_is_being_carried_out_keeps_others_out(gated: Gated) -> None:
+async def test_decisions_are_refused_while_another_process_carries_one_out(gated: Gated) -> None:
     async with gated.house.open() as holder, gated.house.open() as other:
         reply = await opened(holder)
         session_id = reply["session_id"]
@@ -197,7 +197,7 @@ async def test_of_two_processes_with_the_same_checkpoint_id_both_get_the_new_sta
     assert house.engine.asked == [1]
 
 
-async def test_when_the_holder_is_closed_the_other_takes_over(house: House) -> None:
+async def test_when_one_process_closes_the_other_runs_its_sessions(house: House) -> None:
     elsewhere = Engine()
     async with house.open(build=elsewhere) as other:
         async with house.open() as holder:
@@ -212,7 +212,7 @@ async def test_when_the_holder_is_closed_the_other_takes_over(house: House) -> N
     assert elsewhere.ran == ["dedup"], "the intent was in the journal"
 
 
-async def test_a_call_that_waits_for_another_process_takes_over_when_that_ends(gated: Gated) -> None:
+async def test_a_call_that_waits_for_another_process_runs_the_session_when_that_process_ends(gated: Gated) -> None:
     elsewhere = Engine()
     async with gated.house.open(build=elsewhere) as other:
         holder = gated.house.manager()
@@ -237,7 +237,7 @@ async def test_a_session_deleted_by_another_process_cannot_be_decided_here(house
     assert house.files(session_id) == []
 
 
-async def test_a_session_deleted_by_another_process_is_soon_gone_here_too(house: House) -> None:
+async def test_a_session_deleted_by_another_process_is_removed_from_memory(house: House) -> None:
     async with house.open() as holder, house.open() as other:
         session_id = (await opened(holder))["session_id"]
         await asyncio.to_thread(other.cleanup, session_id)

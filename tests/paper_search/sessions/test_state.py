@@ -54,7 +54,7 @@ def test_the_request_of_a_session_is_stored_without_any_key(tmp_path: Path) -> N
     assert "icy moons" in kept
 
 
-def test_everything_but_the_keys_comes_back_as_it_was_and_the_keys_as_they_are_now() -> None:
+def test_a_restored_config_has_the_stored_settings_and_the_present_keys() -> None:
     config = with_keys()
     asked = SessionRequest.model_validate_json(SessionRequest.from_config("icy moons", config, AT).model_dump_json())
     assert (asked.query, asked.at) == ("icy moons", AT)
@@ -84,13 +84,13 @@ def test_a_key_is_never_given_to_a_model_at_another_address() -> None:
     assert asked.restore_config(with_keys()).llm.api_key.get_secret_value() == ""
 
 
-def test_a_key_set_after_the_session_was_opened_is_used_when_it_comes_back() -> None:
+def test_a_key_set_after_the_session_was_opened_is_used_when_it_is_restored() -> None:
     asked = SessionRequest.from_config("icy moons", AppConfig(), AT)
     back = asked.restore_config(with_keys())
     assert back.sources["a"].api_key.get_secret_value() == KEY
 
 
-def test_a_session_nobody_knows_is_not_found(tmp_path: Path) -> None:
+def test_an_unknown_session_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(SessionNotFound):
         read_session_state(House(tmp_path).store(), MemoryInbox(), new_id())
 
@@ -128,7 +128,7 @@ STAGES: dict[str, Callable[[SessionManager, House], Awaitable[dict[str, Any]]]] 
     "reach",
     [pytest.param(reach, id=name) for name, reach in STAGES.items()],
 )
-async def test_what_is_on_disk_says_the_same_as_the_process_that_runs_the_session(
+async def test_the_stored_state_equals_the_state_of_the_running_session(
     tmp_path: Path, reach: Callable[[SessionManager, House], Awaitable[dict[str, Any]]]
 ) -> None:
     house = House(tmp_path, FakeSource("alpha", moons(30)), FakeSource("beta", error=Unavailable("Closed.")))
@@ -142,7 +142,7 @@ async def test_what_is_on_disk_says_the_same_as_the_process_that_runs_the_sessio
         assert await another.get_state(session_id) == reply
 
 
-async def test_a_session_whose_decision_is_written_but_not_yet_carried_out_is_at_work(tmp_path: Path) -> None:
+async def test_a_session_with_a_stored_decision_that_is_not_carried_out_is_working(tmp_path: Path) -> None:
     house = House(tmp_path)
     async with house.open() as manager:
         reply = await opened(manager)
@@ -154,7 +154,7 @@ async def test_a_session_whose_decision_is_written_but_not_yet_carried_out_is_at
     assert not state.has_passed(reply["checkpoint_id"])
 
 
-async def test_a_checkpoint_whose_question_never_reached_the_inbox_or_was_lost_there_still_waits(
+async def test_a_checkpoint_that_is_missing_in_the_inbox_still_waits(
     tmp_path: Path,
 ) -> None:
     house = House(tmp_path)
@@ -168,7 +168,7 @@ def state(**changes: object) -> SessionState:
     return SessionState(new_id(), "moons", AT, **changes)  # pyright: ignore[reportArgumentType]
 
 
-async def test_a_session_has_left_a_checkpoint_once_it_is_at_another_or_at_its_end(tmp_path: Path) -> None:
+async def test_a_session_has_passed_a_checkpoint_at_the_next_one_or_at_its_end(tmp_path: Path) -> None:
     house = House(tmp_path)
     async with house.open() as manager:
         reply = await opened(manager)

@@ -55,7 +55,7 @@ def test_a_stored_step_is_not_overwritten(store: SessionStore) -> None:
     assert store.list_steps(session_id) == ["session", "decision-0"]
 
 
-def test_sessions_share_nothing(store: SessionStore) -> None:
+def test_sessions_share_no_steps(store: SessionStore) -> None:
     one, other = made(store), made(store)
     store.write(one, "intent", "of one")
     assert store.read(other, "intent") is None
@@ -67,9 +67,7 @@ IDS = ["", ".", "..", "../../inbox", "a/b", "x" * 300, "\0", "\ud800", "A" * 32,
 
 
 @pytest.mark.parametrize("session_id", IDS)
-def test_a_session_that_is_not_there_is_not_found_and_nothing_is_made(
-    files: SessionFiles, tmp_path: Path, session_id: str
-) -> None:
+def test_an_unknown_session_is_not_found_and_not_created(files: SessionFiles, tmp_path: Path, session_id: str) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: files.read(session_id, "session"),
         lambda: files.list_steps(session_id),
@@ -83,13 +81,13 @@ def test_a_session_that_is_not_there_is_not_found_and_nothing_is_made(
 
 
 @pytest.mark.parametrize("session_id", [odd for odd in IDS if odd != "0" * 32])
-def test_what_is_no_id_never_becomes_a_file_name(files: SessionFiles, tmp_path: Path, session_id: str) -> None:
+def test_an_invalid_id_never_becomes_a_file_name(files: SessionFiles, tmp_path: Path, session_id: str) -> None:
     with pytest.raises(SessionNotFound):
         files.write(session_id, "session", "{}", first=True)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_a_lease_is_held_by_one_and_free_once_released(store: SessionStore) -> None:
+def test_a_lease_is_exclusive_until_it_is_released(store: SessionStore) -> None:
     session_id, other = made(store), made(store)
     lease = store.acquire_lease(session_id)
     assert lease is not None
@@ -101,7 +99,7 @@ def test_a_lease_is_held_by_one_and_free_once_released(store: SessionStore) -> N
     again.release()
 
 
-def test_a_lease_does_not_keep_others_from_reading_and_writing(store: SessionStore) -> None:
+def test_a_lease_does_not_prevent_reading_and_writing(store: SessionStore) -> None:
     session_id = made(store)
     lease = store.acquire_lease(session_id)
     assert lease is not None
@@ -110,7 +108,7 @@ def test_a_lease_does_not_keep_others_from_reading_and_writing(store: SessionSto
     lease.release()
 
 
-def test_what_was_deleted_is_gone_for_good(store: SessionStore) -> None:
+def test_a_deleted_session_does_not_come_back(store: SessionStore) -> None:
     session_id = made(store)
     store.delete(session_id)
     store.delete(session_id)
@@ -141,12 +139,12 @@ def test_the_age_of_a_session_is_the_time_since_its_last_write(files: SessionFil
     assert files.list_unused_since(now - timedelta(days=110)) == []
 
 
-def test_a_folder_that_is_not_there_holds_no_old_sessions(files: SessionFiles, tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_unused_sessions(files: SessionFiles, tmp_path: Path) -> None:
     assert files.list_unused_since(datetime.now(UTC)) == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_by_default_sessions_lie_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_sessions_are_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     store = SessionFiles()
     assert list(tmp_path.iterdir()) == []
@@ -154,7 +152,7 @@ def test_by_default_sessions_lie_in_the_data_folder(tmp_path: Path, monkeypatch:
     assert (tmp_path / "home" / "data" / "paper_search" / "sessions" / f"{session_id}.db").is_file()
 
 
-def test_writes_are_forced_to_the_disk(files: SessionFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_are_synced_to_the_disk(files: SessionFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     real = sqlite3.connect
 
@@ -197,7 +195,7 @@ def test_a_file_that_was_emptied_is_not_started_over(files: SessionFiles, tmp_pa
             use()
 
 
-def test_a_session_that_was_never_written_whole_is_not_there_and_grows_old(files: SessionFiles, tmp_path: Path) -> None:
+def test_an_incompletely_written_session_is_not_found_and_expires(files: SessionFiles, tmp_path: Path) -> None:
     session_id = new_id()
     (tmp_path / "sessions").mkdir()
     (tmp_path / "sessions" / f"{session_id}.new").write_bytes(b"half of it")
@@ -208,7 +206,7 @@ def test_a_session_that_was_never_written_whole_is_not_there_and_grows_old(files
     assert list((tmp_path / "sessions").iterdir()) == []
 
 
-def test_a_session_of_a_newer_version_is_refused_and_left_alone(files: SessionFiles, tmp_path: Path) -> None:
+def test_a_session_of_a_newer_version_is_refused_and_not_changed(files: SessionFiles, tmp_path: Path) -> None:
     session_id = made(files)
     path = tmp_path / "sessions" / f"{session_id}.db"
     with closing(sqlite3.connect(path)) as connection, connection:

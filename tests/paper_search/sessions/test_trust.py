@@ -47,7 +47,7 @@ UNFIT: list[InboxDecision] = [
 
 @pytest.mark.parametrize("unfit", UNFIT, ids=lambda decision: f"{decision.action} {decision.data}")
 @pytest.mark.parametrize("when", ["while it runs", "while nobody runs it"])
-async def test_a_decision_forced_into_the_inbox_that_does_not_fit_is_asked_for_again(
+async def test_an_invalid_decision_written_into_the_inbox_is_reopened(
     house: House, unfit: InboxDecision, when: str
 ) -> None:
     async with house.open() as manager:
@@ -82,7 +82,7 @@ async def test_a_decision_forced_into_the_inbox_that_does_not_fit_is_asked_for_a
     ids=ascii,
 )
 @pytest.mark.parametrize("when", ["while it runs", "while nobody runs it"])
-async def test_half_characters_such_as_a_terminal_passes_on_do_not_end_the_session(
+async def test_lone_surrogates_from_a_terminal_do_not_end_the_session(
     house: House, odd: InboxDecision, when: str
 ) -> None:
     async with house.open() as manager:
@@ -107,7 +107,7 @@ async def test_half_characters_such_as_a_terminal_passes_on_do_not_end_the_sessi
 
 
 @requirement("PS-REQ-13")
-async def test_keys_are_never_written_and_come_from_the_settings_of_the_day(house: House) -> None:
+async def test_keys_are_never_stored_and_come_from_the_present_settings(house: House) -> None:
     def config(source_key: str, model_key: str) -> AppConfig:
         return AppConfig(
             llm=LLMConfig(provider="openai", api_key=SecretStr(model_key)),
@@ -130,7 +130,7 @@ async def test_keys_are_never_written_and_come_from_the_settings_of_the_day(hous
         assert key not in house.bytes_on_disk()
 
 
-async def test_a_session_comes_back_as_it_was_asked_for_whatever_the_settings_say_now(house: House) -> None:
+async def test_a_restored_session_uses_the_settings_it_was_opened_with(house: House) -> None:
     async with house.open() as manager:
         reply = await opened(manager, config=AppConfig(default_max_results=7, domain="materials_science"))
     house.present = AppConfig(default_max_results=500)
@@ -175,7 +175,7 @@ async def test_a_full_disk_interrupts_the_session_and_a_later_call_continues_it(
     ],
     ids=["empty", "foreign"],
 )
-async def test_a_damaged_session_is_a_clear_error_and_the_others_go_on(house: House, damage: bytes) -> None:
+async def test_a_damaged_session_is_a_clear_error_and_the_others_continue(house: House, damage: bytes) -> None:
     async with house.open() as manager:
         broken, fine = await at_review(manager), await opened(manager)
     house.files(broken["session_id"])[0].write_bytes(damage)
@@ -203,7 +203,7 @@ async def test_a_decision_too_long_or_with_incomplete_characters_is_refused_at_o
 
 @requirement("PS-E7")
 @pytest.mark.parametrize("failure", [TimeoutError("too late"), ConnectionResetError(104, "Connection reset")])
-async def test_an_error_in_a_stage_fails_the_session_also_if_it_is_an_error_of_the_system(
+async def test_an_error_in_a_stage_fails_the_session_even_if_it_is_an_os_error(
     house: House, manager: SessionManager, failure: Exception
 ) -> None:
     house.engine.failures["dedup"] = failure
@@ -213,7 +213,7 @@ async def test_an_error_in_a_stage_fails_the_session_also_if_it_is_an_error_of_t
     assert (await manager.get_state(reply["session_id"]))["is_complete"]
 
 
-async def test_a_machine_that_is_out_of_room_interrupts_the_session_and_it_continues_later(
+async def test_a_session_interrupted_by_lack_of_memory_or_disk_continues_later(
     house: House, manager: SessionManager
 ) -> None:
     house.engine.failures["dedup"] = OSError(errno.EMFILE, "Too many open files")
@@ -225,7 +225,7 @@ async def test_a_machine_that_is_out_of_room_interrupts_the_session_and_it_conti
     assert (again["checkpoint_kind"], again["iteration"]) == (REVIEW, 1)
 
 
-async def test_a_session_opened_with_settings_of_another_version_says_so(house: House) -> None:
+async def test_a_session_with_settings_of_another_version_is_reported(house: House) -> None:
     session_id = new_id()
     asked = SessionRequest.from_config("moons", AppConfig(), house.clock.now())
     asked.config["of_the_future"] = True
@@ -235,7 +235,7 @@ async def test_a_session_opened_with_settings_of_another_version_says_so(house: 
             await manager.get_state(session_id)
 
 
-async def test_what_an_address_gives_away_is_not_written_and_the_folder_is_for_its_owner_only(house: House) -> None:
+async def test_secrets_in_addresses_are_not_stored_and_the_folder_is_private(house: House) -> None:
     config = AppConfig(llm=LLMConfig(base_url="https://ada:s3cret-passw0rd@models.example/v1"))
     async with house.open() as manager:
         await opened(manager, config=config)

@@ -95,7 +95,7 @@ def finish(server: Server, session_id: str) -> str:
 
 @requirement("PS-E8")
 @pytest.mark.parametrize("names_the_checkpoint", [True, False], ids=["with its id", "without"])
-def test_of_two_decides_at_once_in_one_process_one_is_taken(
+def test_of_two_concurrent_decides_in_one_process_one_is_applied(
     home: Path, shelf: Shelf, names_the_checkpoint: bool
 ) -> None:
     with serving(home, env=shelf.env) as server:
@@ -122,7 +122,7 @@ def test_of_two_decides_at_once_in_one_process_one_is_taken(
 
 
 @requirement("PS-E8")
-def test_a_decide_in_another_process_while_one_is_carried_out_is_refused(home: Path, shelf: Shelf) -> None:
+def test_a_decide_in_another_process_is_refused_while_one_is_carried_out(home: Path, shelf: Shelf) -> None:
     with two_servers(home, shelf) as (one, other):
         session_id = one.search(TOPIC)["session_id"]
         first = one.begin("decide", session_id=session_id, action="approve", note="first")
@@ -137,7 +137,7 @@ def test_a_decide_in_another_process_while_one_is_carried_out_is_refused(home: P
 
 
 @requirement("PS-E8")
-def test_of_many_decides_at_once_in_one_process_one_is_taken(home: Path) -> None:
+def test_of_many_concurrent_decides_in_one_process_one_is_applied(home: Path) -> None:
     with serving(home) as server:
         asked = server.search()
         session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
@@ -155,7 +155,7 @@ def test_of_many_decides_at_once_in_one_process_one_is_taken(home: Path) -> None
 
 
 @requirement("PS-E8")
-def test_of_two_decides_at_once_in_two_processes_one_is_taken_every_time(home: Path) -> None:
+def test_of_two_concurrent_decides_in_two_processes_one_is_applied(home: Path) -> None:
     with two_servers(home) as (one, other):
         won = {"one": 0, "other": 0}
         for number in range(4):
@@ -185,7 +185,7 @@ def test_of_two_decides_at_once_in_two_processes_one_is_taken_every_time(home: P
         assert sum(won.values()) >= 8
 
 
-def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Path) -> None:
+def test_decides_without_a_checkpoint_id_are_applied_once_or_refused(home: Path) -> None:
     with two_servers(home) as (one, other):
         for _ in range(4):
             session_id = one.search()["session_id"]
@@ -205,7 +205,7 @@ def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Pa
             finish(other, session_id)
 
 
-async def test_a_decision_in_another_process_reaches_the_one_that_waits(home: Path, shelf: Shelf) -> None:
+async def test_a_decision_of_another_process_reaches_the_waiting_process(home: Path, shelf: Shelf) -> None:
     shelf.open()
     async with client_of(home, shelf.env) as agent, client_of(home, shelf.env) as console:
         asked = json_of(await agent.call_tool("search_papers", {"query": TOPIC}))
@@ -230,7 +230,7 @@ async def test_a_decision_in_another_process_reaches_the_one_that_waits(home: Pa
         assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
 
 
-def test_a_decision_from_the_command_line_and_one_from_the_agent_do_not_both_count(home: Path) -> None:
+def test_of_decisions_from_the_command_line_and_the_agent_only_one_is_applied(home: Path) -> None:
     with serving(home) as server:
         for action in ("approve", "reject"):
             asked = server.search()
@@ -290,7 +290,7 @@ async def no_news_wanted(_session: object) -> None:
     pass
 
 
-async def test_a_decision_that_comes_before_the_session_has_begun_to_wait_is_not_overlooked(home: Path) -> None:
+async def test_a_decision_stored_before_the_session_waits_is_applied(home: Path) -> None:
     inbox = HastyInbox(inbox_of(home))
     manager = SessionManager(store=SessionFiles(sessions_folder(home)), inbox=inbox)
     config = AppConfig(replay_dir=RECORDING)
@@ -307,7 +307,7 @@ async def test_a_decision_that_comes_before_the_session_has_begun_to_wait_is_not
         await manager.aclose()
 
 
-def test_a_decision_for_the_inbox_that_does_not_fit_is_asked_for_again(home: Path) -> None:
+def test_an_invalid_decision_in_the_inbox_is_reopened(home: Path) -> None:
     """What another program writes into the inbox without asking us is not trusted either."""
     with serving(home) as server:
         asked = server.search()
@@ -354,7 +354,7 @@ def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_con
         assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
 
 
-def test_a_client_that_stops_listening_while_it_waits_leaves_a_session_that_continues(home: Path, shelf: Shelf) -> None:
+def test_a_client_that_stops_reading_while_it_waits_leaves_a_session_that_continues(home: Path, shelf: Shelf) -> None:
     with serving(home, env=shelf.env) as server:
         session_id = server.search(TOPIC)["session_id"]
         server.begin("decide", session_id=session_id, action="approve")
@@ -368,7 +368,7 @@ def test_a_client_that_stops_listening_while_it_waits_leaves_a_session_that_cont
         finish(server, session_id)
 
 
-def test_a_client_that_is_gone_before_its_search_was_answered_leaves_a_session_or_nothing(home: Path) -> None:
+def test_a_client_that_leaves_during_its_search_leaves_a_valid_session_or_none(home: Path) -> None:
     folder = sessions_folder(home)
     with serving(home) as server:
         server.begin("search_papers", query=TOPIC)
@@ -420,7 +420,7 @@ def test_a_cancelled_search_leaves_a_session_that_waits(home: Path) -> None:
         finish(server, known)
 
 
-async def test_the_official_client_may_give_up_waiting_and_ask_again(home: Path, shelf: Shelf) -> None:
+async def test_the_official_client_may_time_out_and_call_again(home: Path, shelf: Shelf) -> None:
     async with client_of(home, shelf.env) as client:
         asked = json_of(await client.call_tool("search_papers", {"query": TOPIC}))
         decision = {
@@ -441,7 +441,7 @@ async def test_the_official_client_may_give_up_waiting_and_ask_again(home: Path,
     assert decisions_in(journal_of(home, asked["session_id"])) == ["approve"]
 
 
-def test_cancelling_what_is_not_there_changes_nothing(home: Path) -> None:
+def test_cancelling_an_unknown_request_changes_nothing(home: Path) -> None:
     with serving(home) as server:
         session_id = server.search()["session_id"]
         for request_id in (0, 999, "no such request", None, [1], 1.5):
@@ -453,7 +453,7 @@ def test_cancelling_what_is_not_there_changes_nothing(home: Path) -> None:
         assert server.close() == 0
 
 
-def test_a_process_that_takes_over_a_session_continues_where_the_killed_one_was(home: Path, shelf: Shelf) -> None:
+def test_a_process_continues_the_session_of_a_killed_process_where_it_stopped(home: Path, shelf: Shelf) -> None:
     with two_servers(home, shelf) as (one, other):
         asked = one.search(TOPIC)
         session_id = asked["session_id"]

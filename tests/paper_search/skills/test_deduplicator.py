@@ -24,13 +24,13 @@ async def test_duplicates_are_merged() -> None:
     assert len(await Deduplicator().deduplicate([record(1), record(1, "b"), record(2)])) == 2
 
 
-async def test_the_report_says_how_many_records_were_merged_for_which_reason() -> None:
+async def test_the_report_counts_the_merged_records_by_reason() -> None:
     found = await Deduplicator().deduplicate([record(1), record(1, "b"), record(2)])
     assert found.merged == {"title, authors and year match": 1}
     assert len(found) == 2
 
 
-async def test_nothing_gives_nothing() -> None:
+async def test_no_papers_give_no_papers() -> None:
     assert await Deduplicator().deduplicate([]) == []
 
 
@@ -50,7 +50,7 @@ async def test_many_papers_are_merged_off_the_event_loop(
     assert (workers[0] is not threading.main_thread()) is elsewhere
 
 
-async def test_a_list_changed_while_it_is_deduplicated_does_not_matter() -> None:
+async def test_changing_the_input_list_during_deduplication_changes_nothing() -> None:
     papers = [record(number) for number in range(200)]
     running = asyncio.ensure_future(Deduplicator().deduplicate(papers))
     await asyncio.sleep(0)
@@ -58,7 +58,7 @@ async def test_a_list_changed_while_it_is_deduplicated_does_not_matter() -> None
     assert len(await running) == 200
 
 
-async def test_two_searches_at_once_share_nothing() -> None:
+async def test_concurrent_searches_share_no_state() -> None:
     skill = Deduplicator()
     first, second = await asyncio.gather(
         skill.deduplicate([record(number) for number in range(100)]),

@@ -149,7 +149,7 @@ async def read(query: str, domain: str = "general") -> ParsedIntent:
         ),
     ],
 )
-async def test_a_query_is_read_as_a_person_means_it(query: str, expected: dict[str, Any]) -> None:
+async def test_a_query_is_read_into_the_expected_intent(query: str, expected: dict[str, Any]) -> None:
     intent = await read(query)
     assert intent.model_dump(exclude_defaults=True, exclude={"notes", "intent_type"}) == {
         key: value for key, value in expected.items() if key != "intent_type"
@@ -163,7 +163,7 @@ async def test_every_reading_has_a_note() -> None:
         assert part in notes
 
 
-async def test_a_note_says_that_a_query_is_used_as_typed_or_contains_an_identifier() -> None:
+async def test_a_note_reports_a_query_used_as_typed_or_with_an_identifier() -> None:
     assert "searched unchanged" in (await read("ice AND snow")).notes[0]
     assert "identifies one paper" in (await read("doi:10.1038/nature21360")).notes[0]
 
@@ -187,12 +187,12 @@ async def test_a_pasted_abstract_is_cut_to_a_workable_number_of_concepts_with_a_
     assert "first 12 of 200" in " ".join(intent.notes)
 
 
-async def test_the_number_of_papers_counts_as_stated_only_when_it_was() -> None:
+async def test_the_number_of_papers_is_set_only_if_the_query_states_it() -> None:
     assert "max_results" not in (await read("ice")).constraints.model_fields_set
     assert "max_results" in (await read("top 7 papers on ice")).constraints.model_fields_set
 
 
-async def test_a_domain_knows_its_own_terms() -> None:
+async def test_a_domain_recognises_its_own_terms() -> None:
     assert (await read("MOF CO2 reduction", "materials_science")).concepts == ["MOF", "CO2 reduction"]
 
 
@@ -211,7 +211,7 @@ JUMBLE = st.lists(st.sampled_from(CUES.split("|")) | st.text(max_size=12), max_s
 
 @settings(deadline=None, max_examples=300)
 @given(JUMBLE | st.text())
-async def test_reading_never_raises_and_what_it_reads_is_consistent(query: str) -> None:
+async def test_reading_never_raises_and_gives_a_consistent_intent(query: str) -> None:
     intent = await read(query)
     limits = intent.constraints
     assert limits.year_from is None or limits.year_to is None or limits.year_from <= limits.year_to
@@ -286,7 +286,7 @@ class Model:
 GOOD: dict[str, Any] = {"topic": "sea ice", "concepts": ["sea ice", "albedo"], "intent_type": "survey"}
 
 
-async def test_a_model_is_believed_within_bounds() -> None:
+async def test_the_answer_of_a_model_is_used_within_bounds() -> None:
     answer = GOOD | {
         "constraints": {"year_from": 2022, "year_to": 2018, "language": "German", "max_results": 10**9},
         "authors": ["Jane Doe", "  ", "Jane Doe"],
@@ -302,19 +302,19 @@ async def test_a_model_is_believed_within_bounds() -> None:
     assert intent.notes[0] == "The query was read by a language model."
 
 
-async def test_years_a_model_makes_up_beyond_reason_are_left_out() -> None:
+async def test_impossible_years_of_a_model_are_dropped() -> None:
     answer = GOOD | {"constraints": {"year_from": 3, "year_to": 9999}}
     intent = await IntentParser(Model(answer), clock=CLOCK).parse("sea ice")
     assert (intent.constraints.year_from, intent.constraints.year_to) == (None, None)
 
 
-async def test_figures_and_quotes_of_the_person_outlive_the_model() -> None:
+async def test_numbers_and_quotes_in_the_query_override_the_model() -> None:
     intent = await IntentParser(Model(GOOD), clock=CLOCK).parse('top 7 papers on "black ice"')
     assert intent.constraints.max_results == 7
     assert intent.phrases == ["black ice"]
 
 
-async def test_a_model_without_concepts_is_helped_out_by_the_rules() -> None:
+async def test_rules_supply_the_concepts_that_a_model_omits() -> None:
     intent = await IntentParser(Model(GOOD | {"topic": " ", "concepts": [" ", "()"]}), clock=CLOCK).parse("black ice")
     assert (intent.topic, intent.concepts) == ("black ice", ["black ice"])
 

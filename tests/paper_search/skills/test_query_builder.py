@@ -96,7 +96,7 @@ def booleans(strategy: SearchStrategy) -> list[str]:
         ("kidney stones AND (exercise OR diet)", ['"kidney stones" AND (exercise OR diet)']),
     ],
 )
-async def test_the_first_round_asks_strictly_and_then_broadly(query: str, expected: list[str]) -> None:
+async def test_the_first_round_has_a_strict_query_and_then_a_broad_one(query: str, expected: list[str]) -> None:
     assert booleans(await build(query)) == expected
 
 
@@ -130,13 +130,13 @@ async def test_broader_queries_keep_the_subject(query: str, kept: list[list[str]
     assert [broader.keywords for broader in (await build(query)).queries[1:]] == kept
 
 
-async def test_known_terms_and_names_stay_phrases_when_the_rest_comes_apart() -> None:
+async def test_known_terms_and_names_stay_phrases_when_other_words_are_separated() -> None:
     assert booleans(await build("adolescent mental health"))[1] == 'adolescent AND "mental health"'
     assert booleans(await build("German Shepherd hip dysplasia"))[1] == '"German Shepherd" AND hip AND dysplasia'
     assert booleans(await build("E. coli growth"))[1] == '"E coli" AND growth'
 
 
-async def test_a_pasted_title_comes_apart_although_its_words_have_capitals() -> None:
+async def test_a_pasted_title_is_split_although_its_words_have_capitals() -> None:
     title = "Frozen Polymer Networks for Winter Traffic"
     assert booleans(await build(title))[1] == "Frozen AND Polymer AND Networks AND Winter AND Traffic"
 
@@ -146,14 +146,14 @@ async def test_a_whole_sentence_of_concepts_ends_in_a_query_of_two() -> None:
     assert [len(query.keywords) for query in queries] == [5, 3, 2]
 
 
-async def test_synonyms_are_listed_as_well_as_used() -> None:
+async def test_synonyms_are_used_and_listed() -> None:
     query = (await build("COVID-19 vaccines")).queries[0]
     assert {entry.keyword: entry.synonyms for entry in query.synonym_map} == {
         "COVID-19": ["SARS-CoV-2", "coronavirus disease 2019"]
     }
 
 
-async def test_a_domain_brings_its_synonyms_and_its_order_of_sources() -> None:
+async def test_a_domain_adds_its_synonyms_and_orders_the_sources() -> None:
     intent = await read("TiO2 nanotubes", "materials_science")
     strategy = await builder(domain="materials_science", sources=["dblp", "arxiv", "crossref"]).build(
         QueryBuilderInput(intent=intent)
@@ -180,14 +180,14 @@ async def test_the_number_of_papers_is_at_least_one(wanted: int, given_: int) ->
     assert (await builder().build(QueryBuilderInput(intent=intent))).filters.max_results == given_
 
 
-async def test_no_available_source_gives_none_and_says_so() -> None:
+async def test_without_available_sources_the_strategy_has_none_and_a_note() -> None:
     strategy = await builder(sources=[]).build(QueryBuilderInput(intent=await read("ice")))
     assert strategy.sources == []
     assert strategy.queries
     assert "No source is available" in " ".join(strategy.notes)
 
 
-async def test_an_intent_without_words_gives_no_query_and_says_so() -> None:
+async def test_an_intent_without_words_gives_no_query_and_a_note() -> None:
     intent = ParsedIntent(topic="", concepts=[], intent_type=IntentType.SURVEY)
     strategy = await builder().build(QueryBuilderInput(intent=intent))
     assert strategy.queries == []
@@ -199,13 +199,13 @@ def test_an_unknown_domain_is_refused_at_once() -> None:
         QueryBuilder(domain="alchemy")
 
 
-async def test_missing_things_named_in_feedback_join_the_query() -> None:
+async def test_topics_missing_according_to_feedback_are_added_to_the_query() -> None:
     strategy = await after("not enough on evaluation")
     assert all(boolean.endswith("AND evaluation") for boolean in booleans(strategy))
     assert strategy.queries[0].keywords[-1] == "evaluation"
 
 
-async def test_refused_things_are_excluded() -> None:
+async def test_topics_refused_in_feedback_are_excluded() -> None:
     assert all(
         boolean.endswith("AND NOT (reviews OR review)") for boolean in booleans(await after("no reviews please"))
     )
@@ -216,13 +216,13 @@ async def test_a_refused_concept_leaves_the_query_before_it_is_excluded() -> Non
     assert booleans(strategy)[0].startswith('"molecular property prediction" AND NOT ("graph neural networks"')
 
 
-async def test_what_is_part_of_the_query_cannot_be_excluded_from_it() -> None:
+async def test_a_term_of_the_query_cannot_be_excluded() -> None:
     strategy = await after("no ice", query="black ice")
     assert not any("NOT" in boolean for boolean in booleans(strategy))
     assert "cannot be excluded" in " ".join(strategy.notes)
 
 
-async def test_what_was_excluded_comes_back_when_it_is_asked_for() -> None:
+async def test_an_excluded_term_is_restored_when_feedback_asks_for_it() -> None:
     strategy = await after("more on images", query="diffusion models not images")
     assert not any("NOT" in boolean for boolean in booleans(strategy))
     assert all("images" in boolean for boolean in booleans(strategy))
@@ -234,7 +234,7 @@ async def test_new_limits_replace_the_old_and_the_queries_may_stay() -> None:
     assert booleans(strategy) == booleans(await build(MOLECULES))
 
 
-async def test_relevant_titles_teach_terms_and_irrelevant_ones_exclusions() -> None:
+async def test_relevant_titles_add_terms_and_irrelevant_titles_add_exclusions() -> None:
     strategy = await after(
         "",
         relevant_titles=["Equivariant message passing", "Message passing for chemistry"],
@@ -244,7 +244,7 @@ async def test_relevant_titles_teach_terms_and_irrelevant_ones_exclusions() -> N
     assert booleans(strategy)[0].endswith("AND NOT traffic")
 
 
-async def test_a_round_without_hints_broadens_and_never_repeats_itself() -> None:
+async def test_a_round_without_feedback_broadens_and_never_repeats_a_query() -> None:
     previous: list[SearchStrategy] = []
     seen: set[str] = set()
     for _ in range(5):
@@ -284,7 +284,7 @@ async def test_three_concepts_never_become_one() -> None:
         assert all(" AND " in boolean for boolean in booleans(tried[-1]))
 
 
-async def test_marks_that_teach_nothing_are_not_taken_for_silence() -> None:
+async def test_marks_without_new_words_are_not_treated_as_no_feedback() -> None:
     first = await build("black ice on roads")
     said: dict[str, Any] = {"previous_strategies": [first], "irrelevant_titles": ["Dry ice"]}
     notes = " ".join((await build("black ice on roads", **said)).notes)
@@ -292,7 +292,7 @@ async def test_marks_that_teach_nothing_are_not_taken_for_silence() -> None:
     assert "the marked papers contain no new words" in notes
 
 
-async def test_one_relevant_title_joins_its_words_as_alternatives() -> None:
+async def test_one_relevant_title_adds_its_words_as_alternatives() -> None:
     strategy = await after(
         "", query="teacher burnout", relevant_titles=["Emotional exhaustion among school principals"]
     )
@@ -301,7 +301,7 @@ async def test_one_relevant_title_joins_its_words_as_alternatives() -> None:
 
 
 @pytest.mark.parametrize("feedback", ["wider", "broader please", "The query is too narrow.", "more", "more papers"])
-async def test_wider_and_more_loosen_the_query_and_the_notes_say_what(feedback: str) -> None:
+async def test_wider_and_more_loosen_the_query_and_a_note_describes_the_change(feedback: str) -> None:
     first, strategy = await build(MOLECULES), await after(feedback)
     (boolean,) = booleans(strategy)
     assert boolean not in booleans(first)
@@ -319,20 +319,20 @@ async def test_more_and_fewer_change_how_many_papers_a_round_adds() -> None:
 
 
 @pytest.mark.parametrize("feedback", ["narrower", "too broad"])
-async def test_narrower_tightens_the_query_and_the_notes_say_what(feedback: str) -> None:
+async def test_narrower_tightens_the_query_and_a_note_describes_the_change(feedback: str) -> None:
     strategy = await after(feedback)
     assert booleans(strategy) == ['"graph neural networks" AND "molecular property prediction"']
     assert any(note.startswith("Tightened: ") for note in strategy.notes)
 
 
-async def test_newer_and_older_move_the_first_year_and_ask_the_same_again() -> None:
+async def test_newer_and_older_change_the_first_year_and_repeat_the_query() -> None:
     newer = await after("newer", query=f"{MOLECULES} since 2010")
     assert newer.filters.year_from == 2017
     assert booleans(newer) == booleans(await build(MOLECULES))
     assert (await after("older papers too", query=f"{MOLECULES} since 2020")).filters.year_from == 2015
 
 
-async def test_when_no_query_is_left_to_loosen_a_limit_is() -> None:
+async def test_a_limit_is_changed_if_no_query_can_be_loosened() -> None:
     tried: list[SearchStrategy] = []
     for _ in range(6):
         tried.append(await build("graphene since 2020", previous_strategies=tried))
@@ -343,20 +343,20 @@ async def test_when_no_query_is_left_to_loosen_a_limit_is() -> None:
     assert strategy.queries
 
 
-async def test_what_is_wanted_and_wider_are_both_heard() -> None:
+async def test_a_wanted_term_and_a_direction_are_both_applied() -> None:
     strategy = await after("wider, also solubility")
     assert "solubility" in booleans(strategy)[0]
     assert "solubility" not in booleans(strategy)[-1]
 
 
-async def test_text_and_note_are_read_apart() -> None:
+async def test_text_and_note_are_read_separately() -> None:
     first = await build(MOLECULES)
     said = UserFeedback(free_text_feedback="no reviews", note="solubility")
     strategy = await build(MOLECULES, previous_strategies=[first], user_feedback=said)
     assert all("solubility AND NOT (reviews OR review)" in boolean for boolean in booleans(strategy))
 
 
-async def test_words_of_earlier_feedback_are_still_asked_for() -> None:
+async def test_words_of_earlier_feedback_stay_in_the_query() -> None:
     first = await build(MOLECULES)
     said = UserFeedback(free_text_feedback="also toxicity")
     strategy = await build(
@@ -370,7 +370,7 @@ async def test_limits_of_the_last_strategy_stay() -> None:
     assert (await build(MOLECULES, previous_strategies=[last])).filters == last.filters
 
 
-async def test_an_author_asked_for_in_feedback_joins_the_query() -> None:
+async def test_an_author_named_in_feedback_is_added_to_the_query() -> None:
     strategy = await after("only papers by Kepler", query="orbits of planets")
     assert booleans(strategy) == ["orbits AND planets AND Kepler"]
     assert "“Kepler” was read as an author." in strategy.notes
@@ -381,7 +381,7 @@ async def test_a_typed_query_stays_whole_when_feedback_adds_to_it() -> None:
     assert booleans(strategy)[0] == "(alpha OR (beta AND NOT gamma)) AND snow"
 
 
-async def test_a_note_says_that_everything_was_tried() -> None:
+async def test_a_note_reports_that_every_variation_was_tried() -> None:
     tried: list[SearchStrategy] = []
     for _ in range(12):
         tried.append(await build("graphene", previous_strategies=tried))
@@ -402,7 +402,7 @@ BOOLEAN = st.recursive(
 
 @settings(deadline=None, max_examples=200)
 @given(OPERANDS, st.sampled_from([" AND ", " OR "]), BOOLEAN)
-async def test_a_typed_boolean_query_is_asked_as_it_is(first: str, operator: str, rest: str) -> None:
+async def test_a_typed_boolean_query_is_used_unchanged(first: str, operator: str, rest: str) -> None:
     query = f"{first}{operator}{rest}"
     assert booleans(await build(query)) == [normalise_query(query)]
 
@@ -488,7 +488,7 @@ async def test_the_queries_of_a_model_are_normalised_and_used() -> None:
     assert strategy.notes[0] == "The queries were written by a language model."
 
 
-async def test_a_model_gets_only_available_sources_and_sane_limits() -> None:
+async def test_sources_and_limits_of_a_model_are_restricted_to_valid_ones() -> None:
     filters = {"year_from": 2023, "year_to": 2019, "language": "xx-unknown", "max_results": 10**9}
     model = Model(proposal("ice", sources=["scihub", "arxiv", "arxiv"], filters=filters))
     strategy = await builder(llm=model).build(QueryBuilderInput(intent=await read("top 9 papers on ice in German")))
@@ -497,7 +497,7 @@ async def test_a_model_gets_only_available_sources_and_sane_limits() -> None:
     assert strategy.filters.max_results == 9
 
 
-async def test_limits_the_model_forgets_stay_and_sources_it_invents_become_all() -> None:
+async def test_limits_omitted_by_the_model_stay_and_invented_sources_mean_all() -> None:
     model = Model(proposal("ice", sources=["scihub"]))
     strategy = await builder(llm=model).build(QueryBuilderInput(intent=await read("ice since 2020 in German")))
     assert (strategy.filters.year_from, strategy.filters.language) == (2020, "de")
@@ -529,7 +529,7 @@ async def test_a_model_that_repeats_itself_is_replaced_by_the_rules() -> None:
     assert booleans(strategy) == ["sea AND ice"]
 
 
-async def test_the_model_sees_titles_and_never_ids_and_all_of_it_as_data() -> None:
+async def test_the_model_receives_titles_without_ids_as_data() -> None:
     model = Model(proposal("ice"))
     given_ = QueryBuilderInput(
         intent=await read("ice"),

@@ -48,7 +48,7 @@ async def test_papers_below_the_threshold_are_removed_and_total_found_counts_the
     assert collection.metadata.search_strategy == strategy()
 
 
-async def test_equal_scores_go_by_citations_then_year_then_title_then_id() -> None:
+async def test_equal_scores_are_sorted_by_citations_year_title_and_id() -> None:
     papers = [
         scored("b", id="2"),
         scored("b", id="1"),
@@ -63,7 +63,7 @@ async def test_equal_scores_go_by_citations_then_year_then_title_then_id() -> No
 
 
 @given(st.permutations([scored(f"t{n % 3}", n % 2 / 2 + 0.3, year=2000 + n % 2, id=f"{n}") for n in range(8)]))
-async def test_the_order_of_the_input_decides_nothing(papers: list[ScoredPaper]) -> None:
+async def test_the_order_of_the_input_does_not_matter(papers: list[ScoredPaper]) -> None:
     collection = await ResultOrganizer(clock=FrozenClock(AT)).organize(papers, strategy(5), "q")
     in_order = sorted(papers, key=lambda one: one.paper.id)
     assert collection == await ResultOrganizer(clock=FrozenClock(AT)).organize(in_order, strategy(5), "q")
@@ -76,7 +76,7 @@ async def test_no_more_papers_than_asked_for_are_returned() -> None:
     assert await titles(papers, max_results=-3) == []
 
 
-async def test_a_paper_keeps_its_fields_and_names_every_source_that_had_it() -> None:
+async def test_a_paper_keeps_its_fields_and_lists_all_its_sources() -> None:
     records = [SourceRecord(source=name, record_id=name) for name in ("openalex", "arxiv", "openalex")]
     papers = [
         scored("full", doi="10.1000/a", abstract="text", authors=[{"name": "Ann"}], identifiers={"doi": "10.1000/a"}),
@@ -105,18 +105,18 @@ async def facets(*papers: ScoredPaper) -> Any:
     return (await ResultOrganizer().organize(list(papers), strategy(), "q")).facets
 
 
-async def test_years_are_counted_in_order_and_missing_ones_left_out() -> None:
+async def test_years_are_counted_in_order_without_missing_years() -> None:
     found = await facets(scored("a", year=2024), scored("b", year=1999), scored("c", year=2024), scored("d"))
     assert list(found.by_year.items()) == [(1999, 1), (2024, 2)]
 
 
-async def test_venues_are_grouped_whatever_their_case_and_shown_as_most_often_written() -> None:
+async def test_venues_are_grouped_ignoring_case_under_the_most_frequent_spelling() -> None:
     venues = ["Nature", "NATURE ", "Nature", "PLoS ONE", "", None]
     found = await facets(*(scored(f"t{n}", venue=venue) for n, venue in enumerate(venues)))
     assert list(found.by_venue.items()) == [("Nature", 3), ("PLoS ONE", 1)]
 
 
-async def test_the_ten_commonest_authors_are_named_ties_by_name() -> None:
+async def test_the_ten_most_frequent_authors_are_listed_with_ties_sorted_by_name() -> None:
     crowd = [scored(f"t{n}", authors=[Author(name=f"Author {n:02}"), Author(name="Zoe Zebra")]) for n in range(20)]
     found = await facets(*reversed(crowd))
     assert found.top_authors == ["Zoe Zebra", *(f"Author {n:02}" for n in range(9))]
@@ -156,6 +156,6 @@ async def test_a_large_result_is_organised_outside_the_event_loop() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
-async def test_the_threshold_is_the_caller_s_to_choose(threshold: float) -> None:
+async def test_the_caller_can_choose_the_threshold(threshold: float) -> None:
     papers = [scored("none", 0.0), scored("half", 0.5), scored("all", 1.0)]
     assert len(await titles(papers, min_relevance=threshold)) == 3 - int(threshold * 2)

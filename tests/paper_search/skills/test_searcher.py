@@ -55,14 +55,14 @@ async def until(happened: Callable[[], object]) -> None:
     pytest.fail("it never happened")
 
 
-async def test_the_papers_of_all_sources_are_given_with_a_report_for_each() -> None:
+async def test_papers_of_all_sources_are_returned_with_a_report_for_each_source() -> None:
     searcher = Searcher([FakeSource("one", [paper("A"), paper("B")]), FakeSource("two", [paper("C")])])
     outcome = await searcher.search(asking())
     assert titles(outcome) == ["A", "B", "C"]
     assert [(report.name, report.returned) for report in outcome.reports] == [("one", 2), ("two", 1)]
 
 
-async def test_sources_work_side_by_side() -> None:
+async def test_sources_are_searched_concurrently() -> None:
     gate = asyncio.Event()
     sources = [FakeSource(name, [paper(name)], gate=gate) for name in ("one", "two", "three")]
     task = asyncio.create_task(Searcher(sources).search(asking()))
@@ -72,7 +72,7 @@ async def test_sources_work_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("finishing", list(permutations(["one", "two", "three"])))
-async def test_the_outcome_does_not_depend_on_who_finishes_first(finishing: tuple[str, ...]) -> None:
+async def test_the_outcome_does_not_depend_on_which_source_finishes_first(finishing: tuple[str, ...]) -> None:
     gates = {name: asyncio.Event() for name in finishing}
     sources = [FakeSource(name, [paper(name)], gate=gates[name]) for name in ("one", "two", "three")]
     arrived: list[str] = []
@@ -99,7 +99,7 @@ async def test_results_stream_in_before_the_slowest_source_has_finished() -> Non
             await anext(stream)
 
 
-async def test_without_queries_every_source_is_skipped_and_none_is_asked() -> None:
+async def test_without_queries_every_source_is_skipped_and_none_is_searched() -> None:
     sources = [FakeSource("one", [paper("A")]), FakeSource("two")]
     outcome = await Searcher(sources).search(asking(queries=0))
     assert outcome == []
@@ -108,7 +108,7 @@ async def test_without_queries_every_source_is_skipped_and_none_is_asked() -> No
     assert [source.asked for source in sources] == [[], []]
 
 
-async def test_only_the_sources_named_are_asked() -> None:
+async def test_only_the_named_sources_are_searched() -> None:
     one, two = FakeSource("one", [paper("A")]), FakeSource("two", [paper("B")])
     outcome = await Searcher([one, two]).search(asking("two", "two"))
     assert titles(outcome) == ["B"]
@@ -116,7 +116,7 @@ async def test_only_the_sources_named_are_asked() -> None:
     assert one.asked == []
 
 
-async def test_a_source_that_is_not_there_is_skipped_and_never_replaced() -> None:
+async def test_an_unavailable_source_is_skipped_and_not_replaced() -> None:
     one = FakeSource("one", [paper("A")])
     outcome = await Searcher([one]).search(asking("scopus"))
     assert outcome == []
@@ -132,7 +132,7 @@ async def test_without_any_source_the_outcome_is_empty() -> None:
     assert "none" in ((await Searcher([]).search(asking("one"))).reports[0].reason or "")
 
 
-async def test_one_failing_source_does_not_cost_the_others() -> None:
+async def test_one_failing_source_does_not_affect_the_others() -> None:
     sources = [FakeSource("bad", error=NonRetryableError("refused")), FakeSource("good", [paper("A")])]
     outcome = await Searcher(sources).search(asking())
     assert titles(outcome) == ["A"]
@@ -178,13 +178,13 @@ class Odd(SearchSource):
 
 
 @pytest.mark.parametrize("answer", [None, 7, ["a title"], [None], asyncio.CancelledError()])
-async def test_a_source_that_misbehaves_fails_alone(answer: Any) -> None:
+async def test_a_source_that_raises_unexpectedly_fails_alone(answer: Any) -> None:
     outcome = await Searcher([Odd(answer), FakeSource("good", [paper("A")])]).search(asking())
     assert titles(outcome) == ["A"]
     assert statuses(outcome) == {"odd": SourceStatus.FAILED, "good": SourceStatus.OK}
 
 
-async def test_a_source_cannot_change_what_the_others_are_asked() -> None:
+async def test_a_source_cannot_change_the_strategy_of_other_sources() -> None:
     given, good = asking(), FakeSource("good")
     await Searcher([Odd([]), good]).search(given)
     assert good.asked == [asking()]
@@ -199,12 +199,12 @@ class Reporting(FakeSource):
         return SourceResult(await self.search_advanced(strategy), report)
 
 
-async def test_a_source_that_reports_on_itself_is_believed_save_for_its_name() -> None:
+async def test_the_report_of_a_source_is_used_except_for_its_name() -> None:
     (report,) = (await Searcher([Reporting("one", [paper("A")])]).search(asking())).reports
     assert (report.name, report.found, report.calls, report.partial) == ("one", 99, 3, True)
 
 
-async def test_the_papers_of_a_source_are_counted_whatever_its_own_report_counts() -> None:
+async def test_papers_are_counted_even_if_the_report_of_the_source_differs() -> None:
     (report,) = (await Searcher([Reporting("one", [paper("A"), paper("B")])]).search(asking())).reports
     assert (report.returned, report.received) == (2, 2)
 
@@ -222,7 +222,7 @@ async def test_records_removed_from_a_plain_source_are_counted_by_reason() -> No
     assert report.removed == {"year": 1, "language": 1, "no_title": 1, "excluded_words": 1, "over_source_limit": 2}
 
 
-async def test_two_sources_of_one_name_are_refused() -> None:
+async def test_two_sources_with_the_same_name_are_refused() -> None:
     with pytest.raises(InvalidInput, match="same name"):
         Searcher([FakeSource("one"), FakeSource("one")])
 
@@ -259,7 +259,7 @@ async def test_cancelling_a_search_ends_every_source() -> None:
     assert [source.ended for source in sources] == ["cancelled", "cancelled"]
 
 
-async def test_leaving_the_stream_early_ends_the_sources_still_at_work() -> None:
+async def test_leaving_the_stream_early_cancels_the_running_sources() -> None:
     slow = Watched("slow")
     async with aclosing(
         Searcher([FakeSource("fast"), slow]).stream_results(asking("absent", "fast", "slow"))
@@ -286,13 +286,13 @@ async def test_closing_closes_the_sources_that_can_be_closed() -> None:
     assert watched.ended == " and closed"
 
 
-async def test_an_outcome_survives_being_written_down() -> None:
+async def test_an_outcome_can_be_stored_as_json_and_read_back() -> None:
     outcome = await Searcher([FakeSource("one", [paper("Ω\u2028")]), FakeSource("two")]).search(asking())
     stored = SearchOutcome.from_papers(outcome)
     assert SearchOutcome.model_validate_json(stored.model_dump_json()) == stored
 
 
-async def test_a_hundred_sources_at_once_are_no_trouble() -> None:
+async def test_a_hundred_sources_are_searched_at_once() -> None:
     names = [f"source {i}" for i in range(100)]
     outcome = await Searcher([FakeSource(name, [paper(name)] * 10) for name in names]).search(asking())
     assert [report.name for report in outcome.reports] == names

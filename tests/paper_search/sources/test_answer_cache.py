@@ -32,7 +32,7 @@ async def test_the_same_request_is_answered_from_the_cache_and_costs_no_call(tmp
 
 
 @pytest.mark.parametrize(("after_s", "body"), [(59.9, b"first"), (60.0, b"second"), (-1.0, b"second")])
-async def test_an_answer_is_good_until_its_time_is_over(tmp_path: Path, after_s: float, body: bytes) -> None:
+async def test_an_answer_is_used_until_it_expires(tmp_path: Path, after_s: float, body: bytes) -> None:
     first, _ = cached(tmp_path, Response(200, b"first"))
     await first.send(REQUEST)
     os.utime(next(tmp_path.iterdir()), (NOW.timestamp(), NOW.timestamp()))
@@ -79,7 +79,7 @@ async def test_a_cache_that_cannot_be_written_fails_no_search(tmp_path: Path) ->
     await transport.forget_answer(REQUEST)
 
 
-async def test_what_is_too_old_is_swept_away(tmp_path: Path) -> None:
+async def test_expired_answers_are_deleted(tmp_path: Path) -> None:
     first, _ = cached(tmp_path, Response(200, b"old"))
     await first.send(REQUEST)
     (old,) = tmp_path.iterdir()
@@ -94,7 +94,7 @@ async def test_what_is_too_old_is_swept_away(tmp_path: Path) -> None:
     assert all(path.exists() for path in foreign)
 
 
-async def test_closing_closes_what_is_inside(tmp_path: Path) -> None:
+async def test_closing_closes_the_inner_transport(tmp_path: Path) -> None:
     transport, inner = cached(tmp_path)
     await transport.aclose()
     assert inner.closed

@@ -35,7 +35,7 @@ async def titles_and_report(
     return [paper.title for paper in result.papers], result.report
 
 
-async def test_papers_come_with_a_report() -> None:
+async def test_papers_are_returned_with_a_report() -> None:
     titles, report = await titles_and_report({"a": make_page("A", "B", total=7, seconds=0.25)}, "a")
     assert titles == ["A", "B"]
     assert report.requests == [f"{URL}/a?rows=100"]
@@ -45,17 +45,17 @@ async def test_papers_come_with_a_report() -> None:
     assert isinstance(HttpSource(TinyDefinition(), FakeTransport({})), ReportingSource)
 
 
-async def test_queries_that_come_down_to_one_request_send_it_once() -> None:
+async def test_equal_queries_send_one_request() -> None:
     titles, report = await titles_and_report({"a": make_page("A", total=1)}, "a", "a")
     assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
-async def test_different_queries_that_come_down_to_one_request_send_it_once() -> None:
+async def test_different_queries_with_the_same_request_send_it_once() -> None:
     titles, report = await titles_and_report({"a": make_page("A", total=1)}, "a AND b", "a OR b", "a")
     assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
-async def test_a_source_whose_budget_ended_after_it_was_asked_has_failed_and_was_not_skipped() -> None:
+async def test_a_source_whose_budget_ends_after_a_call_is_failed_and_not_skipped() -> None:
     spent = CallLimitError("The call budget of tiny (1) is used up.", calls=0)
     _, asked = await titles_and_report({"a": make_page(follow=[f"{URL}/2"]), "2": spent}, "a")
     assert (asked.status, asked.calls) == (SourceStatus.FAILED, 1)
@@ -63,7 +63,7 @@ async def test_a_source_whose_budget_ended_after_it_was_asked_has_failed_and_was
     assert (unasked.status, unasked.calls) == (SourceStatus.SKIPPED, 0)
 
 
-async def test_no_matches_are_empty_and_not_failed() -> None:
+async def test_no_matches_give_the_status_empty() -> None:
     titles, report = await titles_and_report({"a": make_page(total=0)}, "a")
     assert (titles, report.status, report.found, report.reason) == ([], SourceStatus.EMPTY, 0, None)
 
@@ -91,7 +91,7 @@ class Generous(TinyDefinition):
         return super().read_response(request, response, 1_000)
 
 
-async def test_records_over_the_limit_out_of_range_and_sent_twice_are_counted() -> None:
+async def test_records_over_the_limit_out_of_range_and_repeated_are_counted() -> None:
     records = [*({"title": f"T{n}", "doi": f"10.1/{n}", "year": 2000 + n} for n in range(10)), "", "A", "A", "B"]
     titles, report = await titles_and_report(
         {"a": make_page(*records)}, "a", definition=Generous(), year_from=2008, max_results=3
@@ -133,7 +133,7 @@ async def test_papers_before_a_failed_page_are_returned_as_partial() -> None:
     )
 
 
-async def test_one_failing_query_does_not_cost_the_others() -> None:
+async def test_one_failing_query_does_not_affect_the_others() -> None:
     answers = {"a": NonRetryableError("bad query"), "b": make_page("B")}
     titles, report = await titles_and_report(answers, "a", "b")
     assert (titles, report.partial, report.reason) == (["B"], True, "bad query.")
@@ -163,19 +163,19 @@ async def test_a_rate_limit_is_reported_with_its_end(error: SearchSourceError, s
     assert (report.status, report.retry_at, report.reason) == (status, LATER, f"{error.message}.")
 
 
-async def test_a_source_that_limits_is_not_asked_the_other_queries() -> None:
+async def test_other_queries_are_not_sent_to_a_source_that_limits_the_rate() -> None:
     transport = FakeTransport({URL: RetryableError("slow down", rate_limited=True)})
     await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", "c"))
     assert len(transport.requests) == 1
 
 
 @pytest.mark.parametrize("error", [MissingKeyError("set KEY", calls=0), CallLimitError("budget 0", calls=0)])
-async def test_a_source_that_may_not_be_called_is_skipped(error: SearchSourceError) -> None:
+async def test_a_source_without_its_key_or_budget_is_skipped(error: SearchSourceError) -> None:
     _, report = await titles_and_report({"": error}, "a", "b")
     assert (report.status, report.calls, report.reason) == (SourceStatus.SKIPPED, 0, f"{error.message}.")
 
 
-async def test_a_budget_that_runs_out_on_the_way_makes_the_result_partial() -> None:
+async def test_a_budget_that_ends_during_the_search_makes_the_result_partial() -> None:
     answers = {"a": make_page("A", follow=[f"{URL}/2"]), "2": CallLimitError("budget used up", calls=0)}
     titles, report = await titles_and_report(answers, "a", "b")
     assert (titles, report.partial, report.calls, report.reason) == (["A"], True, 1, "budget used up.")
@@ -218,7 +218,7 @@ async def test_a_huge_malformed_answer_is_read_off_the_loop_and_reported_the_sam
     assert report.reason.startswith("Malformed answer")
 
 
-async def test_a_passing_failure_inside_an_answer_is_asked_once_more() -> None:
+async def test_a_temporary_failure_in_an_answer_is_requested_once_more() -> None:
     busy = make_page(busy="yes")
     titles, report = await titles_and_report({"a": [busy, make_page("A")]}, "a")
     assert (titles, report.calls, report.partial) == (["A"], 2, False)
@@ -226,7 +226,7 @@ async def test_a_passing_failure_inside_an_answer_is_asked_once_more() -> None:
     assert (report.status, report.calls, report.reason) == (SourceStatus.FAILED, 2, "tiny is busy.")
 
 
-async def test_a_limit_inside_an_answer_is_not_asked_again() -> None:
+async def test_a_rate_limit_in_an_answer_is_not_retried() -> None:
     _, report = await titles_and_report({"a": make_page(busy="limit")}, "a")
     assert (report.status, report.calls) == (SourceStatus.RATE_LIMITED, 1)
 
@@ -244,7 +244,7 @@ async def test_an_unusable_answer_is_dropped_from_the_cache() -> None:
     assert list(transport.forgotten) == transport.requests
 
 
-async def test_what_the_source_cannot_filter_is_filtered_afterwards() -> None:
+async def test_filters_that_the_source_lacks_are_applied_afterwards() -> None:
     items = [
         {"title": "Old", "year": 1999},
         {"title": "Graphene oxide", "year": 2020},
@@ -259,7 +259,7 @@ async def test_what_the_source_cannot_filter_is_filtered_afterwards() -> None:
     assert titles == ["Old", "Graphene oxide", "Kept"]
 
 
-async def test_papers_that_all_fail_the_filters_leave_an_explained_emptiness() -> None:
+async def test_if_no_paper_meets_the_filters_the_report_explains_the_empty_result() -> None:
     _, report = await titles_and_report({"": make_page({"title": "Old", "year": 1999})}, "a", year_from=2010)
     assert report.status is SourceStatus.EMPTY
     assert report.reason is not None
@@ -273,7 +273,7 @@ async def test_filtered_papers_do_not_use_up_the_limit() -> None:
     assert titles == ["New"]
 
 
-async def test_pages_that_lead_in_a_circle_end() -> None:
+async def test_a_cycle_of_pages_ends() -> None:
     answers = {
         "a": make_page(follow=[f"{URL}/2"]),
         "2": make_page("B", follow=[f"{URL}/2", f"{URL}/3"]),
@@ -324,7 +324,7 @@ async def test_a_deadline_without_any_answer_is_a_failure() -> None:
     assert result.report.status is SourceStatus.FAILED
 
 
-async def test_being_cancelled_is_not_taken_for_a_deadline() -> None:
+async def test_cancellation_is_not_reported_as_a_deadline() -> None:
     transport = Stuck({})
     transport.requests.append(Request("tiny", URL))
     task = asyncio.create_task(HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a")))
@@ -348,7 +348,7 @@ async def test_an_unexpected_exception_is_reported_without_its_text() -> None:
     assert "secret" not in (report.reason or "")
 
 
-async def test_without_a_report_a_failure_is_raised_and_a_partial_result_is_given() -> None:
+async def test_search_advanced_raises_a_failure_and_returns_a_partial_result() -> None:
     with pytest.raises(NonRetryableError, match="bad query"):
         await HttpSource(TinyDefinition(), FakeTransport({URL: NonRetryableError("bad query")})).search_advanced(
             make_strategy("a")
@@ -359,7 +359,7 @@ async def test_without_a_report_a_failure_is_raised_and_a_partial_result_is_give
     ]
 
 
-async def test_a_plain_query_is_searched_too() -> None:
+async def test_a_plain_query_is_searched() -> None:
     transport = FakeTransport({URL: make_page({"title": "Old", "year": 1999}, {"title": "New", "year": 2020})})
     papers = await HttpSource(TinyDefinition(), transport).search("graphene", year_from=2010)
     assert [paper.title for paper in papers] == ["New"]
@@ -382,7 +382,7 @@ class Growing(TinyDefinition):
         return super().read_response(request, response, limit)
 
 
-async def test_each_answer_is_read_with_what_is_still_wanted() -> None:
+async def test_each_answer_is_read_with_the_remaining_limit() -> None:
     answers = {"1": make_page(*"ABCDEFG"), "2": make_page(*"HIJKLMN")}
     titles, _ = await titles_and_report(answers, "a", definition=Growing(), max_results=10)
     assert titles == list("ABCDEFGHIJ")

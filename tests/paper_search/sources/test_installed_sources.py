@@ -66,7 +66,7 @@ async def test_plain_dictionaries_become_papers() -> None:
     assert asked["filters"] == {"year_from": 2010, "year_to": None, "language": None, "max_results": 7}
 
 
-async def test_limits_are_applied_to_what_an_installed_source_returns() -> None:
+async def test_limits_are_applied_to_the_papers_of_an_installed_source() -> None:
     records = [{"title": "Old", "year": 1990}, *({"title": f"New {i}", "year": 2020} for i in range(20))]
     titles, _ = await report_of(lambda: Shelf(records), year_from=2000, max_results=3)
     assert titles == ["New 0", "New 1", "New 2"]
@@ -110,7 +110,7 @@ class Blocking:
         (lambda: Shelf(NotFound("There is no shelf here.")), "There is no shelf here."),
     ],
 )
-async def test_whatever_an_installed_source_does_wrong_is_a_failure_with_a_reason(loaded: Any, says: str) -> None:
+async def test_every_fault_of_an_installed_source_is_a_failure_with_a_reason(loaded: Any, says: str) -> None:
     titles, report = await report_of(loaded)
     assert (titles, report.status) == ([], SourceStatus.FAILED)
     assert says in (report.reason or "")
@@ -122,7 +122,7 @@ async def test_records_that_are_not_papers_are_skipped() -> None:
     assert (titles, report.returned, report.found) == (["A"], 1, 4)
 
 
-async def test_an_installed_source_that_never_answers_meets_its_deadline() -> None:
+async def test_an_installed_source_that_never_answers_reaches_its_deadline() -> None:
     class Stuck(Shelf):
         async def search_advanced(self, strategy: dict[str, Any]) -> Any:
             await asyncio.Event().wait()

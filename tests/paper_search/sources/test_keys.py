@@ -30,7 +30,7 @@ def test_a_key_is_masked_however_it_is_spelt(spelt: str) -> None:
     assert logged("%s %d", f"https://a.example/?key={spelt}", 200) == "https://a.example/?key=*** 200"
 
 
-def test_what_holds_no_key_is_left_as_it_is() -> None:
+def test_text_without_a_key_is_not_changed() -> None:
     assert logged("%r and %d", {"key": "other"}, 7) == "{'key': 'other'} and 7"
     assert logged("nothing to fill in") == "nothing to fill in"
 
@@ -39,14 +39,14 @@ def test_a_key_too_short_to_differ_from_text_masks_nothing() -> None:
     assert auth("the").mask_in(b"the theory of the atom") == b"the theory of the atom"
 
 
-def test_a_key_does_not_show_itself() -> None:
+def test_a_key_is_hidden_in_its_repr() -> None:
     assert SECRET not in repr(auth(SECRET))
     KeyMaskingFilter([auth("registered-by-the-filter")])
     assert redact("x registered-by-the-filter y") == "x *** y"
 
 
 @given(st.text(min_size=6), st.binary())
-def test_no_answer_keeps_the_key(secret: str, around: bytes) -> None:
+def test_no_stored_answer_contains_the_key(secret: str, around: bytes) -> None:
     try:
         spelt = secret.encode()
     except UnicodeEncodeError:

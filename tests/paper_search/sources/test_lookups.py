@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, find_carried_identifiers, make_lookup_query, read_identifiers
+from paper_search.lookups import Identifier, find_matching_identifiers, make_lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
@@ -36,7 +36,7 @@ async def fetched(source: str, text: str, answers: dict[str, Any]) -> SourceResu
     return await HttpSource(DEFINITIONS[source], FakeTransport(answers)).search_reported(strategy)
 
 
-def test_each_source_is_asked_for_the_identifiers_it_knows() -> None:
+def test_each_source_is_searched_for_the_identifiers_it_supports() -> None:
     (arxiv,) = requests("arxiv")
     assert fields(arxiv)["id_list"] == "2101.00001"
     (crossref,) = requests("crossref")
@@ -59,18 +59,18 @@ def test_each_source_is_asked_for_the_identifiers_it_knows() -> None:
 
 
 @pytest.mark.parametrize("source", ["arxiv", "crossref", "openalex", "europepmc", "pubmed", "semantic_scholar"])
-def test_a_source_is_not_asked_for_identifiers_it_does_not_know(source: str) -> None:
+def test_a_source_is_not_searched_for_identifiers_it_does_not_support(source: str) -> None:
     definition = DEFINITIONS[source]
     assert isinstance(definition, LookupDefinition)
     assert definition.build_lookups([Identifier("isbn", "1")]) == []
 
 
-def test_many_identifiers_go_out_in_batches() -> None:
+def test_many_identifiers_are_sent_in_batches() -> None:
     many = ", ".join(f"10.5555/{n}" for n in range(60))
     assert [fields(request)["rows"] for request in requests("crossref", many)] == ["25", "25", "10"]
 
 
-def test_a_doi_with_a_comma_is_asked_for_by_its_own_address() -> None:
+def test_a_doi_with_a_comma_is_requested_by_its_own_address() -> None:
     (request,) = requests("crossref", '"10.5555/a,b"')
     assert request.url.endswith("/works/10.5555%2Fa%2Cb")
 
@@ -83,7 +83,7 @@ async def test_only_the_requested_works_are_returned() -> None:
     assert (result.report.status, result.report.calls) == (SourceStatus.OK, 1)
 
 
-async def test_papers_of_openalex_and_arxiv_come_by_identifier() -> None:
+async def test_openalex_and_arxiv_return_papers_by_identifier() -> None:
     for source, body, host in (("openalex", OPENALEX, "https://api.openalex.org"), ("arxiv", ARXIV, "https://export")):
         result = await fetched(source, "arXiv:2101.00001", {host: make_response(body)})
         assert [paper.identifiers["arxiv"] for paper in result.papers] == ["2101.00001"]
@@ -100,7 +100,7 @@ async def test_a_work_that_a_source_does_not_have_is_not_a_failure() -> None:
     assert (nothing.report.status, nothing.report.reason) == (SourceStatus.EMPTY, None)
 
 
-async def test_an_address_that_is_gone_is_still_a_failure_of_a_search() -> None:
+async def test_a_404_is_still_a_failure_of_a_search() -> None:
     strategy = SearchStrategy(queries=[make_lookup_query([])], sources=[])
     strategy.queries[0].boolean_query = "glaze"
     transport = FakeTransport({"https://api.semanticscholar.org": NOT_FOUND})
@@ -115,7 +115,7 @@ def test_the_error_of_a_refused_request_names_its_status() -> None:
     assert error.ids["status"] == 404
 
 
-async def test_a_source_that_knows_no_identifiers_is_skipped_and_says_so() -> None:
+async def test_a_source_without_lookups_is_skipped_with_a_reason() -> None:
     result = await fetched("dblp", "10.5555/kiln.1", {})
     assert result.report.status is SourceStatus.SKIPPED
     assert result.report.reason == "This source cannot look up these identifiers."
@@ -141,4 +141,4 @@ def test_a_recorded_answer_holds_the_work_that_its_address_names(shared_data: Pa
     held = [Identifier(scheme, value) for paper in papers for scheme, value in paper.identifiers.items()]
     named = [identifier for identifier in held if identifier.value in url.casefold()]
     assert named
-    assert all(find_carried_identifiers(paper, named) for paper in papers)
+    assert all(find_matching_identifiers(paper, named) for paper in papers)

@@ -43,7 +43,7 @@ def stated(paper: RawPaper) -> list[tuple[str, str, str | None, str | None]]:
 # Crossref
 
 
-def test_crossref_is_asked_for_the_fields_that_carry_notices() -> None:
+def test_crossref_requests_include_the_fields_with_notices() -> None:
     fields = build_params("crossref")["select"].split(",")
     assert {"updated-by", "update-to", "subtitle", "editor", "created"} <= set(fields)
     assert len(fields) == len(set(fields))
@@ -92,7 +92,7 @@ def test_each_type_of_update_has_a_status(kind: str, status: str, retracted: boo
     assert (paper.retraction is not None) is retracted
 
 
-def test_a_notice_that_publisher_and_retraction_watch_list_is_one() -> None:
+def test_a_notice_listed_by_publisher_and_retraction_watch_is_one_notice() -> None:
     entries = [update(updated={"date-parts": [[2010]]}), update(source="retraction-watch"), update("removal")]
     assert stated(crossref(**{"updated-by": entries})) == [
         ("retracted", "crossref", "2010-02-06", NOTICE),
@@ -105,7 +105,7 @@ def test_older_data_without_a_source_and_notices_without_a_doi_are_read() -> Non
     assert stated(crossref(**{"updated-by": [old]})) == [("retracted", "crossref", "2010-02-06", None)]
 
 
-def test_a_new_version_of_the_work_itself_is_nothing() -> None:
+def test_a_new_version_of_the_work_itself_is_not_a_notice() -> None:
     own = update("new_version", WORK["DOI"])
     paper = crossref(**{"updated-by": [own], "update-to": [own]})
     assert paper.notices == []
@@ -205,7 +205,7 @@ def test_each_link_from_a_paper_to_its_notice_has_a_status(kind: str, status: st
 @pytest.mark.parametrize(
     "kind", ["RetractionOf", "ErratumFor", "ExpressionOfConcernFor", "CommentIn", "CommentOn", "UpdateOf", "Cites", ""]
 )
-def test_links_from_a_notice_to_its_paper_and_comments_say_nothing_about_the_record(kind: str) -> None:
+def test_links_from_a_notice_to_its_paper_and_comments_give_no_notice(kind: str) -> None:
     assert pubmed(corrections=correction(kind)).notices == []
 
 
@@ -278,7 +278,7 @@ WRONG_LISTS: list[Any] = [None, "x", [], {"commentCorrection": "x"}, {"commentCo
 
 
 @pytest.mark.parametrize("junk", WRONG_LISTS)
-def test_a_list_of_a_wrong_shape_holds_no_notices(junk: Any) -> None:
+def test_a_list_of_the_wrong_type_has_no_notices(junk: Any) -> None:
     assert europepmc(commentCorrectionList=junk).notices == []
 
 
@@ -289,7 +289,7 @@ def openalex(**fields: Any) -> RawPaper:
     return read_sample("openalex", {"meta": {}, "results": [{**OPENALEX["results"][0], **fields}]}).papers[0]
 
 
-def test_openalex_has_no_more_than_a_flag() -> None:
+def test_openalex_has_only_a_flag() -> None:
     assert stated(openalex(is_retracted=True)) == [("retracted", "openalex", None, None)]
     assert [openalex(is_retracted=said).notices for said in (False, None, "true", 1)] == [[], [], [], []]
 

@@ -81,7 +81,7 @@ async def test_a_closed_replay_starts_again(tmp_path: Path) -> None:
     assert (await replay.send(REQUEST)).body == b"1"
 
 
-async def test_what_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> None:
+async def test_a_request_that_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> None:
     await recorded(tmp_path, FakeTransport({}))
     with pytest.raises(NotRecordedError) as caught:
         await Recording.open(tmp_path).replay().send(REQUEST)
@@ -90,7 +90,7 @@ async def test_what_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> N
     assert caught.value.ids["calls"] == 0
 
 
-async def test_a_recording_knows_what_was_asked_and_when(tmp_path: Path) -> None:
+async def test_a_recording_stores_its_query_and_time(tmp_path: Path) -> None:
     recording = start(tmp_path, max_results=20, sources=["tiny"], domain="general")
     await recording.record(FakeTransport({URL: make_page("A")})).send(REQUEST)
     await recording.record(FakeTransport({})).aclose()
@@ -144,7 +144,7 @@ class Flaky(FakeTransport):
         return make_page(*items, seconds=count / 16, total=count, follow=[f"{URL}/{count}"] if count % 3 == 0 else [])
 
 
-async def test_a_search_replayed_gives_the_very_same_result(tmp_path: Path) -> None:
+async def test_a_replayed_search_gives_the_same_result(tmp_path: Path) -> None:
     live, again = await outcome_twice(tmp_path, Flaky({}), rounds)
     assert live == again
     assert '"failed"' in live or '"partial":true' in live
@@ -160,7 +160,7 @@ class Silent(FakeTransport):
         return make_page(f"Paper {len(self.requests)}", follow=[f"{URL}/{len(self.requests)}"], seconds=0.5)
 
 
-async def test_a_search_that_met_its_deadline_meets_it_again(tmp_path: Path) -> None:
+async def test_a_replayed_search_reaches_its_deadline_again(tmp_path: Path) -> None:
     async def run(searcher: Searcher) -> str:
         return SearchOutcome.from_papers(await searcher.search(make_strategy("a"))).model_dump_json()
 
@@ -176,7 +176,7 @@ async def test_a_source_without_its_key_is_skipped_in_the_replay_too(tmp_path: P
     assert live.count('"skipped"') == 6
 
 
-async def test_no_key_lands_in_the_folder(tmp_path: Path) -> None:
+async def test_no_key_is_written_into_the_folder(tmp_path: Path) -> None:
     said = json.dumps({"items": [], "you_sent": SECRET, "next": f"/?key={SECRET}"}).encode()
     for place in ("param", "header"):
         folder = tmp_path / place
@@ -223,7 +223,7 @@ def test_a_folder_that_is_not_a_recording_is_refused_with_a_reason(
     assert caught.value.hint
 
 
-def test_a_missing_folder_and_a_file_are_refused_in_words(tmp_path: Path) -> None:
+def test_a_missing_folder_and_a_file_are_refused_with_an_error(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x", encoding="utf-8")
     with pytest.raises(InvalidRecording, match="does not exist"):
@@ -240,7 +240,7 @@ async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: 
         Recording.open(tmp_path)
 
 
-async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
+async def test_an_incomplete_recording_is_refused(tmp_path: Path) -> None:
     transport = start(tmp_path).record(FakeTransport({URL: make_page("A")}))
     await transport.send(REQUEST)
     with pytest.raises(InvalidRecording, match="unfinished recording"):
@@ -249,7 +249,7 @@ async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_p
     assert Recording.open(tmp_path).outcomes
 
 
-def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_empty_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine", encoding="utf-8")
     with pytest.raises(InvalidRecording, match="not empty"):
         start(tmp_path)
@@ -258,7 +258,7 @@ def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("writer", ["answer_store", "recording"])
-async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
+async def test_a_disk_error_leaves_the_recording_incomplete_and_the_search_unchanged(
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = FakeTransport({URL: make_page("A")})
@@ -286,7 +286,7 @@ async def test_neither_recording_nor_replaying_blocks_the_event_loop(tmp_path: P
 
 
 @pytest.mark.parametrize("options", [{"max_results": "x"}, {"max_results": 0}, {"sources": "abc"}, {"colour": "red"}])
-def test_a_manifest_with_options_that_make_no_sense_is_refused(tmp_path: Path, options: Any) -> None:
+def test_a_manifest_with_invalid_options_is_refused(tmp_path: Path, options: Any) -> None:
     start(tmp_path / "r").write_manifest(complete=True)
     manifest = tmp_path / "r" / "recording.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "options": options}))

@@ -59,7 +59,7 @@ def test_sources_that_need_no_key_are_on_by_default() -> None:
     assert names(build_sources(config(), transport=FakeTransport({}))) == KEYLESS
 
 
-def test_a_key_switches_on_what_needs_one() -> None:
+def test_a_key_enables_the_source_that_needs_it() -> None:
     given = config(openalex={"api_key": SecretStr("k" * 20)}, serpapi_scholar={"api_key": SecretStr("k" * 20)})
     assert list_default_names(given) == ["openalex", *KEYLESS, "serpapi_scholar"]
 
@@ -79,7 +79,7 @@ def test_named_sources_come_once_each_and_in_the_order_named() -> None:
 @pytest.mark.parametrize(
     ("given", "only"), [(config(), ["arxiv", "scopus"]), (config(scopus={}), None), (config(scopus={}), ["arxiv"])]
 )
-def test_an_unknown_source_is_refused_and_all_there_are_are_named(
+def test_an_unknown_source_is_refused_with_the_known_ones(
     given: AppConfig, only: list[str] | None, installed: list[EntryPoint]
 ) -> None:
     installed.append(EntryPoint("shelf", "nowhere:nothing", GROUP))
@@ -89,7 +89,7 @@ def test_an_unknown_source_is_refused_and_all_there_are_are_named(
         assert name in caught.value.hint
 
 
-async def test_a_named_source_without_its_key_is_skipped_and_says_how_to_set_it() -> None:
+async def test_a_named_source_without_its_key_is_skipped_with_a_hint() -> None:
     for name, variable in (("openalex", "OPENALEX_API_KEY"), ("serpapi_scholar", "SERPAPI_API_KEY")):
         transport = build_transport(config())
         (source,) = build_sources(config(), transport=transport, only=[name])
@@ -100,7 +100,7 @@ async def test_a_named_source_without_its_key_is_skipped_and_says_how_to_set_it(
         await transport.aclose()
 
 
-def test_installed_sources_join_after_those_that_ship(installed: list[EntryPoint]) -> None:
+def test_installed_sources_follow_the_sources_of_the_package(installed: list[EntryPoint]) -> None:
     installed += [EntryPoint(name, "nowhere:nothing", GROUP) for name in ("shelf", "arxiv")]
     installed.append(EntryPoint("other", "nowhere:nothing", "another.group"))
     assert list_known_names() == [*KNOWN, "shelf"]
@@ -140,7 +140,7 @@ async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_p
         ("dblp", ["user-agent: uraniborg/", "mailto:me@example.org"]),
     ],
 )
-async def test_each_source_gets_its_key_and_whom_to_write_to(name: str, sent: list[str]) -> None:
+async def test_each_source_gets_its_key_and_the_contact_address(name: str, sent: list[str]) -> None:
     given = config(**{name: {"api_key": SecretStr(KEY), "rate_limit": 1000.0}})
     transport = build_transport(given.model_copy(update={"contact_email": "me@example.org"}))
     async with open_loopback(make_reply()) as site:
@@ -185,7 +185,7 @@ def test_every_source_that_ships_has_a_definition_of_its_name(name: str) -> None
     assert load_definition(name).name == name
 
 
-def test_crossref_serves_callers_who_say_who_they_are_faster() -> None:
+def test_the_rate_of_crossref_is_higher_with_a_contact_address() -> None:
     assert build_policy(KNOWN["crossref"], config()).rate_per_s == 1.0
     assert (
         build_policy(KNOWN["crossref"], config().model_copy(update={"contact_email": "you@example.org"})).rate_per_s
@@ -193,7 +193,7 @@ def test_crossref_serves_callers_who_say_who_they_are_faster() -> None:
     )
 
 
-def test_the_paces_are_those_the_sources_ask_for() -> None:
+def test_the_rates_are_those_that_the_sources_document() -> None:
     assert {name: round(source.rate_per_s, 3) for name, source in KNOWN.items()} == {
         "openalex": 5.0,
         "crossref": 1.0,
@@ -210,7 +210,7 @@ def test_the_paces_are_those_the_sources_ask_for() -> None:
     ("given", "rate"),
     [({}, 3.0), ({"api_key": SecretStr(KEY)}, 10.0), ({"api_key": SecretStr(KEY), "rate_limit": 0.5}, 0.5)],
 )
-def test_a_key_quickens_the_pace_and_the_settings_decide(given: Mapping[str, object], rate: float) -> None:
+def test_a_key_raises_the_rate_and_the_settings_override_it(given: Mapping[str, object], rate: float) -> None:
     assert build_policy(KNOWN["pubmed"], config(pubmed=given)).rate_per_s == rate
     assert build_policy(KNOWN["pubmed"], config()).rate_per_s == 3.0
 

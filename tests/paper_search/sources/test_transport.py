@@ -75,7 +75,7 @@ async def failure(transport: HttpTransport, request: Request) -> SearchSourceErr
     return caught.value
 
 
-async def test_an_answer_comes_with_its_cost() -> None:
+async def test_an_answer_has_its_calls_and_seconds() -> None:
     echoed = {"Set-Cookie": "x=1", "Link": "<https://src.example/?api_key=secret>"}
     answer = make_reply(200, b'{"a":1}', {"Content-Type": "application/json", **echoed})
     async with open_loopback(answer) as site, opened() as transport:
@@ -186,7 +186,7 @@ async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
     ("step", "timeout_s"),
     [(HANG, 0.5), (RESET, 20), (make_reply(200, b"half", says=4000), 20), (b"not http at all\r\n\r\n", 20), (b"", 20)],
 )
-async def test_silence_and_broken_connections_are_retried_and_then_reported(step: Any, timeout_s: float) -> None:
+async def test_timeouts_and_broken_connections_are_retried_and_then_reported(step: Any, timeout_s: float) -> None:
     async with open_loopback(step) as site, opened(quick(timeout_s=timeout_s, attempts=2)) as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, RetryableError)
@@ -199,13 +199,13 @@ async def test_a_broken_connection_is_forgotten_when_the_next_try_succeeds() -> 
         assert (await transport.send(ask(site.url))).body == b"fine"
 
 
-async def test_a_server_that_drips_is_stopped_by_the_total_time() -> None:
+async def test_a_server_that_sends_slowly_is_stopped_by_the_total_time() -> None:
     async with open_loopback(DRIP) as site, opened(quick(timeout_s=0.3, attempts=1)) as transport:
         error = await failure(transport, ask(site.url))
     assert "0.3 s" in error.message
 
 
-async def test_nobody_listening_is_a_passing_failure() -> None:
+async def test_a_refused_connection_is_a_temporary_failure() -> None:
     async with open_loopback(make_reply()) as site:
         pass
     async with opened() as transport:
@@ -214,7 +214,7 @@ async def test_nobody_listening_is_a_passing_failure() -> None:
     assert error.ids["calls"] == 3
 
 
-async def test_five_megabytes_are_read_whole() -> None:
+async def test_five_megabytes_are_read_completely() -> None:
     body = b"x" * 5_000_000
     async with open_loopback(make_reply(200, body)) as site, opened() as transport:
         assert (await transport.send(ask(site.url))).body == body
@@ -231,7 +231,7 @@ async def test_an_answer_beyond_the_limit_is_not_read_further(packed: bool) -> N
     assert len(site.requests) == 1
 
 
-async def test_an_answer_that_lies_about_its_compression_is_refused() -> None:
+async def test_an_answer_with_a_false_content_encoding_is_refused() -> None:
     async with open_loopback(make_reply(200, b"plain", {"Content-Encoding": "gzip"})) as site, opened() as transport:
         error = await failure(transport, ask(site.url))
     assert isinstance(error, NonRetryableError)
@@ -243,7 +243,7 @@ async def test_html_is_passed_on_as_it_is() -> None:
         assert (await transport.send(ask(site.url))).body == b"<html>"
 
 
-async def test_every_attempt_waits_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_attempt_waits_for_the_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[tuple[float, float]] = []
 
     class Limiter:
@@ -272,7 +272,7 @@ async def test_the_call_budget_counts_retries_and_then_refuses() -> None:
     assert len(site.requests) == 2
 
 
-async def test_the_call_budget_is_one_searchs_and_closing_ends_the_search() -> None:
+async def test_the_call_budget_applies_to_one_search_and_closing_resets_it() -> None:
     async with open_loopback(make_reply()) as site, opened(quick(max_calls=1)) as transport:
         await transport.send(ask(site.url))
         await failure(transport, ask(site.url))
@@ -304,7 +304,7 @@ async def test_a_missing_key_is_reported_before_any_call() -> None:
 
 
 @pytest.mark.parametrize("location", ["/there?x=1", "{url}/there"])
-async def test_a_redirect_within_the_same_place_is_followed(location: str) -> None:
+async def test_a_redirect_within_the_same_host_is_followed(location: str) -> None:
     async with open_loopback(make_reply(301), make_reply(200, b"there")) as site, opened() as transport:
         site.steps[0] = make_reply(301, headers={"Location": location.format(url=site.url)})
         response = await transport.send(ask(site.url, params=(("q", "1"),)))
@@ -315,7 +315,7 @@ async def test_a_redirect_within_the_same_place_is_followed(location: str) -> No
 @pytest.mark.parametrize(
     "location", ["http://elsewhere.invalid/", "http://127.0.0.1:1/", "ftp://127.0.0.1/", "http://[bad", ""]
 )
-async def test_a_redirect_to_another_place_is_not_followed(location: str) -> None:
+async def test_a_redirect_to_another_host_is_not_followed(location: str) -> None:
     policy = quick(auth=Auth("header", "x-api-key", SecretStr(SECRET)), attempts=1)
     async with open_loopback(make_reply(302, headers={"Location": location})) as site, opened(policy) as transport:
         error = await failure(transport, ask(site.url))
@@ -323,28 +323,28 @@ async def test_a_redirect_to_another_place_is_not_followed(location: str) -> Non
     assert len(site.requests) <= 4
 
 
-async def test_https_is_never_left() -> None:
+async def test_a_redirect_never_leaves_https() -> None:
     answers = httpx.MockTransport(lambda _: httpx.Response(302, headers={"Location": "http://source.example/"}))
     async with httpx.AsyncClient(transport=answers) as client, opened(client=client) as transport:
         error = await failure(transport, ask("https://source.example/"))
     assert "http://source.example" in error.message
 
 
-async def test_redirects_without_end_are_ended() -> None:
+async def test_endless_redirects_are_stopped() -> None:
     async with open_loopback(make_reply(302, headers={"Location": "/again"})) as site, opened() as transport:
         error = await failure(transport, ask(site.url))
     assert "redirected more than" in error.message
     assert len(site.requests) == 4
 
 
-async def test_a_posted_form_is_not_turned_into_something_else_by_a_redirect() -> None:
+async def test_a_redirect_does_not_change_a_posted_form() -> None:
     async with open_loopback(make_reply(302, headers={"Location": "/there"})) as site, opened() as transport:
         error = await failure(transport, ask(site.url, form=(("id", "1"),)))
     assert isinstance(error, NonRetryableError)
     assert len(site.requests) == 1
 
 
-async def test_a_key_travels_where_the_source_expects_it() -> None:
+async def test_a_key_is_sent_where_the_source_expects_it() -> None:
     for place in ("header", "param"):
         policy = quick(auth=Auth(place, "api_key", SecretStr("abcdef123")))
         async with open_loopback(make_reply()) as site, opened(policy) as transport:
@@ -355,7 +355,7 @@ async def test_a_key_travels_where_the_source_expects_it() -> None:
         assert "placeholder" not in line
 
 
-async def test_a_key_that_the_source_repeats_is_taken_out_of_the_answer_and_of_errors() -> None:
+async def test_a_key_that_the_source_repeats_is_masked_in_answers_and_errors() -> None:
     said = f'{{"you": "{SECRET}", "url": "?k=s3cr3t+key%2Fwith%2Bsigns"}}'.encode()
 
     def read(response: Response) -> Exception:
@@ -411,7 +411,7 @@ def pace(monkeypatch: pytest.MonkeyPatch) -> type[Pace]:
     return OfThisTest
 
 
-async def test_searches_that_share_a_network_keep_a_sources_pace_together(pace: type[Pace]) -> None:
+async def test_searches_that_share_a_network_share_its_rate_limits(pace: type[Pace]) -> None:
     policy = SourcePolicy(rate_per_s=0.5, burst=1)
     network = Network()
     async with (
@@ -430,14 +430,14 @@ async def test_searches_that_share_a_network_keep_a_sources_pace_together(pace: 
     await network.aclose()
 
 
-async def test_searches_with_a_network_each_have_a_pace_each(pace: type[Pace]) -> None:
+async def test_searches_with_separate_networks_have_separate_rate_limits(pace: type[Pace]) -> None:
     async with open_loopback(make_reply()) as site, opened() as one, opened() as other:
         await one.send(ask(site.url))
         await other.send(ask(site.url))
     assert len(pace.made) == 2
 
 
-async def test_sources_that_share_a_network_have_a_pace_of_their_own(pace: type[Pace]) -> None:
+async def test_sources_that_share_a_network_have_separate_rate_limits(pace: type[Pace]) -> None:
     network = Network()
     policies = {"slow": SourcePolicy(rate_per_s=0.1), "fast": SourcePolicy(rate_per_s=100)}
     transport = HttpTransport(policies, network=network)
@@ -477,7 +477,7 @@ async def test_a_network_that_was_closed_opens_another_client_when_it_is_used() 
     await network.aclose()
 
 
-async def test_a_client_handed_to_a_network_stays_open() -> None:
+async def test_a_client_passed_to_a_network_stays_open() -> None:
     async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as client:
         network = Network(client)
         async with opened(network=network) as transport:
@@ -487,7 +487,7 @@ async def test_a_client_handed_to_a_network_stays_open() -> None:
         assert not client.is_closed
 
 
-async def test_searches_that_share_a_network_have_budgets_of_their_own() -> None:
+async def test_searches_that_share_a_network_have_separate_budgets() -> None:
     network = Network()
     policy = quick(max_calls=1)
     async with (
@@ -532,7 +532,7 @@ def test_a_network_that_was_closed_works_in_another_event_loop() -> None:
     assert asyncio.run(search()) == asyncio.run(search()) == [200, 200, 200]
 
 
-async def test_a_client_that_is_handed_in_stays_open() -> None:
+async def test_a_client_passed_to_a_transport_stays_open() -> None:
     async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as client:
         async with opened(client=client) as transport:
             await transport.send(ask("https://source.example/"))
@@ -540,7 +540,7 @@ async def test_a_client_that_is_handed_in_stays_open() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://[nowhere", "http://a.example/\ud800", "gopher://a.example/"])
-async def test_an_address_that_is_none_is_a_failure_of_the_source(url: str) -> None:
+async def test_an_invalid_address_is_a_failure_of_the_source(url: str) -> None:
     async with opened(quick(attempts=1)) as transport:
         assert (await failure(transport, ask(url))).ids["source"] == "src"
 

@@ -58,7 +58,7 @@ def test_a_strategy_is_edited_as_json_in_the_editor() -> None:
     assert '"boolean_query": "tidal AND heating"' in screen.written
 
 
-def test_a_rejected_strategy_carries_what_the_person_missed() -> None:
+def test_a_rejected_strategy_carries_the_feedback_of_the_person() -> None:
     decision = ask_about_strategy(strategy_checkpoint(), ScriptedScreen("r", ["nothing on Enceladus"]))
     assert decision is not None
     assert (decision.action, decision.note) == (DecisionAction.REJECT, "nothing on Enceladus")
@@ -77,7 +77,7 @@ def test_any_other_key_displays_the_help_and_asks_again() -> None:
     assert review("za").screen.written.count(pages.PAPER_HELP) == 1
 
 
-def test_each_paper_is_marked_with_one_key_and_a_reason_where_asked() -> None:
+def test_each_paper_is_marked_with_one_key_and_an_optional_reason() -> None:
     sitting = review("imea", "too hot")
     first, second, third = sitting.ids
     assert sitting.decision is not None
@@ -91,7 +91,7 @@ def test_each_paper_is_marked_with_one_key_and_a_reason_where_asked() -> None:
     assert "1 include, 1 exclude, 1 maybe, 0 undecided" in sitting.screen.written
 
 
-def test_upper_case_asks_for_a_reason_and_no_reason_is_fine() -> None:
+def test_upper_case_keys_ask_for_an_optional_reason() -> None:
     sitting = review("IMea", "a classic", "", "")
     first, second, third = sitting.ids
     assert sitting.statuses == {
@@ -101,7 +101,7 @@ def test_upper_case_asks_for_a_reason_and_no_reason_is_fine() -> None:
     }
 
 
-def test_going_back_and_undecided_take_a_mark_back() -> None:
+def test_going_back_and_undecided_remove_a_mark() -> None:
     sitting = review("ibua")
     assert sitting.statuses == {sitting.ids[0]: {"status": "undecided"}}
 
@@ -131,7 +131,7 @@ def test_every_mark_is_saved_before_the_next_key() -> None:
     assert sitting.saved[-1].position == 2
 
 
-def test_a_resumed_review_starts_at_the_paper_it_was_left_at_with_its_marks() -> None:
+def test_a_resumed_review_starts_at_the_last_paper_with_its_marks() -> None:
     first = review("iq").saved[-1]
     sitting = review("ia", marks=first)
     assert list(sitting.statuses) == sitting.ids[:2]
@@ -176,7 +176,7 @@ def test_no_line_of_a_page_is_wider_than_the_terminal(width: int) -> None:
     assert max(len(line) for text in lines for line in text.splitlines()) <= width
 
 
-def test_the_scripted_screen_says_when_its_script_is_too_short() -> None:
+def test_the_scripted_screen_raises_when_its_script_is_too_short() -> None:
     with pytest.raises(ScriptExhausted, match="no key left"):
         review("")
 
@@ -205,7 +205,7 @@ def excluded_checkpoint() -> Checkpoint:
     return checkpoint
 
 
-def test_excluded_papers_are_listed_and_one_can_be_taken_back() -> None:
+def test_excluded_papers_are_listed_and_one_can_be_included_again() -> None:
     sitting = Sitting(excluded_checkpoint(), "xa", ("1",), None)
     assert "   1   by person: Cold seas" in sitting.screen.written
     assert "   2   below threshold: Warm winds" in sitting.screen.written
@@ -215,9 +215,9 @@ def test_excluded_papers_are_listed_and_one_can_be_taken_back() -> None:
 
 
 @pytest.mark.parametrize("line", ["", "0", "3", "x", None])
-def test_any_other_answer_takes_no_paper_back(line: str | None) -> None:
+def test_any_other_answer_includes_no_paper(line: str | None) -> None:
     assert Sitting(excluded_checkpoint(), "xa", (line,), None).statuses == {}
 
 
-def test_without_excluded_papers_the_list_says_so() -> None:
+def test_without_excluded_papers_the_list_is_reported_as_empty() -> None:
     assert "No paper is excluded." in review("xa").screen.written

@@ -30,7 +30,7 @@ async def sit(manager: SessionManager, session_id: str, marks: MarkStore, screen
         return await TerminalReview(manager, screen, "Ada", marks).review_session(session_id)
 
 
-async def test_a_person_alone_reviews_from_the_strategy_to_the_result(house: House, marks: MarkStore) -> None:
+async def test_a_person_reviews_from_the_strategy_to_the_result(house: House, marks: MarkStore) -> None:
     async with house.open() as manager:
         session_id = (await opened(manager))["session_id"]
         screen = ScriptedScreen("aiema", ["only dust"])
@@ -107,7 +107,7 @@ async def test_a_failed_search_ends_the_review_with_its_error(house: House, mark
             await sit(manager, session_id, marks, ScriptedScreen("a"))
 
 
-def test_damaged_and_foreign_marks_are_no_marks(tmp_path: Path) -> None:
+def test_damaged_marks_and_marks_of_other_checkpoints_are_ignored(tmp_path: Path) -> None:
     store = MarkStore(tmp_path)
     assert store.load("s", "c") == Marks(checkpoint_id="c")
     (tmp_path / "s.json").write_text("{half")
@@ -133,7 +133,7 @@ async def test_marks_survive_a_decision_about_the_next_strategy(house: House, ma
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
 
 
-async def test_marks_stay_those_of_the_reviewer_who_made_them(house: House, marks: MarkStore) -> None:
+async def test_marks_keep_the_name_of_their_reviewer(house: House, marks: MarkStore) -> None:
     async with house.open() as manager:
         session_id = (await opened(manager))["session_id"]
         assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))

@@ -62,14 +62,14 @@ NOTHING: dict[str, Any] = {}
         ({"filters": {"year_from": 2022, "year_to": 2020}}, "is after year_to"),
     ],
 )
-def test_an_edit_that_does_not_fit_is_refused_and_says_why(data: Any, complaint: str) -> None:
+def test_an_invalid_edit_is_refused_with_the_reason(data: Any, complaint: str) -> None:
     decision = Decision(action=EDIT, revised_data=data)
     with pytest.raises(InvalidDecision, match=complaint) as caught:
         read_strategy(strategy_checkpoint(), decision, ["alpha", "beta"])
     assert caught.value.hint
 
 
-def test_an_edit_that_asks_for_a_billion_papers_is_capped_and_says_so() -> None:
+def test_an_edit_with_a_huge_max_results_is_capped_with_a_note() -> None:
     decision = Decision(action=EDIT, revised_data={"filters": {"max_results": 10**9}})
     revised = read_strategy(strategy_checkpoint(), decision)
     assert revised.filters.max_results == MAX_RESULTS_CAP
@@ -83,7 +83,7 @@ def test_an_unknown_source_in_an_edit_is_answered_with_the_known_ones() -> None:
     assert caught.value.ids == {"unknown": ["gamma"], "allowed": ["alpha", "beta"]}
 
 
-def test_an_approve_of_a_strategy_takes_no_data_so_that_nothing_is_dropped_in_silence() -> None:
+def test_an_approve_of_a_strategy_with_data_is_refused() -> None:
     with pytest.raises(InvalidDecision, match="approve takes no data"):
         check_decision(strategy_checkpoint(), Decision(action=APPROVE, revised_data={"marked_relevant": ["x"]}))
 
@@ -110,13 +110,13 @@ def test_an_approve_at_review_may_carry_decisions_about_papers(data: Any) -> Non
         ({"decisions": {"p_unknown": "include"}}, "No such papers"),
     ],
 )
-def test_an_approve_at_review_takes_nothing_else(data: Any, complaint: str) -> None:
+def test_an_approve_at_review_with_other_data_is_refused(data: Any, complaint: str) -> None:
     with pytest.raises(InvalidDecision, match=complaint):
         check_decision(review_checkpoint("Io"), Decision(action=APPROVE, revised_data=data))
 
 
 @pytest.mark.parametrize("action", [EDIT, REJECT])
-def test_a_bare_edit_or_reject_at_review_teaches_nothing_and_is_allowed(action: DecisionAction) -> None:
+def test_a_bare_edit_or_reject_at_review_is_allowed(action: DecisionAction) -> None:
     assert read_feedback(review_checkpoint("Io"), Decision(action=action)) == UserFeedback()
 
 
@@ -141,7 +141,7 @@ def test_a_note_in_the_data_is_read_and_a_second_one_is_refused() -> None:
         read_feedback(review_checkpoint("Io"), decision.model_copy(update={"note": "more moons"}))
 
 
-def test_a_blank_note_is_no_feedback() -> None:
+def test_a_blank_note_is_not_feedback() -> None:
     assert read_feedback(review_checkpoint("Io"), Decision(action=REJECT, note="  ")).texts == []
 
 
@@ -155,7 +155,7 @@ def test_a_decision_about_a_paper_is_an_object_or_a_plain_status() -> None:
     }
 
 
-def test_marks_stand_for_include_and_exclude() -> None:
+def test_marks_mean_include_and_exclude() -> None:
     data = {"marked_relevant": [paper("Io").id], "marked_irrelevant": [paper("Europa").id]}
     feedback = read_feedback(review_checkpoint("Io", "Europa"), Decision(action=REJECT, revised_data=data))
     assert {key: given.status.value for key, given in feedback.statuses.items()} == {
@@ -175,7 +175,7 @@ def test_papers_that_are_not_in_the_result_and_former_ids_can_be_decided_about()
     check_decision(checkpoint, Decision(action=REJECT, revised_data={"decisions": decisions}))
 
 
-def test_the_reviewer_is_the_one_named_or_else_the_door() -> None:
+def test_the_reviewer_is_the_given_name_or_the_interface() -> None:
     marks = {"marked_relevant": ["p"]}
     assert add_reviewer(marks, "terminal") == {**marks, "reviewer": "terminal"}
     assert add_reviewer(json.dumps(marks), "terminal") == {**marks, "reviewer": "terminal"}
@@ -208,7 +208,7 @@ def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
         ({"marked_relevant": [paper("Io").id], "marked_irrelevant": [paper("Io").id]}, "both relevant and irrelevant"),
     ],
 )
-def test_feedback_that_does_not_fit_is_refused_and_says_why(data: Any, complaint: str) -> None:
+def test_invalid_feedback_is_refused_with_the_reason(data: Any, complaint: str) -> None:
     with pytest.raises(InvalidDecision, match=complaint) as caught:
         read_feedback(review_checkpoint("Io"), Decision(action=REJECT, revised_data=data))
     assert caught.value.hint

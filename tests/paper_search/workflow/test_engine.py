@@ -89,7 +89,7 @@ async def test_a_rejected_strategy_is_rebuilt_without_searching() -> None:
     assert first.strategy.queries != second.strategy.queries
 
 
-async def test_free_text_of_a_rejection_joins_the_next_query() -> None:
+async def test_free_text_of_a_rejection_is_added_to_the_next_query() -> None:
     decision = Decision(action=DecisionAction.REJECT, note="also cryovolcanism")
     handler = ScriptedDecisions([decision, APPROVE, APPROVE])
     source = FakeSource("alpha", MOONS)
@@ -106,7 +106,7 @@ async def test_a_bare_edit_or_reject_at_review_starts_another_round(decision: De
     assert result.metadata.reason is None
 
 
-async def test_a_reject_in_the_last_round_completes_and_says_so() -> None:
+async def test_a_reject_in_the_last_round_completes_with_a_reason() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT] * 5)
     result = await workflow(handler).run(QUERY)
     assert result.metadata.reason == "max_rounds"
@@ -120,7 +120,7 @@ async def test_an_approval_in_the_last_round_is_an_approval() -> None:
     assert result.metadata.reason is None
 
 
-async def test_a_search_whose_every_strategy_is_rejected_ends_empty_and_says_so() -> None:
+async def test_a_search_whose_strategies_are_all_rejected_ends_empty_with_a_reason() -> None:
     source = FakeSource("alpha", MOONS)
     result = await workflow(ScriptedDecisions([REJECT] * 5), [source]).run(QUERY)
     assert (result.papers, result.metadata.reason) == ([], "max_rounds")
@@ -144,7 +144,7 @@ async def test_an_accumulated_paper_found_again_by_another_source_is_not_listed_
     assert len(result.papers) == 3
 
 
-async def test_papers_marked_irrelevant_are_gone_in_every_later_round() -> None:
+async def test_papers_marked_irrelevant_are_in_no_later_round() -> None:
     handler = ScriptedDecisions(
         [APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, REJECT, APPROVE, APPROVE]
     )
@@ -154,7 +154,7 @@ async def test_papers_marked_irrelevant_are_gone_in_every_later_round() -> None:
     assert len(result.papers) == 2
 
 
-async def test_an_irrelevant_paper_that_comes_back_from_another_source_stays_out() -> None:
+async def test_an_irrelevant_paper_found_again_by_another_source_stays_excluded() -> None:
     again = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1", year=2021)
     source = RoundsSource("alpha", [MOONS, [again, *MOONS[1:]]])
     handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
@@ -170,7 +170,7 @@ async def test_a_paper_marked_irrelevant_in_the_last_round_is_not_in_the_result(
     assert sum(result.facets.by_year.values()) == len(result.papers)
 
 
-async def test_marking_a_paper_pulls_similar_ones_up_and_pushes_others_down() -> None:
+async def test_marking_a_paper_raises_similar_papers_and_lowers_others() -> None:
     europa = [raw(f"Tidal heating of the icy moon Europa: plumes {n}", doi=f"10.1/e{n}") for n in range(3)]
     titan = [raw(f"Tidal heating of the icy moon Titan: methane {n}", doi=f"10.1/t{n}") for n in range(3)]
     source = FakeSource("alpha", [*titan, *europa])
@@ -184,7 +184,7 @@ async def test_marking_a_paper_pulls_similar_ones_up_and_pushes_others_down() ->
     )
 
 
-async def test_the_same_paper_from_two_sources_is_one_paper_with_both_named() -> None:
+async def test_the_same_paper_from_two_sources_is_one_paper_with_both_sources() -> None:
     twin = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1")
     result = await workflow(None, [FakeSource("alpha", MOONS), FakeSource("beta", [twin])]).run(QUERY)
     assert len(result.papers) == 3
@@ -220,7 +220,7 @@ async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_
     assert result.metadata.partial
 
 
-async def test_a_source_without_matches_is_empty_and_the_result_is_whole() -> None:
+async def test_a_source_without_matches_is_empty_and_the_result_is_complete() -> None:
     result = await workflow(None, [FakeSource("alpha", [])]).run(QUERY)
     assert [report.status for report in result.metadata.sources] == [SourceStatus.EMPTY]
     assert not result.metadata.partial
@@ -289,7 +289,7 @@ async def test_progress_is_reported_phase_by_phase() -> None:
     ]
 
 
-async def test_the_end_by_used_up_rounds_is_reported_with_its_reason() -> None:
+async def test_an_end_after_the_last_round_is_reported_with_its_reason() -> None:
     told: list[tuple[str, dict[str, Any]]] = []
 
     def listen(phase: str, facts: dict[str, Any]) -> None:
@@ -318,12 +318,12 @@ async def test_a_query_that_cannot_be_searched_is_refused_before_any_work(query:
     assert source.asked == []
 
 
-async def test_a_decision_that_does_not_fit_is_refused_by_name() -> None:
+async def test_an_invalid_decision_is_refused_with_an_error_that_names_it() -> None:
     with pytest.raises(InvalidDecision):
         await workflow(ScriptedDecisions([EDIT])).run(QUERY)
 
 
-async def test_one_workflow_runs_many_searches_side_by_side_without_mixing_them() -> None:
+async def test_one_workflow_runs_concurrent_searches_without_mixing_them() -> None:
     stars = [raw("Granulation of red giant stars", doi="10.1/stars")]
 
     class Chooser(FakeSource):
@@ -380,7 +380,7 @@ async def test_an_invalid_decision_is_not_stored_so_the_run_can_be_continued() -
     assert len(result.papers) == 3
 
 
-async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> None:
+async def test_cancelling_a_waiting_run_ends_it_and_releases_its_resources() -> None:
     released: list[bool] = []
     asked = asyncio.Event()
 
@@ -402,7 +402,7 @@ async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> N
     assert released == [False]
 
 
-async def test_a_run_that_came_to_its_end_releases_what_it_held_and_says_so() -> None:
+async def test_a_finished_run_releases_its_resources_as_finished() -> None:
     released: list[bool] = []
 
     async def release(finished: bool) -> None:
@@ -439,7 +439,7 @@ async def test_a_handler_need_not_be_asynchronous() -> None:
     assert len((await workflow(Plain()).run(QUERY)).papers) == 3
 
 
-async def test_limits_are_applied_to_sources_that_do_not_know_of_them() -> None:
+async def test_limits_are_applied_to_sources_that_ignore_them() -> None:
     old = raw("Tidal heating of icy moons, revisited", year=1999, doi="10.1/old")
     unwanted = raw("Tidal heating of icy moons and of Io", doi="10.1/io")
     source = FakeSource("alpha", [*MOONS, old, unwanted])
@@ -447,7 +447,7 @@ async def test_limits_are_applied_to_sources_that_do_not_know_of_them() -> None:
     assert set(titles(result)) == {paper.title for paper in MOONS}
 
 
-async def test_feedback_against_something_does_not_raise_it() -> None:
+async def test_a_refused_term_does_not_raise_scores() -> None:
     review = raw("A review of heating systems and tidal power", doi="10.1/review")
     source = FakeSource("alpha", [*MOONS, review])
     handler = ScriptedDecisions([APPROVE, reject_with(free_text_feedback="no reviews"), APPROVE, APPROVE])

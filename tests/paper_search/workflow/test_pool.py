@@ -61,7 +61,7 @@ def test_a_paper_found_again_is_a_duplicate_of_an_earlier_round_and_keeps_its_ro
     assert found_in == {"Io": 0, "Europa": 0, "Titan": 1}
 
 
-def test_a_paper_below_the_threshold_is_excluded_with_its_score_and_comes_in_when_its_score_rises() -> None:
+def test_a_paper_below_the_threshold_is_excluded_until_its_score_rises() -> None:
     pool = Pool()
     add(pool, [raw("Io"), raw("Europa")], 0)
     score(pool, Io=0.9, Europa=0.2)
@@ -131,7 +131,7 @@ def test_a_person_overrules_the_threshold(status: ReviewStatus) -> None:
     assert [paper.status for paper in pool.result] == [status]
 
 
-def test_two_reviewers_are_heard_side_by_side() -> None:
+def test_the_decisions_of_two_reviewers_are_both_stored() -> None:
     pool = Pool()
     add(pool, [raw("Io")], 0)
     decide(pool, pool.entries[0].id, INCLUDE, "mira")
@@ -150,7 +150,7 @@ def test_a_decision_about_an_unknown_paper_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("rounds", [(0, 0), (0, 1)])
-def test_two_papers_that_a_new_record_shows_to_be_one_are_one_with_both_ids(rounds: tuple[int, int]) -> None:
+def test_two_papers_that_a_new_record_unites_are_merged_with_both_ids(rounds: tuple[int, int]) -> None:
     pool, telling = two_that_are_one(rounds)
     preprint, journal = pool.entries
     former = {preprint.id, journal.id}
@@ -198,7 +198,7 @@ def test_entries_that_a_merge_does_not_cover_stay() -> None:
     assert [entry.scored.paper.title for entry in pool.entries] == ["Io", "Europa", "Titan"]
 
 
-def test_members_are_traced_where_they_were_not_reported() -> None:
+def test_missing_members_are_found_by_identifiers_and_titles() -> None:
     records = [raw("Io"), raw("Io", source="beta"), raw("Europa", doi="10.1/e", records=[]), raw("Titan")]
     done = deduplicate(records)
     assert find_members(records, done.papers) == done.members

@@ -25,7 +25,7 @@ def test_repetitions_of_a_source_count_as_duplicates_of_the_round() -> None:
     assert (log.duplicates_within_round, log.duplicates_of_earlier_rounds, log.screened) == (2, 1, 2)
 
 
-def test_what_became_of_the_papers_is_counted_for_the_round_that_found_them() -> None:
+def test_included_and_excluded_papers_are_counted_for_the_round_that_found_them() -> None:
     exclusions = [
         Exclusion(paper_id=str(number), title="x", round=number, reason=ExclusionReason.BELOW_THRESHOLD)
         for number in (0, 1)

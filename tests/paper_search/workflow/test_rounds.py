@@ -65,7 +65,7 @@ async def test_24_papers_4_marks_and_a_reject_end_with_all_but_the_excluded_ones
     assert {exclusion.paper_id for exclusion in result.metadata.exclusions} == disliked
 
 
-async def test_a_later_round_adds_and_each_paper_says_which_round_found_it() -> None:
+async def test_a_later_round_adds_papers_and_each_paper_has_its_round() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
     result = await workflow(handler, [RoundsSource("alpha", [MOONS[:2], MOONS[2:]])]).run(QUERY)
     assert {paper.id: paper.found_in_round for paper in result.papers} == {
@@ -76,7 +76,7 @@ async def test_a_later_round_adds_and_each_paper_says_which_round_found_it() -> 
     assert result.metadata.total_found == 3
 
 
-async def test_if_every_source_fails_in_round_2_the_result_is_that_of_round_1_and_the_notes_say_so() -> None:
+async def test_if_every_source_fails_in_round_2_the_result_of_round_1_stays_with_a_note() -> None:
     sources = [
         RoundsSource("alpha", [[*MOONS, OFF_TOPIC], BROKEN]),
         RoundsSource("beta", [[], RetryableError("slow down", rate_limited=True)]),
@@ -114,7 +114,7 @@ async def test_decisions_with_reviewer_and_reason_are_stored_with_each_paper(act
     assert (said.status, said.reason, said.reviewer, said.at) == (ReviewStatus.MAYBE, "no data", "mira", CLOCK.now())
 
 
-async def test_an_excluded_paper_is_not_shown_again_and_can_still_be_brought_back() -> None:
+async def test_an_excluded_paper_is_not_listed_again_and_can_be_included_later() -> None:
     gone, back = reject_with(marked_irrelevant=[MOONS[0].id]), reject_with(decisions={MOONS[0].id: "undecided"})
     handler = ScriptedDecisions([APPROVE, gone, APPROVE, back, APPROVE, APPROVE])
     result = await workflow(handler).run(QUERY)
@@ -141,7 +141,7 @@ async def test_a_paper_below_the_threshold_is_listed_with_its_score_and_a_person
     assert OFF_TOPIC.id in ids(result)
 
 
-async def test_a_paper_that_feedback_makes_relevant_comes_in_in_a_later_round() -> None:
+async def test_a_paper_that_feedback_makes_relevant_is_admitted_in_a_later_round() -> None:
     wanted = [raw(f"Cryovolcanism {where}", doi=f"10.1/{len(where)}") for where in ("on moons", "and heating")]
     handler = ScriptedDecisions([APPROVE, reject_with(free_text_feedback="also cryovolcanism"), APPROVE, APPROVE])
     result = await workflow(handler, [FakeSource("alpha", [*MOONS, *wanted])]).run(QUERY)
@@ -150,7 +150,7 @@ async def test_a_paper_that_feedback_makes_relevant_comes_in_in_a_later_round() 
     assert {paper.found_in_round for paper in result.papers} == {0}
 
 
-async def test_max_results_bounds_what_each_round_adds_and_never_removes() -> None:
+async def test_max_results_limits_the_papers_that_each_round_adds() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, edit_with(filters={"max_results": 3}), APPROVE])
     sources = [FakeSource("alpha", MANY[:8]), FakeSource("beta", MANY[8:16]), FakeSource("gamma", MANY[16:])]
     result = await workflow(handler, sources, max_results=10).run(QUERY)
@@ -170,7 +170,7 @@ async def test_papers_over_the_limit_of_a_round_are_listed_as_such() -> None:
     assert reasons == {ExclusionReason.OVER_LIMIT}
 
 
-async def test_papers_that_a_later_record_shows_to_be_one_are_one_and_old_ids_stay_valid() -> None:
+async def test_papers_that_a_later_record_unites_are_merged_and_old_ids_stay_valid() -> None:
     preprint = raw("Heating of icy moons by tides", identifiers={"arxiv": "2101.00001"}, authors=[])
     telling = raw(MOONS[0].title, source="beta", doi=MOONS[0].doi, identifiers={"arxiv": "2101.00001"})
     both = {preprint.id, MOONS[0].id}
@@ -187,7 +187,7 @@ async def test_papers_that_a_later_record_shows_to_be_one_are_one_and_old_ids_st
     assert [exclusion.reason for exclusion in result.metadata.exclusions] == [ExclusionReason.MERGED]
 
 
-async def test_the_log_holds_the_queries_requests_and_sources_of_every_round() -> None:
+async def test_the_log_contains_the_queries_requests_and_sources_of_every_round() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, REJECT, APPROVE, APPROVE])
     source = FakeSource("alpha", MOONS)
     result = await workflow(handler, [source]).run(QUERY)
@@ -219,7 +219,7 @@ def as_of_the_version_before(journal: MemoryJournal, marked: set[str]) -> None:
 
 
 @pytest.mark.parametrize("answered", range(1, 5))
-async def test_a_session_of_the_version_before_is_resumed_with_all_its_papers(answered: int) -> None:
+async def test_a_session_of_the_previous_version_is_resumed_with_all_its_papers(answered: int) -> None:
     liked, disliked = MANY[0].id, MANY[9].id
     marks = reject_with(marked_relevant=[liked], marked_irrelevant=[disliked])
     script = [APPROVE, marks, APPROVE, APPROVE]
@@ -234,7 +234,7 @@ async def test_a_session_of_the_version_before_is_resumed_with_all_its_papers(an
     assert {exclusion.paper_id for exclusion in result.metadata.exclusions} == {disliked}
 
 
-async def test_titles_marked_in_any_round_teach_the_next_strategy() -> None:
+async def test_titles_marked_in_any_round_add_terms_to_the_next_strategy() -> None:
     liked = raw("Tidal heating of icy moons by obliquity", doi="10.1/obliquity")
     again = raw("Obliquity tides and the heating of icy moons", doi="10.1/obliquity.2")
     marks = reject_with(decisions={liked.id: "include", again.id: {"status": "include"}})

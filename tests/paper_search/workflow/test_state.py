@@ -35,7 +35,7 @@ def test_only_the_last_rounds_feedback_is_the_latest() -> None:
     assert state.latest_feedback is None
 
 
-def test_papers_are_grouped_by_what_was_decided_about_them() -> None:
+def test_papers_are_grouped_by_their_status() -> None:
     state = state_with("Io", "Europa", "Sirius")
     io, _, sirius = (entry.id for entry in state.pool.entries)
     state.add_decisions(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
@@ -55,7 +55,7 @@ def test_a_reviewers_later_decision_replaces_the_earlier_one() -> None:
     assert [(said.reviewer, said.at, said.reason) for said in kept.decisions] == [("reviewer", AT, "tides")]
 
 
-def test_hints_gather_papers_and_words_of_all_rounds() -> None:
+def test_hints_contain_papers_and_texts_of_all_rounds() -> None:
     state = state_with("Io", "Sirius")
     io, sirius = (entry.id for entry in state.pool.entries)
     state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="more moons", note="in orbit"))
@@ -75,7 +75,7 @@ def test_state_survives_a_trip_through_json() -> None:
     assert WorkflowState.model_validate_json(state.model_dump_json()) == state
 
 
-def test_two_states_share_nothing() -> None:
+def test_two_states_share_no_data() -> None:
     first, second = state_with("Io"), WorkflowState()
     assert first.pool.entries
     assert second.pool.entries == []

@@ -75,7 +75,7 @@ async def test_sources_filters_limits_and_queries_that_a_person_set_stay_in_ever
     assert not origin(last, "queries[1]").inherited
 
 
-async def test_a_person_changes_in_a_later_round_what_a_person_set_before() -> None:
+async def test_a_person_can_change_in_a_later_round_a_part_set_before() -> None:
     first, second = edit_with(filters={"year_from": 2010}), edit_with(filters={"year_from": None})
     handler = ScriptedDecisions([first, REJECT, second, REJECT, APPROVE, APPROVE])
     await workflow(handler, sources()).run(QUERY)
@@ -103,7 +103,7 @@ async def test_a_limit_named_in_feedback_replaces_the_one_set_before_and_stays_i
     assert origin(strategy_of(handler, 4), "year_from").inherited
 
 
-async def test_a_bound_that_a_limit_in_feedback_contradicts_goes_also_if_a_person_set_it() -> None:
+async def test_a_bound_that_feedback_contradicts_is_dropped_even_if_a_person_set_it() -> None:
     edit = edit_with(filters={"year_from": 2001, "year_to": 2005})
     handler = ScriptedDecisions([edit, reject_with(free_text_feedback="only since 2015"), APPROVE, APPROVE])
     await workflow(handler, sources()).run(QUERY)
@@ -160,7 +160,7 @@ async def test_a_language_model_may_change_a_limit_when_the_feedback_does() -> N
     assert strategy_of(handler, 2).filters.year_from == 2015
 
 
-async def test_what_nobody_set_may_change_from_round_to_round() -> None:
+async def test_parts_that_no_person_set_may_change_in_each_round() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
     await workflow(handler, sources()).run(QUERY)
     first, second = strategy_of(handler, 0), strategy_of(handler, 2)
@@ -170,7 +170,7 @@ async def test_what_nobody_set_may_change_from_round_to_round() -> None:
     assert not origin(second, "queries[0]").inherited
 
 
-async def test_words_that_feedback_refuses_are_left_out_of_the_persons_own_query_too() -> None:
+async def test_words_that_feedback_refuses_are_removed_from_the_query_of_the_person() -> None:
     handler = ScriptedDecisions(
         [edit_with(queries=[OWN]), reject_with(free_text_feedback="no reviews"), APPROVE, APPROVE]
     )
@@ -181,7 +181,7 @@ async def test_words_that_feedback_refuses_are_left_out_of_the_persons_own_query
     assert origin(strategy, "queries[0]").by_person
 
 
-async def test_wider_loosens_the_persons_own_query_beside_it_and_says_what() -> None:
+async def test_wider_adds_a_looser_form_of_the_query_of_the_person_with_a_note() -> None:
     handler = ScriptedDecisions([edit_with(queries=[OWN]), reject_with(free_text_feedback="wider"), APPROVE, APPROVE])
     await workflow(handler, sources()).run(QUERY)
     strategy = strategy_of(handler, 2)
@@ -197,7 +197,7 @@ async def test_the_log_shows_the_edited_strategy_with_its_origins() -> None:
     assert (found.value, found.inherited, found.reason) == ("2010", False, "set by a person in round 1")
 
 
-async def test_an_edit_may_send_the_whole_strategy_back_and_marks_only_what_changed() -> None:
+async def test_an_edit_may_send_the_whole_strategy_and_marks_only_the_changes() -> None:
     handler = ScriptedDecisions([APPROVE])
     with pytest.raises(Exception, match="asks for another"):
         await workflow(handler, sources()).run(QUERY)
@@ -231,7 +231,7 @@ def a_strategy(*queries: str, **filters: Any) -> SearchStrategy:
     )
 
 
-def test_a_list_of_queries_that_was_changed_is_the_persons_as_a_whole() -> None:
+def test_an_edited_list_of_queries_is_set_by_the_person_as_a_whole() -> None:
     proposed = inherit_parts(None, a_strategy("a", "b"))
     edited = record_edit(proposed, a_strategy("a", "c"), 0)
     assert [query.boolean_query for query in select_person_queries(edited)] == ["a", "c"]
@@ -245,7 +245,7 @@ def test_a_removed_query_that_a_person_adds_again_is_no_longer_removed() -> None
     assert [found.value for found in again.origins if found.part == REMOVED] == ["c"]
 
 
-def test_years_of_a_proposal_that_contradict_a_persons_go() -> None:
+def test_proposed_years_that_contradict_years_of_a_person_are_dropped() -> None:
     edited = record_edit(inherit_parts(None, a_strategy("a")), a_strategy("a", year_from=2015), 0)
     built = inherit_parts(edited, a_strategy("b", year_to=2010))
     assert (built.filters.year_from, built.filters.year_to) == (2015, None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paper_search.models import SearchConstraints
-from paper_search.sessions.manager import DOOR
+from paper_search.sessions.manager import DEFAULT_DOOR
 from paper_search.workflow.decisions import add_reviewer
 
 MakeData = Callable[[dict[str, Any]], Any]
@@ -174,7 +174,7 @@ class Script:
         return {
             f"decision-{number}": {
                 "action": sent["action"],
-                "revised_data": add_reviewer(sent["data"], DOOR),
+                "revised_data": add_reviewer(sent["data"], DEFAULT_DOOR),
                 "note": sent["note"],
             }
             for number, sent in enumerate(self.sent)
