@@ -12,7 +12,7 @@ from paper_search.models import SearchStrategy, UserFeedback
 from paper_search.sessions import MCPCheckpointHandler
 from paper_search.testing import FakeSource
 from paper_search.workflow import Checkpoint, Decision
-from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, House, moons
+from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import ClientSession, connected, json_of, text_of
 
@@ -49,15 +49,17 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    return House(tmp_path / "house", FakeSource("alpha", moons()), FakeSource("beta", moons(2, "beta")))
+    return DataFolder(
+        tmp_path / "house", FakeSource("alpha", make_moon_papers()), FakeSource("beta", make_moon_papers(2, "beta"))
+    )
 
 
 @asynccontextmanager
-async def served(house: House) -> AsyncGenerator[ClientSession]:
+async def served(data_folder: DataFolder) -> AsyncGenerator[ClientSession]:
     with pytest.MonkeyPatch.context() as patch:
-        async with house.open() as manager, connected(mcp_server.mcp) as client:
+        async with data_folder.open_manager() as manager, connected(mcp_server.mcp) as client:
             patch.setattr(mcp_server, "_session_manager", manager)
             yield client
 
@@ -69,8 +71,10 @@ async def answered(client: ClientSession, tool: str, **arguments: Any) -> dict[s
 
 
 @requirement("PS-C3")
-async def test_there_is_one_tool_for_all_decisions_and_its_arguments_are_the_fields_of_the_model(house: House) -> None:
-    async with served(house) as client:
+async def test_there_is_one_tool_for_all_decisions_and_its_arguments_are_the_fields_of_the_model(
+    data_folder: DataFolder,
+) -> None:
+    async with served(data_folder) as client:
         schemas = {tool.name: tool.inputSchema for tool in (await client.list_tools()).tools}
     (deciding,) = [name for name, schema in schemas.items() if "action" in schema["properties"]]
     assert deciding == "decide"
@@ -86,9 +90,9 @@ async def test_there_is_one_tool_for_all_decisions_and_its_arguments_are_the_fie
 @pytest.mark.parametrize("note", [None, "", NOTE])
 @pytest.mark.parametrize("action", ["approve", "reject"])
 async def test_at_either_checkpoint_a_bare_action_and_its_note_arrive_as_sent(
-    house: House, taken: list[Decision], action: str, note: str | None
+    data_folder: DataFolder, taken: list[Decision], action: str, note: str | None
 ) -> None:
-    async with served(house) as client:
+    async with served(data_folder) as client:
         session_id = (await answered(client, "search_papers", query=QUERY))["session_id"]
         sent = [action, "approve", action] if action == "reject" else ["approve", "approve"]
         for one in sent:
@@ -98,12 +102,12 @@ async def test_at_either_checkpoint_a_bare_action_and_its_note_arrive_as_sent(
 
 @requirement("PS-C3")
 async def test_data_at_the_strategy_checkpoint_is_the_strategy_that_is_searched(
-    house: House, taken: list[Decision]
+    data_folder: DataFolder, taken: list[Decision]
 ) -> None:
     first, second, third = REVISED["queries"]
     whole = [first, second, {**third, "keywords": ["Io"]}]
     strategy = SearchStrategy.model_validate({**REVISED, "queries": whole})
-    async with served(house) as client:
+    async with served(data_folder) as client:
         reply = await answered(client, "search_papers", query=QUERY)
         assert reply["checkpoint_kind"] == STRATEGY
         reply = await answered(client, "decide", session_id=reply["session_id"], action="edit", data=REVISED, note=NOTE)
@@ -111,7 +115,7 @@ async def test_data_at_the_strategy_checkpoint_is_the_strategy_that_is_searched(
     (decision,) = taken
     assert (decision.action, decision.note) == ("edit", NOTE)
     assert SearchStrategy.model_validate(decision.revised_data) == strategy
-    alpha, beta = house.engine.sources
+    alpha, beta = data_folder.engine.sources
     assert isinstance(alpha, FakeSource)
     assert isinstance(beta, FakeSource)
     searched = [asked.model_copy(update={"origins": []}) for asked in beta.asked]
@@ -121,9 +125,9 @@ async def test_data_at_the_strategy_checkpoint_is_the_strategy_that_is_searched(
 @requirement("PS-C3")
 @pytest.mark.parametrize("action", ["edit", "reject"])
 async def test_data_at_the_review_is_user_feedback_and_arrives_complete(
-    house: House, taken: list[Decision], action: str
+    data_folder: DataFolder, taken: list[Decision], action: str
 ) -> None:
-    async with served(house) as client:
+    async with served(data_folder) as client:
         session_id = (await answered(client, "search_papers", query=QUERY))["session_id"]
         reply = await answered(client, "decide", session_id=session_id, action="approve")
         good, bad, *_ = (paper["id"] for paper in reply["checkpoint"]["payload"]["papers"])
@@ -136,8 +140,10 @@ async def test_data_at_the_review_is_user_feedback_and_arrives_complete(
 
 
 @requirement("PS-C3")
-async def test_the_data_of_one_checkpoint_is_refused_at_the_other(house: House, taken: list[Decision]) -> None:
-    async with served(house) as client:
+async def test_the_data_of_one_checkpoint_is_refused_at_the_other(
+    data_folder: DataFolder, taken: list[Decision]
+) -> None:
+    async with served(data_folder) as client:
         session_id = (await answered(client, "search_papers", query=QUERY))["session_id"]
         feedback = {"free_text_feedback": "more on Europa"}
         wrong = await client.call_tool("decide", {"session_id": session_id, "action": "edit", "data": feedback})

@@ -31,15 +31,15 @@ from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (
-    PATIENCE_S,
     QUERY,
     REVIEW,
     STRATEGY,
+    TIMEOUT_S,
+    DataFolder,
     Engine,
-    House,
-    eventually,
-    moons,
-    paper,
+    make_moon_papers,
+    make_paper,
+    wait_until,
 )
 from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
@@ -64,23 +64,23 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path / "house")
+def data_folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path / "house")
 
 
 @asynccontextmanager
-async def managed(house: House) -> AsyncGenerator[SessionManager]:
+async def managed(data_folder: DataFolder) -> AsyncGenerator[SessionManager]:
     """The server's sessions are those of the house until the block ends."""
     with pytest.MonkeyPatch.context() as patch:
-        async with house.open() as manager:
+        async with data_folder.open_manager() as manager:
             patch.setattr(mcp_server, "_session_manager", manager)
             yield manager
 
 
 @asynccontextmanager
-async def served(house: House) -> AsyncGenerator[ClientSession]:
+async def served(data_folder: DataFolder) -> AsyncGenerator[ClientSession]:
     """A client of a server that has just been started in this house."""
-    async with managed(house), connected(mcp_server.mcp) as client:
+    async with managed(data_folder), connected(mcp_server.mcp) as client:
         yield client
 
 
@@ -177,8 +177,8 @@ def test_the_tools_are_coroutines_with_the_signatures_of_the_specification() -> 
 
 
 @requirement("PS-REQ-7", "PS-C3")
-async def test_there_are_exactly_four_tools_with_descriptions(house: House) -> None:
-    async with served(house) as client:
+async def test_there_are_exactly_four_tools_with_descriptions(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         offered = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert sorted(offered) == sorted(TOOLS)
     for tool in offered.values():
@@ -201,8 +201,8 @@ async def test_there_are_exactly_four_tools_with_descriptions(house: House) -> N
     assert [word for word in [*fields, *kinds, *DecisionAction] if word not in description] == []
 
 
-async def test_the_instructions_describe_the_loop(house: House) -> None:
-    async with managed(house), wire_to(mcp_server.mcp, initialized=False) as wire:
+async def test_the_instructions_describe_the_loop(data_folder: DataFolder) -> None:
+    async with managed(data_folder), wire_to(mcp_server.mcp, initialized=False) as wire:
         answer = (await wire.ask(INITIALIZE))["result"]
     assert answer["serverInfo"]["name"] == "paper-search"
     assert answer["serverInfo"]["version"] == version("uraniborg")
@@ -212,8 +212,8 @@ async def test_the_instructions_describe_the_loop(house: House) -> None:
 
 
 @requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10", "PS-REQ-11", "PS-PROP-6", "PS-PROP-9")
-async def test_an_agent_gets_from_a_query_to_an_export(house: House) -> None:
-    async with served(house) as client:
+async def test_an_agent_gets_from_a_query_to_an_export(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         first = await told(client, "search_papers", query=QUERY)
         session_id = first["session_id"]
         assert first["checkpoint"]["kind"] == STRATEGY
@@ -252,8 +252,8 @@ async def test_an_agent_gets_from_a_query_to_an_export(house: House) -> None:
 @pytest.mark.parametrize(
     ("format_name", "export"), [("json", export_json), ("bibtex", export_bibtex), ("markdown", export_markdown)]
 )
-async def test_an_export_is_the_text_itself(house: House, format_name: str, export: Any) -> None:
-    async with served(house) as client:
+async def test_an_export_is_the_text_itself(data_folder: DataFolder, format_name: str, export: Any) -> None:
+    async with served(data_folder) as client:
         session_id = (await completed(client))["session_id"]
         result = await client.call_tool("export_results", {"session_id": session_id, "format": format_name})
         manager = mcp_server._session_manager  # pyright: ignore[reportPrivateUsage]
@@ -264,8 +264,8 @@ async def test_an_export_is_the_text_itself(house: House, format_name: str, expo
 
 @requirement("PS-REQ-10")
 async def test_an_export_without_papers_is_as_specified(tmp_path: Path) -> None:
-    house = House(tmp_path / "house", FakeSource("alpha"))
-    async with served(house) as client:
+    data_folder = DataFolder(tmp_path / "house", FakeSource("alpha"))
+    async with served(data_folder) as client:
         session_id = (await completed(client))["session_id"]
         texts = {
             name: text_of(await client.call_tool("export_results", {"session_id": session_id, "format": name}))
@@ -278,8 +278,10 @@ async def test_an_export_without_papers_is_as_specified(tmp_path: Path) -> None:
 
 @requirement("PS-REQ-10")
 async def test_an_exported_document_is_never_reported_as_an_error(tmp_path: Path) -> None:
-    house = House(tmp_path / "house", FakeSource("alpha", [paper('{"error": "Tidal heating of icy moons"}')]))
-    async with served(house) as client:
+    data_folder = DataFolder(
+        tmp_path / "house", FakeSource("alpha", [make_paper('{"error": "Tidal heating of icy moons"}')])
+    )
+    async with served(data_folder) as client:
         session_id = (await completed(client))["session_id"]
         result = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
         assert not result.isError
@@ -289,9 +291,9 @@ async def test_an_exported_document_is_never_reported_as_an_error(tmp_path: Path
 @pytest.mark.parametrize("kind", [STRATEGY, REVIEW])
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
 async def test_every_action_without_data_gets_a_valid_reply_and_the_session_stays_usable(
-    house: House, action: str, kind: str
+    data_folder: DataFolder, action: str, kind: str
 ) -> None:
-    async with served(house) as client:
+    async with served(data_folder) as client:
         before = await (told(client, "search_papers", query=QUERY) if kind == STRATEGY else at_review(client))
         session_id = before["session_id"]
         if (kind, action) == (STRATEGY, "edit"):
@@ -366,8 +368,8 @@ async def test_an_invalid_configuration_is_a_tool_error_and_opens_no_session(
 
 @requirement("PS-REQ-14", "PS-E2")
 @pytest.mark.parametrize("session_id", ["0" * 32, "", "nonsense", "../../inbox", "x" * 50_000, "\u202e\x07"], ids=ascii)
-async def test_an_unknown_session_is_not_found(house: House, session_id: str) -> None:
-    async with served(house) as client:
+async def test_an_unknown_session_is_not_found(data_folder: DataFolder, session_id: str) -> None:
+    async with served(data_folder) as client:
         for tool, more in (("decide", {"action": "approve"}), ("get_session", {}), ("export_results", {})):
             error = await refused(client, tool, session_id=session_id, **more)
             assert error["code"] == "session_not_found"
@@ -377,10 +379,10 @@ async def test_an_unknown_session_is_not_found(house: House, session_id: str) ->
 
 
 @requirement("PS-REQ-14", "PS-E3")
-async def test_deciding_without_a_pending_checkpoint_gives_the_specified_error(house: House) -> None:
-    house.settings = SessionsConfig(reply_within_s=0.05)
-    house.engine.gates["intent"] = asyncio.Event()
-    async with served(house) as client:
+async def test_deciding_without_a_pending_checkpoint_gives_the_specified_error(data_folder: DataFolder) -> None:
+    data_folder.settings = SessionsConfig(reply_within_s=0.05)
+    data_folder.engine.gates["intent"] = asyncio.Event()
+    async with served(data_folder) as client:
         reply = await told(client, "search_papers", query=QUERY)
         assert not reply["has_pending_checkpoint"]
         error = await refused(client, "decide", session_id=reply["session_id"], action="approve")
@@ -390,8 +392,8 @@ async def test_deciding_without_a_pending_checkpoint_gives_the_specified_error(h
 
 @requirement("PS-REQ-14", "PS-E4")
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
-async def test_deciding_after_the_end_gives_the_specified_error(house: House, action: str) -> None:
-    async with served(house) as client:
+async def test_deciding_after_the_end_gives_the_specified_error(data_folder: DataFolder, action: str) -> None:
+    async with served(data_folder) as client:
         reply = await completed(client)
         error = await refused(client, "decide", session_id=reply["session_id"], action=action)
         assert error["code"] == "session_complete"
@@ -400,8 +402,8 @@ async def test_deciding_after_the_end_gives_the_specified_error(house: House, ac
 
 
 @requirement("PS-REQ-14", "PS-E5")
-async def test_exporting_before_the_end_gives_the_specified_error(house: House) -> None:
-    async with served(house) as client:
+async def test_exporting_before_the_end_gives_the_specified_error(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         for reply in (await told(client, "search_papers", query=QUERY), await at_review(client)):
             error = await refused(client, "export_results", session_id=reply["session_id"])
             assert error["code"] == "session_not_complete"
@@ -410,8 +412,10 @@ async def test_exporting_before_the_end_gives_the_specified_error(house: House) 
 
 @requirement("PS-REQ-14")
 @pytest.mark.parametrize("action", ["", "Approve", "APPROVE", "approve ", "dance", "x" * 50_000, "\u202e"], ids=ascii)
-async def test_an_action_that_does_not_exist_is_refused_and_the_checkpoint_stays(house: House, action: str) -> None:
-    async with served(house) as client:
+async def test_an_action_that_does_not_exist_is_refused_and_the_checkpoint_stays(
+    data_folder: DataFolder, action: str
+) -> None:
+    async with served(data_folder) as client:
         reply = await told(client, "search_papers", query=QUERY)
         error = await refused(client, "decide", session_id=reply["session_id"], action=action)
         assert error["code"] == "invalid_action"
@@ -422,17 +426,17 @@ async def test_an_action_that_does_not_exist_is_refused_and_the_checkpoint_stays
 
 @requirement("PS-REQ-10", "PS-REQ-14")
 @pytest.mark.parametrize("format_name", ["", "pdf", "JSON", "x" * 50_000])
-async def test_an_unknown_format_is_refused_with_the_known_ones(house: House, format_name: str) -> None:
-    async with served(house) as client:
+async def test_an_unknown_format_is_refused_with_the_known_ones(data_folder: DataFolder, format_name: str) -> None:
+    async with served(data_folder) as client:
         session_id = (await completed(client))["session_id"]
         error = await refused(client, "export_results", session_id=session_id, format=format_name)
         assert {"json", "bibtex", "markdown"} <= set(error["allowed"])
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_failed_search_is_reported_by_the_waiting_call_and_later_calls(house: House) -> None:
-    house.engine.failures["dedup"] = Unavailable("The merger is on strike.")
-    async with served(house) as client:
+async def test_a_failed_search_is_reported_by_the_waiting_call_and_later_calls(data_folder: DataFolder) -> None:
+    data_folder.engine.failures["dedup"] = Unavailable("The merger is on strike.")
+    async with served(data_folder) as client:
         session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
         errors = [
             await refused(client, "decide", session_id=session_id, action="approve"),
@@ -440,8 +444,8 @@ async def test_a_failed_search_is_reported_by_the_waiting_call_and_later_calls(h
             await refused(client, "export_results", session_id=session_id),
         ]
         state = await told(client, "get_session", session_id=session_id)
-    house.engine.failures.clear()
-    async with served(house) as client:
+    data_folder.engine.failures.clear()
+    async with served(data_folder) as client:
         errors.append(await refused(client, "decide", session_id=session_id, action="reject"))
         errors.append(await refused(client, "export_results", session_id=session_id))
         again = await told(client, "get_session", session_id=session_id)
@@ -453,9 +457,9 @@ async def test_a_failed_search_is_reported_by_the_waiting_call_and_later_calls(h
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_an_unexpected_exception_reaches_the_client_with_its_class_and_text(house: House) -> None:
-    house.engine.failures["dedup"] = ValueError("row 7 is not a record")
-    async with served(house) as client:
+async def test_an_unexpected_exception_reaches_the_client_with_its_class_and_text(data_folder: DataFolder) -> None:
+    data_folder.engine.failures["dedup"] = ValueError("row 7 is not a record")
+    async with served(data_folder) as client:
         session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
         errors = [
             await refused(client, "decide", session_id=session_id, action="approve"),
@@ -469,9 +473,9 @@ async def test_an_unexpected_exception_reaches_the_client_with_its_class_and_tex
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_at_once_is_reported_by_search_papers(house: House) -> None:
-    house.engine.failures["intent"] = Unavailable("No words. " * 10_000)
-    async with served(house) as client:
+async def test_a_search_that_fails_at_once_is_reported_by_search_papers(data_folder: DataFolder) -> None:
+    data_folder.engine.failures["intent"] = Unavailable("No words. " * 10_000)
+    async with served(data_folder) as client:
         error = await refused(client, "search_papers", query=QUERY)
         assert error["code"] == "session_failed"
         assert "No words." in error["message"]
@@ -480,18 +484,18 @@ async def test_a_search_that_fails_at_once_is_reported_by_search_papers(house: H
 
 
 @requirement("PS-REQ-14", "PS-E8")
-async def test_of_two_decisions_at_once_the_second_is_refused(house: House) -> None:
+async def test_of_two_decisions_at_once_the_second_is_refused(data_folder: DataFolder) -> None:
     gate = asyncio.Event()
-    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
-    async with served(house) as client:
+    data_folder.engine.sources = [FakeSource("alpha", make_moon_papers(), gate=gate)]
+    async with served(data_folder) as client:
         session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
         first = asyncio.create_task(told(client, "decide", session_id=session_id, action="approve"))
-        await eventually(lambda: house.engine.asked == [1])
+        await wait_until(lambda: data_folder.engine.asked == [1])
         error = await refused(client, "decide", session_id=session_id, action="reject")
         assert error["code"] == "checkpoint_busy"
         assert "checkpoint already being processed" in error["message"]
         gate.set()
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             assert (await first)["checkpoint_kind"] == REVIEW
 
 
@@ -513,9 +517,9 @@ async def test_of_two_decisions_at_once_the_second_is_refused(house: House) -> N
     ids=lambda arguments: str(arguments)[:40],
 )
 async def test_invalid_data_gets_a_short_error_and_the_session_stays_usable(
-    house: House, arguments: dict[str, Any]
+    data_folder: DataFolder, arguments: dict[str, Any]
 ) -> None:
-    async with served(house) as client:
+    async with served(data_folder) as client:
         reply = await told(client, "search_papers", query=QUERY)
         session_id = reply["session_id"]
         await refused(client, "decide", session_id=session_id, action="edit", **arguments)
@@ -525,8 +529,8 @@ async def test_invalid_data_gets_a_short_error_and_the_session_stays_usable(
 
 @requirement("PS-C3", "PS-REQ-14")
 @pytest.mark.parametrize("field", ["marked_relevant", "marked_irrelevant"])
-async def test_feedback_about_papers_that_were_not_shown_is_refused(house: House, field: str) -> None:
-    async with served(house) as client:
+async def test_feedback_about_papers_that_were_not_shown_is_refused(data_folder: DataFolder, field: str) -> None:
+    async with served(data_folder) as client:
         reply = await at_review(client)
         error = await refused(client, "decide", session_id=reply["session_id"], action="reject", data={field: ["p_x"]})
         assert error["code"] == "invalid_decision"
@@ -534,11 +538,11 @@ async def test_feedback_about_papers_that_were_not_shown_is_refused(house: House
         assert await told(client, "get_session", session_id=reply["session_id"]) == reply
 
 
-async def test_secrets_never_reach_a_reply(house: House) -> None:
+async def test_secrets_never_reach_a_reply(data_folder: DataFolder) -> None:
     register_secret("t0p-s3cret-k3y")
     failure = NonRetryableError("GET https://source.example/?api_key=t0p-s3cret-k3y was refused.")
-    house.engine.sources = [FakeSource("alpha", error=failure), FakeSource("beta", moons(1, "beta"))]
-    async with served(house) as client:
+    data_folder.engine.sources = [FakeSource("alpha", error=failure), FakeSource("beta", make_moon_papers(1, "beta"))]
+    async with served(data_folder) as client:
         reply = await at_review(client)
         assert reply["sources"][0]["reason"]
         assert "t0p-s3cret-k3y" not in str(reply)
@@ -553,17 +557,17 @@ async def test_no_reply_exceeds_the_maximum_size(tmp_path: Path) -> None:
     long = CJK * 40
     papers = [
         found.model_copy(update={"venue": long, "abstract": long, "authors": [Author(name=long)] * 8})
-        for found in moons(1_000)
+        for found in make_moon_papers(1_000)
     ]
     failing = [FakeSource(f"source-{n}", error=NonRetryableError(CJK * 500)) for n in range(30)]
-    house = House(tmp_path / "house", FakeSource("alpha", papers), *failing)
+    data_folder = DataFolder(tmp_path / "house", FakeSource("alpha", papers), *failing)
     strategy: dict[str, Any] = {
         "queries": [{"keywords": [long], "boolean_query": "tidal AND heating"}] * 10,
         "filters": {"max_results": 1_000},
         "notes": ["潮" * 19_000],
     }
     query = ("icy moons " + CJK * 300)[:2_000]
-    async with served(house) as client:
+    async with served(data_folder) as client:
         reply = await told(client, "search_papers", query=query, max_results=1_000)
         assert reply["query"] == query
         session_id = reply["session_id"]
@@ -586,9 +590,9 @@ async def page_of(client: ClientSession, address: str) -> dict[str, Any]:
 
 
 async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> None:
-    papers = [found.model_copy(update={"abstract": CJK * 60}) for found in moons(90)]
-    house = House(tmp_path / "house", FakeSource("alpha", papers))
-    async with served(house) as client:
+    papers = [found.model_copy(update={"abstract": CJK * 60}) for found in make_moon_papers(90)]
+    data_folder = DataFolder(tmp_path / "house", FakeSource("alpha", papers))
+    async with served(data_folder) as client:
         templates = (await client.list_resource_templates()).resourceTemplates
         assert "paper-search://sessions/{session_id}/papers" in {template.uriTemplate for template in templates}
         assert all(template.title and template.description for template in templates)
@@ -618,10 +622,10 @@ async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> Non
 
 @requirement("PS-X6")
 async def test_an_explicit_max_results_overrides_the_setting_even_if_it_equals_the_default(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    data_folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEFAULT_MAX_RESULTS", "7")
-    async with served(house) as client:
+    async with served(data_folder) as client:
         limits: list[int] = []
         for given in ({}, {"max_results": 100}, {"max_results": 9}):
             reply = await told(client, "search_papers", query=QUERY, **given)
@@ -629,8 +633,8 @@ async def test_an_explicit_max_results_overrides_the_setting_even_if_it_equals_t
     assert limits == [7, 100, 9]
 
 
-async def test_the_review_shows_the_strategy_that_found_the_papers(house: House) -> None:
-    async with served(house) as client:
+async def test_the_review_shows_the_strategy_that_found_the_papers(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         first = await told(client, "search_papers", query=QUERY)
         edited = {"queries": [{"boolean_query": "moons AND tides"}], "filters": {"year_from": 1999}}
         reply = await told(client, "decide", session_id=first["session_id"], action="edit", data=edited)
@@ -640,17 +644,17 @@ async def test_the_review_shows_the_strategy_that_found_the_papers(house: House)
     assert strategy["sources"]
 
 
-async def test_all_sessions_are_listed_as_a_resource_so_that_a_lost_id_is_found(house: House) -> None:
-    async with served(house) as client:
+async def test_all_sessions_are_listed_as_a_resource_so_that_a_lost_id_is_found(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         assert await page_of(client, "paper-search://sessions") == {"sessions": [], "total": 0}
         listed = (await client.list_resources()).resources
         assert "paper-search://sessions" in {str(resource.uri) for resource in listed}
         waiting = await told(client, "search_papers", query=QUERY)
         complete = await completed(client)
-        house.engine.failures["intent"] = ValueError("row 7")
+        data_folder.engine.failures["intent"] = ValueError("row 7")
         failed = await refused(client, "search_papers", query="q" * 1_500)
-        house.engine.failures.clear()
-    async with served(house) as client:
+        data_folder.engine.failures.clear()
+    async with served(data_folder) as client:
         page = await page_of(client, "paper-search://sessions")
     assert page["total"] == 3
     found = {line["session_id"]: line for line in page["sessions"]}
@@ -670,9 +674,9 @@ async def test_all_sessions_are_listed_as_a_resource_so_that_a_lost_id_is_found(
     [("/papers", "no_papers_yet"), ("/papers/0", "no_papers_yet"), ("/papers/many", "invalid_argument")],
 )
 async def test_papers_that_cannot_be_read_are_a_protocol_error_with_the_same_body(
-    house: House, tail: str, code: str
+    data_folder: DataFolder, tail: str, code: str
 ) -> None:
-    async with served(house) as client:
+    async with served(data_folder) as client:
         session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
         for subject, expected in ((session_id, code), ("nobody", "session_not_found")):
             if expected == "session_not_found" and code == "invalid_argument":
@@ -688,17 +692,19 @@ async def test_papers_that_cannot_be_read_are_a_protocol_error_with_the_same_bod
 @pytest.mark.parametrize(
     ("offset", "first"), [("-1", 0), ("0", 0), ("2", 2), ("3", None), ("99999999999999999999", None)]
 )
-async def test_every_offset_gets_a_reply(house: House, offset: str, first: int | None) -> None:
-    async with served(house) as client:
+async def test_every_offset_gets_a_reply(data_folder: DataFolder, offset: str, first: int | None) -> None:
+    async with served(data_folder) as client:
         reply = await at_review(client)
         page = await page_of(client, f"paper-search://sessions/{reply['session_id']}/papers/{offset}")
         ids = [found["id"] for found in reply["checkpoint"]["payload"]["papers"]]
         assert [found["id"] for found in page["papers"]] == ([] if first is None else ids[first:])
 
 
-async def test_progress_is_reported_in_growing_order_while_sources_run(house: House) -> None:
+async def test_progress_is_reported_in_growing_order_while_sources_run(data_folder: DataFolder) -> None:
     gates = [asyncio.Event() for _ in range(3)]
-    house.engine.sources = [FakeSource(f"source-{n}", moons(2, f"source-{n}"), gate=gates[n]) for n in range(3)]
+    data_folder.engine.sources = [
+        FakeSource(f"source-{n}", make_moon_papers(2, f"source-{n}"), gate=gates[n]) for n in range(3)
+    ]
     heard: list[tuple[float, str]] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
@@ -708,7 +714,7 @@ async def test_progress_is_reported_in_growing_order_while_sources_run(house: Ho
             if f"{number} of 3" in (message or ""):
                 gate.set()
 
-    async with served(house) as client:
+    async with served(data_folder) as client:
         result = await client.call_tool("search_papers", {"query": QUERY}, progress_callback=hear)
         session_id = json_of(result)["session_id"]
         heard.clear()
@@ -723,10 +729,10 @@ async def test_progress_is_reported_in_growing_order_while_sources_run(house: Ho
         assert f"{number} of 3 sources" in messages, "one notification for each source, before all have answered"
 
 
-async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: House) -> None:
+async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(data_folder: DataFolder) -> None:
     gate = asyncio.Event()
-    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
-    async with managed(house) as manager, wire_to(mcp_server.mcp) as wire:
+    data_folder.engine.sources = [FakeSource("alpha", make_moon_papers(), gate=gate)]
+    async with managed(data_folder) as manager, wire_to(mcp_server.mcp) as wire:
         opening = (await wire.ask(call("search_papers", {"query": QUERY})))["result"]
         reply = json.loads(opening["content"][0]["text"])
         session_id = reply["session_id"]
@@ -734,7 +740,7 @@ async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: Ho
             "decide", {"session_id": session_id, "action": "approve", "checkpoint_id": reply["checkpoint_id"]}
         )
         await wire.send({**deciding, "id": "slow"})
-        await eventually(lambda: house.engine.asked == [1])
+        await wait_until(lambda: data_folder.engine.asked == [1])
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}
         answer = await wire.ask(cancelled)
         assert answer["id"] == "slow"
@@ -742,44 +748,44 @@ async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: Ho
         session = manager.get(session_id)
         assert session is not None
         gate.set()
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
         again = (await wire.ask(deciding))["result"]
         outcome = json.loads(again["content"][0]["text"])
         assert (outcome["checkpoint_kind"], outcome["iteration"]) == (REVIEW, 1)
         assert outcome["already_decided"]["action"] == "approve"
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
-async def test_a_client_that_disconnects_while_it_waits_finds_its_session_again(house: House) -> None:
+async def test_a_client_that_disconnects_while_it_waits_finds_its_session_again(data_folder: DataFolder) -> None:
     gate = asyncio.Event()
-    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
-    async with managed(house):
+    data_folder.engine.sources = [FakeSource("alpha", make_moon_papers(), gate=gate)]
+    async with managed(data_folder):
         async with wire_to(mcp_server.mcp) as wire:
             opening = (await wire.ask(call("search_papers", {"query": QUERY})))["result"]
             reply = json.loads(opening["content"][0]["text"])
             session_id = reply["session_id"]
             await wire.send(call("decide", {"session_id": session_id, "action": "approve"}))
-            await eventually(lambda: house.engine.asked == [1])
+            await wait_until(lambda: data_folder.engine.asked == [1])
         gate.set()
         async with connected(mcp_server.mcp) as client:
             given = reply["checkpoint_id"]
             outcome = await told(client, "decide", session_id=session_id, action="approve", checkpoint_id=given)
             assert outcome["checkpoint_kind"] == REVIEW
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
-async def test_a_new_server_continues_the_session_of_the_old_one(house: House) -> None:
-    async with served(house) as client:
+async def test_a_new_server_continues_the_session_of_the_old_one(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         reply = await at_review(client)
-    async with served(house) as client:
+    async with served(data_folder) as client:
         assert await told(client, "get_session", session_id=reply["session_id"]) == reply
         last = await told(client, "decide", session_id=reply["session_id"], action="approve")
         assert last["is_complete"]
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
-async def test_two_servers_share_one_session(house: House) -> None:
-    async with house.open() as other, served(house) as client:
+async def test_two_servers_share_one_session(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as other, served(data_folder) as client:
         reply = await told(client, "search_papers", query=QUERY)
         session_id, given = reply["session_id"], reply["checkpoint_id"]
         decided = await other.decide(session_id, Decision(action=DecisionAction.APPROVE), door="console")
@@ -790,8 +796,8 @@ async def test_two_servers_share_one_session(house: House) -> None:
         assert repeated["already_decided"]["door"] == "console"
 
 
-async def test_a_whole_session_never_blocks_the_event_loop(house: House) -> None:
-    async with served(house) as client:
+async def test_a_whole_session_never_blocks_the_event_loop(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         await completed(client)
         with blockbuster_ctx("paper_search"):
             reply = await completed(client)
@@ -883,7 +889,7 @@ def gated_server(home: Path) -> Generator[subprocess.Popen[str]]:
         yield process
     finally:
         process.kill()
-        process.communicate(timeout=PATIENCE_S)
+        process.communicate(timeout=TIMEOUT_S)
 
 
 class Talk:
@@ -927,7 +933,7 @@ def test_a_signal_during_a_waiting_call_ends_the_server_and_loses_nothing(
         while "Searching" not in (heard := talk.receive())["params"]["message"]:
             assert heard["method"] == "notifications/progress"
         process.send_signal(number)
-        assert process.wait(timeout=PATIENCE_S) == code
+        assert process.wait(timeout=TIMEOUT_S) == code
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
 
@@ -964,13 +970,13 @@ def test_a_client_that_leaves_during_a_waiting_call_ends_the_server(home: Path) 
         process.stdin.close()
         process.stdin = None
         process.stdout.close()
-        assert process.wait(timeout=PATIENCE_S) == 0
+        assert process.wait(timeout=TIMEOUT_S) == 0
     assert continued(reply)["already_decided"]["action"] == "approve"
 
 
 @requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10")
-async def test_the_schemas_list_the_choices_and_describe_every_argument(house: House) -> None:
-    async with served(house) as client:
+async def test_the_schemas_list_the_choices_and_describe_every_argument(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         tools = {tool.name: tool.inputSchema["properties"] for tool in (await client.list_tools()).tools}
     assert tools["search_papers"]["domain"]["enum"] == list_domains()
     assert tools["decide"]["action"]["enum"] == [action.value for action in DecisionAction]
@@ -983,8 +989,8 @@ async def test_the_schemas_list_the_choices_and_describe_every_argument(house: H
         assert all(schema["description"] for schema in properties.values())
 
 
-async def test_a_repeated_decision_that_differs_is_reported_as_not_applied(house: House) -> None:
-    async with served(house) as client:
+async def test_a_repeated_decision_that_differs_is_reported_as_not_applied(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         reply = await told(client, "search_papers", query=QUERY)
         given = {"session_id": reply["session_id"], "checkpoint_id": reply["checkpoint_id"]}
         await told(client, "decide", **given, action="approve")

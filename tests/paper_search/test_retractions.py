@@ -11,7 +11,7 @@ from paper_search.export import FORMATS
 from paper_search.sources import crossref, openalex
 from paper_search.sources.http_source import HttpSource
 from paper_search.testing import FakeTransport
-from tests.paper_search.sessions.helpers import QUERY, House
+from tests.paper_search.sessions.helpers import QUERY, DataFolder
 from tests.paper_search.sources.sample_answers import make_response
 from uraniborg.kernel.mcp.testing import ClientSession, connected, json_of, text_of
 
@@ -64,14 +64,14 @@ NOTE = (
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     answers = {
         "https://api.crossref.org/": make_response(CROSSREF),
         "https://api.openalex.org/": make_response(OPENALEX),
     }
     sources = [HttpSource(module.definition, FakeTransport(answers)) for module in (crossref, openalex)]
-    return House(tmp_path / "house", *sources)
+    return DataFolder(tmp_path / "house", *sources)
 
 
 async def call(client: ClientSession, tool: str, **arguments: Any) -> Any:
@@ -81,9 +81,9 @@ async def call(client: ClientSession, tool: str, **arguments: Any) -> Any:
 
 
 async def test_a_retracted_paper_is_found_and_marked_at_the_review_and_in_every_export(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    data_folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with house.open() as manager, connected(mcp_server.mcp) as client:
+    async with data_folder.open_manager() as manager, connected(mcp_server.mcp) as client:
         monkeypatch.setattr(mcp_server, "_session_manager", manager)
         session_id = json_of(await call(client, "search_papers", query=QUERY))["session_id"]
         review = json_of(await call(client, "decide", session_id=session_id, action="approve"))

@@ -10,22 +10,22 @@ import pytest
 
 from paper_search import mcp_server
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, Engine, House, moons
+from tests.paper_search.sessions.helpers import QUERY, DataFolder, Engine, make_moon_papers
 from uraniborg.kernel.mcp.testing import ClientSession, connected, text_of
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    house = House(tmp_path / "house")
-    house.engine = Engine(FakeSource("alpha", moons(24)), FakeSource("beta", []))
-    return house
+    data_folder = DataFolder(tmp_path / "house")
+    data_folder.engine = Engine(FakeSource("alpha", make_moon_papers(24)), FakeSource("beta", []))
+    return data_folder
 
 
 @asynccontextmanager
-async def served(house: House) -> AsyncGenerator[ClientSession]:
+async def served(data_folder: DataFolder) -> AsyncGenerator[ClientSession]:
     with pytest.MonkeyPatch.context() as patch:
-        async with house.open() as manager:
+        async with data_folder.open_manager() as manager:
             patch.setattr(mcp_server, "_session_manager", manager)
             async with connected(mcp_server.mcp) as client:
                 yield client
@@ -37,8 +37,8 @@ async def call(client: ClientSession, tool: str, **arguments: Any) -> dict[str, 
     return json.loads(text_of(result))
 
 
-async def test_edits_and_decisions_of_an_agent_are_in_the_result(house: House) -> None:
-    async with served(house) as client:
+async def test_edits_and_decisions_of_an_agent_are_in_the_result(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         reply = await call(client, "search_papers", query=QUERY)
         session_id = reply["session_id"]
         edit = {"sources": ["alpha"], "filters": {"year_from": 2010}}
@@ -72,8 +72,8 @@ async def test_edits_and_decisions_of_an_agent_are_in_the_result(house: House) -
     assert gone == {papers[3]: "off topic", papers[4]: None}
 
 
-async def test_an_approval_with_other_data_is_refused_and_the_review_stays(house: House) -> None:
-    async with served(house) as client:
+async def test_an_approval_with_other_data_is_refused_and_the_review_stays(data_folder: DataFolder) -> None:
+    async with served(data_folder) as client:
         session_id = (await call(client, "search_papers", query=QUERY))["session_id"]
         reply = await call(client, "decide", session_id=session_id, action="approve")
         for data in ({"queries": ["moons"]}, {"free_text_feedback": "more"}, {"decisions": {"p_unknown": "include"}}):

@@ -10,7 +10,7 @@ import pytest
 from paper_search import mcp_server
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, House, moons
+from tests.paper_search.sessions.helpers import QUERY, DataFolder, make_moon_papers
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import connected, text_of
 
@@ -18,7 +18,7 @@ from uraniborg.kernel.mcp.testing import connected, text_of
 @pytest.fixture
 async def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    async with House(tmp_path / "house", FakeSource("alpha", moons())).open() as manager:
+    async with DataFolder(tmp_path / "house", FakeSource("alpha", make_moon_papers())).open_manager() as manager:
         monkeypatch.setattr(mcp_server, "_session_manager", manager)
         yield manager
 

@@ -16,71 +16,71 @@ from tests.paper_search.sessions.helpers import (
     NARROWER,
     REJECT,
     REVIEW,
-    Gated,
-    House,
-    at_review,
-    completed,
-    edit,
-    eventually,
+    DataFolder,
+    GatedFolder,
+    complete_session,
     list_stored_decisions,
-    opened,
-    reject,
-    settled,
-    waiting,
+    make_edit,
+    make_reject,
+    open_review,
+    open_session,
+    run_in_background,
+    wait_for_checkpoint,
+    wait_until,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
 @requirement("PS-REQ-13")
-async def test_a_new_manager_continues_every_session_without_repeating_steps(house: House) -> None:
+async def test_a_new_manager_continues_every_session_without_repeating_steps(data_folder: DataFolder) -> None:
     expected: list[dict[str, Any]] = []
-    async with house.open() as manager:
-        expected += [await opened(manager), await at_review(manager), await completed(manager)]
-        reply = await at_review(manager)
-        expected.append(await manager.decide(reply["session_id"], reject({"free_text_feedback": "Europa"})))
-    asked, ran = list(house.engine.asked), list(house.engine.ran)
-    async with house.open() as manager:
+    async with data_folder.open_manager() as manager:
+        expected += [await open_session(manager), await open_review(manager), await complete_session(manager)]
+        reply = await open_review(manager)
+        expected.append(await manager.decide(reply["session_id"], make_reject({"free_text_feedback": "Europa"})))
+    asked, ran = list(data_folder.engine.asked), list(data_folder.engine.ran)
+    async with data_folder.open_manager() as manager:
         for reply in expected:
             assert manager.get(reply["session_id"]) is None
             back = await manager.get_state(reply["session_id"])
             assert {**back, "sources": reply["sources"]} == reply
-        assert (house.engine.asked, house.engine.ran) == (asked, ran)
+        assert (data_folder.engine.asked, data_folder.engine.ran) == (asked, ran)
         for reply in expected:
             session_id = reply["session_id"]
             while not reply["is_complete"]:
                 reply = await manager.decide(session_id, APPROVE)  # noqa: PLW2901 - it goes on from there
             assert len((await manager.get_result(session_id)).papers) == 3
-    assert house.engine.asked == [asked[0] + 2]
-    assert house.engine.ran.count("intent") == 4
+    assert data_folder.engine.asked == [asked[0] + 2]
+    assert data_folder.engine.ran.count("intent") == 4
 
 
-async def test_a_session_killed_during_its_search_continues_without_another_checkpoint(gated: Gated) -> None:
-    async with gated.house.open() as manager:
-        reply = await opened(manager)
+async def test_a_session_killed_during_its_search_continues_without_another_checkpoint(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as manager:
+        reply = await open_session(manager)
         session_id = reply["session_id"]
-        async with waiting(manager.decide(session_id, APPROVE)):
-            await gated.searching()
+        async with run_in_background(manager.decide(session_id, APPROVE)):
+            await gated.wait_for_search()
             await manager.aclose()
     gated.gate.set()
-    async with gated.house.open() as manager:
+    async with gated.data_folder.open_manager() as manager:
         repeated = await manager.decide(session_id, REJECT, checkpoint_id=reply["checkpoint_id"])
         assert repeated["already_decided"]["action"] == "approve"
         assert (repeated["checkpoint_kind"], repeated["iteration"], repeated["round"]) == (REVIEW, 1, 0)
-    assert list_stored_decisions(gated.house, session_id) == ["decision-0"]
-    assert gated.house.engine.ran.count("intent") == 1
+    assert list_stored_decisions(gated.data_folder, session_id) == ["decision-0"]
+    assert gated.data_folder.engine.ran.count("intent") == 1
 
 
 @pytest.mark.parametrize("first_call", ["state", "repeat"])
 async def test_a_decision_stored_while_no_process_ran_the_session_is_carried_out_once(
-    house: House, first_call: str
+    data_folder: DataFolder, first_call: str
 ) -> None:
-    async with house.open() as manager:
-        reply = await opened(manager)
+    async with data_folder.open_manager() as manager:
+        reply = await open_session(manager)
     session_id, given = reply["session_id"], reply["checkpoint_id"]
-    with closing(house.inbox()) as inbox:
+    with closing(data_folder.inbox()) as inbox:
         inbox.decide(given, InboxDecision(action="edit", data=NARROWER, note="only this"), "console")
-    async with house.open() as manager:
+    async with data_folder.open_manager() as manager:
         if first_call == "repeat":
             repeated = await manager.decide(session_id, REJECT, checkpoint_id=given)
             assert repeated["already_decided"]["door"] == "console"
@@ -88,18 +88,24 @@ async def test_a_decision_stored_while_no_process_ran_the_session_is_carried_out
         await manager.get_state(session_id)
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
         reply = await manager.get_state(session_id)
         assert (reply["checkpoint_kind"], reply["iteration"], reply["round"]) == (REVIEW, 1, 0)
-    source = house.engine.sources[0]
+    source = data_folder.engine.sources[0]
     assert isinstance(source, FakeSource)
     assert [[query.boolean_query for query in strategy.queries] for strategy in source.asked] == [["Europa"]]
-    assert list_stored_decisions(house, session_id) == ["decision-0"]
+    assert list_stored_decisions(data_folder, session_id) == ["decision-0"]
 
 
 STEPS_OF_A_SESSION = 30
 """How many steps the session below leaves; a test makes sure that none is forgotten."""
-ITS_DECISIONS = [reject(note="also Io"), APPROVE, reject({"free_text_feedback": "x"}), edit(NARROWER), APPROVE]
+ITS_DECISIONS = [
+    make_reject(note="also Io"),
+    APPROVE,
+    make_reject({"free_text_feedback": "x"}),
+    make_edit(NARROWER),
+    APPROVE,
+]
 
 
 class Past:
@@ -111,23 +117,23 @@ class Past:
         self.papers: list[str] = []
 
     async def happen(self) -> None:
-        async with House(self.folder).open() as manager:
-            self.replies.append(await opened(manager))
+        async with DataFolder(self.folder).open_manager() as manager:
+            self.replies.append(await open_session(manager))
             session_id = self.replies[0]["session_id"]
             for decision in ITS_DECISIONS:
                 self.replies.append(await manager.decide(session_id, decision))
             self.papers = [paper.id for paper in (await manager.get_result(session_id)).papers]
 
-    def killed(self, folder: Path, steps: int) -> tuple[House, list[str]]:
+    def killed(self, folder: Path, steps: int) -> tuple[DataFolder, list[str]]:
         """A house as it would be had the process been killed after so many steps, and the names of those."""
         shutil.copytree(self.folder, folder / "house")
-        house, session_id = House(folder / "house"), self.replies[0]["session_id"]
-        store = house.store()
+        data_folder, session_id = DataFolder(folder / "house"), self.replies[0]["session_id"]
+        store = data_folder.store()
         left = [(step, store.read(session_id, step) or "") for step in store.list_steps(session_id)[:steps]]
         store.delete(session_id)
         for number, (step, value) in enumerate(left):
             store.write(session_id, step, value, first=number == 0)
-        return house, [step for step, _ in left]
+        return data_folder, [step for step, _ in left]
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +144,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Past:
 
 
 def test_the_number_of_steps_to_kill_after_is_the_number_of_stored_steps(past: Past) -> None:
-    steps = House(past.folder).store().list_steps(past.replies[0]["session_id"])
+    steps = DataFolder(past.folder).store().list_steps(past.replies[0]["session_id"])
     assert len(steps) == STEPS_OF_A_SESSION
     assert past.replies[-1]["is_complete"]
     assert past.papers
@@ -148,18 +154,18 @@ def test_the_number_of_steps_to_kill_after_is_the_number_of_stored_steps(past: P
 async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_same_decisions(
     past: Past, tmp_path: Path, steps: int
 ) -> None:
-    house, kept = past.killed(tmp_path, steps)
+    data_folder, kept = past.killed(tmp_path, steps)
     last = past.replies[-1]
     session_id = last["session_id"]
-    async with house.open() as manager:
-        reply = await settled(manager, session_id)
+    async with data_folder.open_manager() as manager:
+        reply = await wait_for_checkpoint(manager, session_id)
         varying = {"elapsed_s": 0, "iteration": 5}
         assert {**reply, **varying} == {**last, **varying}
         assert [paper.id for paper in (await manager.get_result(session_id)).papers] == past.papers
-    assert house.engine.ran.count("intent") == ("intent" not in kept)
-    assert house.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in kept)
-    assert house.engine.asked == [2 - sum(step.endswith("/search") for step in kept)]
-    assert len(list_stored_decisions(house, session_id)) == 5
+    assert data_folder.engine.ran.count("intent") == ("intent" not in kept)
+    assert data_folder.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in kept)
+    assert data_folder.engine.asked == [2 - sum(step.endswith("/search") for step in kept)]
+    assert len(list_stored_decisions(data_folder, session_id)) == 5
 
 
 @requirement("PS-PROP-9")
@@ -167,25 +173,25 @@ async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_
 async def test_decisions_before_a_kill_are_counted_by_the_manager_that_continues(
     past: Past, tmp_path: Path, steps: int
 ) -> None:
-    house, kept = past.killed(tmp_path, steps)
+    data_folder, kept = past.killed(tmp_path, steps)
     assert "ended" not in kept
-    async with house.open() as manager:
-        reply = await settled(manager, past.replies[0]["session_id"])
+    async with data_folder.open_manager() as manager:
+        reply = await wait_for_checkpoint(manager, past.replies[0]["session_id"])
     assert (reply["is_complete"], reply["iteration"]) == (True, 5)
 
 
 @requirement("PS-PROP-9")
-async def test_the_iteration_never_decreases_while_a_continued_session_works(gated: Gated) -> None:
-    async with gated.house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
-        async with waiting(manager.decide(session_id, APPROVE)):
-            await gated.searching()
+async def test_the_iteration_never_decreases_while_a_continued_session_works(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
+        async with run_in_background(manager.decide(session_id, APPROVE)):
+            await gated.wait_for_search()
             assert (await manager.get_state(session_id))["iteration"] == 1
             await manager.aclose()
     asked = len(gated.source.asked)
-    async with gated.house.open() as manager:
+    async with gated.data_folder.open_manager() as manager:
         await manager.get_state(session_id)
-        await eventually(lambda: len(gated.source.asked) > asked)
+        await wait_until(lambda: len(gated.source.asked) > asked)
         assert (await manager.get_state(session_id))["iteration"] == 1
 
 
@@ -193,18 +199,18 @@ async def test_the_iteration_never_decreases_while_a_continued_session_works(gat
 async def test_a_session_killed_after_any_step_repeats_its_undecided_checkpoint(
     past: Past, tmp_path: Path, steps: int
 ) -> None:
-    house, kept = past.killed(tmp_path, steps)
+    data_folder, kept = past.killed(tmp_path, steps)
     session_id = past.replies[0]["session_id"]
     decided = sum(step.startswith("decision-") for step in kept)
-    with closing(house.inbox()) as inbox:
+    with closing(data_folder.inbox()) as inbox:
         entries = [inbox.get(reply["checkpoint_id"]) for reply in past.replies[:-1]]
         inbox.forget("paper_search", session_id)
         for entry in entries[:decided]:
             inbox.put(entry.id, entry.part, entry.kind, entry.subject, entry.payload)
             assert entry.decision is not None
             inbox.decide(entry.id, entry.decision, "agent")
-    async with house.open() as manager:
-        reply = await settled(manager, session_id)
+    async with data_folder.open_manager() as manager:
+        reply = await wait_for_checkpoint(manager, session_id)
         expected = past.replies[decided]
         for key in ("checkpoint_id", "checkpoint_kind", "checkpoint", "round", "is_complete"):
             assert reply.get(key) == expected.get(key), key

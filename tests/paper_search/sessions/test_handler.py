@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from paper_search.sessions import MCPCheckpointHandler
 from paper_search.workflow import Checkpoint, CheckpointHandler, Decision, DecisionAction
-from tests.paper_search.sessions.helpers import APPROVE, PATIENCE_S, REJECT, ended, eventually, waiting
+from tests.paper_search.sessions.helpers import APPROVE, REJECT, TIMEOUT_S, run_in_background, wait_for_end, wait_until
 from tests.paper_search.workflow.samples import review_checkpoint, strategy_checkpoint
 from tests.requirements import requirement
 
@@ -20,8 +20,8 @@ async def held(
     handler: MCPCheckpointHandler, checkpoint: Checkpoint | None = None
 ) -> AsyncGenerator[asyncio.Task[Decision]]:
     """A search that waits at the checkpoint; whatever is left of it ends with the block."""
-    async with waiting(handler.handle(checkpoint or strategy_checkpoint())) as search:
-        await eventually(lambda: handler.has_pending_checkpoint)
+    async with run_in_background(handler.handle(checkpoint or strategy_checkpoint())) as search:
+        await wait_until(lambda: handler.has_pending_checkpoint)
         yield search
 
 
@@ -45,7 +45,7 @@ async def test_the_events_are_set_and_cleared_as_specified() -> None:
         assert [event.is_set() for event in events] == [True, False]
         handler.set_decision(APPROVE)
         assert [event.is_set() for event in events] == [True, True], "the decision is provided, not yet consumed"
-        await ended(first)
+        await wait_for_end(first)
         assert [event.is_set() for event in events] == [False, True], "consumed, and no other checkpoint has come"
     async with held(handler, review_checkpoint()):
         assert [event.is_set() for event in events] == [True, False], "the next checkpoint starts afresh"
@@ -59,7 +59,7 @@ async def test_a_search_waits_for_its_decision_and_receives_the_same_object() ->
         done, _ = await asyncio.wait([waiting], timeout=0.02)
         assert not done
         handler.set_decision(decision)
-        assert await ended(waiting) is decision
+        assert await wait_for_end(waiting) is decision
 
 
 @requirement("PS-REQ-12")
@@ -72,7 +72,7 @@ async def test_a_checkpoint_is_pending_until_the_search_has_consumed_its_decisio
         assert handler.current_checkpoint is checkpoint
         handler.set_decision(APPROVE)
         assert handler.has_pending_checkpoint is handler._checkpoint_ready.is_set() is True
-        await ended(waiting)
+        await wait_for_end(waiting)
         assert handler.has_pending_checkpoint is handler._checkpoint_ready.is_set() is False
         assert handler.current_checkpoint is checkpoint
 
@@ -84,7 +84,7 @@ async def test_the_listener_is_called_once_a_checkpoint_can_be_decided() -> None
     for checkpoint in checkpoints:
         async with held(handler, checkpoint) as waiting:
             handler.set_decision(APPROVE)
-            await ended(waiting)
+            await wait_for_end(waiting)
     assert heard == [(checkpoint, True) for checkpoint in checkpoints]
 
 
@@ -99,7 +99,7 @@ async def test_a_decision_set_before_a_checkpoint_is_stored_and_the_next_checkpo
         done, _ = await asyncio.wait([waiting], timeout=0.02)
         assert not done
         handler.set_decision(REJECT)
-        assert await ended(waiting) is REJECT
+        assert await wait_for_end(waiting) is REJECT
     handler.set_decision(APPROVE)
     assert handler._decision is APPROVE
 
@@ -110,14 +110,14 @@ async def test_the_last_of_two_decisions_set_before_the_search_wakes_is_returned
     async with held(handler) as waiting:
         handler.set_decision(REJECT)
         handler.set_decision(APPROVE)
-        assert await ended(waiting) is APPROVE
+        assert await wait_for_end(waiting) is APPROVE
 
 
 async def test_a_decision_from_another_thread_wakes_the_search() -> None:
     handler = MCPCheckpointHandler()
     async with held(handler) as waiting:
         await asyncio.to_thread(handler.set_decision, APPROVE)
-        assert await ended(waiting) is APPROVE
+        assert await wait_for_end(waiting) is APPROVE
 
 
 async def test_a_search_that_is_ended_at_its_checkpoint_leaves_nothing_pending() -> None:
@@ -137,7 +137,7 @@ async def test_many_checkpoints_in_a_row_each_get_their_own_decision() -> None:
 
     searching = asyncio.create_task(search())
     for decision in decisions:
-        await eventually(lambda: handler.has_pending_checkpoint and not handler._decision_ready.is_set())
+        await wait_until(lambda: handler.has_pending_checkpoint and not handler._decision_ready.is_set())
         handler.set_decision(decision)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         assert await searching == decisions

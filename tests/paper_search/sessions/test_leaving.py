@@ -24,18 +24,18 @@ from paper_search.sessions.inbox import check_answer
 from paper_search.sessions.store import SessionFiles
 from tests.paper_search.sessions.helpers import (
     APPROVE,
-    PATIENCE_S,
     QUERY,
     REVIEW,
     STRATEGY,
-    Gated,
-    House,
-    at_review,
-    completed,
-    ended,
-    eventually,
-    opened,
-    waiting,
+    TIMEOUT_S,
+    DataFolder,
+    GatedFolder,
+    complete_session,
+    open_review,
+    open_session,
+    run_in_background,
+    wait_for_end,
+    wait_until,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision as InboxDecision
@@ -48,14 +48,14 @@ def test_by_default_a_session_is_idle_after_thirty_minutes() -> None:
 
 @requirement("PS-E6")
 async def test_a_session_idle_for_thirty_minutes_is_unloaded_and_restored_by_the_next_call(
-    house: House, manager: SessionManager
+    data_folder: DataFolder, manager: SessionManager
 ) -> None:
-    reply = await opened(manager)
-    done = await completed(manager)
-    house.clock.advance(minutes=29, seconds=59)
+    reply = await open_session(manager)
+    done = await complete_session(manager)
+    data_folder.clock.advance(minutes=29, seconds=59)
     await manager.unload_idle()
     assert manager.get(reply["session_id"]) is not None
-    house.clock.advance(seconds=1)
+    data_folder.clock.advance(seconds=1)
     await manager.unload_idle()
     for said in (reply, done):
         assert manager.get(said["session_id"]) is None
@@ -63,120 +63,126 @@ async def test_a_session_idle_for_thirty_minutes_is_unloaded_and_restored_by_the
         back = await manager.get_state(said["session_id"])
         assert {**back, "elapsed_s": said["elapsed_s"]} == said
     assert manager.get(reply["session_id"]) is not None
-    assert house.engine.ran == ["intent", "intent", "dedup"]
+    assert data_folder.engine.ran == ["intent", "intent", "dedup"]
     assert (await manager.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
 
 
 @requirement("PS-E6")
-async def test_each_call_restarts_the_thirty_minutes(house: House, manager: SessionManager) -> None:
-    reply = await opened(manager)
+async def test_each_call_restarts_the_thirty_minutes(data_folder: DataFolder, manager: SessionManager) -> None:
+    reply = await open_session(manager)
     for _ in range(4):
-        house.clock.advance(minutes=20)
+        data_folder.clock.advance(minutes=20)
         await manager.unload_idle()
         assert manager.get(reply["session_id"]) is not None
         await manager.get_state(reply["session_id"])
 
 
 @requirement("PS-E6")
-async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: Gated) -> None:
-    async with gated.house.open() as manager:
-        reply = await opened(manager)
+async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as manager:
+        reply = await open_session(manager)
         session_id = reply["session_id"]
-        async with waiting(manager.decide(session_id, APPROVE)) as deciding:
-            await gated.searching()
-            gated.house.clock.advance(hours=5)
+        async with run_in_background(manager.decide(session_id, APPROVE)) as deciding:
+            await gated.wait_for_search()
+            gated.data_folder.clock.advance(hours=5)
             await manager.unload_idle()
             assert manager.get(session_id) is not None
             deciding.cancel()
             await asyncio.wait([deciding])
-            gated.house.clock.advance(hours=5)
+            gated.data_folder.clock.advance(hours=5)
             await manager.unload_idle()
             assert manager.get(session_id) is not None, "a stage is running"
         gated.gate.set()
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
 
 
 @requirement("PS-E6")
-async def test_idle_sessions_are_unloaded_in_the_background(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_idle_sessions_are_unloaded_in_the_background(
+    data_folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(background, "_CLEANUP_INTERVAL_S", 0.01)
-    async with house.open() as manager:
-        reply = await opened(manager)
-        house.clock.advance(minutes=31)
-        await eventually(lambda: manager.get(reply["session_id"]) is None)
-        with closing(house.inbox()) as inbox:
+    async with data_folder.open_manager() as manager:
+        reply = await open_session(manager)
+        data_folder.clock.advance(minutes=31)
+        await wait_until(lambda: manager.get(reply["session_id"]) is None)
+        with closing(data_folder.inbox()) as inbox:
             assert inbox.get(reply["checkpoint_id"]).state == "pending"
 
 
-async def test_an_unloaded_session_can_be_run_by_another_process(house: House, manager: SessionManager) -> None:
-    reply = await opened(manager)
-    house.clock.advance(minutes=31)
+async def test_an_unloaded_session_can_be_run_by_another_process(
+    data_folder: DataFolder, manager: SessionManager
+) -> None:
+    reply = await open_session(manager)
+    data_folder.clock.advance(minutes=31)
     await manager.unload_idle()
-    async with house.open() as other:
+    async with data_folder.open_manager() as other:
         assert (await other.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
         assert other.get(reply["session_id"]) is not None
         assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == REVIEW
         assert manager.get(reply["session_id"]) is None
 
 
-async def test_sessions_unused_for_the_retention_time_are_deleted(house: House) -> None:
-    house.settings = SessionsConfig(retention_days=10)
-    async with house.open() as manager:
-        old, loaded = await completed(manager), await opened(manager)
-    async with house.open() as holder, house.open() as manager:
+async def test_sessions_unused_for_the_retention_time_are_deleted(data_folder: DataFolder) -> None:
+    data_folder.settings = SessionsConfig(retention_days=10)
+    async with data_folder.open_manager() as manager:
+        old, loaded = await complete_session(manager), await open_session(manager)
+    async with data_folder.open_manager() as holder, data_folder.open_manager() as manager:
         await holder.get_state(loaded["session_id"])
-        house.clock.advance(days=9.9)
+        data_folder.clock.advance(days=9.9)
         await manager.delete_expired()
-        assert house.files(old["session_id"]) != []
-        house.clock.advance(days=0.2)
+        assert data_folder.list_files(old["session_id"]) != []
+        data_folder.clock.advance(days=0.2)
         await manager.delete_expired()
-        assert house.files(old["session_id"]) == []
+        assert data_folder.list_files(old["session_id"]) == []
         with pytest.raises(SessionNotFound):
             await manager.get_state(old["session_id"])
-        with closing(house.inbox()) as inbox, pytest.raises(DecisionNotFound):
+        with closing(data_folder.inbox()) as inbox, pytest.raises(DecisionNotFound):
             inbox.get(f"{old['session_id']}:0:{STRATEGY}")
         assert (await manager.get_state(loaded["session_id"]))["checkpoint_kind"] == STRATEGY, "another process runs it"
         assert (await holder.decide(loaded["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
-    async with house.open() as manager:
+    async with data_folder.open_manager() as manager:
         await manager.delete_expired()
         with pytest.raises(SessionNotFound):
             await manager.get_state(loaded["session_id"])
 
 
-async def test_a_session_in_memory_is_never_deleted_for_its_age(house: House, manager: SessionManager) -> None:
-    reply = await opened(manager)
-    house.clock.advance(days=1_000)
+async def test_a_session_in_memory_is_never_deleted_for_its_age(
+    data_folder: DataFolder, manager: SessionManager
+) -> None:
+    reply = await open_session(manager)
+    data_folder.clock.advance(days=1_000)
     await manager.delete_expired()
     assert (await manager.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
 
 
-async def test_old_sessions_are_deleted_in_the_background(house: House) -> None:
-    async with house.open() as manager:
-        old = await opened(manager)
-    path = house.files(old["session_id"])[0]
+async def test_old_sessions_are_deleted_in_the_background(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as manager:
+        old = await open_session(manager)
+    path = data_folder.list_files(old["session_id"])[0]
     os.utime(path, (0, 0))
-    async with house.open() as manager:
-        await opened(manager)
-        await eventually(lambda: house.files(old["session_id"]) == [])
+    async with data_folder.open_manager() as manager:
+        await open_session(manager)
+        await wait_until(lambda: data_folder.list_files(old["session_id"]) == [])
 
 
 @requirement("PS-REQ-13", "PS-PROP-10")
-@pytest.mark.parametrize("reach", [opened, at_review, completed])
+@pytest.mark.parametrize("reach", [open_session, open_review, complete_session])
 async def test_a_session_that_was_cleaned_up_does_not_come_back(
-    house: House, manager: SessionManager, reach: Callable[[SessionManager], Awaitable[dict[str, Any]]]
+    data_folder: DataFolder, manager: SessionManager, reach: Callable[[SessionManager], Awaitable[dict[str, Any]]]
 ) -> None:
-    reply, other = await reach(manager), await opened(manager)
+    reply, other = await reach(manager), await open_session(manager)
     session_id = reply["session_id"]
     session = manager.get(session_id)
     assert session is not None
     assert session._task is not None
     manager.cleanup(session_id)
     assert manager.get(session_id) is None
-    await asyncio.wait([session._task], timeout=PATIENCE_S)
+    await asyncio.wait([session._task], timeout=TIMEOUT_S)
     assert session._task.done()
-    assert house.files(session_id) == []
-    with closing(house.inbox()) as inbox:
+    assert data_folder.list_files(session_id) == []
+    with closing(data_folder.inbox()) as inbox:
         assert [entry.subject for entry in inbox.pending()] == [other["session_id"]]
         with pytest.raises(DecisionNotFound):
             inbox.get(f"{session_id}:0:{STRATEGY}")
@@ -185,35 +191,35 @@ async def test_a_session_that_was_cleaned_up_does_not_come_back(
             await call(session_id)
     manager.cleanup(session_id)
     assert await manager.get_state(other["session_id"]) == other
-    assert session_id.encode() not in b"".join(path.name.encode() for path in house.folder.rglob("*"))
+    assert session_id.encode() not in b"".join(path.name.encode() for path in data_folder.folder.rglob("*"))
 
 
 @requirement("PS-REQ-13")
-async def test_cleaning_up_ends_the_search_and_the_call_that_waits_for_it(gated: Gated) -> None:
-    async with gated.house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_cleaning_up_ends_the_search_and_the_call_that_waits_for_it(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         session = manager.get(session_id)
         assert session is not None
         assert session._task is not None
-        async with waiting(manager.decide(session_id, APPROVE)) as deciding:
-            await gated.searching()
+        async with run_in_background(manager.decide(session_id, APPROVE)) as deciding:
+            await gated.wait_for_search()
             manager.cleanup(session_id)
             with pytest.raises((SessionNotFound, SessionInterrupted)):
-                await ended(deciding)
-        await asyncio.wait([session._task], timeout=PATIENCE_S)
+                await wait_for_end(deciding)
+        await asyncio.wait([session._task], timeout=TIMEOUT_S)
         assert session._task.done()
         gated.gate.set()
-        assert gated.house.files(session_id) == []
+        assert gated.data_folder.list_files(session_id) == []
 
 
 @requirement("PS-REQ-13", "PS-PROP-10")
-async def test_an_unloaded_session_can_be_cleaned_up(house: House, manager: SessionManager) -> None:
-    reply = await opened(manager)
-    house.clock.advance(minutes=31)
+async def test_an_unloaded_session_can_be_cleaned_up(data_folder: DataFolder, manager: SessionManager) -> None:
+    reply = await open_session(manager)
+    data_folder.clock.advance(minutes=31)
     await manager.unload_idle()
     manager.cleanup(reply["session_id"])
     assert manager.get(reply["session_id"]) is None
-    assert house.files(reply["session_id"]) == []
+    assert data_folder.list_files(reply["session_id"]) == []
     with pytest.raises(SessionNotFound):
         await manager.get_state(reply["session_id"])
 
@@ -233,7 +239,7 @@ class SlowStore(SessionFiles):
             super().write(session_id, step, value, first=first)
             return
         self.writing.set()
-        assert self.go_on.wait(PATIENCE_S)
+        assert self.go_on.wait(TIMEOUT_S)
         try:
             super().write(session_id, step, value, first=first)
         finally:
@@ -249,24 +255,26 @@ class SlowStore(SessionFiles):
         "checkpoint-0",
     ],
 )
-async def test_a_session_cleaned_up_while_it_is_being_written_does_not_come_back(house: House, step: str) -> None:
-    store = SlowStore(house.folder / "sessions", step)
-    async with house.open(store=store) as manager:
+async def test_a_session_cleaned_up_while_it_is_being_written_does_not_come_back(
+    data_folder: DataFolder, step: str
+) -> None:
+    store = SlowStore(data_folder.folder / "sessions", step)
+    async with data_folder.open_manager(store=store) as manager:
         session_id = manager.create(QUERY, AppConfig())
-        assert await asyncio.to_thread(store.writing.wait, PATIENCE_S)
+        assert await asyncio.to_thread(store.writing.wait, TIMEOUT_S)
         session = manager.get(session_id)
         assert session is not None
         assert session._task is not None
-        async with waiting(asyncio.to_thread(manager.cleanup, session_id)) as cleaning:
+        async with run_in_background(asyncio.to_thread(manager.cleanup, session_id)) as cleaning:
             await asyncio.wait([cleaning], timeout=0.1)
             store.go_on.set()
-            await ended(cleaning)
-        assert await asyncio.to_thread(store.written.wait, PATIENCE_S)
-        await asyncio.wait([session._task], timeout=PATIENCE_S)
+            await wait_for_end(cleaning)
+        assert await asyncio.to_thread(store.written.wait, TIMEOUT_S)
+        await asyncio.wait([session._task], timeout=TIMEOUT_S)
         with pytest.raises(SessionNotFound):
             await manager.get_state(session_id)
-    assert house.files(session_id) == []
-    with closing(house.inbox()) as inbox:
+    assert data_folder.list_files(session_id) == []
+    with closing(data_folder.inbox()) as inbox:
         assert inbox.pending() == []
 
 
@@ -281,7 +289,7 @@ class SlowInbox(Inbox):
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
         self.putting.set()
-        assert self.go_on.wait(PATIENCE_S)
+        assert self.go_on.wait(TIMEOUT_S)
         try:
             return super().put(entry_id, part, kind, subject, payload)
         finally:
@@ -289,58 +297,58 @@ class SlowInbox(Inbox):
 
 
 @requirement("PS-PROP-10")
-async def test_a_session_cleaned_up_while_it_adds_a_checkpoint_leaves_no_inbox_entry(house: House) -> None:
-    slow = SlowInbox(house.folder / "inbox.db")
-    async with house.open(inbox=slow) as manager:
+async def test_a_session_cleaned_up_while_it_adds_a_checkpoint_leaves_no_inbox_entry(data_folder: DataFolder) -> None:
+    slow = SlowInbox(data_folder.folder / "inbox.db")
+    async with data_folder.open_manager(inbox=slow) as manager:
         session_id = manager.create(QUERY, AppConfig())
-        assert await asyncio.to_thread(slow.putting.wait, PATIENCE_S)
+        assert await asyncio.to_thread(slow.putting.wait, TIMEOUT_S)
         session = manager.get(session_id)
         assert session is not None
         assert session._task is not None
-        async with waiting(asyncio.to_thread(manager.cleanup, session_id)) as cleaning:
+        async with run_in_background(asyncio.to_thread(manager.cleanup, session_id)) as cleaning:
             await asyncio.wait([cleaning], timeout=0.1)
             slow.go_on.set()
-            await ended(cleaning)
-        assert await asyncio.to_thread(slow.put_there.wait, PATIENCE_S)
-        await asyncio.wait([session._task], timeout=PATIENCE_S)
-    assert house.files(session_id) == []
-    with closing(house.inbox()) as inbox:
+            await wait_for_end(cleaning)
+        assert await asyncio.to_thread(slow.put_there.wait, TIMEOUT_S)
+        await asyncio.wait([session._task], timeout=TIMEOUT_S)
+    assert data_folder.list_files(session_id) == []
+    with closing(data_folder.inbox()) as inbox:
         assert inbox.pending() == []
 
 
-async def test_a_session_is_not_unloaded_while_a_step_is_written(house: House) -> None:
-    store = SlowStore(house.folder / "sessions", "round-0/search")
-    manager = house.manager(store=store)
-    reply = await opened(manager)
+async def test_a_session_is_not_unloaded_while_a_step_is_written(data_folder: DataFolder) -> None:
+    store = SlowStore(data_folder.folder / "sessions", "round-0/search")
+    manager = data_folder.create_manager(store=store)
+    reply = await open_session(manager)
     session_id = reply["session_id"]
-    async with waiting(manager.decide(session_id, APPROVE)):
-        assert await asyncio.to_thread(store.writing.wait, PATIENCE_S)
-        async with waiting(manager.aclose()) as closing_down:
+    async with run_in_background(manager.decide(session_id, APPROVE)):
+        assert await asyncio.to_thread(store.writing.wait, TIMEOUT_S)
+        async with run_in_background(manager.aclose()) as closing_down:
             await asyncio.wait([closing_down], timeout=0.2)
-            lease = await asyncio.to_thread(house.store().acquire_lease, session_id)
+            lease = await asyncio.to_thread(data_folder.store().acquire_lease, session_id)
             if lease is not None:
                 lease.release()
             store.go_on.set()
-            await ended(closing_down)
+            await wait_for_end(closing_down)
     assert lease is None, "another process could have begun to run it"
-    async with house.open() as another:
+    async with data_folder.open_manager() as another:
         repeated = await another.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
         assert repeated["checkpoint_kind"] == REVIEW
-    assert house.engine.asked == [1], "what was journaled is not fetched again"
+    assert data_folder.engine.asked == [1], "what was journaled is not fetched again"
 
 
-async def test_reading_or_deciding_a_session_renews_its_retention_time(house: House) -> None:
-    async with house.open() as manager:
-        looked_at, decided, neither = [await opened(manager) for _ in range(3)]
-    long_ago = (house.clock.now() - timedelta(days=100)).timestamp()
+async def test_reading_or_deciding_a_session_renews_its_retention_time(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as manager:
+        looked_at, decided, neither = [await open_session(manager) for _ in range(3)]
+    long_ago = (data_folder.clock.now() - timedelta(days=100)).timestamp()
     for reply in (looked_at, decided, neither):
-        os.utime(house.folder / "sessions" / f"{reply['session_id']}.db", (long_ago, long_ago))
-    with closing(house.inbox()) as inbox:
+        os.utime(data_folder.folder / "sessions" / f"{reply['session_id']}.db", (long_ago, long_ago))
+    with closing(data_folder.inbox()) as inbox:
         entry = inbox.get(decided["checkpoint_id"])
-        check_answer(entry, InboxDecision(action="approve"), inbox=inbox, store=house.store())
-    async with house.open() as manager:
+        check_answer(entry, InboxDecision(action="approve"), inbox=inbox, store=data_folder.store())
+    async with data_folder.open_manager() as manager:
         await manager.get_state(looked_at["session_id"])
-    async with house.open() as manager:
+    async with data_folder.open_manager() as manager:
         await manager.delete_expired()
         for reply in (looked_at, decided):
             assert await manager.get_state(reply["session_id"])

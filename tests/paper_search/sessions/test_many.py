@@ -18,7 +18,15 @@ from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.decisions import add_reviewer
 from tests.paper_search.sessions import hurried
-from tests.paper_search.sessions.helpers import APPROVE, REVIEW, STRATEGY, House, eventually, opened, paper
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    REVIEW,
+    STRATEGY,
+    DataFolder,
+    make_paper,
+    open_session,
+    wait_until,
+)
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Entry, Inbox, MemoryInbox
@@ -58,7 +66,7 @@ class EchoingSource(SearchSource):
         await asyncio.sleep(0)
         (about,) = marks_in([asked.boolean_query for asked in strategy.queries])
         return [
-            paper(f"Tidal heating of {about}: the {aspect}", doi=f"10.1000/{about}.{aspect}")
+            make_paper(f"Tidal heating of {about}: the {aspect}", doi=f"10.1000/{about}.{aspect}")
             for aspect in ("crust", "mantle", "ocean")
         ]
 
@@ -86,7 +94,7 @@ def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
 
 async def carried_through(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
     """Every reply of a session from its opening to its end, and the decisions that led there."""
-    replies = [await opened(manager, query(number))]
+    replies = [await open_session(manager, query(number))]
     decisions: list[Decision] = []
     while not (reply := replies[-1])["is_complete"]:
         decision = next_decision(number, reply, len(decisions))
@@ -98,8 +106,8 @@ async def carried_through(manager: SessionManager, number: int) -> tuple[list[di
 
 @requirement("PS-REQ-15", "PS-PROP-8")
 async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) -> None:
-    house = House(tmp_path, EchoingSource())
-    async with house.open(store=MemorySessions(), inbox=MemoryInbox()) as manager:
+    data_folder = DataFolder(tmp_path, EchoingSource())
+    async with data_folder.open_manager(store=MemorySessions(), inbox=MemoryInbox()) as manager:
         told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
         results = [await manager.get_result(replies[0]["session_id"]) for replies, _ in told]
 
@@ -120,12 +128,12 @@ async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) ->
 
 @requirement("PS-REQ-15", "PS-PROP-8")
 async def test_the_files_of_fifty_sessions_contain_only_their_own_data(tmp_path: Path) -> None:
-    house = House(tmp_path, EchoingSource())
-    async with house.open() as manager:
+    data_folder = DataFolder(tmp_path, EchoingSource())
+    async with data_folder.open_manager() as manager:
         told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
 
-    store = house.store()
-    with closing(house.inbox()) as inbox:
+    store = data_folder.store()
+    with closing(data_folder.inbox()) as inbox:
         for number, (replies, decisions) in enumerate(told):
             session_id = replies[0]["session_id"]
             journal = {step: store.read(session_id, step) or "" for step in store.list_steps(session_id)}
@@ -137,19 +145,19 @@ async def test_the_files_of_fifty_sessions_contain_only_their_own_data(tmp_path:
             assert [given(entry) for entry in entries] == decisions
             assert {entry.subject for entry in entries} == {session_id}
             assert marks_in([entry.payload for entry in entries]) == {mark(number)}
-    async with house.open() as successor:
+    async with data_folder.open_manager() as successor:
         for replies, _ in told:
             assert lasting(await successor.get_state(replies[0]["session_id"])) == lasting(replies[-1])
 
 
 async def test_decisions_of_another_process_reach_the_right_one_of_fifty_sessions(tmp_path: Path) -> None:
-    house = House(tmp_path, EchoingSource())
-    async with house.open() as manager:
-        replies = await asyncio.gather(*(opened(manager, query(number)) for number in range(SESSIONS)))
-        await asyncio.to_thread(decide_elsewhere, house, replies)
+    data_folder = DataFolder(tmp_path, EchoingSource())
+    async with data_folder.open_manager() as manager:
+        replies = await asyncio.gather(*(open_session(manager, query(number)) for number in range(SESSIONS)))
+        await asyncio.to_thread(decide_elsewhere, data_folder, replies)
         after = await asyncio.gather(*(reviewed(manager, reply) for reply in replies))
 
-    store = house.store()
+    store = data_folder.store()
     for number, reply in enumerate(after):
         assert marks_in(reply) == {mark(number)}
         kept = Decision.model_validate_json(store.read(reply["session_id"], "decision-0") or "")
@@ -157,15 +165,15 @@ async def test_decisions_of_another_process_reach_the_right_one_of_fifty_session
 
 
 async def test_a_decision_of_another_process_just_before_the_session_waits_is_applied(tmp_path: Path) -> None:
-    house = House(tmp_path, EchoingSource())
+    data_folder = DataFolder(tmp_path, EchoingSource())
     inbox = DawdlingInbox(tmp_path / "inbox.db")
-    async with house.open(inbox=inbox) as manager:
-        await opened(manager, query(0))  # somebody waits already, so that the inbox is looked at
+    async with data_folder.open_manager(inbox=inbox) as manager:
+        await open_session(manager, query(0))  # somebody waits already, so that the inbox is looked at
         inbox.dawdle = True
-        opening = asyncio.create_task(opened(manager, query(1)))
-        await eventually(lambda: inbox.asked is not None)
+        opening = asyncio.create_task(open_session(manager, query(1)))
+        await wait_until(lambda: inbox.asked is not None)
         assert inbox.asked is not None
-        with closing(house.inbox()) as elsewhere:
+        with closing(data_folder.inbox()) as elsewhere:
             await asyncio.to_thread(elsewhere.decide, inbox.asked.id, InboxDecision(action="approve"), "console")
         await inbox.looked_at(times=3)
         inbox.go_on.set()
@@ -173,7 +181,7 @@ async def test_a_decision_of_another_process_just_before_the_session_waits_is_ap
         await inbox.looked_at(times=3)
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.get_state().iteration == 1, within_s=3)
+        await wait_until(lambda: session.get_state().iteration == 1, within_s=3)
 
 
 def by_agent(decision: Decision) -> Decision:
@@ -191,8 +199,8 @@ def lasting(reply: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in reply.items() if key != "elapsed_s"}
 
 
-def decide_elsewhere(house: House, replies: Sequence[dict[str, Any]]) -> None:
-    with closing(house.inbox()) as inbox:
+def decide_elsewhere(data_folder: DataFolder, replies: Sequence[dict[str, Any]]) -> None:
+    with closing(data_folder.inbox()) as inbox:
         for number, reply in enumerate(replies):
             decision = decided(number, "approve")
             inbox.decide(
@@ -229,4 +237,4 @@ class DawdlingInbox(Inbox):
     async def looked_at(self, *, times: int) -> None:
         """Once it has been looked at so often from now on."""
         enough = self._looks + times
-        await eventually(lambda: self._looks >= enough)
+        await wait_until(lambda: self._looks >= enough)

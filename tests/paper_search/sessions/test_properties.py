@@ -30,13 +30,13 @@ from paper_search.sessions.state import read_session_state
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (
     APPROVE,
-    PATIENCE_S,
     REVIEW,
     STRATEGY,
-    House,
-    at_review,
-    eventually,
-    opened,
+    TIMEOUT_S,
+    DataFolder,
+    open_review,
+    open_session,
+    wait_until,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import InboxPort
@@ -140,9 +140,9 @@ class Sessions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.house = House(self.folder, max_rounds=MAX_ROUNDS)
+        self.data_folder = DataFolder(self.folder, max_rounds=MAX_ROUNDS)
         self.runner = asyncio.Runner()
-        self.managers = [self.house.manager(), self.house.manager()]
+        self.managers = [self.data_folder.create_manager(), self.data_folder.create_manager()]
         self.models: list[Model] = []
         self.opened = 0
 
@@ -156,7 +156,7 @@ class Sessions(RuleBasedStateMachine):
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         async def bounded() -> T:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 return await work
 
         return self.runner.run(bounded())
@@ -166,7 +166,7 @@ class Sessions(RuleBasedStateMachine):
     def open(self, door: int) -> Model:
         self.opened += 1
         query = f"tidal heating of moon number{self.opened}"
-        reply = self.run(opened(self.managers[door], query))
+        reply = self.run(open_session(self.managers[door], query))
         model = Model(reply["session_id"], query, reply["checkpoint_id"])
         self.models.append(model)
         model.check(reply)
@@ -218,7 +218,7 @@ class Sessions(RuleBasedStateMachine):
             return
         assert session.checkpoint_id is not None
         data = "valid" if (session.kind, action) == (STRATEGY, "edit") else "none"
-        with closing(self.house.inbox()) as inbox:
+        with closing(self.data_folder.inbox()) as inbox:
             inbox.decide(
                 session.checkpoint_id, to_inbox_decision(decision_of(session.kind or "", action, data)), "console"
             )
@@ -230,7 +230,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(minutes=st.sampled_from([5, 31]))
     def time_passes(self, minutes: int) -> None:
-        self.house.clock.advance(minutes=minutes)
+        self.data_folder.clock.advance(minutes=minutes)
         for manager in self.managers:
             self.run(manager.unload_idle())
         if minutes > 30:
@@ -239,7 +239,7 @@ class Sessions(RuleBasedStateMachine):
     @rule(door=doors)
     def restart(self, door: int) -> None:
         self.run(self.managers[door].aclose())
-        self.managers[door] = self.house.manager()
+        self.managers[door] = self.data_folder.create_manager()
         assert all(self.managers[door].get(model.session_id) is None for model in self.models)
 
     @rule(session=consumes(sessions), door=doors)
@@ -250,7 +250,7 @@ class Sessions(RuleBasedStateMachine):
         self.run(asyncio.to_thread(manager.cleanup, session.session_id))
         self.models.remove(session)
         assert manager.get(session.session_id) is None
-        assert self.house.files(session.session_id) == []
+        assert self.data_folder.list_files(session.session_id) == []
         with pytest.raises(SessionNotFound):
             self.run(manager.get_state(session.session_id))
         with pytest.raises(SessionNotFound):
@@ -259,8 +259,8 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def what_is_on_disk_is_as_expected(self) -> None:
         """Nothing that was done to one session has changed another."""
-        store = self.house.store()
-        with closing(self.house.inbox()) as inbox:
+        store = self.data_folder.store()
+        with closing(self.data_folder.inbox()) as inbox:
             for model in self.models:
                 state = read_session_state(store, inbox, model.session_id)
                 assert (state.query, state.iteration, state.round) == (model.query, model.iteration, model.round)
@@ -278,7 +278,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_made_twice(self) -> None:
-        assert self.house.engine.ran.count("intent") == self.opened
+        assert self.data_folder.engine.ran.count("intent") == self.opened
 
 
 @requirement("PS-PROP-6", "PS-PROP-7", "PS-PROP-8", "PS-PROP-9", "PS-PROP-10", "PS-REQ-13", "PS-REQ-15")
@@ -291,12 +291,12 @@ def test_random_operations_keep_every_session_consistent() -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path, max_rounds=MAX_ROUNDS)
+def data_folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path, max_rounds=MAX_ROUNDS)
 
 
 async def at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
-    reach = opened if kind is CheckpointKind.STRATEGY_CONFIRMATION else at_review
+    reach = open_session if kind is CheckpointKind.STRATEGY_CONFIRMATION else open_review
     reply = await reach(manager)
     assert reply["checkpoint_kind"] == kind.value
     return reply
@@ -307,9 +307,9 @@ async def at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
 @pytest.mark.parametrize("kind", CheckpointKind)
 async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
-    house: House, kind: CheckpointKind, action: str, data: str
+    data_folder: DataFolder, kind: CheckpointKind, action: str, data: str
 ) -> None:
-    async with house.open() as manager:
+    async with data_folder.open_manager() as manager:
         before = await at(manager, kind)
         session_id = before["session_id"]
         decision = decision_of(kind.value, action, data)
@@ -329,8 +329,8 @@ async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
 
 @requirement("PS-PROP-9")
 @pytest.mark.parametrize("kind", CheckpointKind)
-async def test_a_valid_edit_without_changes_is_accepted(house: House, kind: CheckpointKind) -> None:
-    async with house.open() as manager:
+async def test_a_valid_edit_without_changes_is_accepted(data_folder: DataFolder, kind: CheckpointKind) -> None:
+    async with data_folder.open_manager() as manager:
         before = await at(manager, kind)
         data = {"sources": ["alpha"]} if kind is CheckpointKind.STRATEGY_CONFIRMATION else {}
         decision = Decision(action=DecisionAction.EDIT, revised_data=data)
@@ -339,28 +339,28 @@ async def test_a_valid_edit_without_changes_is_accepted(house: House, kind: Chec
 
 
 @requirement("PS-PROP-6")
-async def test_a_session_can_be_looked_up_from_the_moment_it_is_created(house: House) -> None:
-    house.engine.gates["intent"] = asyncio.Event()
-    async with house.open() as manager:
+async def test_a_session_can_be_looked_up_from_the_moment_it_is_created(data_folder: DataFolder) -> None:
+    data_folder.engine.gates["intent"] = asyncio.Event()
+    async with data_folder.open_manager() as manager:
         session_id = manager.create("icy moons", AppConfig())
         reply = await manager.get_state(session_id)
         assert (reply["session_id"], reply["query"]) == (session_id, "icy moons")
         assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["iteration"]) == (False, False, 0)
-        house.engine.gates["intent"].set()
+        data_folder.engine.gates["intent"].set()
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
 
 
 @requirement("PS-PROP-10")
 @pytest.mark.parametrize("restarted", [False, True])
-async def test_after_a_clean_up_no_manager_finds_the_session(house: House, restarted: bool) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_after_a_clean_up_no_manager_finds_the_session(data_folder: DataFolder, restarted: bool) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         manager.cleanup(session_id)
         assert manager.get(session_id) is None
         if restarted:
-            async with house.open() as another:
+            async with data_folder.open_manager() as another:
                 assert another.get(session_id) is None
                 with pytest.raises(SessionNotFound):
                     await another.get_state(session_id)

@@ -12,7 +12,15 @@ from paper_search.review import ReviewStatus
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction
-from tests.paper_search.sessions.helpers import APPROVE, REVIEW, Engine, House, at_review, moons, reject
+from tests.paper_search.sessions.helpers import (
+    APPROVE,
+    REVIEW,
+    DataFolder,
+    Engine,
+    make_moon_papers,
+    make_reject,
+    open_review,
+)
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
@@ -30,10 +38,10 @@ async def next_review(manager: SessionManager, session_id: str, decision: Decisi
 
 
 async def test_a_review_lists_each_paper_with_its_status_and_round_and_counts_them(manager: SessionManager) -> None:
-    reply = await at_review(manager)
+    reply = await open_review(manager)
     first, second, third = (paper["id"] for paper in listed(reply))
     data = {"decisions": {first: "include", second: {"status": "maybe"}, third: {"status": "exclude"}}}
-    reply = await next_review(manager, reply["session_id"], reject(data))
+    reply = await next_review(manager, reply["session_id"], make_reject(data))
     payload = reply["checkpoint"]["payload"]
     assert {paper["id"]: paper["status"] for paper in payload["papers"]} == {first: "include", second: "maybe"}
     assert {paper["found_in_round"] for paper in payload["papers"]} == {0}
@@ -45,7 +53,7 @@ async def test_a_review_lists_each_paper_with_its_status_and_round_and_counts_th
 async def test_the_reviewer_is_the_name_of_the_interface_unless_one_is_given(
     manager: SessionManager, named: str | None
 ) -> None:
-    reply = await at_review(manager)
+    reply = await open_review(manager)
     session_id, first = reply["session_id"], listed(reply)[0]["id"]
     data: dict[str, Any] = {"decisions": {first: {"status": "include", "reason": "the first"}}}
     await manager.decide(session_id, approve({**data, "reviewer": named} if named else data), door="terminal")
@@ -55,11 +63,11 @@ async def test_the_reviewer_is_the_name_of_the_interface_unless_one_is_given(
     assert said.at is not None
 
 
-async def test_a_decision_through_another_interface_has_the_name_of_that_interface(house: House) -> None:
-    async with house.open() as manager:
-        reply = await at_review(manager)
+async def test_a_decision_through_another_interface_has_the_name_of_that_interface(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as manager:
+        reply = await open_review(manager)
         session_id, first = reply["session_id"], listed(reply)[0]["id"]
-        with closing(house.inbox()) as inbox:
+        with closing(data_folder.inbox()) as inbox:
             given = InboxDecision(action="approve", data={"marked_irrelevant": [first]})
             inbox.decide(reply["checkpoint_id"], given, "console")
         await manager.decide(session_id, APPROVE, checkpoint_id=reply["checkpoint_id"])
@@ -68,20 +76,20 @@ async def test_a_decision_through_another_interface_has_the_name_of_that_interfa
 
 
 async def test_an_approve_with_a_strategy_is_refused_and_the_review_stays(manager: SessionManager) -> None:
-    reply = await at_review(manager)
+    reply = await open_review(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], approve({"queries": ["moons"]}))
     assert (await manager.get_state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
 
 
-async def test_marks_survive_a_restart(house: House) -> None:
-    async with house.open() as manager:
-        reply = await at_review(manager)
+async def test_marks_survive_a_restart(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as manager:
+        reply = await open_review(manager)
         session_id = reply["session_id"]
         first, second, third = (paper["id"] for paper in listed(reply))
         data = {"decisions": {first: {"status": "exclude", "reason": "a comment"}, second: "include"}}
-        before = await next_review(manager, session_id, reject(data))
-    async with house.open(build=Engine()) as successor:
+        before = await next_review(manager, session_id, make_reject(data))
+    async with data_folder.open_manager(build=Engine()) as successor:
         after = await successor.get_state(session_id)
         assert after["checkpoint"] == before["checkpoint"]
         assert after["current_checkpoint_kind"] == REVIEW
@@ -91,14 +99,14 @@ async def test_marks_survive_a_restart(house: House) -> None:
     assert [(gone.paper_id, gone.detail) for gone in result.metadata.exclusions] == [(first, "a comment")]
 
 
-async def test_the_exported_json_contains_statuses_and_the_log(house: House) -> None:
-    house.engine.sources = [FakeSource("alpha", moons(24))]
-    async with house.open() as manager:
-        reply = await at_review(manager)
+async def test_the_exported_json_contains_statuses_and_the_log(data_folder: DataFolder) -> None:
+    data_folder.engine.sources = [FakeSource("alpha", make_moon_papers(24))]
+    async with data_folder.open_manager() as manager:
+        reply = await open_review(manager)
         session_id = reply["session_id"]
         papers = listed(reply)
         marks = {"marked_relevant": [paper["id"] for paper in papers[:2]], "marked_irrelevant": [papers[2]["id"]]}
-        await next_review(manager, session_id, reject(marks))
+        await next_review(manager, session_id, make_reject(marks))
         await manager.decide(session_id, APPROVE)
         exported = json.loads(export_json(await manager.get_result(session_id)))
     assert len(exported["papers"]) == 23

@@ -21,35 +21,37 @@ from paper_search.errors import (
 )
 from tests.paper_search.sessions.helpers import (
     APPROVE,
-    PATIENCE_S,
     REJECT,
     REVIEW,
     STRATEGY,
+    TIMEOUT_S,
+    DataFolder,
     Engine,
-    Gated,
-    House,
-    edit,
-    ended,
-    eventually,
+    GatedFolder,
     list_stored_decisions,
-    opened,
-    settled,
-    waiting,
+    make_edit,
+    open_session,
+    run_in_background,
+    wait_for_checkpoint,
+    wait_for_end,
+    wait_until,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Entry, Inbox
 
 
-async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_and_decide(house: House) -> None:
+async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_and_decide(
+    data_folder: DataFolder,
+) -> None:
     elsewhere = Engine()
-    async with house.open() as holder, house.open(build=elsewhere) as other:
-        reply = await opened(holder)
+    async with data_folder.open_manager() as holder, data_folder.open_manager(build=elsewhere) as other:
+        reply = await open_session(holder)
         session_id = reply["session_id"]
         assert await other.get_state(session_id) == reply
         reply = await other.decide(session_id, APPROVE, door="console")
         assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
-        assert await settled(holder, session_id) == reply
+        assert await wait_for_checkpoint(holder, session_id) == reply
         assert await other.get_papers(session_id) == await holder.get_papers(session_id)
         reply = await other.decide(session_id, APPROVE, door="console")
         assert reply["is_complete"]
@@ -59,23 +61,23 @@ async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_a
         assert await holder.get_state(session_id) == reply
         assert await other.get_result(session_id) == await holder.get_result(session_id)
         assert other.get(session_id) is None
-    assert (house.engine.asked, elsewhere.ran) == ([1], [])
-    with closing(house.inbox()) as inbox:
+    assert (data_folder.engine.asked, elsewhere.ran) == ([1], [])
+    with closing(data_folder.inbox()) as inbox:
         assert inbox.get(f"{session_id}:0:{STRATEGY}").door == "console"
 
 
-async def test_a_waiting_call_returns_the_decision_of_another_process(gated: Gated) -> None:
-    async with gated.house.open() as holder, gated.house.open() as other:
-        reply = await opened(holder)
-        async with waiting(other.decide(reply["session_id"], APPROVE, door="console")) as deciding:
-            await gated.searching()
+async def test_a_waiting_call_returns_the_decision_of_another_process(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as holder, gated.data_folder.open_manager() as other:
+        reply = await open_session(holder)
+        async with run_in_background(other.decide(reply["session_id"], APPROVE, door="console")) as deciding:
+            await gated.wait_for_search()
             repeated = holder.decide(reply["session_id"], REJECT, checkpoint_id=reply["checkpoint_id"])
-            async with waiting(repeated) as asking:
+            async with run_in_background(repeated) as asking:
                 gated.gate.set()
-                said = await ended(asking)
+                said = await wait_for_end(asking)
                 assert said["already_decided"]["door"] == "console"
-                assert said["checkpoint_kind"] == (await ended(deciding))["checkpoint_kind"] == REVIEW
-    assert gated.house.engine.asked == [1]
+                assert said["checkpoint_kind"] == (await wait_for_end(deciding))["checkpoint_kind"] == REVIEW
+    assert gated.data_folder.engine.asked == [1]
 
 
 class DecidedAtOnce(Inbox):
@@ -98,7 +100,7 @@ class DecidedAtOnce(Inbox):
             while self._looked.acquire(blocking=False):
                 pass
             for _ in range(2):
-                assert self._looked.acquire(timeout=PATIENCE_S)
+                assert self._looked.acquire(timeout=TIMEOUT_S)
         return entry
 
     def revision(self) -> tuple[int, int]:
@@ -107,24 +109,24 @@ class DecidedAtOnce(Inbox):
         return revision
 
 
-async def test_a_decision_stored_as_soon_as_the_checkpoint_exists_is_applied(house: House) -> None:
-    inbox = DecidedAtOnce(house.folder / "inbox.db")
-    async with house.open(inbox=inbox) as manager:
-        await opened(manager)
+async def test_a_decision_stored_as_soon_as_the_checkpoint_exists_is_applied(data_folder: DataFolder) -> None:
+    inbox = DecidedAtOnce(data_folder.folder / "inbox.db")
+    async with data_folder.open_manager(inbox=inbox) as manager:
+        await open_session(manager)
         inbox.armed = True
-        session_id = (await opened(manager))["session_id"]
+        session_id = (await open_session(manager))["session_id"]
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.get_state().iteration == 1, within_s=3)
-        assert (await settled(manager, session_id))["checkpoint_kind"] == REVIEW
+        await wait_until(lambda: session.get_state().iteration == 1, within_s=3)
+        assert (await wait_for_checkpoint(manager, session_id))["checkpoint_kind"] == REVIEW
 
 
-async def test_both_processes_refuse_invalid_decisions_and_store_nothing(house: House) -> None:
-    async with house.open() as holder, house.open() as other:
-        reply = await opened(holder)
+async def test_both_processes_refuse_invalid_decisions_and_store_nothing(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as holder, data_folder.open_manager() as other:
+        reply = await open_session(holder)
         session_id = reply["session_id"]
         with pytest.raises(InvalidDecision):
-            await other.decide(session_id, edit({"sources": ["nowhere"]}))
+            await other.decide(session_id, make_edit({"sources": ["nowhere"]}))
         with pytest.raises(CheckpointNotFound):
             await other.decide(session_id, APPROVE, checkpoint_id="unheard of")
         with pytest.raises(SessionNotComplete):
@@ -141,10 +143,10 @@ async def test_both_processes_refuse_invalid_decisions_and_store_nothing(house: 
 @requirement("PS-E8")
 @pytest.mark.parametrize("attempt", range(6))
 async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_refused(
-    house: House, attempt: int
+    data_folder: DataFolder, attempt: int
 ) -> None:
-    async with house.open() as holder, house.open() as other:
-        reply = await opened(holder)
+    async with data_folder.open_manager() as holder, data_folder.open_manager() as other:
+        reply = await open_session(holder)
         session_id = reply["session_id"]
         await other.get_state(session_id)
         doors = [holder, other] if attempt % 2 else [other, holder]
@@ -153,7 +155,7 @@ async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_re
             doors[1].decide(session_id, APPROVE, door="second"),
             return_exceptions=True,
         )
-        with closing(house.inbox()) as inbox:
+        with closing(data_folder.inbox()) as inbox:
             winner = inbox.get(reply["checkpoint_id"]).door
         won, lost = outcomes if winner == "first" else reversed(outcomes)
         assert isinstance(won, dict)
@@ -169,21 +171,21 @@ async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_re
 
 
 @requirement("PS-E8")
-async def test_decisions_are_refused_while_another_process_carries_one_out(gated: Gated) -> None:
-    async with gated.house.open() as holder, gated.house.open() as other:
-        reply = await opened(holder)
+async def test_decisions_are_refused_while_another_process_carries_one_out(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as holder, gated.data_folder.open_manager() as other:
+        reply = await open_session(holder)
         session_id = reply["session_id"]
-        async with waiting(holder.decide(session_id, APPROVE)) as deciding:
-            await gated.searching()
+        async with run_in_background(holder.decide(session_id, APPROVE)) as deciding:
+            await gated.wait_for_search()
             with pytest.raises(CheckpointBusy, match="checkpoint already being processed"):
                 await other.decide(session_id, REJECT)
             gated.gate.set()
-            assert (await ended(deciding))["iteration"] == 1
+            assert (await wait_for_end(deciding))["iteration"] == 1
 
 
-async def test_of_two_processes_with_the_same_checkpoint_id_both_get_the_new_state(house: House) -> None:
-    async with house.open() as holder, house.open() as other:
-        reply = await opened(holder)
+async def test_of_two_processes_with_the_same_checkpoint_id_both_get_the_new_state(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as holder, data_folder.open_manager() as other:
+        reply = await open_session(holder)
         session_id, given = reply["session_id"], reply["checkpoint_id"]
         one, two = await asyncio.gather(
             holder.decide(session_id, APPROVE, checkpoint_id=given),
@@ -194,53 +196,55 @@ async def test_of_two_processes_with_the_same_checkpoint_id_both_get_the_new_sta
             said.pop("already_decided", None)
         assert one == two
         assert one["checkpoint_kind"] == REVIEW
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
-async def test_when_one_process_closes_the_other_runs_its_sessions(house: House) -> None:
+async def test_when_one_process_closes_the_other_runs_its_sessions(data_folder: DataFolder) -> None:
     elsewhere = Engine()
-    async with house.open(build=elsewhere) as other:
-        async with house.open() as holder:
-            reply = await opened(holder)
+    async with data_folder.open_manager(build=elsewhere) as other:
+        async with data_folder.open_manager() as holder:
+            reply = await open_session(holder)
             session_id = reply["session_id"]
             assert await other.get_state(session_id) == reply
             assert other.get(session_id) is None
         assert await other.get_state(session_id) == reply
         assert other.get(session_id) is not None
         assert (await other.decide(session_id, APPROVE))["checkpoint_kind"] == REVIEW
-    assert (house.engine.asked, elsewhere.asked) == ([0], [1])
+    assert (data_folder.engine.asked, elsewhere.asked) == ([0], [1])
     assert elsewhere.ran == ["dedup"], "the intent was in the journal"
 
 
-async def test_a_call_that_waits_for_another_process_runs_the_session_when_that_process_ends(gated: Gated) -> None:
+async def test_a_call_that_waits_for_another_process_runs_the_session_when_that_process_ends(
+    gated: GatedFolder,
+) -> None:
     elsewhere = Engine()
-    async with gated.house.open(build=elsewhere) as other:
-        holder = gated.house.manager()
-        reply = await opened(holder)
+    async with gated.data_folder.open_manager(build=elsewhere) as other:
+        holder = gated.data_folder.create_manager()
+        reply = await open_session(holder)
         await other.get_state(reply["session_id"])
-        async with waiting(other.decide(reply["session_id"], APPROVE)) as deciding:
-            await gated.searching()
+        async with run_in_background(other.decide(reply["session_id"], APPROVE)) as deciding:
+            await gated.wait_for_search()
             await holder.aclose()
-            said = await ended(deciding)
+            said = await wait_for_end(deciding)
         assert (said["checkpoint_kind"], said["iteration"]) == (REVIEW, 1)
     assert elsewhere.asked == [1]
-    assert list_stored_decisions(gated.house, reply["session_id"]) == ["decision-0"]
+    assert list_stored_decisions(gated.data_folder, reply["session_id"]) == ["decision-0"]
 
 
-async def test_a_session_deleted_by_another_process_cannot_be_decided_here(house: House) -> None:
-    async with house.open() as holder, house.open() as other:
-        session_id = (await opened(holder))["session_id"]
+async def test_a_session_deleted_by_another_process_cannot_be_decided_here(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as holder, data_folder.open_manager() as other:
+        session_id = (await open_session(holder))["session_id"]
         await asyncio.to_thread(other.cleanup, session_id)
         for door in (holder, other):
             with pytest.raises(SessionNotFound):
                 await door.decide(session_id, APPROVE)
-    assert house.files(session_id) == []
+    assert data_folder.list_files(session_id) == []
 
 
-async def test_a_session_deleted_by_another_process_is_removed_from_memory(house: House) -> None:
-    async with house.open() as holder, house.open() as other:
-        session_id = (await opened(holder))["session_id"]
+async def test_a_session_deleted_by_another_process_is_removed_from_memory(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as holder, data_folder.open_manager() as other:
+        session_id = (await open_session(holder))["session_id"]
         await asyncio.to_thread(other.cleanup, session_id)
-        await eventually(lambda: holder.get(session_id) is None, within_s=3)
+        await wait_until(lambda: holder.get(session_id) is None, within_s=3)
         with pytest.raises(SessionNotFound):
             await holder.get_state(session_id)

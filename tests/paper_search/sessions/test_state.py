@@ -17,11 +17,11 @@ from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import (
     APPROVE,
     REJECT,
-    House,
-    at_review,
-    completed,
-    moons,
-    opened,
+    DataFolder,
+    complete_session,
+    make_moon_papers,
+    open_review,
+    open_session,
 )
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.ids import new_id
@@ -92,34 +92,34 @@ def test_a_key_set_after_the_session_was_opened_is_used_when_it_is_restored() ->
 
 def test_an_unknown_session_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(SessionNotFound):
-        read_session_state(House(tmp_path).store(), MemoryInbox(), new_id())
+        read_session_state(DataFolder(tmp_path).store(), MemoryInbox(), new_id())
 
 
-def kept(house: House, session_id: str) -> SessionState:
-    inbox = house.inbox()
+def kept(data_folder: DataFolder, session_id: str) -> SessionState:
+    inbox = data_folder.inbox()
     try:
-        return read_session_state(house.store(), inbox, session_id)
+        return read_session_state(data_folder.store(), inbox, session_id)
     finally:
         inbox.close()
 
 
-async def at_second_strategy(manager: SessionManager, _house: House) -> dict[str, Any]:
-    return await manager.decide((await at_review(manager))["session_id"], REJECT)
+async def at_second_strategy(manager: SessionManager, _house: DataFolder) -> dict[str, Any]:
+    return await manager.decide((await open_review(manager))["session_id"], REJECT)
 
 
-async def failed(manager: SessionManager, house: House) -> dict[str, Any]:
-    house.engine.failures["dedup"] = Unavailable("The merger is on strike.")
-    session_id = (await opened(manager))["session_id"]
+async def failed(manager: SessionManager, data_folder: DataFolder) -> dict[str, Any]:
+    data_folder.engine.failures["dedup"] = Unavailable("The merger is on strike.")
+    session_id = (await open_session(manager))["session_id"]
     with pytest.raises(SessionFailed, match="on strike"):
         await manager.decide(session_id, APPROVE)
     return await manager.get_state(session_id)
 
 
-STAGES: dict[str, Callable[[SessionManager, House], Awaitable[dict[str, Any]]]] = {
-    "first checkpoint": lambda manager, _: opened(manager),
-    "review": lambda manager, _: at_review(manager),
+STAGES: dict[str, Callable[[SessionManager, DataFolder], Awaitable[dict[str, Any]]]] = {
+    "first checkpoint": lambda manager, _: open_session(manager),
+    "review": lambda manager, _: open_review(manager),
     "second round": at_second_strategy,
-    "complete": lambda manager, _: completed(manager),
+    "complete": lambda manager, _: complete_session(manager),
     "failed": failed,
 }
 
@@ -129,27 +129,29 @@ STAGES: dict[str, Callable[[SessionManager, House], Awaitable[dict[str, Any]]]] 
     [pytest.param(reach, id=name) for name, reach in STAGES.items()],
 )
 async def test_the_stored_state_equals_the_state_of_the_running_session(
-    tmp_path: Path, reach: Callable[[SessionManager, House], Awaitable[dict[str, Any]]]
+    tmp_path: Path, reach: Callable[[SessionManager, DataFolder], Awaitable[dict[str, Any]]]
 ) -> None:
-    house = House(tmp_path, FakeSource("alpha", moons(30)), FakeSource("beta", error=Unavailable("Closed.")))
-    async with house.open() as manager:
-        reply = await reach(manager, house)
+    data_folder = DataFolder(
+        tmp_path, FakeSource("alpha", make_moon_papers(30)), FakeSource("beta", error=Unavailable("Closed."))
+    )
+    async with data_folder.open_manager() as manager:
+        reply = await reach(manager, data_folder)
         session_id = reply["session_id"]
         assert await manager.get_state(session_id) == reply
-        on_disk = await asyncio.to_thread(kept, house, session_id)
-        assert replies.build_reply(on_disk, house.clock.now()) == reply
-    async with house.open() as another:
+        on_disk = await asyncio.to_thread(kept, data_folder, session_id)
+        assert replies.build_reply(on_disk, data_folder.clock.now()) == reply
+    async with data_folder.open_manager() as another:
         assert await another.get_state(session_id) == reply
 
 
 async def test_a_session_with_a_stored_decision_that_is_not_carried_out_is_working(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    async with house.open() as manager:
-        reply = await opened(manager)
-    inbox = house.inbox()
+    data_folder = DataFolder(tmp_path)
+    async with data_folder.open_manager() as manager:
+        reply = await open_session(manager)
+    inbox = data_folder.inbox()
     inbox.decide(reply["checkpoint_id"], Decision(action="approve"), "console")
     inbox.close()
-    state = kept(house, reply["session_id"])
+    state = kept(data_folder, reply["session_id"])
     assert (state.pending, state.ended, state.iteration, state.phase) == (None, None, 1, "working")
     assert not state.has_passed(reply["checkpoint_id"])
 
@@ -157,10 +159,10 @@ async def test_a_session_with_a_stored_decision_that_is_not_carried_out_is_worki
 async def test_a_checkpoint_that_is_missing_in_the_inbox_still_waits(
     tmp_path: Path,
 ) -> None:
-    house = House(tmp_path)
-    async with house.open() as manager:
-        reply = await opened(manager)
-    state = read_session_state(house.store(), MemoryInbox(), reply["session_id"])
+    data_folder = DataFolder(tmp_path)
+    async with data_folder.open_manager() as manager:
+        reply = await open_session(manager)
+    state = read_session_state(data_folder.store(), MemoryInbox(), reply["session_id"])
     assert (state.checkpoint_id, state.iteration, state.ended) == (reply["checkpoint_id"], 0, None)
 
 
@@ -169,9 +171,9 @@ def state(**changes: object) -> SessionState:
 
 
 async def test_a_session_has_passed_a_checkpoint_at_the_next_one_or_at_its_end(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    async with house.open() as manager:
-        reply = await opened(manager)
+    data_folder = DataFolder(tmp_path)
+    async with data_folder.open_manager() as manager:
+        reply = await open_session(manager)
         session = manager.get(reply["session_id"])
         assert session is not None
         at_first = session.get_state()
@@ -192,10 +194,10 @@ async def test_a_session_has_passed_a_checkpoint_at_the_next_one_or_at_its_end(t
 
 
 async def test_the_age_of_a_session_survives_its_reload(tmp_path: Path) -> None:
-    house = House(tmp_path)
-    async with house.open() as manager:
-        reply = await opened(manager)
-    house.clock.advance(hours=5)
-    async with house.open() as manager:
+    data_folder = DataFolder(tmp_path)
+    async with data_folder.open_manager() as manager:
+        reply = await open_session(manager)
+    data_folder.clock.advance(hours=5)
+    async with data_folder.open_manager() as manager:
         again = await manager.get_state(reply["session_id"])
     assert again["elapsed_s"] == pytest.approx(timedelta(hours=5).total_seconds(), abs=1)
