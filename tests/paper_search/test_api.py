@@ -47,7 +47,7 @@ MOONS = [
 ISSUED = {"date-parts": [[2020]]}
 
 
-class Oracle:
+class ScriptedModel:
     """A model that is sure of everything, except how to read a query."""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ async def test_a_recording_broken_off_is_refused_as_unfinished(tmp_path: Path) -
 async def test_answers_of_a_model_are_recorded_and_replayed_without_it(
     crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    model = Oracle()
+    model = ScriptedModel()
     monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
     config = AppConfig.model_validate({"record_dir": tmp_path / "r", "llm": {"model": "oracle"}})
     first = await paper_search.search("tidal heating of icy moons", config)
@@ -209,7 +209,7 @@ async def test_identifiers_that_no_source_could_look_up_are_not_reported_as_miss
 
 
 async def test_a_model_is_not_asked_about_identifiers(crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Oracle()
+    model = ScriptedModel()
     monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
     result = await paper_search.search("10.1000/3", AppConfig())
     assert ([paper.doi for paper in result.papers], model.questions) == (["10.1000/3"], [])

@@ -23,7 +23,7 @@ OUTSIDE = (
 )
 
 
-def imports(path: Path) -> set[str]:
+def list_imports(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -39,7 +39,7 @@ def test_workflow_and_skills_import_nothing_of_server_command_line_or_exports() 
         f"{path.name} imports {name}"
         for part in ENGINE
         for path in (ROOT / "src" / "paper_search" / part).rglob("*.py")
-        for name in imports(path)
+        for name in list_imports(path)
         if any(name == outside or name.startswith(outside + ".") for outside in OUTSIDE)
     ]
     assert offenders == []

@@ -13,7 +13,7 @@ from paper_search.lookups import (
 from paper_search.models import RawPaper
 
 
-def names(text: str) -> list[str]:
+def list_names(text: str) -> list[str]:
     return [str(identifier) for identifier in read_identifiers(text)]
 
 
@@ -43,8 +43,8 @@ def names(text: str) -> list[str]:
     ],
 )
 def test_a_text_of_identifiers_requests_these_works(text: str, expected: list[str]) -> None:
-    assert names(text) == expected
-    assert names(make_lookup_query(read_identifiers(text)).boolean_query) == expected
+    assert list_names(text) == expected
+    assert list_names(make_lookup_query(read_identifiers(text)).boolean_query) == expected
     assert find_citation_request(text) is None
 
 
@@ -66,7 +66,7 @@ def test_a_text_of_identifiers_requests_these_works(text: str, expected: list[st
     ],
 )
 def test_a_text_with_other_words_requests_no_work(text: str) -> None:
-    assert names(text) == []
+    assert list_names(text) == []
 
 
 @pytest.mark.parametrize(

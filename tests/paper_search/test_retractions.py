@@ -74,7 +74,7 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     return DataFolder(tmp_path / "house", *sources)
 
 
-async def call(client: ClientSession, tool: str, **arguments: Any) -> Any:
+async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> Any:
     result = await client.call_tool(tool, arguments)
     assert not result.isError, text_of(result)
     return result
@@ -85,15 +85,16 @@ async def test_a_retracted_paper_is_found_and_marked_at_the_review_and_in_every_
 ) -> None:
     async with data_folder.open_manager() as manager, connected(mcp_server.mcp) as client:
         monkeypatch.setattr(mcp_server, "_session_manager", manager)
-        session_id = json_of(await call(client, "search_papers", query=QUERY))["session_id"]
-        review = json_of(await call(client, "decide", session_id=session_id, action="approve"))
+        session_id = json_of(await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        review = json_of(await call_tool(client, "decide", session_id=session_id, action="approve"))
         papers = {paper["doi"]: paper for paper in review["checkpoint"]["payload"]["papers"]}
         assert papers["10.5555/moons.1"]["retraction"]["notice_doi"] == "10.5555/r"
         assert papers["10.5555/moons.1"]["editorial_note"] == NOTE
         assert "retraction" not in papers["10.5555/moons.2"]
-        await call(client, "decide", session_id=session_id, action="approve")
+        await call_tool(client, "decide", session_id=session_id, action="approve")
         texts = {
-            name: text_of(await call(client, "export_results", session_id=session_id, format=name)) for name in FORMATS
+            name: text_of(await call_tool(client, "export_results", session_id=session_id, format=name))
+            for name in FORMATS
         }
     assert texts["markdown"].count(f"| RETRACTED: {TITLE} |") == 1
     assert f"| {TITLE}: A review of oceans |" in texts["markdown"]

@@ -36,7 +36,7 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
     return made
 
 
-def asked(network: FakeTransport, source: str = "crossref") -> list[Request]:
+def list_requests(network: FakeTransport, source: str = "crossref") -> list[Request]:
     return [request for request in network.requests if request.source == source]
 
 
@@ -45,7 +45,7 @@ async def test_the_sources_are_searched_for_the_query(network: FakeTransport) ->
     result = await paper_search.search("volcanoes on Io", AppConfig())
     assert result.metadata.query == "volcanoes on Io"
     for source in ("crossref", "arxiv"):
-        sent = [" ".join(value for _, value in request.params).lower() for request in asked(network, source)]
+        sent = [" ".join(value for _, value in request.params).lower() for request in list_requests(network, source)]
         assert sent
         assert all("volcano" in text and "tidal" not in text for text in sent)
 

@@ -23,17 +23,17 @@ NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 MEGABYTE = 1_000_000
 
 
-def refused(retry_after: str) -> Exception:
+def make_429_error(retry_after: str) -> Exception:
     return make_refusal("arxiv", Response(429, b"", {"retry-after": retry_after}), SourcePolicy(), NOW)
 
 
 @pytest.mark.parametrize(("asked_for", "waited"), [("20", 20.0), ("21", False), ("20.5", True), ("0", 0.0)])
 def test_a_source_has_a_time_limit_of_twenty_seconds(asked_for: str, waited: bool | float) -> None:
-    assert decide_retry(refused(asked_for)) == waited
+    assert decide_retry(make_429_error(asked_for)) == waited
 
 
 def test_a_retry_date_is_at_most_a_year_away() -> None:
-    error = refused("9" * 400)
+    error = make_429_error("9" * 400)
     assert isinstance(error, RetryableError)
     assert error.retry_at == NOW + timedelta(days=366)
 

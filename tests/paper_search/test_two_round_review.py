@@ -64,7 +64,7 @@ def review(tmp_path: Path) -> Review:
     return Review(tmp_path)
 
 
-async def call(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
     result = await client.call_tool(tool, arguments)
     assert not result.isError, text_of(result)
     return json_of(result)
@@ -76,29 +76,29 @@ async def export(client: ClientSession, session_id: str, format_: str) -> str:
     return text_of(result)
 
 
-async def state_once(
+async def wait_for_state(
     client: ClientSession, session_id: str, wanted: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
     async with asyncio.timeout(30):
-        while not wanted(state := await call(client, "get_session", session_id=session_id)):  # noqa: ASYNC110
+        while not wanted(state := await call_tool(client, "get_session", session_id=session_id)):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return state
 
 
-def shown(state: Mapping[str, Any]) -> dict[str, str]:
+def list_shown_papers(state: Mapping[str, Any]) -> dict[str, str]:
     """The ids of the papers under review by title."""
     return {paper["title"]: paper["id"] for paper in state["checkpoint"]["payload"]["papers"]}
 
 
-async def first_round(review: Review) -> str:
+async def run_first_round(review: Review) -> str:
     """Edit the strategy, decide about papers in both ways, and lose the server while it searches again."""
     async with review.client() as client:
-        opened = await call(client, "search_papers", query=QUERY)
+        opened = await call_tool(client, "search_papers", query=QUERY)
         edit = {"queries": [{"boolean_query": EDITED}], "filters": {"year_from": 2006}}
         session_id = opened["session_id"]
-        found = await call(client, "decide", session_id=session_id, action="edit", data=edit, note="plumes only")
+        found = await call_tool(client, "decide", session_id=session_id, action="edit", data=edit, note="plumes only")
         assert found["current_checkpoint_kind"] == "result_review"
-        papers = shown(found)
+        papers = list_shown_papers(found)
         assert set(papers) == SHOWN
         data = {
             "marked_relevant": [papers[TITLES[9]]],
@@ -109,7 +109,9 @@ async def first_round(review: Review) -> str:
                 papers[MAYBE]: {"status": "maybe", "reason": READ_AGAIN},
             },
         }
-        again = await call(client, "decide", session_id=session_id, action="reject", data=data, note="more on orbits")
+        again = await call_tool(
+            client, "decide", session_id=session_id, action="reject", data=data, note="more on orbits"
+        )
         assert (again["current_checkpoint_kind"], again["round"]) == ("strategy_confirmation", 1)
         asked = review.sources / "asked"
         before = len(asked.read_text().splitlines())
@@ -135,13 +137,13 @@ async def find_session(client: ClientSession) -> str:
     return session_id
 
 
-async def second_round(review: Review, client: ClientSession, session_id: str) -> dict[str, Any]:
+async def run_second_round(review: Review, client: ClientSession, session_id: str) -> dict[str, Any]:
     """The search that was cut off goes on, and every source fails: the papers are those of the first round."""
-    state = await state_once(client, session_id, lambda state: state["has_pending_checkpoint"])
+    state = await wait_for_state(client, session_id, lambda state: state["has_pending_checkpoint"])
     assert (state["current_checkpoint_kind"], state["round"], state["iteration"]) == ("result_review", 1, 3)
     assert {source["name"]: source["status"] for source in state["sources"]} == {"brahe": "failed", "kepler": "failed"}
-    assert set(shown(state)) >= SHOWN - EXCLUDED
-    return await call(
+    assert set(list_shown_papers(state)) >= SHOWN - EXCLUDED
+    return await call_tool(
         client, "decide", session_id=session_id, action="approve", checkpoint_id=state["checkpoint_id"], note="done"
     )
 
@@ -166,7 +168,7 @@ def check_prisma(text: str) -> None:
         assert fact in text, fact
 
 
-def keys_in(bibtex: str) -> dict[str, str]:
+def list_keys(bibtex: str) -> dict[str, str]:
     """The titles of the entries by key."""
     found = re.findall(r"^@\w+\{([^,\s]+),(.*?)^\}", bibtex, re.MULTILINE | re.DOTALL)
     return {
@@ -187,19 +189,19 @@ def check_shelf(review: Review, titles: Mapping[str, str]) -> None:
 
 @pytest.mark.timeout(120)
 async def test_a_review_of_two_rounds_ends_in_citations_and_loses_nothing(review: Review) -> None:
-    opened = await first_round(review)
+    opened = await run_first_round(review)
     (review.sources / "closed").touch()
     (review.sources / "shut").unlink()
     async with review.client() as client:
         session_id = await find_session(client)
         assert session_id == opened
-        ended = await second_round(review, client, session_id)
+        ended = await run_second_round(review, client, session_id)
         assert (ended["is_complete"], ended["phase"]) == (True, "completed")
         assert ended["paper_count"] == len(SHOWN - EXCLUDED)
         exported = {name: await export(client, session_id, name) for name in ("json", "bibtex", "prisma")}
     check_exported(exported["json"])
     check_prisma(exported["prisma"])
-    titles = keys_in(exported["bibtex"])
+    titles = list_keys(exported["bibtex"])
     assert set(titles.values()) == SHOWN - EXCLUDED
     (review.folder / "found.json").write_text(exported["json"])
     (review.folder / "found.bib").write_text(exported["bibtex"])

@@ -74,7 +74,7 @@ records = st.builds(
 )
 
 
-def as_set(papers: list[RawPaper]) -> Counter[str]:
+def count_by_content(papers: list[RawPaper]) -> Counter[str]:
     return Counter(paper.model_dump_json() for paper in papers)
 
 
@@ -82,7 +82,7 @@ def as_set(papers: list[RawPaper]) -> Counter[str]:
 @given(st.lists(records, max_size=10).flatmap(lambda found: st.tuples(st.just(found), st.permutations(found))))
 def test_any_order_gives_the_same_set(orders: tuple[list[RawPaper], list[RawPaper]]) -> None:
     one, other = deduplicate(orders[0]), deduplicate(orders[1])
-    assert as_set(one.papers) == as_set(other.papers)
+    assert count_by_content(one.papers) == count_by_content(other.papers)
     assert one.merged == other.merged
 
 
@@ -118,10 +118,10 @@ def test_no_paper_is_made_of_two_journal_dois(found: list[RawPaper]) -> None:
     ]
     for paper in merge_duplicates(traced):
         origins = [found[int(record.record_id)] for record in paper.records]
-        assert len({doi for origin in origins if (doi := journal_doi(origin))}) <= 1
+        assert len({doi for origin in origins if (doi := get_journal_doi(origin))}) <= 1
 
 
-def journal_doi(paper: RawPaper) -> str | None:
+def get_journal_doi(paper: RawPaper) -> str | None:
     of_preprint = paper.work_type is WorkType.PREPRINT and paper.identifiers.get("arxiv") != "2101.00001"
     return paper.doi[-1].lower() if paper.doi and "10.1000/" in paper.doi and not of_preprint else None
 

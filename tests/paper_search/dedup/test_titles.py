@@ -5,7 +5,7 @@ import pytest
 from paper_search.dedup.titles import compare_titles, parse_title
 
 
-def differ(left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_differences(left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     found = compare_titles(parse_title(left), parse_title(right))
     return found.left, found.right
 
@@ -37,11 +37,11 @@ def test_spellings_of_one_title_are_equal(left: str, right: str) -> None:
     ],
 )
 def test_spelling_hyphenation_and_function_words_make_no_difference(left: str, right: str) -> None:
-    assert differ(left, right) == ((), ())
+    assert list_differences(left, right) == ((), ())
 
 
 def test_the_words_of_one_title_only_are_listed_for_each_side() -> None:
-    assert differ("Rings of Saturn", "Rings of Uranus") == (("saturn",), ("uranus",))
+    assert list_differences("Rings of Saturn", "Rings of Uranus") == (("saturn",), ("uranus",))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_words_of_one_title_only_are_listed_for_each_side() -> None:
     ],
 )
 def test_words_with_another_meaning_are_not_misspellings(left: str, right: str) -> None:
-    assert differ(left, right) != ((), ())
+    assert list_differences(left, right) != ((), ())
 
 
 @pytest.mark.parametrize("more", ["2", "III", "Part B", "erratum", "reply", "Task 4", "without", "semi"])

@@ -93,10 +93,10 @@ def composed(text: str) -> str:
     return one_line(unicodedata.normalize("NFC", one_line(text)))
 
 
-def author_list(paper: Paper) -> list[str]:
+def list_authors(paper: Paper) -> list[str]:
     return [name for author in paper.authors if (name := composed(author.name))]
 
 
-def people_list(paper: Paper) -> list[str]:
+def list_people(paper: Paper) -> list[str]:
     """The authors, or the editors of a paper without authors."""
-    return author_list(paper) or [name for editor in paper.editors if (name := composed(editor.name))]
+    return list_authors(paper) or [name for editor in paper.editors if (name := composed(editor.name))]

@@ -14,8 +14,8 @@ from tests.paper_search.export.samples import (
     collection,
     collections,
     composed,
+    list_people,
     paper,
-    people_list,
     untimed,
 )
 from tests.requirements import requirement
@@ -218,7 +218,7 @@ def test_titles_authors_years_and_dois_survive_a_round_trip(made: PaperCollectio
     assert len(entries) == len(made.papers)
     for entry, original in zip(entries, made.papers, strict=True):
         assert composed(entry.decoded.get("title", "")) == composed(original.title)
-        assert [composed(name) for name in entry.authors] == (people_list(original) or ["Unknown"])
+        assert [composed(name) for name in entry.authors] == (list_people(original) or ["Unknown"])
         assert entry.raw.get("year") == (None if original.year is None else str(original.year))
         assert entry.raw.get("doi") == original.doi
 
@@ -227,7 +227,7 @@ def test_titles_authors_years_and_dois_survive_a_round_trip(made: PaperCollectio
 @given(collections)
 def test_bibtex_reads_the_family_name_or_the_whole_name(made: PaperCollection) -> None:
     for entry, original in zip(read_bibtex(export_bibtex(made)), made.papers, strict=True):
-        for family, name in zip(entry.families, people_list(original), strict=False):
+        for family, name in zip(entry.families, list_people(original), strict=False):
             assert composed(family) in (composed(split_name(name).family), name)
 
 

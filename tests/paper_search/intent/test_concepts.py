@@ -14,7 +14,7 @@ from paper_search.intent.vocabulary import Vocabulary
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
 
 
-def concepts(text: str) -> list[str]:
+def read_concepts(text: str) -> list[str]:
     return find_concepts(remove_courtesies(text), VOCABULARY)
 
 
@@ -67,7 +67,7 @@ def concepts(text: str) -> list[str]:
     ],
 )
 def test_concepts_are_the_noun_like_chunks(text: str, expected: list[str]) -> None:
-    assert concepts(text) == expected
+    assert read_concepts(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,14 +90,14 @@ def test_concepts_are_the_noun_like_chunks(text: str, expected: list[str]) -> No
     ],
 )
 def test_politeness_is_not_a_concept(text: str) -> None:
-    assert concepts(text) == ["ice"]
+    assert read_concepts(text) == ["ice"]
 
 
 @pytest.mark.parametrize(
     "text", ["search engines", "list decoding", "paper recycling", "A* search", "all-optical switching"]
 )
 def test_subjects_that_look_like_politeness_stay(text: str) -> None:
-    assert concepts(text) == [text]
+    assert read_concepts(text) == [text]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from paper_search.intent.years import EARLIEST_YEAR, read_years
 TODAY = date(2024, 6, 15)
 
 
-def years_of(query: str) -> tuple[int | None, int | None]:
+def read_bounds(query: str) -> tuple[int | None, int | None]:
     reading = read_years(replace_phrases(normalise_text(query))[0], TODAY)
     return reading.year_from, reading.year_to
 
@@ -93,7 +93,7 @@ def years_of(query: str) -> tuple[int | None, int | None]:
     ],
 )
 def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: int | None) -> None:
-    assert years_of(query) == (year_from, year_to)
+    assert read_bounds(query) == (year_from, year_to)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: 
     ],
 )
 def test_a_number_without_a_reason_is_not_a_year(query: str) -> None:
-    assert years_of(query) == (None, None)
+    assert read_bounds(query) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_number_without_a_reason_is_not_a_year(query: str) -> None:
     ],
 )
 def test_a_negated_limit_is_inverted(query: str, year_from: int | None, year_to: int | None) -> None:
-    assert years_of(query) == (year_from, year_to)
+    assert read_bounds(query) == (year_from, year_to)
     assert not set("12") & set(read_years(replace_phrases(normalise_text(query))[0], TODAY).rest)
 
 

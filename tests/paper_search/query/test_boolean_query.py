@@ -17,16 +17,16 @@ PIECES = st.sampled_from(["AND", "OR", "NOT", "(", ")", '"', "“", "”", "a", 
 ANY_QUERY = st.text() | st.lists(PIECES, max_size=60).map(" ".join)
 
 
-def term(text: str) -> Term:
+def make_term(text: str) -> Term:
     return Term(tuple(text.split()))
 
 
-A, B, C, D = (term(letter) for letter in "abcd")
+A, B, C, D = (make_term(letter) for letter in "abcd")
 
 
 def test_a_query_with_every_operator_is_parsed_as_expected() -> None:
     assert parse_query('(perovskite OR "solar cell") AND efficiency NOT review') == AllOf(
-        (AnyOf((term("perovskite"), term("solar cell"))), term("efficiency")), (term("review"),)
+        (AnyOf((make_term("perovskite"), make_term("solar cell"))), make_term("efficiency")), (make_term("review"),)
     )
 
 
@@ -49,10 +49,10 @@ def test_a_query_with_every_operator_is_parsed_as_expected() -> None:
         ("a NOT (NOT b)", AllOf((A, B))),
         ("NOT NOT a", A),
         ("a a OR a", A),
-        ("“graph neural” nets", AllOf((term("graph neural"), term("nets")))),
-        ("«deep learning»", term("deep learning")),
-        ("and or not", AllOf((term("and"), term("or"), term("not")))),
-        ('"OR"', term("OR")),
+        ("“graph neural” nets", AllOf((make_term("graph neural"), make_term("nets")))),
+        ("«deep learning»", make_term("deep learning")),
+        ("and or not", AllOf((make_term("and"), make_term("or"), make_term("not")))),
+        ('"OR"', make_term("OR")),
     ],
 )
 def test_operators_brackets_and_quotes_make_this_tree(query: str, tree: Node) -> None:
@@ -99,12 +99,12 @@ def test_words_lose_only_the_characters_that_are_operators_of_sources() -> None:
 
 
 def test_only_plain_words_stay_without_quotes() -> None:
-    assert quote_term(term("perovskite")) == "perovskite"
-    assert quote_term(term("perovskit*")) == "perovskit*"
-    assert quote_term(term("solar cell")) == '"solar cell"'
-    assert quote_term(term("COVID-19")) == '"COVID-19"'
-    assert quote_term(term("AND")) == '"AND"'
-    assert quote_term(term("solar cell*")) == '"solar cell"'
+    assert quote_term(make_term("perovskite")) == "perovskite"
+    assert quote_term(make_term("perovskit*")) == "perovskit*"
+    assert quote_term(make_term("solar cell")) == '"solar cell"'
+    assert quote_term(make_term("COVID-19")) == '"COVID-19"'
+    assert quote_term(make_term("AND")) == '"AND"'
+    assert quote_term(make_term("solar cell*")) == '"solar cell"'
 
 
 def test_a_tree_is_rendered_with_the_operators_of_a_source() -> None:
@@ -134,7 +134,7 @@ def test_too_many_clauses_are_cut_off() -> None:
 
 def test_a_query_without_boolean_form_falls_back_to_its_keywords() -> None:
     assert parse_search_query(SearchQuery(keywords=["solar cell", "dye"], boolean_query="")) == AllOf(
-        (term("solar cell"), term("dye"))
+        (make_term("solar cell"), make_term("dye"))
     )
     assert parse_search_query(SearchQuery(keywords=["a"], boolean_query="b")) == B
 

@@ -16,7 +16,7 @@ from paper_search.query.filters import (
 YEARS = st.integers(1500, 2100) | st.none()
 
 
-def paper(title: str = "A title", **fields: object) -> RawPaper:
+def make_paper(title: str = "A title", **fields: object) -> RawPaper:
     return RawPaper.model_validate({"title": title, "source": "tiny", **fields})
 
 
@@ -99,12 +99,12 @@ def test_any_query_can_be_matched_with_any_text(query: str, text: str) -> None:
 
 def test_only_filters_that_the_source_did_not_apply_are_applied() -> None:
     papers = [
-        paper("Old", year=1999),
-        paper("French", language="fr"),
-        paper("Graphene oxide"),
-        paper("Kept", year=2020, language="en"),
-        paper("In the abstract", abstract="about oxide"),
-        paper("  "),
+        make_paper("Old", year=1999),
+        make_paper("French", language="fr"),
+        make_paper("Graphene oxide"),
+        make_paper("Kept", year=2020, language="en"),
+        make_paper("In the abstract", abstract="about oxide"),
+        make_paper("  "),
     ]
     filters = SearchConstraints(year_from=2010, language="en")
     query = "graphene NOT oxide"

@@ -12,7 +12,7 @@ PLAIN = make_paper("Sea ice in winter", "We measure sea ice.", year=2012)
 OFF_TOPIC = make_paper("Amber trade", "Albedo of amber.", year=2022, language="de", venue="Nature")
 
 
-def wishing(*preferences: str) -> list[float]:
+def score_with_preferences(*preferences: str) -> list[float]:
     wanted = make_intent("sea ice", "sea ice", preferences=list(preferences))
     return list_scores([PLAIN, CANDIDATES[preferences[0]], OFF_TOPIC], wanted)
 
@@ -28,7 +28,7 @@ CANDIDATES: dict[str, RawPaper] = {
 
 @pytest.mark.parametrize("preference", list(CANDIDATES))
 def test_a_paper_that_meets_a_preference_ranks_before_an_equal_one(preference: str) -> None:
-    plain, preferred, _ = wishing(preference)
+    plain, preferred, _ = score_with_preferences(preference)
     assert preferred > plain + 0.05
     (reason,) = (
         one.relevance_reason

@@ -6,7 +6,7 @@ from paper_search.models import PaperTag
 from tests.paper_search.relevance.sample_papers import make_intent, make_paper, score_pool
 
 
-def tags(title: str, abstract: str | None = None, **fields: object) -> list[PaperTag]:
+def get_tags(title: str, abstract: str | None = None, **fields: object) -> list[PaperTag]:
     return score_pool([make_paper(title, abstract, **fields)], make_intent("anything"))[0].tags
 
 
@@ -26,11 +26,11 @@ def tags(title: str, abstract: str | None = None, **fields: object) -> list[Pape
     ],
 )
 def test_each_kind_is_recognised_by_its_words(title: str, abstract: str | None, tag: PaperTag) -> None:
-    assert tags(title, abstract) == [tag]
+    assert get_tags(title, abstract) == [tag]
 
 
 def test_a_paper_can_be_of_several_kinds_in_a_fixed_order() -> None:
-    assert tags("A benchmark", "We propose a new method. We prove it right.") == [
+    assert get_tags("A benchmark", "We propose a new method. We prove it right.") == [
         PaperTag.METHOD,
         PaperTag.THEORETICAL,
         PaperTag.DATASET,
@@ -38,8 +38,8 @@ def test_a_paper_can_be_of_several_kinds_in_a_fixed_order() -> None:
 
 
 def test_the_work_type_dataset_of_a_source_gives_the_tag() -> None:
-    assert tags("Beads", work_type="dataset") == [PaperTag.DATASET]
+    assert get_tags("Beads", work_type="dataset") == [PaperTag.DATASET]
 
 
 def test_without_cues_there_is_no_tag() -> None:
-    assert tags("Amber", "Beads lay on the coast.") == []
+    assert get_tags("Amber", "Beads lay on the coast.") == []

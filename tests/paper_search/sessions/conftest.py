@@ -1,4 +1,4 @@
-"""A house, a manager of it, and a house whose source answers when told to."""
+"""Fixtures: a data folder, a manager of it, and a data folder with a gated source."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sessions for tests: a house with a store and an inbox on disk, workflows over made-up sources, gates and a clock."""
+"""Sessions for tests: a data folder with store and inbox, workflows over fake sources, gates and a clock."""
 
 import asyncio
 import json
@@ -31,11 +31,11 @@ REJECT = Decision(action=DecisionAction.REJECT)
 STRATEGY = "strategy_confirmation"
 REVIEW = "result_review"
 TIMEOUT_S = 20.0
-"""How long a test waits at most for what must come."""
+"""The maximum time that a test waits for an event."""
 
 
 class MovableClock:
-    """A clock that starts at the present (the file system has its own) and moves only when told."""
+    """A clock that starts at the present, as file times do, and moves only by `advance`."""
 
     def __init__(self, at: datetime | None = None) -> None:
         self._at = at or datetime.now(UTC)
@@ -44,19 +44,19 @@ class MovableClock:
         return self._at
 
     def advance(self, **by: float) -> None:
-        """By `seconds=`, `minutes=`, `days=` and so on."""
+        """Move the clock by `seconds=`, `minutes=`, `days=` and so on."""
         self._at += timedelta(**by)
 
 
 def make_paper(title: str, source: str = "alpha", **fields: Any) -> RawPaper:
-    """A record of `source` that fits QUERY if its title does."""
+    """Return a record of `source`; it matches QUERY if its title does."""
     values: dict[str, Any] = {"authors": [Author(name="Tycho Brahe")], "year": 2020, "venue": "Icarus", **fields}
     record = SourceRecord(source=source, record_id=title.casefold())
     return RawPaper(title=title, source=source, records=[record], **values)
 
 
 def make_moon_papers(count: int = 3, source: str = "alpha", **fields: Any) -> list[RawPaper]:
-    """So many papers that fit QUERY, none like another."""
+    """Return distinct papers that match QUERY."""
     return [
         make_paper(
             f"Tidal heating of icy moons: {_make_word(number)} {number}",
@@ -69,7 +69,7 @@ def make_moon_papers(count: int = 3, source: str = "alpha", **fields: Any) -> li
 
 
 def _make_word(number: int) -> str:
-    """A word of its own for each number, so that no two titles are taken for one."""
+    """Return a distinct word for each number, so that no two titles are merged."""
     letters = "bcdfghjklm"
     return "".join(f"{letters[int(digit)]}o" for digit in f"{number:04d}")
 
@@ -77,8 +77,8 @@ def _make_word(number: int) -> str:
 class Engine:
     """Builds workflows with the real skills over `sources`, which all sessions share.
 
-    `failures` maps a stage ("intent", "dedup") to what it raises, `gates` to what it waits for; both may be changed
-    while sessions run. `ran` holds the stages that were carried out, `configs` what workflows were built with.
+    `failures` maps a stage ("intent", "dedup") to the exception it raises, `gates` to the event it waits for; both may
+    change while sessions run. `ran` holds the stages that ran, `configs` the configurations of the workflows.
     """
 
     def __init__(self, *sources: SearchSource, max_rounds: int = 5, **options: Any) -> None:
@@ -91,7 +91,7 @@ class Engine:
         self.configs: list[AppConfig] = []
 
     def __call__(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
-        """Raises `refusal`, as a configuration that cannot be built would."""
+        """Return a workflow. Raise `refusal`, if it is set, like an invalid configuration."""
         if self.refusal is not None:
             raise self.refusal
         self.configs.append(config)
@@ -109,7 +109,7 @@ class Engine:
         )
 
     async def run_stage(self, name: str) -> None:
-        """What happens when a stage begins."""
+        """Record the stage, wait for its gate, and raise its failure."""
         self.ran.append(name)
         if (gate := self.gates.get(name)) is not None:
             await gate.wait()
@@ -118,7 +118,7 @@ class Engine:
 
     @property
     def asked(self) -> list[int]:
-        """How often each source was asked."""
+        """The number of searches of each source."""
         return [len(source.asked) for source in self.sources if isinstance(source, FakeSource)]
 
 
@@ -143,7 +143,7 @@ class _StagedDeduplicator(Deduplicator):
 
 
 class DataFolder:
-    """A data folder, and managers over it: each has a store and an inbox of its own, as a process of its own has."""
+    """A data folder with managers. Each manager has its own store and inbox objects, like a separate process."""
 
     def __init__(self, folder: Path, *sources: SearchSource, clock: MovableClock | None = None, **options: Any) -> None:
         self.folder = folder
@@ -151,10 +151,10 @@ class DataFolder:
         self.engine = Engine(*sources, **options)
         self.settings = SessionsConfig(reply_within_s=TIMEOUT_S)
         self.present = AppConfig()
-        """What the settings of the house say when a session is brought back."""
+        """The present settings when a session is restored."""
 
     def create_manager(self, **changes: Any) -> SessionManager:
-        """A manager that is the caller's to close."""
+        """Return a manager that the caller closes."""
         given: dict[str, Any] = {
             "settings": self.settings,
             "store": self.store(),
@@ -168,7 +168,7 @@ class DataFolder:
 
     @asynccontextmanager
     async def open_manager(self, **changes: Any) -> AsyncGenerator[SessionManager]:
-        """A manager, closed when the block ends."""
+        """Yield a manager and close it at the end of the block."""
         manager = self.create_manager(**changes)
         try:
             yield manager
@@ -179,25 +179,25 @@ class DataFolder:
         return SessionFiles(self.folder / "sessions")
 
     def inbox(self) -> Inbox:
-        """Another way into the inbox, to be closed by the caller."""
+        """Return the inbox, opened again; the caller closes it."""
         return Inbox(self.folder / "inbox.db", self.clock)
 
     def list_files(self, session_id: str) -> list[Path]:
-        """What the session has on disk."""
+        """Return the files of the session."""
         return sorted((self.folder / "sessions").glob(f"{session_id}*"))
 
     def read_all_bytes(self) -> bytes:
-        """Everything in the folder, to search for what must not be there."""
+        """Return the content of all files of the folder."""
         return b"".join(file.read_bytes() for file in sorted(self.folder.rglob("*")) if file.is_file())
 
 
 async def open_session(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
-    """The reply of a new session at its first checkpoint."""
+    """Open a session; return its reply at the first checkpoint."""
     return await manager.start(query, config or AppConfig())
 
 
 async def open_review(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
-    """The reply of a new session at its first review."""
+    """Open a session; return its reply at the first review."""
     reply = await open_session(manager, query, config)
     return await manager.decide(reply["session_id"], APPROVE)
 
@@ -205,13 +205,13 @@ async def open_review(manager: SessionManager, query: str = QUERY, config: AppCo
 async def complete_session(
     manager: SessionManager, query: str = QUERY, config: AppConfig | None = None
 ) -> dict[str, Any]:
-    """The reply of a new session at its end."""
+    """Open and approve a session; return its last reply."""
     reply = await open_review(manager, query, config)
     return await manager.decide(reply["session_id"], APPROVE)
 
 
 async def wait_until(holds: Callable[[], bool], within_s: float = TIMEOUT_S) -> None:
-    """Returns as soon as it holds. Raises TimeoutError when it never does."""
+    """Return once `holds` is true. Raise TimeoutError if it never is."""
     async with asyncio.timeout(within_s):
         while True:
             if holds():
@@ -220,11 +220,11 @@ async def wait_until(holds: Callable[[], bool], within_s: float = TIMEOUT_S) -> 
 
 
 def measure_json(value: Any) -> int:
-    """How many bytes a reply takes as compact JSON."""
+    """Return the size of a reply as compact JSON in bytes."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-DEDUP_ERROR = Unavailable("The merger is on strike.")
+DEDUP_ERROR = Unavailable("The deduplicator failed.")
 NARROWER = {"queries": [{"keywords": ["Europa"], "boolean_query": "Europa"}], "sources": ["alpha"]}
 
 
@@ -242,7 +242,7 @@ def list_stored_decisions(data_folder: DataFolder, session_id: str) -> list[str]
 
 @asynccontextmanager
 async def run_in_background(work: Awaitable[Any]) -> AsyncGenerator[asyncio.Task[Any]]:
-    """A call under way; whatever is left of it ends with the block."""
+    """Run a call in a task; cancel it at the end of the block."""
     task = asyncio.ensure_future(work)
     assert isinstance(task, asyncio.Task)
     try:
@@ -258,7 +258,7 @@ async def wait_for_end(task: asyncio.Task[Any]) -> Any:
 
 
 class GatedFolder:
-    """A house with a source that answers once `gate` is open."""
+    """A data folder with a source that answers once `gate` is set."""
 
     def __init__(self, folder: Path) -> None:
         self.gate = asyncio.Event()
@@ -270,7 +270,7 @@ class GatedFolder:
 
 
 async def wait_for_checkpoint(manager: SessionManager, session_id: str) -> dict[str, Any]:
-    """The reply once the session has come to a checkpoint or to its end."""
+    """Return the reply once the session is at a checkpoint or at its end."""
     await manager.get_state(session_id)
     if (session := manager.get(session_id)) is not None:
         await wait_until(lambda: session.pending is not None or session.is_complete)

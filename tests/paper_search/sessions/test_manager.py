@@ -446,7 +446,7 @@ async def test_a_repeated_decision_of_a_failed_session_reports_the_failure(
     data_folder.engine.failures["dedup"] = DEDUP_ERROR
     reply = await open_session(manager)
     for _ in range(2):
-        with pytest.raises(SessionFailed, match="on strike"):
+        with pytest.raises(SessionFailed, match="The deduplicator failed"):
             await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
 
 
@@ -556,12 +556,12 @@ async def test_forty_concurrent_sessions_are_never_mixed_up(data_folder: DataFol
 async def test_a_failure_before_the_first_checkpoint_is_reported_to_the_waiting_call(
     data_folder: DataFolder, manager: SessionManager
 ) -> None:
-    data_folder.engine.failures["intent"] = Unavailable("The parser is on strike.")
-    with pytest.raises(SessionFailed, match="The parser is on strike") as caught:
+    data_folder.engine.failures["intent"] = Unavailable("The parser failed.")
+    with pytest.raises(SessionFailed, match="The parser failed") as caught:
         await open_session(manager)
     session_id = caught.value.ids["session_id"]
     reply = await manager.get_state(session_id)
-    assert (reply["is_complete"], reply["error"]) == (True, "The parser is on strike.")
+    assert (reply["is_complete"], reply["error"]) == (True, "The parser failed.")
 
 
 @requirement("PS-REQ-14", "PS-E7")
@@ -570,11 +570,11 @@ async def test_a_failure_is_reported_to_the_waiting_call_and_to_later_calls_even
 ) -> None:
     data_folder.engine.failures["dedup"] = DEDUP_ERROR
     session_id = (await open_session(manager))["session_id"]
-    with pytest.raises(SessionFailed, match="on strike"):
+    with pytest.raises(SessionFailed, match="The deduplicator failed"):
         await manager.decide(session_id, APPROVE)
     session = manager.get(session_id)
     assert session is not None
-    assert (session.error, session.is_complete, session.result) == ("The merger is on strike.", True, None)
+    assert (session.error, session.is_complete, session.result) == ("The deduplicator failed.", True, None)
     data_folder.engine.failures.clear()
     async with data_folder.open_manager() as another:
         for door in (manager, another):
@@ -584,11 +584,11 @@ async def test_a_failure_is_reported_to_the_waiting_call_and_to_later_calls_even
                 partial(door.get_papers, session_id),
             ]
             for call in calls:
-                with pytest.raises(SessionFailed, match="The merger is on strike") as caught:
+                with pytest.raises(SessionFailed, match="The deduplicator failed") as caught:
                     await call()
                 assert caught.value.code == "session_failed"
             reply = await door.get_state(session_id)
-            assert reply["error"] == "The merger is on strike."
+            assert reply["error"] == "The deduplicator failed."
             assert (reply["is_complete"], reply["has_pending_checkpoint"]) == (True, False)
             assert "result" not in reply
     assert data_folder.engine.ran.count("dedup") == 1, "what has failed is not tried again"
@@ -610,7 +610,7 @@ class SilentError(Exception):
         (RuntimeError(), "RuntimeError"),
         (SilentError(), "SilentError"),
         (ExceptionGroup("merging", [ZeroDivisionError("division by zero")]), "ZeroDivisionError: division by zero"),
-        (Unavailable("The merger is on strike."), "The merger is on strike."),
+        (Unavailable("The deduplicator failed."), "The deduplicator failed."),
     ],
 )
 async def test_any_exception_of_a_skill_is_captured_with_its_class_and_text(
@@ -677,16 +677,16 @@ async def test_all_papers_can_be_read_page_by_page_under_review_and_afterwards(t
     async with data_folder.open_manager() as manager:
         reply = await open_review(manager, config=AppConfig(default_max_results=1_000))
         session_id = reply["session_id"]
-        under_review = await all_papers(manager, session_id)
+        under_review = await list_all_papers(manager, session_id)
         await manager.decide(session_id, APPROVE)
         ids = [paper.id for paper in (await manager.get_result(session_id)).papers]
         assert len(set(ids)) == 130
-        assert under_review == await all_papers(manager, session_id) == ids
+        assert under_review == await list_all_papers(manager, session_id) == ids
         shown = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]]
         assert shown == ids[: len(shown)]
 
 
-async def all_papers(manager: SessionManager, session_id: str) -> list[str]:
+async def list_all_papers(manager: SessionManager, session_id: str) -> list[str]:
     seen: list[str] = []
     page = await manager.get_papers(session_id)
     while True:

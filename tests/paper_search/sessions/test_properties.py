@@ -64,12 +64,12 @@ INVALID: dict[tuple[str, str], Any] = {
 }
 
 
-def decision_of(kind: str, action: str, data: str) -> Decision:
+def make_decision(kind: str, action: str, data: str) -> Decision:
     given = None if data == "none" else (VALID if data == "valid" else INVALID)[kind, action]
     return Decision(action=DecisionAction(action), revised_data=given)
 
 
-def is_taken(kind: str, action: str, data: str) -> bool:
+def is_accepted(kind: str, action: str, data: str) -> bool:
     """A bare edit of the strategy says nothing; otherwise only data that does not fit is refused."""
     return data == "valid" or (data == "none" and (kind, action) != (STRATEGY, "edit"))
 
@@ -174,20 +174,20 @@ class Sessions(RuleBasedStateMachine):
         return model
 
     @rule(session=sessions, door=doors)
-    def look(self, session: Model, door: int) -> None:
+    def read_state(self, session: Model, door: int) -> None:
         session.check(self.run(self.managers[door].get_state(session.session_id)))
 
     @rule(session=sessions, door=doors, action=actions, data=st.sampled_from(DATA), with_id=st.booleans())
     def decide(self, session: Model, door: int, action: str, data: str, with_id: bool) -> None:
         before = session.iteration
-        decision = decision_of(session.kind or REVIEW, action, data)
+        decision = make_decision(session.kind or REVIEW, action, data)
         checkpoint_id = session.checkpoint_id if with_id else None
         deciding = self.managers[door].decide(session.session_id, decision, checkpoint_id=checkpoint_id)
         if session.is_complete:
             with pytest.raises(SessionComplete):
                 self.run(deciding)
             return
-        if not is_taken(session.kind or "", action, data):
+        if not is_accepted(session.kind or "", action, data):
             with pytest.raises(InvalidDecision):
                 self.run(deciding)
             return
@@ -220,7 +220,7 @@ class Sessions(RuleBasedStateMachine):
         data = "valid" if (session.kind, action) == (STRATEGY, "edit") else "none"
         with closing(self.data_folder.inbox()) as inbox:
             inbox.decide(
-                session.checkpoint_id, to_inbox_decision(decision_of(session.kind or "", action, data)), "console"
+                session.checkpoint_id, to_inbox_decision(make_decision(session.kind or "", action, data)), "console"
             )
         given = session.checkpoint_id
         session.decide(action)
@@ -229,7 +229,7 @@ class Sessions(RuleBasedStateMachine):
         session.check(reply)
 
     @rule(minutes=st.sampled_from([5, 31]))
-    def time_passes(self, minutes: int) -> None:
+    def advance_time(self, minutes: int) -> None:
         self.data_folder.clock.advance(minutes=minutes)
         for manager in self.managers:
             self.run(manager.unload_idle())
@@ -257,7 +257,7 @@ class Sessions(RuleBasedStateMachine):
             self.run(manager.decide(session.session_id, APPROVE, checkpoint_id=session.checkpoint_id))
 
     @invariant()
-    def what_is_on_disk_is_as_expected(self) -> None:
+    def stored_data_is_as_expected(self) -> None:
         """Nothing that was done to one session has changed another."""
         store = self.data_folder.store()
         with closing(self.data_folder.inbox()) as inbox:
@@ -269,15 +269,15 @@ class Sessions(RuleBasedStateMachine):
                 steps = store.list_steps(model.session_id)
                 assert sum(step.startswith("decision-") for step in steps) == model.iteration
             asked = {model.checkpoint_id for model in self.models if model.checkpoint_id}
-            self.run(self._are_pending(inbox, asked))
+            self.run(self._check_pending(inbox, asked))
 
-    async def _are_pending(self, inbox: InboxPort, asked: set[str]) -> None:
+    async def _check_pending(self, inbox: InboxPort, asked: set[str]) -> None:
         """A checkpoint is in the journal a moment before it is in the inbox; the loop runs only while we do."""
         while {entry.id for entry in inbox.pending("paper_search")} != asked:  # noqa: ASYNC110 - a thread writes it
             await asyncio.sleep(0.005)
 
     @invariant()
-    def nothing_is_made_twice(self) -> None:
+    def no_stage_is_repeated(self) -> None:
         assert self.data_folder.engine.ran.count("intent") == self.opened
 
 
@@ -295,7 +295,7 @@ def data_folder(tmp_path: Path) -> DataFolder:
     return DataFolder(tmp_path, max_rounds=MAX_ROUNDS)
 
 
-async def at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
+async def open_at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
     reach = open_session if kind is CheckpointKind.STRATEGY_CONFIRMATION else open_review
     reply = await reach(manager)
     assert reply["checkpoint_kind"] == kind.value
@@ -310,10 +310,10 @@ async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
     data_folder: DataFolder, kind: CheckpointKind, action: str, data: str
 ) -> None:
     async with data_folder.open_manager() as manager:
-        before = await at(manager, kind)
+        before = await open_at(manager, kind)
         session_id = before["session_id"]
-        decision = decision_of(kind.value, action, data)
-        if not is_taken(kind.value, action, data):
+        decision = make_decision(kind.value, action, data)
+        if not is_accepted(kind.value, action, data):
             with pytest.raises(InvalidDecision) as caught:
                 await manager.decide(session_id, decision)
             assert caught.value.hint
@@ -331,7 +331,7 @@ async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
 @pytest.mark.parametrize("kind", CheckpointKind)
 async def test_a_valid_edit_without_changes_is_accepted(data_folder: DataFolder, kind: CheckpointKind) -> None:
     async with data_folder.open_manager() as manager:
-        before = await at(manager, kind)
+        before = await open_at(manager, kind)
         data = {"sources": ["alpha"]} if kind is CheckpointKind.STRATEGY_CONFIRMATION else {}
         decision = Decision(action=DecisionAction.EDIT, revised_data=data)
         reply = await manager.decide(before["session_id"], decision)

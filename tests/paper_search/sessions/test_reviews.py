@@ -24,24 +24,24 @@ from tests.paper_search.sessions.helpers import (
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 
-def approve(data: Any) -> Decision:
+def make_approve(data: Any) -> Decision:
     return Decision(action=DecisionAction.APPROVE, revised_data=data)
 
 
-def listed(reply: dict[str, Any]) -> list[dict[str, Any]]:
+def list_papers(reply: dict[str, Any]) -> list[dict[str, Any]]:
     return reply["checkpoint"]["payload"]["papers"]
 
 
-async def next_review(manager: SessionManager, session_id: str, decision: Decision, **how: Any) -> dict[str, Any]:
+async def decide_and_wait(manager: SessionManager, session_id: str, decision: Decision, **how: Any) -> dict[str, Any]:
     await manager.decide(session_id, decision, **how)
     return await manager.decide(session_id, APPROVE)
 
 
 async def test_a_review_lists_each_paper_with_its_status_and_round_and_counts_them(manager: SessionManager) -> None:
     reply = await open_review(manager)
-    first, second, third = (paper["id"] for paper in listed(reply))
+    first, second, third = (paper["id"] for paper in list_papers(reply))
     data = {"decisions": {first: "include", second: {"status": "maybe"}, third: {"status": "exclude"}}}
-    reply = await next_review(manager, reply["session_id"], make_reject(data))
+    reply = await decide_and_wait(manager, reply["session_id"], make_reject(data))
     payload = reply["checkpoint"]["payload"]
     assert {paper["id"]: paper["status"] for paper in payload["papers"]} == {first: "include", second: "maybe"}
     assert {paper["found_in_round"] for paper in payload["papers"]} == {0}
@@ -54,9 +54,9 @@ async def test_the_reviewer_is_the_name_of_the_interface_unless_one_is_given(
     manager: SessionManager, named: str | None
 ) -> None:
     reply = await open_review(manager)
-    session_id, first = reply["session_id"], listed(reply)[0]["id"]
+    session_id, first = reply["session_id"], list_papers(reply)[0]["id"]
     data: dict[str, Any] = {"decisions": {first: {"status": "include", "reason": "the first"}}}
-    await manager.decide(session_id, approve({**data, "reviewer": named} if named else data), door="terminal")
+    await manager.decide(session_id, make_approve({**data, "reviewer": named} if named else data), door="terminal")
     result = await manager.get_result(session_id)
     (said,) = next(paper.decisions for paper in result.papers if paper.id == first)
     assert (said.reviewer, said.reason, said.status) == (named or "terminal", "the first", ReviewStatus.INCLUDE)
@@ -66,7 +66,7 @@ async def test_the_reviewer_is_the_name_of_the_interface_unless_one_is_given(
 async def test_a_decision_through_another_interface_has_the_name_of_that_interface(data_folder: DataFolder) -> None:
     async with data_folder.open_manager() as manager:
         reply = await open_review(manager)
-        session_id, first = reply["session_id"], listed(reply)[0]["id"]
+        session_id, first = reply["session_id"], list_papers(reply)[0]["id"]
         with closing(data_folder.inbox()) as inbox:
             given = InboxDecision(action="approve", data={"marked_irrelevant": [first]})
             inbox.decide(reply["checkpoint_id"], given, "console")
@@ -78,7 +78,7 @@ async def test_a_decision_through_another_interface_has_the_name_of_that_interfa
 async def test_an_approve_with_a_strategy_is_refused_and_the_review_stays(manager: SessionManager) -> None:
     reply = await open_review(manager)
     with pytest.raises(InvalidDecision):
-        await manager.decide(reply["session_id"], approve({"queries": ["moons"]}))
+        await manager.decide(reply["session_id"], make_approve({"queries": ["moons"]}))
     assert (await manager.get_state(reply["session_id"]))["checkpoint_id"] == reply["checkpoint_id"]
 
 
@@ -86,14 +86,14 @@ async def test_marks_survive_a_restart(data_folder: DataFolder) -> None:
     async with data_folder.open_manager() as manager:
         reply = await open_review(manager)
         session_id = reply["session_id"]
-        first, second, third = (paper["id"] for paper in listed(reply))
+        first, second, third = (paper["id"] for paper in list_papers(reply))
         data = {"decisions": {first: {"status": "exclude", "reason": "a comment"}, second: "include"}}
-        before = await next_review(manager, session_id, make_reject(data))
+        before = await decide_and_wait(manager, session_id, make_reject(data))
     async with data_folder.open_manager(build=Engine()) as successor:
         after = await successor.get_state(session_id)
         assert after["checkpoint"] == before["checkpoint"]
         assert after["current_checkpoint_kind"] == REVIEW
-        await successor.decide(session_id, approve({"decisions": {third: "maybe"}}))
+        await successor.decide(session_id, make_approve({"decisions": {third: "maybe"}}))
         result = await successor.get_result(session_id)
     assert {paper.id: paper.status.value for paper in result.papers} == {second: "include", third: "maybe"}
     assert [(gone.paper_id, gone.detail) for gone in result.metadata.exclusions] == [(first, "a comment")]
@@ -104,9 +104,9 @@ async def test_the_exported_json_contains_statuses_and_the_log(data_folder: Data
     async with data_folder.open_manager() as manager:
         reply = await open_review(manager)
         session_id = reply["session_id"]
-        papers = listed(reply)
+        papers = list_papers(reply)
         marks = {"marked_relevant": [paper["id"] for paper in papers[:2]], "marked_irrelevant": [papers[2]["id"]]}
-        await next_review(manager, session_id, make_reject(marks))
+        await decide_and_wait(manager, session_id, make_reject(marks))
         await manager.decide(session_id, APPROVE)
         exported = json.loads(export_json(await manager.get_result(session_id)))
     assert len(exported["papers"]) == 23

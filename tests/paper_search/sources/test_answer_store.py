@@ -27,7 +27,7 @@ JSON = st.recursive(
 )
 
 
-def replay(store: AnswerStore, request: Request = REQUEST, time: int = 0) -> Response:
+def replay_outcome(store: AnswerStore, request: Request = REQUEST, time: int = 0) -> Response:
     entry = store.read_entry(request)
     assert entry is not None
     return entry.outcomes[time].replay()
@@ -58,7 +58,7 @@ def test_every_body_comes_back_byte_for_byte(body: bytes, tmp_path: Path) -> Non
     store = AnswerStore(tmp_path)
     answer = Response(200, body, {"content-type": "x"}, seconds=0.125, calls=3)
     store.write_entry(REQUEST, [StoredAnswer.from_response(answer)])
-    assert replay(store) == answer
+    assert replay_outcome(store) == answer
 
 
 @given(st.binary())
@@ -108,7 +108,7 @@ def test_a_stored_failure_is_raised_unchanged(error: SearchSourceError, tmp_path
     store.write_entry(REQUEST, [StoredFailure.from_error(error)])
     for _ in range(2):
         with pytest.raises(type(error)) as caught:
-            replay(store)
+            replay_outcome(store)
         again = caught.value
         assert type(again) is type(error)
         assert vars(again) == vars(error)
@@ -131,10 +131,10 @@ def test_outcomes_keep_their_order(tmp_path: Path) -> None:
         ],
     )
     with pytest.raises(RetryableError):
-        replay(store)
-    assert replay(store, time=1).body == b"2"
+        replay_outcome(store)
+    assert replay_outcome(store, time=1).body == b"2"
     with pytest.raises(TimeoutError):
-        replay(store, time=2)
+        replay_outcome(store, time=2)
 
 
 def test_a_missing_or_removed_entry_is_none(tmp_path: Path) -> None:
@@ -200,4 +200,4 @@ def test_an_entry_written_by_hand_needs_few_fields(tmp_path: Path) -> None:
         ),
         encoding="utf-8",
     )
-    assert replay(AnswerStore(tmp_path), request) == Response(200, b'{"items":[]}')
+    assert replay_outcome(AnswerStore(tmp_path), request) == Response(200, b'{"items":[]}')

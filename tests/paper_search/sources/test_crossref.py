@@ -12,7 +12,7 @@ SOURCE = "crossref"
 WORK = CROSSREF["message"]["items"][0]
 
 
-def works(*items: Any) -> dict[str, Any]:
+def make_works(*items: Any) -> dict[str, Any]:
     return {"status": "ok", "message-type": "work-list", "message": {"total-results": len(items), "items": list(items)}}
 
 
@@ -35,7 +35,8 @@ def test_every_field_of_a_work_is_read() -> None:
 
 def test_a_copy_without_an_open_licence_is_not_a_full_text_link() -> None:
     assert (
-        read_sample(SOURCE, works({**WORK, "license": []})).papers[0].full_text_url == "https://doi.org/10.5555/KILN.1"
+        read_sample(SOURCE, make_works({**WORK, "license": []})).papers[0].full_text_url
+        == "https://doi.org/10.5555/KILN.1"
     )
 
 
@@ -67,7 +68,7 @@ def _asking(**changes: str) -> Any:
 
 @pytest.mark.parametrize("title", [[], [""], None, "", [None], {"x": 1}])
 def test_a_work_without_a_title_is_skipped_and_the_others_stay(title: Any) -> None:
-    assert len(read_sample(SOURCE, works({**WORK, "title": title}, None, WORK)).papers) == 1
+    assert len(read_sample(SOURCE, make_works({**WORK, "title": title}, None, WORK)).papers) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,7 +82,7 @@ def test_a_work_without_a_title_is_skipped_and_the_others_stay(title: Any) -> No
 )
 def test_the_year_is_read_from_the_first_available_date(dates: dict[str, Any], year: int | None) -> None:
     bare = {key: value for key, value in WORK.items() if "published" not in key}
-    assert read_sample(SOURCE, works({**bare, **dates})).papers[0].year == year
+    assert read_sample(SOURCE, make_works({**bare, **dates})).papers[0].year == year
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_the_year_is_read_from_the_first_available_date(dates: dict[str, Any], y
     ],
 )
 def test_the_type_of_a_work_gives_the_work_type(kind: str | None, expected: WorkType | None) -> None:
-    assert read_sample(SOURCE, works({**WORK, "type": kind})).papers[0].work_type is expected
+    assert read_sample(SOURCE, make_works({**WORK, "type": kind})).papers[0].work_type is expected
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_the_type_of_a_work_gives_the_work_type(kind: str | None, expected: Work
     ],
 )
 def test_a_subtitle_is_joined_to_its_title(title: str, subtitle: Any, joined: str) -> None:
-    assert read_sample(SOURCE, works({**WORK, "title": [title], "subtitle": subtitle})).papers[0].title == joined
+    assert read_sample(SOURCE, make_works({**WORK, "title": [title], "subtitle": subtitle})).papers[0].title == joined
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_a_subtitle_is_joined_to_its_title(title: str, subtitle: Any, joined: st
     ],
 )
 def test_a_title_is_free_of_markup_and_of_a_closing_full_stop(title: str, clean: str) -> None:
-    assert read_sample(SOURCE, works({**WORK, "title": [title]})).papers[0].title == clean
+    assert read_sample(SOURCE, make_works({**WORK, "title": [title]})).papers[0].title == clean
 
 
 def test_editors_are_read_only_without_authors() -> None:
@@ -156,10 +157,10 @@ def test_editors_are_read_only_without_authors() -> None:
         {"given": "Eda", "family": "Kiln", "ORCID": "http://orcid.org/0000-0000-0000-0002"},
         {"name": "Clay Inc"},
     ]
-    edited = read_sample(SOURCE, works({**WORK, "author": [], "editor": editors, "type": "edited-book"})).papers[0]
+    edited = read_sample(SOURCE, make_works({**WORK, "author": [], "editor": editors, "type": "edited-book"})).papers[0]
     assert edited.authors == []
     assert edited.editors == [Author(name="Eda Kiln", author_id="0000-0000-0000-0002"), Author(name="Clay Inc")]
-    written = read_sample(SOURCE, works({**WORK, "editor": editors})).papers[0]
+    written = read_sample(SOURCE, make_works({**WORK, "editor": editors})).papers[0]
     assert written.authors
     assert written.editors == []
 
@@ -167,12 +168,12 @@ def test_editors_are_read_only_without_authors() -> None:
 def test_the_date_of_registration_is_the_last_resort_for_the_year_and_marked_as_such() -> None:
     undated = {**{key: value for key, value in WORK.items() if "published" not in key}, "issued": None}
     created = {"created": {"date-parts": [[2015, 1, 13]]}}
-    paper = read_sample(SOURCE, works({**undated, **created})).papers[0]
+    paper = read_sample(SOURCE, make_works({**undated, **created})).papers[0]
     assert (paper.year, paper.provenance) == (2015, {"year": "crossref (date of registration)"})
     assert paper.has_registration_year
-    dated = read_sample(SOURCE, works({**WORK, **created})).papers[0]
+    dated = read_sample(SOURCE, make_works({**WORK, **created})).papers[0]
     assert (dated.year, dated.provenance, dated.has_registration_year) == (2021, {}, False)
-    assert read_sample(SOURCE, works(undated)).papers[0].provenance == {}
+    assert read_sample(SOURCE, make_works(undated)).papers[0].provenance == {}
 
 
 def test_lists_of_journals_members_and_funders_have_no_papers() -> None:

@@ -11,7 +11,7 @@ INFO = DBLP["result"]["hits"]["hit"][0]["info"]
 PLAIN = SearchQuery(keywords=[], boolean_query='(kiln OR "glass furnace*") AND glaze')
 
 
-def hits(*infos: Any) -> dict[str, Any]:
+def make_hits(*infos: Any) -> dict[str, Any]:
     return {"result": {"hits": {"@total": str(len(infos)), "hit": [{"info": info} for info in infos]}}}
 
 
@@ -44,7 +44,7 @@ def test_the_xml_form_is_read_as_well() -> None:
     ],
 )
 def test_authors_are_read_from_single_values_lists_texts_and_objects(authors: Any, names: list[str]) -> None:
-    (paper,) = read_sample(SOURCE, hits({**INFO, "authors": authors})).papers
+    (paper,) = read_sample(SOURCE, make_hits({**INFO, "authors": authors})).papers
     assert [author.name for author in paper.authors] == names
 
 
@@ -52,7 +52,7 @@ def test_authors_are_read_from_single_values_lists_texts_and_objects(authors: An
     ("raw", "clean"), [("Kilns.", "Kilns"), ("Why Kilns?", "Why Kilns?"), ("And then...", "And then...")]
 )
 def test_one_final_full_stop_is_removed_from_a_title(raw: str, clean: str) -> None:
-    assert read_sample(SOURCE, hits({**INFO, "title": raw})).papers[0].title == clean
+    assert read_sample(SOURCE, make_hits({**INFO, "title": raw})).papers[0].title == clean
 
 
 def test_the_request_has_the_words_with_bars_for_or() -> None:
@@ -72,7 +72,7 @@ def test_the_next_page_is_requested_until_the_limit() -> None:
     assert page.found == 103
     assert dict(page.follow[0].params)["f"] == "1"
     assert read_sample(SOURCE, DBLP, limit=1).follow == ()
-    assert read_sample(SOURCE, hits(INFO), limit=2).follow == ()
+    assert read_sample(SOURCE, make_hits(INFO), limit=2).follow == ()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_next_page_is_requested_until_the_limit() -> None:
     ],
 )
 def test_the_type_of_a_hit_gives_the_work_type(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read_sample(SOURCE, hits({**INFO, **changes})).papers[0].work_type is kind
+    assert read_sample(SOURCE, make_hits({**INFO, **changes})).papers[0].work_type is kind
 
 
 def test_a_search_without_hits_is_empty() -> None:

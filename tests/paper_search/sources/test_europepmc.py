@@ -11,7 +11,7 @@ SOURCE = "europepmc"
 RECORD = EUROPEPMC["resultList"]["result"][0]
 
 
-def results(*records: Any) -> dict[str, Any]:
+def make_results(*records: Any) -> dict[str, Any]:
     return {"hitCount": len(records), "resultList": {"result": list(records)}}
 
 
@@ -39,7 +39,7 @@ def test_the_short_form_names_authors_in_one_line() -> None:
         "pmcid": "PMC9",
         "pubType": "review; journal article",
     }
-    (paper,) = read_sample(SOURCE, results(lite)).papers
+    (paper,) = read_sample(SOURCE, make_results(lite)).papers
     assert [author.name for author in paper.authors] == ["Example A", "Sample BC"]
     assert paper.venue == "J Kilns"
     assert paper.full_text_url == "https://europepmc.org/articles/PMC9"
@@ -80,16 +80,16 @@ def test_the_next_page_is_requested_until_the_limit_or_a_repeated_cursor() -> No
     ],
 )
 def test_the_type_of_a_record_gives_the_work_type(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read_sample(SOURCE, results({**RECORD, **changes})).papers[0].work_type is kind
+    assert read_sample(SOURCE, make_results({**RECORD, **changes})).papers[0].work_type is kind
 
 
 def test_the_venue_of_a_preprint_is_its_server() -> None:
     preprint = {**RECORD, "journalInfo": None, "source": "PPR", "bookOrReportDetails": {"publisher": "claRxiv"}}
-    assert read_sample(SOURCE, results(preprint)).papers[0].venue == "claRxiv"
+    assert read_sample(SOURCE, make_results(preprint)).papers[0].venue == "claRxiv"
 
 
 def test_a_list_of_ids_alone_has_no_papers() -> None:
-    assert read_sample(SOURCE, results({"id": "1", "source": "MED"})).papers == []
+    assert read_sample(SOURCE, make_results({"id": "1", "source": "MED"})).papers == []
 
 
 def test_errors_in_a_200_response_are_reported_and_temporary_ones_are_retryable() -> None:

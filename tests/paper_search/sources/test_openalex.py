@@ -10,7 +10,7 @@ from tests.paper_search.sources.sample_answers import OPENALEX, build_params, bu
 SOURCE = "openalex"
 
 
-def work(**changes: Any) -> dict[str, Any]:
+def make_work(**changes: Any) -> dict[str, Any]:
     return {"results": [{**OPENALEX["results"][0], **changes}]}
 
 
@@ -68,7 +68,7 @@ def test_a_work_without_a_title_or_with_wrong_types_is_skipped_and_the_others_st
 
 
 def test_the_display_name_replaces_a_missing_title() -> None:
-    assert read_sample(SOURCE, work(title=None, display_name="Shown")).papers[0].title == "Shown"
+    assert read_sample(SOURCE, make_work(title=None, display_name="Shown")).papers[0].title == "Shown"
 
 
 def test_authors_journals_and_funders_are_not_papers() -> None:
@@ -83,7 +83,7 @@ def test_a_single_work_is_read() -> None:
 
 def test_a_hostile_word_position_does_not_fill_the_memory() -> None:
     index = {"last": [10**12], "first": [0, None, "x"], "second": 1}
-    assert read_sample(SOURCE, work(abstract_inverted_index=index)).papers[0].abstract == "first second last"
+    assert read_sample(SOURCE, make_work(abstract_inverted_index=index)).papers[0].abstract == "first second last"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_hostile_word_position_does_not_fill_the_memory() -> None:
     ],
 )
 def test_the_type_of_a_work_gives_the_work_type(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read_sample(SOURCE, work(**changes)).papers[0].work_type is kind
+    assert read_sample(SOURCE, make_work(**changes)).papers[0].work_type is kind
 
 
 def test_an_error_in_a_200_response_is_an_error() -> None:

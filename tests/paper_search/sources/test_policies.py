@@ -19,13 +19,13 @@ NOW = datetime(2026, 3, 31, 23, 59, 30, tzinfo=UTC)
 DATES = st.datetimes(timezones=st.just(UTC), max_value=datetime(9000, 1, 1))  # noqa: DTZ001 - hypothesis wants it naive
 
 
-def policy(error: Exception | None = None) -> SourcePolicy:
+def make_policy(error: Exception | None = None) -> SourcePolicy:
     return SourcePolicy(read_failure=lambda _: error)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_temporary_refusals_are_retried(status: int) -> None:
-    error = make_refusal("crossref", Response(status, b""), policy(), NOW)
+    error = make_refusal("crossref", Response(status, b""), make_policy(), NOW)
     assert isinstance(error, RetryableError)
     assert error.rate_limited is (status == 429)
     assert decide_retry(error) is True
@@ -34,13 +34,13 @@ def test_temporary_refusals_are_retried(status: int) -> None:
 
 @pytest.mark.parametrize("status", [204, 304, 400, 401, 403, 404, 414, 451, 501])
 def test_permanent_refusals_are_not_retried(status: int) -> None:
-    error = make_refusal("crossref", Response(status, b""), policy(), NOW)
+    error = make_refusal("crossref", Response(status, b""), make_policy(), NOW)
     assert isinstance(error, NonRetryableError)
     assert decide_retry(error) is False
 
 
 def test_a_refused_key_gives_a_hint() -> None:
-    assert "key" in make_refusal("openalex", Response(401, b""), policy(), NOW).hint
+    assert "key" in make_refusal("openalex", Response(401, b""), make_policy(), NOW).hint
 
 
 @pytest.mark.parametrize(
@@ -73,21 +73,21 @@ def test_no_retry_after_header_can_break_the_reading_of_it(header: str) -> None:
 
 def test_a_wait_up_to_the_maximum_is_waited_and_a_longer_one_is_not() -> None:
     cap = str(int(LONGEST_WAIT_S))
-    short = make_refusal("arxiv", Response(429, b"", {"retry-after": cap}), policy(), NOW)
-    long = make_refusal("arxiv", Response(429, b"", {"retry-after": "21"}), policy(), NOW)
+    short = make_refusal("arxiv", Response(429, b"", {"retry-after": cap}), make_policy(), NOW)
+    long = make_refusal("arxiv", Response(429, b"", {"retry-after": "21"}), make_policy(), NOW)
     assert decide_retry(short) == LONGEST_WAIT_S
     assert decide_retry(long) is False
     assert long.retry_at == NOW + timedelta(seconds=21)
 
 
 def test_an_absurd_retry_after_gives_a_date_and_no_overflow() -> None:
-    error = make_refusal("arxiv", Response(503, b"", {"retry-after": "9" * 400}), policy(), NOW)
+    error = make_refusal("arxiv", Response(503, b"", {"retry-after": "9" * 400}), make_policy(), NOW)
     assert error.retry_at is not None
     assert error.retry_at > NOW + timedelta(days=300)
 
 
 def test_used_up_credits_name_midnight_utc_and_are_not_retried() -> None:
-    error = make_refusal("openalex", Response(429, b""), policy(CreditsExhaustedError("no credits")), NOW)
+    error = make_refusal("openalex", Response(429, b""), make_policy(CreditsExhaustedError("no credits")), NOW)
     assert isinstance(error, CreditsExhaustedError)
     assert error.retry_at == datetime(2026, 4, 1, tzinfo=UTC)
     assert decide_retry(error) is False
@@ -95,18 +95,20 @@ def test_used_up_credits_name_midnight_utc_and_are_not_retried() -> None:
 
 def test_a_retry_date_from_the_source_is_used() -> None:
     told = datetime(2026, 5, 1, tzinfo=UTC)
-    error = make_refusal("serpapi_scholar", Response(429, b""), policy(CreditsExhaustedError("x", retry_at=told)), NOW)
+    error = make_refusal(
+        "serpapi_scholar", Response(429, b""), make_policy(CreditsExhaustedError("x", retry_at=told)), NOW
+    )
     assert error.retry_at == told
 
 
 def test_a_source_may_mark_a_bad_request_as_retryable_and_the_header_still_counts() -> None:
-    error = make_refusal("pubmed", Response(400, b"", {"retry-after": "3"}), policy(RetryableError("busy")), NOW)
+    error = make_refusal("pubmed", Response(400, b"", {"retry-after": "3"}), make_policy(RetryableError("busy")), NOW)
     assert decide_retry(error) == 3.0
 
 
 @pytest.mark.parametrize("opinion", [ValueError("no error of ours"), None])
 def test_without_an_error_from_the_source_the_status_decides(opinion: Exception | None) -> None:
-    assert isinstance(make_refusal("dblp", Response(503, b""), policy(opinion), NOW), RetryableError)
+    assert isinstance(make_refusal("dblp", Response(503, b""), make_policy(opinion), NOW), RetryableError)
 
 
 def test_a_source_that_cannot_read_its_refusal_leaves_the_decision_to_the_status() -> None:

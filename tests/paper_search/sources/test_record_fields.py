@@ -81,9 +81,9 @@ def test_a_wrong_type_anywhere_in_an_answer_is_read_or_refused(source: str, data
         width = data.draw(st.integers(0, 60))
         _read_or_refuse(source, (body[:cut] + body[cut + width :]).encode())
         return
-    *way, last = data.draw(st.sampled_from(_places(body)))
+    *position, last = data.draw(st.sampled_from(_list_positions(body)))
     holder: Any = body
-    for step in way:
+    for step in position:
         holder = holder[step]
     holder[last] = data.draw(JUNK)
     _read_or_refuse(source, json.dumps(body).encode())
@@ -144,13 +144,13 @@ def _read_or_refuse(source: str, body: bytes) -> None:
         assert request.source == source
 
 
-def _places(value: Any, way: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+def _list_positions(value: Any, position: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     inner: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):
         inner = list(cast("dict[str | int, Any]", value).items())
     elif isinstance(value, list):
         inner = list(enumerate(cast("list[Any]", value)))
-    return [place for key, item in inner for place in ((*way, key), *_places(item, (*way, key)))]
+    return [place for key, item in inner for place in ((*position, key), *_list_positions(item, (*position, key)))]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ SOURCE = "serpapi_scholar"
 RESULT = SERPAPI["organic_results"][0]
 
 
-def result(**changes: Any) -> dict[str, Any]:
+def make_result(**changes: Any) -> dict[str, Any]:
     return {"organic_results": [{**RESULT, **changes}]}
 
 
@@ -67,18 +67,18 @@ def test_every_field_of_a_result_is_read() -> None:
 def test_a_summary_is_parsed(
     summary: str, names: list[str], venue: str | None, year: int | None, publisher: str | None
 ) -> None:
-    (paper,) = read_sample(SOURCE, result(publication_info={"summary": summary})).papers
+    (paper,) = read_sample(SOURCE, make_result(publication_info={"summary": summary})).papers
     assert [author.name for author in paper.authors] == names
     assert (paper.venue, paper.year, paper.publisher) == (venue, year, publisher)
 
 
 def test_a_book_has_the_work_type_book() -> None:
-    assert read_sample(SOURCE, result(type="Book")).papers[0].work_type is WorkType.BOOK
-    assert read_sample(SOURCE, result()).papers[0].work_type is None
+    assert read_sample(SOURCE, make_result(type="Book")).papers[0].work_type is WorkType.BOOK
+    assert read_sample(SOURCE, make_result()).papers[0].work_type is None
 
 
 def test_an_arxiv_link_gives_the_arxiv_id() -> None:
-    found = read_sample(SOURCE, result(link="https://arxiv.org/abs/2101.00001")).papers[0]
+    found = read_sample(SOURCE, make_result(link="https://arxiv.org/abs/2101.00001")).papers[0]
     assert found.identifiers["arxiv"] == "2101.00001"
 
 

@@ -25,7 +25,7 @@ def marks(tmp_path: Path) -> MarkStore:
     return MarkStore(tmp_path / "marks")
 
 
-async def sit(manager: SessionManager, session_id: str, marks: MarkStore, screen: ScriptedScreen) -> bool:
+async def run_review(manager: SessionManager, session_id: str, marks: MarkStore, screen: ScriptedScreen) -> bool:
     async with asyncio.timeout(20):
         return await TerminalReview(manager, screen, "Ada", marks).review_session(session_id)
 
@@ -34,7 +34,7 @@ async def test_a_person_reviews_from_the_strategy_to_the_result(data_folder: Dat
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aiema", ["only dust"])
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
     assert len(result.papers) == 3
     given = {paper.decisions[0].status: paper.decisions[0].reviewer for paper in result.papers if paper.decisions}
@@ -50,11 +50,11 @@ async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_mark
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aiq")
-        assert not await sit(manager, session_id, marks, screen)
+        assert not await run_review(manager, session_id, marks, screen)
         assert f"paper-search sessions resume {session_id[:8]}" in screen.written
     async with data_folder.open_manager() as manager:
         screen = ScriptedScreen("ia")
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         assert "1 mark of this review restored" in screen.written
         result = await manager.get_result(session_id)
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
@@ -64,7 +64,7 @@ async def test_a_refused_edit_is_explained_and_asked_again(data_folder: DataFold
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("eeaa", edits=["not json", '{"sources": ["nowhere"]}'])
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
     assert "not JSON" in screen.written
     assert "Unknown sources: nowhere" in screen.written
     assert screen.written.count('"filters": {\n') == 1, "the second edit starts from the person's own text"
@@ -74,7 +74,7 @@ async def test_another_round_follows_a_reject_with_words(data_folder: DataFolder
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("airaa", ["more on Enceladus"])
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
     assert "Round 2" in screen.written
     assert len(result.papers) == 4
@@ -96,7 +96,7 @@ async def test_a_decision_taken_elsewhere_first_is_reported_and_marks_stay(
         session_id = (await open_session(manager))["session_id"]
         await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
         screen = Meddling("iAq")
-        assert not await sit(manager, session_id, marks, screen)
+        assert not await run_review(manager, session_id, marks, screen)
     assert "decided before: reject, through console" in screen.written
     assert marks.load(session_id, "any").decisions
 
@@ -106,7 +106,7 @@ async def test_a_failed_search_ends_the_review_with_its_error(data_folder: DataF
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         with pytest.raises(Exception, match="ValueError: row 7"):
-            await sit(manager, session_id, marks, ScriptedScreen("a"))
+            await run_review(manager, session_id, marks, ScriptedScreen("a"))
 
 
 def test_damaged_marks_and_marks_of_other_checkpoints_are_ignored(tmp_path: Path) -> None:
@@ -126,10 +126,10 @@ def test_damaged_marks_and_marks_of_other_checkpoints_are_ignored(tmp_path: Path
 async def test_marks_survive_a_decision_about_the_next_strategy(data_folder: DataFolder, marks: MarkStore) -> None:
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
-        assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
+        assert not await run_review(manager, session_id, marks, ScriptedScreen("aiq"))
         await manager.decide(session_id, Decision(action=DecisionAction.REJECT, note="more"), door="console")
         screen = ScriptedScreen("aa")
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
     assert "1 mark of this review restored" in screen.written
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
@@ -138,7 +138,7 @@ async def test_marks_survive_a_decision_about_the_next_strategy(data_folder: Dat
 async def test_marks_keep_the_name_of_their_reviewer(data_folder: DataFolder, marks: MarkStore) -> None:
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
-        assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
+        assert not await run_review(manager, session_id, marks, ScriptedScreen("aiq"))
         async with asyncio.timeout(20):
             assert await TerminalReview(manager, ScriptedScreen("a"), None, marks).review_session(session_id)
         result = await manager.get_result(session_id)
@@ -150,5 +150,5 @@ async def test_sources_that_failed_are_named_above_the_papers(tmp_path: Path, ma
     async with DataFolder(tmp_path / "house", FakeSource("alpha", make_moon_papers(2)), shut).open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aa")
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
     assert "Not all sources could answer: beta (failed)." in screen.written

@@ -14,8 +14,8 @@ from paper_search.models import Author, PaperCollection, RawPaper, SearchStrateg
 from paper_search.review import ExclusionReason, ReviewStatus
 from paper_search.sources.interfaces import SourceResult
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload
-from tests.paper_search.workflow.runs import QUERY, RoundsSource, workflow
-from tests.paper_search.workflow.samples import raw
+from tests.paper_search.workflow.runs import QUERY, RoundsSource, make_workflow
+from tests.paper_search.workflow.samples import make_record
 
 ROUNDS = 4
 NAMES = ["alpha", "beta", "gamma"]
@@ -28,12 +28,12 @@ Form = tuple[int, int]
 Answer = list[Form] | Exception
 
 
-def record(form: Form, source: str) -> RawPaper:
+def make_form_record(form: Form, source: str) -> RawPaper:
     """One of the ways in which sources describe a work; only a record with both ids shows that two papers are one."""
     work, kind = form
     subject, letter = SUBJECTS[work % len(SUBJECTS)], "ABCDE"[work]
     title = f"{subject}, case {letter}" if kind != PREPRINT else f"{letter} and {subject.lower()}"
-    return raw(
+    return make_record(
         title if kind != UNTITLED else "",
         source,
         authors=[] if kind == PREPRINT else [Author(name="Tycho Brahe")],
@@ -119,9 +119,9 @@ class Person:
         return {"decisions": chosen, "reviewer": self._data.draw(st.sampled_from(["mira", "noor"]))}
 
 
-def sources_of(rounds: Sequence[dict[str, Answer]]) -> list[RoundsSource]:
+def make_sources(rounds: Sequence[dict[str, Answer]]) -> list[RoundsSource]:
     def answer(given: Answer, name: str) -> list[RawPaper] | Exception:
-        return given if isinstance(given, Exception) else [record(form, name) for form in given]
+        return given if isinstance(given, Exception) else [make_form_record(form, name) for form in given]
 
     kinds = {"gamma": CountingSource}
     return [kinds.get(name, RoundsSource)(name, [answer(given[name], name) for given in rounds]) for name in NAMES]
@@ -175,20 +175,22 @@ def check_growth(earlier: PaperCollection, later: PaperCollection) -> None:
 def test_the_log_of_any_session_adds_up_and_no_paper_is_lost(
     rounds: list[dict[str, Answer]], data: st.DataObject
 ) -> None:
-    sources, person = sources_of(rounds), Person(data)
+    sources, person = make_sources(rounds), Person(data)
     limit = data.draw(st.integers(1, 6))
-    result = asyncio.run(workflow(person, sources, max_iterations=ROUNDS, max_results=limit).run(QUERY))
+    result = asyncio.run(make_workflow(person, sources, max_iterations=ROUNDS, max_results=limit).run(QUERY))
     seen = [*person.reviews, result]
     for collection in seen:
         check_log(collection)
     for earlier, later in pairwise(seen):
         check_growth(earlier, later)
     for source in sources:
-        asked = [log.strategy for log in result.metadata.round_logs if source.source_name in _named(log.strategy)]
+        asked = [
+            log.strategy for log in result.metadata.round_logs if source.source_name in _list_origins(log.strategy)
+        ]
         assert [strategy.queries for strategy in source.asked] == [strategy.queries for strategy in asked]
     requests = [address for log in result.metadata.round_logs for report in log.sources for address in report.requests]
     assert len(requests) == len(set(requests))
 
 
-def _named(strategy: SearchStrategy) -> list[str]:
+def _list_origins(strategy: SearchStrategy) -> list[str]:
     return strategy.sources or NAMES

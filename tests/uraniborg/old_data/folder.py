@@ -47,7 +47,7 @@ class OldData:
         """The search server on this folder, with the sources that the sessions were opened with."""
         with serving(self.home, env=self._env) as server:
             yield server
-            server.was_never_surprised()
+            server.check_log()
 
     def run(self, command: str, *arguments: str, code: int = 0, **env: str) -> Any:
         """The JSON that a command prints."""

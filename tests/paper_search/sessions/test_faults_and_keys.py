@@ -142,7 +142,7 @@ async def test_a_restored_session_uses_the_settings_it_was_opened_with(data_fold
     }
 
 
-class Faulty(SessionFiles):
+class FaultyStore(SessionFiles):
     """A store that cannot write while `broken`, as with a full disk."""
 
     broken = False
@@ -154,7 +154,7 @@ class Faulty(SessionFiles):
 
 
 async def test_a_full_disk_interrupts_the_session_and_a_later_call_continues_it(data_folder: DataFolder) -> None:
-    store = Faulty(data_folder.folder / "sessions")
+    store = FaultyStore(data_folder.folder / "sessions")
     async with data_folder.open_manager(store=store) as manager:
         reply = await open_session(manager)
         session_id, given = reply["session_id"], reply["checkpoint_id"]

@@ -24,7 +24,7 @@ def make_reply(
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-class Loopback:
+class LoopbackServer:
     """`requests` holds what arrived, each as text. The last step is repeated for whoever comes later."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
@@ -34,7 +34,7 @@ class Loopback:
         self.requests: list[str] = []
         self.url = ""
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if task := asyncio.current_task():
             self._connections.add(task)
         try:
@@ -79,9 +79,9 @@ class Loopback:
 
 
 @asynccontextmanager
-async def open_loopback(*steps: Step) -> AsyncGenerator[Loopback, None]:
-    site = Loopback(steps)
-    server = await asyncio.start_server(site.answer, "127.0.0.1", 0)
+async def open_loopback(*steps: Step) -> AsyncGenerator[LoopbackServer, None]:
+    site = LoopbackServer(steps)
+    server = await asyncio.start_server(site.serve_client, "127.0.0.1", 0)
     site.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield site

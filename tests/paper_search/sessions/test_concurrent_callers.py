@@ -52,7 +52,7 @@ async def test_concurrent_threads_lose_no_session_and_no_decision(
             session = manager.get(session_id)
             assert session is not None
             assert session.query.endswith(f"number{number}x{turn}")
-            reply = wait_for(first_checkpoint(manager, session_id))
+            reply = wait_for(wait_for_first_checkpoint(manager, session_id))
             assert reply["query"] == session.query
             reply = wait_for(manager.decide(session_id, APPROVE))
             if turn == 1:
@@ -75,7 +75,7 @@ async def test_concurrent_threads_lose_no_session_and_no_decision(
     assert data_folder.engine.asked == [24]
 
 
-async def first_checkpoint(manager: SessionManager, session_id: str) -> dict[str, Any]:
+async def wait_for_first_checkpoint(manager: SessionManager, session_id: str) -> dict[str, Any]:
     session = manager.get(session_id)
     assert session is not None
     await wait_until(lambda: session.pending is not None)

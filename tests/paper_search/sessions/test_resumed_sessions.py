@@ -108,7 +108,7 @@ ITS_DECISIONS = [
 ]
 
 
-class Past:
+class EarlierRun:
     """A whole session of another day: the folder it was in, its replies, and the ids of its papers."""
 
     def __init__(self, folder: Path) -> None:
@@ -116,7 +116,7 @@ class Past:
         self.replies: list[dict[str, Any]] = []
         self.papers: list[str] = []
 
-    async def happen(self) -> None:
+    async def run_session(self) -> None:
         async with DataFolder(self.folder).open_manager() as manager:
             self.replies.append(await open_session(manager))
             session_id = self.replies[0]["session_id"]
@@ -124,7 +124,7 @@ class Past:
                 self.replies.append(await manager.decide(session_id, decision))
             self.papers = [paper.id for paper in (await manager.get_result(session_id)).papers]
 
-    def killed(self, folder: Path, steps: int) -> tuple[DataFolder, list[str]]:
+    def copy_with_steps(self, folder: Path, steps: int) -> tuple[DataFolder, list[str]]:
         """A house as it would be had the process been killed after so many steps, and the names of those."""
         shutil.copytree(self.folder, folder / "house")
         data_folder, session_id = DataFolder(folder / "house"), self.replies[0]["session_id"]
@@ -137,31 +137,31 @@ class Past:
 
 
 @pytest.fixture(scope="module")
-def past(tmp_path_factory: pytest.TempPathFactory) -> Past:
-    made = Past(tmp_path_factory.mktemp("past"))
-    asyncio.run(made.happen())
+def earlier_run(tmp_path_factory: pytest.TempPathFactory) -> EarlierRun:
+    made = EarlierRun(tmp_path_factory.mktemp("past"))
+    asyncio.run(made.run_session())
     return made
 
 
-def test_the_number_of_steps_to_kill_after_is_the_number_of_stored_steps(past: Past) -> None:
-    steps = DataFolder(past.folder).store().list_steps(past.replies[0]["session_id"])
+def test_the_number_of_steps_to_kill_after_is_the_number_of_stored_steps(earlier_run: EarlierRun) -> None:
+    steps = DataFolder(earlier_run.folder).store().list_steps(earlier_run.replies[0]["session_id"])
     assert len(steps) == STEPS_OF_A_SESSION
-    assert past.replies[-1]["is_complete"]
-    assert past.papers
+    assert earlier_run.replies[-1]["is_complete"]
+    assert earlier_run.papers
 
 
 @pytest.mark.parametrize("steps", range(1, STEPS_OF_A_SESSION + 1))
 async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_same_decisions(
-    past: Past, tmp_path: Path, steps: int
+    earlier_run: EarlierRun, tmp_path: Path, steps: int
 ) -> None:
-    data_folder, kept = past.killed(tmp_path, steps)
-    last = past.replies[-1]
+    data_folder, kept = earlier_run.copy_with_steps(tmp_path, steps)
+    last = earlier_run.replies[-1]
     session_id = last["session_id"]
     async with data_folder.open_manager() as manager:
         reply = await wait_for_checkpoint(manager, session_id)
         varying = {"elapsed_s": 0, "iteration": 5}
         assert {**reply, **varying} == {**last, **varying}
-        assert [paper.id for paper in (await manager.get_result(session_id)).papers] == past.papers
+        assert [paper.id for paper in (await manager.get_result(session_id)).papers] == earlier_run.papers
     assert data_folder.engine.ran.count("intent") == ("intent" not in kept)
     assert data_folder.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in kept)
     assert data_folder.engine.asked == [2 - sum(step.endswith("/search") for step in kept)]
@@ -171,12 +171,12 @@ async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_
 @requirement("PS-PROP-9")
 @pytest.mark.parametrize("steps", [6, 21, 29])
 async def test_decisions_before_a_kill_are_counted_by_the_manager_that_continues(
-    past: Past, tmp_path: Path, steps: int
+    earlier_run: EarlierRun, tmp_path: Path, steps: int
 ) -> None:
-    data_folder, kept = past.killed(tmp_path, steps)
+    data_folder, kept = earlier_run.copy_with_steps(tmp_path, steps)
     assert "ended" not in kept
     async with data_folder.open_manager() as manager:
-        reply = await wait_for_checkpoint(manager, past.replies[0]["session_id"])
+        reply = await wait_for_checkpoint(manager, earlier_run.replies[0]["session_id"])
     assert (reply["is_complete"], reply["iteration"]) == (True, 5)
 
 
@@ -197,13 +197,13 @@ async def test_the_iteration_never_decreases_while_a_continued_session_works(gat
 
 @pytest.mark.parametrize("steps", range(1, STEPS_OF_A_SESSION + 1))
 async def test_a_session_killed_after_any_step_repeats_its_undecided_checkpoint(
-    past: Past, tmp_path: Path, steps: int
+    earlier_run: EarlierRun, tmp_path: Path, steps: int
 ) -> None:
-    data_folder, kept = past.killed(tmp_path, steps)
-    session_id = past.replies[0]["session_id"]
+    data_folder, kept = earlier_run.copy_with_steps(tmp_path, steps)
+    session_id = earlier_run.replies[0]["session_id"]
     decided = sum(step.startswith("decision-") for step in kept)
     with closing(data_folder.inbox()) as inbox:
-        entries = [inbox.get(reply["checkpoint_id"]) for reply in past.replies[:-1]]
+        entries = [inbox.get(reply["checkpoint_id"]) for reply in earlier_run.replies[:-1]]
         inbox.forget("paper_search", session_id)
         for entry in entries[:decided]:
             inbox.put(entry.id, entry.part, entry.kind, entry.subject, entry.payload)
@@ -211,10 +211,10 @@ async def test_a_session_killed_after_any_step_repeats_its_undecided_checkpoint(
             inbox.decide(entry.id, entry.decision, "agent")
     async with data_folder.open_manager() as manager:
         reply = await wait_for_checkpoint(manager, session_id)
-        expected = past.replies[decided]
+        expected = earlier_run.replies[decided]
         for key in ("checkpoint_id", "checkpoint_kind", "checkpoint", "round", "is_complete"):
             assert reply.get(key) == expected.get(key), key
         for decision in ITS_DECISIONS[decided:]:
             reply = await manager.decide(session_id, decision)
         assert reply["is_complete"]
-        assert [paper.id for paper in (await manager.get_result(session_id)).papers] == past.papers
+        assert [paper.id for paper in (await manager.get_result(session_id)).papers] == earlier_run.papers

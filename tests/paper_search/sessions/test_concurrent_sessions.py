@@ -17,7 +17,7 @@ from paper_search.sessions.store import MemorySessions
 from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.decisions import add_reviewer
-from tests.paper_search.sessions import hurried
+from tests.paper_search.sessions import fast_server
 from tests.paper_search.sessions.helpers import (
     APPROVE,
     REVIEW,
@@ -36,22 +36,22 @@ MARK = re.compile(r"moon[b-m]o[b-m]o")
 
 
 @pytest.fixture(autouse=True)
-def nothing_forced_to_disk() -> Generator[None]:
-    with hurried.nothing_forced_to_disk():
+def disable_disk_sync() -> Generator[None]:
+    with fast_server.disable_disk_sync():
         yield
 
 
-def mark(number: int) -> str:
+def make_mark(number: int) -> str:
     """The word that stands for a session: in its query, and so in its strategy, its papers and its decisions."""
     letters = "bcdfghjklm"
     return f"moon{letters[number // 10]}o{letters[number % 10]}o"
 
 
-def query(number: int) -> str:
-    return f"tidal heating of {mark(number)}"
+def make_query(number: int) -> str:
+    return f"tidal heating of {make_mark(number)}"
 
 
-def marks_in(*values: Any) -> set[str]:
+def find_marks(*values: Any) -> set[str]:
     return set(MARK.findall(json.dumps(values, default=str)))
 
 
@@ -64,40 +64,40 @@ class EchoingSource(SearchSource):
 
     async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
         await asyncio.sleep(0)
-        (about,) = marks_in([asked.boolean_query for asked in strategy.queries])
+        (about,) = find_marks([asked.boolean_query for asked in strategy.queries])
         return [
             make_paper(f"Tidal heating of {about}: the {aspect}", doi=f"10.1000/{about}.{aspect}")
             for aspect in ("crust", "mantle", "ocean")
         ]
 
 
-def decided(number: int, action: str, data: dict[str, Any] | None = None) -> Decision:
-    return Decision(action=DecisionAction(action), revised_data=data, note=f"So says {mark(number)}")
+def make_decision(number: int, action: str, data: dict[str, Any] | None = None) -> Decision:
+    return Decision(action=DecisionAction(action), revised_data=data, note=f"So says {make_mark(number)}")
 
 
-def next_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
+def choose_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
     """What this session's person answers: five kinds of people, each of whom approves in the end."""
-    kind, about = number % 5, mark(number)
+    kind, about = number % 5, make_mark(number)
     if kind == 1 and taken == 0:
         words = [about, "tides"]
-        return decided(
+        return make_decision(
             number, "edit", {"queries": [{"keywords": words, "boolean_query": " AND ".join(words)}], "notes": [about]}
         )
     if kind == 2 and taken == 0:
-        return decided(number, "reject", {"free_text_feedback": f"{about} in winter"})
+        return make_decision(number, "reject", {"free_text_feedback": f"{about} in winter"})
     if kind in (3, 4) and taken == 1:
         first = reply["checkpoint"]["payload"]["papers"][0]["id"]
         action, field = ("reject", "marked_irrelevant") if kind == 3 else ("edit", "marked_relevant")
-        return decided(number, action, {field: [first]})
-    return decided(number, "approve")
+        return make_decision(number, action, {field: [first]})
+    return make_decision(number, "approve")
 
 
-async def carried_through(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
+async def complete_session(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
     """Every reply of a session from its opening to its end, and the decisions that led there."""
-    replies = [await open_session(manager, query(number))]
+    replies = [await open_session(manager, make_query(number))]
     decisions: list[Decision] = []
     while not (reply := replies[-1])["is_complete"]:
-        decision = next_decision(number, reply, len(decisions))
+        decision = choose_decision(number, reply, len(decisions))
         decisions.append(decision)
         checkpoint_id = reply["checkpoint_id"]
         replies.append(await manager.decide(reply["session_id"], decision, checkpoint_id=checkpoint_id))
@@ -108,7 +108,7 @@ async def carried_through(manager: SessionManager, number: int) -> tuple[list[di
 async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) -> None:
     data_folder = DataFolder(tmp_path, EchoingSource())
     async with data_folder.open_manager(store=MemorySessions(), inbox=MemoryInbox()) as manager:
-        told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
+        told = await asyncio.gather(*(complete_session(manager, number) for number in range(SESSIONS)))
         results = [await manager.get_result(replies[0]["session_id"]) for replies, _ in told]
 
     assert len({replies[0]["session_id"] for replies, _ in told}) == SESSIONS
@@ -116,10 +116,10 @@ async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) ->
     assert len(set(asked)) == len(asked)
     for number, (replies, _) in enumerate(told):
         assert {(reply["session_id"], reply["query"]) for reply in replies} == {
-            (replies[0]["session_id"], query(number))
+            (replies[0]["session_id"], make_query(number))
         }
-        assert all(marks_in(reply) == {mark(number)} for reply in replies)
-        assert marks_in(results[number].model_dump()) == {mark(number)}
+        assert all(find_marks(reply) == {make_mark(number)} for reply in replies)
+        assert find_marks(results[number].model_dump()) == {make_mark(number)}
         assert len(results[number].papers) == (2 if number % 5 == 3 else 3)
     kinds = [[reply["checkpoint_kind"] for reply in told[kind][0][:-1]] for kind in range(5)]
     once, again = [STRATEGY, REVIEW], [STRATEGY, REVIEW, STRATEGY, REVIEW]
@@ -130,90 +130,92 @@ async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) ->
 async def test_the_files_of_fifty_sessions_contain_only_their_own_data(tmp_path: Path) -> None:
     data_folder = DataFolder(tmp_path, EchoingSource())
     async with data_folder.open_manager() as manager:
-        told = await asyncio.gather(*(carried_through(manager, number) for number in range(SESSIONS)))
+        told = await asyncio.gather(*(complete_session(manager, number) for number in range(SESSIONS)))
 
     store = data_folder.store()
     with closing(data_folder.inbox()) as inbox:
         for number, (replies, decisions) in enumerate(told):
             session_id = replies[0]["session_id"]
             journal = {step: store.read(session_id, step) or "" for step in store.list_steps(session_id)}
-            assert marks_in(journal) == {mark(number)}
+            assert find_marks(journal) == {make_mark(number)}
             kept = [Decision.model_validate_json(journal[f"decision-{taken}"]) for taken in range(len(decisions))]
-            assert kept == [by_agent(decision) for decision in decisions]
+            assert kept == [add_agent_reviewer(decision) for decision in decisions]
             assert f"decision-{len(decisions)}" not in journal
             entries = [inbox.get(reply["checkpoint_id"]) for reply in replies[:-1]]
-            assert [given(entry) for entry in entries] == decisions
+            assert [get_decision(entry) for entry in entries] == decisions
             assert {entry.subject for entry in entries} == {session_id}
-            assert marks_in([entry.payload for entry in entries]) == {mark(number)}
+            assert find_marks([entry.payload for entry in entries]) == {make_mark(number)}
     async with data_folder.open_manager() as successor:
         for replies, _ in told:
-            assert lasting(await successor.get_state(replies[0]["session_id"])) == lasting(replies[-1])
+            assert drop_elapsed_time(await successor.get_state(replies[0]["session_id"])) == drop_elapsed_time(
+                replies[-1]
+            )
 
 
 async def test_decisions_of_another_process_reach_the_right_one_of_fifty_sessions(tmp_path: Path) -> None:
     data_folder = DataFolder(tmp_path, EchoingSource())
     async with data_folder.open_manager() as manager:
-        replies = await asyncio.gather(*(open_session(manager, query(number)) for number in range(SESSIONS)))
-        await asyncio.to_thread(decide_elsewhere, data_folder, replies)
-        after = await asyncio.gather(*(reviewed(manager, reply) for reply in replies))
+        replies = await asyncio.gather(*(open_session(manager, make_query(number)) for number in range(SESSIONS)))
+        await asyncio.to_thread(decide_in_inbox, data_folder, replies)
+        after = await asyncio.gather(*(complete_review(manager, reply) for reply in replies))
 
     store = data_folder.store()
     for number, reply in enumerate(after):
-        assert marks_in(reply) == {mark(number)}
+        assert find_marks(reply) == {make_mark(number)}
         kept = Decision.model_validate_json(store.read(reply["session_id"], "decision-0") or "")
-        assert kept == decided(number, "approve")
+        assert kept == make_decision(number, "approve")
 
 
 async def test_a_decision_of_another_process_just_before_the_session_waits_is_applied(tmp_path: Path) -> None:
     data_folder = DataFolder(tmp_path, EchoingSource())
-    inbox = DawdlingInbox(tmp_path / "inbox.db")
+    inbox = SlowInbox(tmp_path / "inbox.db")
     async with data_folder.open_manager(inbox=inbox) as manager:
-        await open_session(manager, query(0))  # somebody waits already, so that the inbox is looked at
+        await open_session(manager, make_query(0))  # somebody waits already, so that the inbox is looked at
         inbox.dawdle = True
-        opening = asyncio.create_task(open_session(manager, query(1)))
+        opening = asyncio.create_task(open_session(manager, make_query(1)))
         await wait_until(lambda: inbox.asked is not None)
         assert inbox.asked is not None
         with closing(data_folder.inbox()) as elsewhere:
             await asyncio.to_thread(elsewhere.decide, inbox.asked.id, InboxDecision(action="approve"), "console")
-        await inbox.looked_at(times=3)
+        await inbox.wait_for_polls(times=3)
         inbox.go_on.set()
         session_id = (await opening)["session_id"]
-        await inbox.looked_at(times=3)
+        await inbox.wait_for_polls(times=3)
         session = manager.get(session_id)
         assert session is not None
         await wait_until(lambda: session.get_state().iteration == 1, within_s=3)
 
 
-def by_agent(decision: Decision) -> Decision:
+def add_agent_reviewer(decision: Decision) -> Decision:
     return decision.model_copy(update={"revised_data": add_reviewer(decision.revised_data, "agent")})
 
 
-def given(entry: Entry) -> Decision:
+def get_decision(entry: Entry) -> Decision:
     assert entry.decision is not None
     decision = entry.decision
     return Decision(action=DecisionAction(decision.action), revised_data=decision.data, note=decision.note)
 
 
-def lasting(reply: dict[str, Any]) -> dict[str, Any]:
+def drop_elapsed_time(reply: dict[str, Any]) -> dict[str, Any]:
     """What a reply says of the session and not of the moment."""
     return {key: value for key, value in reply.items() if key != "elapsed_s"}
 
 
-def decide_elsewhere(data_folder: DataFolder, replies: Sequence[dict[str, Any]]) -> None:
+def decide_in_inbox(data_folder: DataFolder, replies: Sequence[dict[str, Any]]) -> None:
     with closing(data_folder.inbox()) as inbox:
         for number, reply in enumerate(replies):
-            decision = decided(number, "approve")
+            decision = make_decision(number, "approve")
             inbox.decide(
                 reply["checkpoint_id"], InboxDecision(action=decision.action.value, note=decision.note), "console"
             )
 
 
-async def reviewed(manager: SessionManager, reply: dict[str, Any]) -> dict[str, Any]:
+async def complete_review(manager: SessionManager, reply: dict[str, Any]) -> dict[str, Any]:
     """The reply of the session at the review: the outcome of the checkpoint that was decided elsewhere."""
     return await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
 
 
-class DawdlingInbox(Inbox):
+class SlowInbox(Inbox):
     """An inbox that, told to dawdle, keeps whoever has asked from hearing that it was done until it may go on."""
 
     def __init__(self, path: Path) -> None:
@@ -234,7 +236,7 @@ class DawdlingInbox(Inbox):
         self._looks += 1
         return super().revision()
 
-    async def looked_at(self, *, times: int) -> None:
+    async def wait_for_polls(self, *, times: int) -> None:
         """Once it has been looked at so often from now on."""
         enough = self._looks + times
         await wait_until(lambda: self._looks >= enough)

@@ -80,7 +80,7 @@ async def test_a_waiting_call_returns_the_decision_of_another_process(gated: Gat
     assert gated.data_folder.engine.asked == [1]
 
 
-class DecidedAtOnce(Inbox):
+class InboxThatDecides(Inbox):
     """An inbox in which another process approves what is asked about `subject` before the session knows that it is.
 
     By the time the session knows, the manager has looked for decisions at least twice.
@@ -110,7 +110,7 @@ class DecidedAtOnce(Inbox):
 
 
 async def test_a_decision_stored_as_soon_as_the_checkpoint_exists_is_applied(data_folder: DataFolder) -> None:
-    inbox = DecidedAtOnce(data_folder.folder / "inbox.db")
+    inbox = InboxThatDecides(data_folder.folder / "inbox.db")
     async with data_folder.open_manager(inbox=inbox) as manager:
         await open_session(manager)
         inbox.armed = True
