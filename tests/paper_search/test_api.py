@@ -1,4 +1,4 @@
-"""Searching from Python."""
+"""Tests of the Python interface."""
 
 import asyncio
 import inspect
@@ -48,21 +48,21 @@ ISSUED = {"date-parts": [[2020]]}
 
 
 class ScriptedModel:
-    """A model that is sure of everything, except how to read a query."""
+    """A model that scores every paper 0.8 and cannot read a query."""
 
     def __init__(self) -> None:
         self.questions: list[str] = []
 
     async def complete(self, system: str, user: str) -> str:
-        raise LLMError("it only speaks JSON")
+        raise LLMError("it only writes JSON")
 
     async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
         self.questions.append(user)
         papers = json.loads(user).get("papers")
         if papers is None:
             raise LLMResponseError("it does not know")
-        said = {"relevance_score": 0.8, "relevance_reason": "the oracle says so"}
-        return {"results": [{"paper_id": paper["paper_id"], **said} for paper in papers]}
+        verdict = {"relevance_score": 0.8, "relevance_reason": "by the scripted model"}
+        return {"results": [{"paper_id": paper["paper_id"], **verdict} for paper in papers]}
 
 
 @requirement("PS-X6")
@@ -113,7 +113,7 @@ async def test_answers_of_a_model_are_recorded_and_replayed_without_it(
     monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
     config = AppConfig.model_validate({"record_dir": tmp_path / "r", "llm": {"model": "oracle"}})
     first = await paper_search.search("tidal heating of icy moons", config)
-    assert {paper.relevance_reason for paper in first.papers} == {"the oracle says so"}
+    assert {paper.relevance_reason for paper in first.papers} == {"by the scripted model"}
     asked = len(model.questions)
     again = await paper_search.search("tidal heating of icy moons", AppConfig(replay_dir=tmp_path / "r"))
     assert again.model_dump_json() == first.model_dump_json()
@@ -137,7 +137,7 @@ async def test_searches_side_by_side_share_nothing() -> None:
 
 @pytest.fixture
 def crossref(monkeypatch: pytest.MonkeyPatch) -> FakeTransport:
-    """A network on which Crossref alone answers, with twelve papers."""
+    """A network with twelve papers of Crossref and no other source."""
     works = [
         {"DOI": f"10.1000/{n}", "title": [f"Tidal heating of icy moons, case study of {name}"], "issued": ISSUED}
         for n, name in enumerate(MOONS)
@@ -354,7 +354,7 @@ async def test_every_source_of_the_recording_reports() -> None:
 
 async def test_a_search_never_reads_or_writes_on_the_event_loop(tmp_path: Path) -> None:
     config = AppConfig(replay_dir=RECORDING, record_dir=tmp_path / "copy")
-    await paper_search.search(QUERY, REPLAY)  # what is imported late is imported now
+    await paper_search.search(QUERY, REPLAY)  # load the lazily imported modules first
     with blockbuster_ctx():
         assert (await paper_search.search(QUERY, config)).papers
 

@@ -1,4 +1,4 @@
-"""Keys can be read, typed and told apart."""
+"""Tests of citation keys."""
 
 import re
 from itertools import permutations
@@ -125,6 +125,6 @@ def test_existing_keys_stay_and_new_ones_avoid_them() -> None:
     named = Paper(id="p_2", title="Other", authors=wang, year=2020, source="a", citation_key="wang_2023_cells")
     twice = Paper(id="p_3", title="Third", authors=wang, year=2021, source="a", citation_key="wang_2023_cells")
     assert citation_keys([plain, named, twice]) == ["wang_2023_cells_a", "wang_2023_cells", "wang_2021_third"]
-    kept = with_citation_keys([plain, named])
-    assert [paper.citation_key for paper in kept] == citation_keys(kept) == citation_keys(kept[::-1])[::-1]
+    keyed = with_citation_keys([plain, named])
+    assert [paper.citation_key for paper in keyed] == citation_keys(keyed) == citation_keys(keyed[::-1])[::-1]
     assert with_citation_keys([]) == []

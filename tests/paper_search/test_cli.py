@@ -1,4 +1,4 @@
-"""The search command, run as a user runs it."""
+"""Tests of the search command, run as a user runs it."""
 
 import json
 import os

@@ -50,7 +50,7 @@ class Terminal:
         self.seen = ""
 
     def expect(self, pattern: str) -> "Terminal":
-        """Read until the pattern appears in what was displayed since the last match."""
+        """Read until the pattern appears in the text displayed since the last match."""
         deadline = time.monotonic() + PATIENCE_S
         while (found := re.search(pattern, self.seen)) is None:
             ready, _, _ = select.select([self._own], [], [], max(0.0, deadline - time.monotonic()))

@@ -1,4 +1,4 @@
-"""How a search is set up."""
+"""Tests of the configuration."""
 
 import os
 from pathlib import Path
@@ -97,7 +97,7 @@ def test_a_dotenv_file_cannot_set_folders_or_addresses(
     (bare_environment / ".env").write_text(line)
     loaded = read_config()
     assert loaded.settings == AppConfig(llm=LLMConfig(api_key=SecretStr("the-key-of-the-user")))
-    assert len(loaded.ignored) == (not line.startswith(("HTTPS_PROXY", "URANIBORG_HOME")))  # a home is set here
+    assert len(loaded.ignored) == (not line.startswith(("HTTPS_PROXY", "URANIBORG_HOME")))  # URANIBORG_HOME is set here
 
 
 def test_a_provider_in_a_dotenv_file_does_not_get_a_key_from_elsewhere(

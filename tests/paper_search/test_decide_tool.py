@@ -1,20 +1,18 @@
-"""The one decide tool is the Decision model: what an agent sends is what the engine is given, whole and unchanged."""
+"""The decide tool passes the fields of the Decision model to the engine, complete and unchanged."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paper_search import mcp_server
 from paper_search.models import SearchStrategy, UserFeedback
 from paper_search.sessions import MCPCheckpointHandler
 from paper_search.testing import FakeSource
 from paper_search.workflow import Checkpoint, Decision
 from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
+from tests.paper_search.tool_client import call_tool, open_client
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import ClientSession, connected, json_of, text_of
+from uraniborg.kernel.mcp.testing import json_of
 
 NOTE = "As we said on the phone: ‹ja›\n"
 REVISED: dict[str, Any] = {
@@ -35,7 +33,7 @@ REVISED: dict[str, Any] = {
 
 @pytest.fixture
 def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
-    """The decisions that searches were given, in order."""
+    """The decisions that searches received, in order."""
     found: list[Decision] = []
     handle = MCPCheckpointHandler.handle
 
@@ -49,25 +47,10 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
 
 
 @pytest.fixture
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+def data_folder(home: Path) -> DataFolder:
     return DataFolder(
-        tmp_path / "house", FakeSource("alpha", make_moon_papers()), FakeSource("beta", make_moon_papers(2, "beta"))
+        home.parent / "data", FakeSource("alpha", make_moon_papers()), FakeSource("beta", make_moon_papers(2, "beta"))
     )
-
-
-@asynccontextmanager
-async def open_client(data_folder: DataFolder) -> AsyncGenerator[ClientSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        async with data_folder.open_manager() as manager, connected(mcp_server.mcp) as client:
-            patch.setattr(mcp_server, "_session_manager", manager)
-            yield client
-
-
-async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    return json_of(result)
 
 
 @requirement("PS-C3")

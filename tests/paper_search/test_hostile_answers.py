@@ -1,4 +1,4 @@
-"""Whatever a source answers, the search ends with a result that says what happened."""
+"""For any answer of a source, the search ends with a result and a report."""
 
 import json
 from typing import Any

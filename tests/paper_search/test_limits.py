@@ -1,4 +1,4 @@
-"""What a search accepts."""
+"""Tests of the limits of a search."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The door for agents: four tools that lead through a search, answer in one shape, and never break a session."""
+"""Tests of the MCP server: four tools that run a search, with one shape of replies."""
 
 import asyncio
 import inspect
@@ -9,8 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib.metadata import entry_points, requires, version
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from tests.paper_search.sessions.helpers import (
     make_paper,
     wait_until,
 )
+from tests.paper_search.tool_client import MAX_BYTES, call_tool, open_client, open_manager
 from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.wire import INITIALIZE, call, wire_to
 from uraniborg import recordings
@@ -49,58 +50,19 @@ from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, connected, json_of, stdio_client_for, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_BYTES = 25_000
 TOOLS = ["search_papers", "decide", "export_results", "get_session"]
 CJK = "潮汐加热冰卫星"
 NARROWER = {"queries": [{"keywords": ["icy moons"], "boolean_query": "icy moons"}], "filters": {"max_results": 2}}
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Neither the settings nor the data of whoever runs the tests are touched."""
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def data_folder(tmp_path: Path) -> DataFolder:
-    return DataFolder(tmp_path / "house")
-
-
-@asynccontextmanager
-async def open_manager(data_folder: DataFolder) -> AsyncGenerator[SessionManager]:
-    """The server's sessions are those of the house until the block ends."""
-    with pytest.MonkeyPatch.context() as patch:
-        async with data_folder.open_manager() as manager:
-            patch.setattr(mcp_server, "_session_manager", manager)
-            yield manager
-
-
-@asynccontextmanager
-async def open_client(data_folder: DataFolder) -> AsyncGenerator[ClientSession]:
-    """A client of a server that has just been started in this house."""
-    async with open_manager(data_folder), connected(mcp_server.mcp) as client:
-        yield client
-
-
-async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool that must not fail answers, as JSON."""
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    text = text_of(result)
-    assert len(text.encode()) <= MOST_BYTES
-    reply = json.loads(text)
-    assert text == json.dumps(reply, ensure_ascii=False, separators=(",", ":")), "it is not indented"
-    return reply
+pytestmark = pytest.mark.usefixtures("home")
 
 
 async def call_and_get_error(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The error that a tool answers with."""
+    """Call a tool that must fail; return its error."""
     result = await client.call_tool(tool, arguments)
     assert result.isError
     text = text_of(result)
-    assert len(text.encode()) <= MOST_BYTES
+    assert len(text.encode()) <= MAX_BYTES
     body = json.loads(text)
     assert body.keys() == {"error"}
     error = body["error"]
@@ -264,7 +226,7 @@ async def test_an_export_is_the_text_itself(data_folder: DataFolder, format_name
 
 @requirement("PS-REQ-10")
 async def test_an_export_without_papers_is_as_specified(tmp_path: Path) -> None:
-    data_folder = DataFolder(tmp_path / "house", FakeSource("alpha"))
+    data_folder = DataFolder(tmp_path / "data", FakeSource("alpha"))
     async with open_client(data_folder) as client:
         session_id = (await complete_session(client))["session_id"]
         texts = {
@@ -279,7 +241,7 @@ async def test_an_export_without_papers_is_as_specified(tmp_path: Path) -> None:
 @requirement("PS-REQ-10")
 async def test_an_exported_document_is_never_reported_as_an_error(tmp_path: Path) -> None:
     data_folder = DataFolder(
-        tmp_path / "house", FakeSource("alpha", [make_paper('{"error": "Tidal heating of icy moons"}')])
+        tmp_path / "data", FakeSource("alpha", [make_paper('{"error": "Tidal heating of icy moons"}')])
     )
     async with open_client(data_folder) as client:
         session_id = (await complete_session(client))["session_id"]
@@ -562,7 +524,7 @@ async def test_no_reply_exceeds_the_maximum_size(tmp_path: Path) -> None:
         for found in make_moon_papers(1_000)
     ]
     failing = [FakeSource(f"source-{n}", error=NonRetryableError(CJK * 500)) for n in range(30)]
-    data_folder = DataFolder(tmp_path / "house", FakeSource("alpha", papers), *failing)
+    data_folder = DataFolder(tmp_path / "data", FakeSource("alpha", papers), *failing)
     strategy: dict[str, Any] = {
         "queries": [{"keywords": [long], "boolean_query": "tidal AND heating"}] * 10,
         "filters": {"max_results": 1_000},
@@ -588,14 +550,14 @@ async def test_no_reply_exceeds_the_maximum_size(tmp_path: Path) -> None:
 async def read_page(client: ClientSession, address: str) -> dict[str, Any]:
     contents = (await client.read_resource(AnyUrl(address))).contents
     text = getattr(contents[0], "text", "")
-    assert len(text.encode()) <= MOST_BYTES
+    assert len(text.encode()) <= MAX_BYTES
     assert contents[0].mimeType == "application/json"
     return json.loads(text)
 
 
 async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> None:
     papers = [found.model_copy(update={"abstract": CJK * 60}) for found in make_moon_papers(90)]
-    data_folder = DataFolder(tmp_path / "house", FakeSource("alpha", papers))
+    data_folder = DataFolder(tmp_path / "data", FakeSource("alpha", papers))
     async with open_client(data_folder) as client:
         templates = (await client.list_resource_templates()).resourceTemplates
         assert "paper-search://sessions/{session_id}/papers" in {template.uriTemplate for template in templates}
@@ -709,26 +671,26 @@ async def test_progress_is_reported_in_growing_order_while_sources_run(data_fold
     data_folder.engine.sources = [
         FakeSource(f"source-{n}", make_moon_papers(2, f"source-{n}"), gate=gates[n]) for n in range(3)
     ]
-    heard: list[tuple[float, str]] = []
+    reported: list[tuple[float, str]] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def report(progress: float, total: float | None, message: str | None) -> None:
         assert total is None or progress <= total
-        heard.append((progress, message or ""))
+        reported.append((progress, message or ""))
         for number, gate in enumerate(gates):
             if f"{number} of 3" in (message or ""):
                 gate.set()
 
     async with open_client(data_folder) as client:
-        result = await client.call_tool("search_papers", {"query": QUERY}, progress_callback=hear)
+        result = await client.call_tool("search_papers", {"query": QUERY}, progress_callback=report)
         session_id = json_of(result)["session_id"]
-        heard.clear()
+        reported.clear()
         result = await client.call_tool(
-            "decide", {"session_id": session_id, "action": "approve"}, progress_callback=hear
+            "decide", {"session_id": session_id, "action": "approve"}, progress_callback=report
         )
         assert json_of(result)["checkpoint_kind"] == REVIEW
-    steps = [progress for progress, _ in heard]
+    steps = [progress for progress, _ in reported]
     assert steps == sorted(set(steps))
-    messages = " / ".join(message for _, message in heard)
+    messages = " / ".join(message for _, message in reported)
     for number in range(3):
         assert f"{number} of 3 sources" in messages, "one notification for each source, before all have answered"
 
@@ -793,7 +755,7 @@ async def test_two_servers_share_one_session(data_folder: DataFolder) -> None:
         reply = await call_tool(client, "search_papers", query=QUERY)
         session_id, given = reply["session_id"], reply["checkpoint_id"]
         decided = await other.decide(session_id, Decision(action=DecisionAction.APPROVE), door="console")
-        async with asyncio.timeout(20):  # the one who runs it may be a moment behind what it wrote
+        async with asyncio.timeout(20):  # the running process may briefly lag behind the stored state
             while await call_tool(client, "get_session", session_id=session_id) != decided:  # noqa: ASYNC110 - nothing tells
                 await asyncio.sleep(0)
         repeated = await call_tool(client, "decide", session_id=session_id, action="reject", checkpoint_id=given)
@@ -873,15 +835,16 @@ from paper_search import mcp_server
 from paper_search.models import Author
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import Engine, moons
-mcp_server._create_manager = lambda: SessionManager(build=Engine(FakeSource("alpha", moons(), gate=asyncio.Event())))
+from tests.paper_search.sessions.helpers import Engine, make_moon_papers
+source = FakeSource("alpha", make_moon_papers(), gate=asyncio.Event())
+mcp_server._create_manager = lambda: SessionManager(build=Engine(source))
 mcp_server.main()
 """
 
 
 @contextmanager
 def run_gated_server(home: Path) -> Generator[subprocess.Popen[str]]:
-    """A server whose source never answers."""
+    """Run a server whose source never answers."""
     process = subprocess.Popen(
         [sys.executable, "-c", GATED_SERVER],
         stdin=subprocess.PIPE,
@@ -899,7 +862,7 @@ def run_gated_server(home: Path) -> Generator[subprocess.Popen[str]]:
 
 
 class RawClient:
-    """Raw JSON lines with a process; every line it prints must be a message."""
+    """A client that exchanges JSON lines with a process; every line must be a message."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin
@@ -936,8 +899,8 @@ def test_a_signal_during_a_waiting_call_ends_the_server_and_loses_nothing(
         client_process.call("search_papers", query=QUERY)
         reply = json.loads(client_process.receive()["result"]["content"][0]["text"])
         client_process.call("decide", progress=True, session_id=reply["session_id"], action="approve")
-        while "Searching" not in (heard := client_process.receive())["params"]["message"]:
-            assert heard["method"] == "notifications/progress"
+        while "Searching" not in (progress := client_process.receive())["params"]["message"]:
+            assert progress["method"] == "notifications/progress"
         process.send_signal(number)
         assert process.wait(timeout=TIMEOUT_S) == code
         assert process.stderr is not None
@@ -949,7 +912,7 @@ def test_a_signal_during_a_waiting_call_ends_the_server_and_loses_nothing(
 
 
 def decide_in_new_server(reply: dict[str, Any]) -> dict[str, Any]:
-    """What another process says of the checkpoint of this reply, when it is decided again."""
+    """Decide the checkpoint of this reply again in another server; return the reply."""
 
     async def decide() -> dict[str, Any]:
         manager = SessionManager(build=Engine())

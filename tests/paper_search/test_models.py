@@ -1,4 +1,4 @@
-"""The vocabulary of a search."""
+"""Tests of the models."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Notices of all sources are kept, each once; only some of them make a paper a retracted one."""
+"""Tests of editorial notices: each is stored once, and only some are retractions."""
 
 from itertools import permutations
 from typing import Any

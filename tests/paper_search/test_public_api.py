@@ -1,4 +1,4 @@
-"""What `import paper_search` offers, and what it costs."""
+"""Tests of the public names of `paper_search` and of the modules that importing it loads."""
 
 import inspect
 import subprocess

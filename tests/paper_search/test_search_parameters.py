@@ -1,4 +1,4 @@
-"""What `search` is given decides what is searched: each parameter by itself, and all of them over the settings."""
+"""Tests of the parameters of `search`, each alone and against the settings."""
 
 import inspect
 import json
@@ -19,7 +19,7 @@ QUERY = "tidal heating of icy moons"
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
-    """A network on which Crossref alone answers, with eight papers; and nobody's settings."""
+    """A network with eight papers of Crossref and no other source, and empty settings."""
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     works: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""Whatever the server is sent, it says what was wrong, and the sessions it has stay as they are."""
+"""Invalid input gets a clear error, and all sessions stay unchanged."""
 
 import json
 import random
@@ -31,7 +31,7 @@ FIVE_MB = 5_000_000
 
 
 class ServerSession:
-    """A server, and a session of it that waits at its first checkpoint throughout the tests of this module."""
+    """A server with one session that waits at its first checkpoint during all tests of this module."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -42,17 +42,17 @@ class ServerSession:
         self.reset_counts()
 
     def reset_counts(self) -> None:
-        """From here on, sessions that are opened are to be told of."""
+        """Count the sessions that are opened from now on."""
         self._opened = len(self._sessions())
 
     def call(self, tool: str, /, **arguments: Any) -> Answer:
-        """What the server says, with "SESSION" in an argument standing for the session."""
+        """Call a tool; "SESSION" and "CHECKPOINT" in arguments are replaced by the ids of the session."""
         known = {"SESSION": self.session_id, "CHECKPOINT": self.checkpoint_id}
         sent = {name: known.get(value, value) if isinstance(value, str) else value for name, value in arguments.items()}
         return self.server.call(tool, **sent).check_no_leaks(self.server.home)
 
     def call_with(self, arguments: str) -> Answer:
-        """What `decide` says to arguments written by hand."""
+        """Call `decide` with arguments written as JSON text."""
         return self.server.ask_raw(
             lambda number: (
                 f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", '
@@ -61,27 +61,27 @@ class ServerSession:
         )().check_no_leaks(self.server.home)
 
     def edit_with(self, data: str) -> Answer:
-        """What `decide` says to an edit whose data is written by hand."""
+        """Send an edit with data written as JSON text."""
         return self.call_with(f'{{"session_id": "{self.session_id}", "action": "edit", "data": {data}}}')
 
     def check_session(self) -> None:
-        """The session still asks what it asked, nothing was decided, and no call has left a session behind."""
+        """Check that the session is unchanged and that no call has opened another session."""
         now = self.server.state(self.session_id)
         assert {**now, "elapsed_s": 0} == {**self.session, "elapsed_s": 0}
         assert read_decisions(get_journal_path(self.server.home, self.session_id)) == []
         assert len(self._sessions()) == self._opened
 
     def search(self) -> dict[str, Any]:
-        """A session for a test that decides something."""
+        """Open a session for a test that decides."""
         self._opened += 1
         return self.server.search()
 
     def check_new_session(self) -> None:
-        """Take note that a call was right to open a session."""
+        """Record that a call has opened a session as expected."""
         self._opened += 1
 
     def finish(self, session_id: str) -> None:
-        """Approve whatever the session asks, and export its papers."""
+        """Approve all checkpoints and export the papers."""
         state = self.server.state(session_id)
         while not state["is_complete"]:
             state = self.server.call("decide", session_id=session_id, action="approve").state
@@ -103,11 +103,6 @@ def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerS
 def server_session(shared_server: ServerSession) -> ServerSession:
     shared_server.reset_counts()
     return shared_server
-
-
-@pytest.fixture
-def gated_source(tmp_path: Path) -> GatedSource:
-    return GatedSource(tmp_path / "installed")
 
 
 Case = tuple[str, dict[str, Any], str, list[str]]
@@ -639,7 +634,7 @@ FILTERS = ["year_from", "year_to", "max_results", "language"]
 
 
 class CallGenerator:
-    """Makes calls up: most are nearly right, with values of every kind, and for sessions that are there."""
+    """Generates random calls: most are nearly valid, with all kinds of values, for existing sessions."""
 
     def __init__(self, seed: int, sessions: list[dict[str, Any]]) -> None:
         self._random = random.Random(seed)
@@ -650,7 +645,7 @@ class CallGenerator:
         return list(self._checkpoints)
 
     def add_session(self, state: dict[str, Any]) -> None:
-        """Use this session in later calls, and forget old ones, so that there is always something to decide."""
+        """Use this session in later calls, and drop old ones, so that a checkpoint is always pending."""
         self._checkpoints.pop(state["session_id"], None)
         self._checkpoints[state["session_id"]] = state.get("checkpoint_id", "")
         for old in self.sessions[:-12]:
@@ -751,19 +746,19 @@ def test_ten_thousand_random_calls_each_get_a_well_formed_answer(tmp_path: Path,
             calls = [fuzz.call() for _ in range(AT_ONCE)]
             for (tool, arguments), pending in [(call, server.begin(call[0], **call[1])) for call in calls]:
                 answer = pending()
-                said = (tool, arguments, answer.text[:500])
-                assert secret not in answer.text, said
+                call = (tool, arguments, answer.text[:500])
+                assert secret not in answer.text, call
                 answer.check_no_leaks(server.home)
                 code = "ok"
                 if answer.is_error:
                     code = answer.error["code"]
-                    assert code not in ("internal_error", "session_failed"), said
-                    assert answer.error["message"].strip(), said
-                    assert answer.error["hint"].strip(), said
+                    assert code not in ("internal_error", "session_failed"), call
+                    assert answer.error["message"].strip(), call
+                    assert answer.error["hint"].strip(), call
                 elif tool in ("search_papers", "decide"):
                     fuzz.add_session(answer.state)
                 if answer.is_error or tool != "export_results":
-                    assert len(answer.text.encode()) <= REPLY_BYTES, said
+                    assert len(answer.text.encode()) <= REPLY_BYTES, call
                 codes[code] = codes.get(code, 0) + 1
         assert sum(codes.values()) == CALLS
         assert codes["ok"] > CALLS // 20
@@ -861,29 +856,29 @@ httpx.AsyncHTTPTransport.handle_async_request = answer
 
 
 class IndiscreetModel(BaseHTTPRequestHandler):
-    """A model that refuses whatever it is asked, and repeats the key it was sent."""
+    """A model endpoint that refuses every request and repeats the key."""
 
     def do_POST(self) -> None:
-        told = str(self.headers)
-        body = json.dumps({"error": {"message": told}}).encode()
+        received = str(self.headers)
+        body = json.dumps({"error": {"message": received}}).encode()
         self.send_response(403)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
         assert isinstance(self.server, ModelEndpoint)
-        self.server.heard.append(told)
+        self.server.requests.append(received)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
         pass
 
 
 class ModelEndpoint(ThreadingHTTPServer):
-    """Where that model is to be found, and what it was sent."""
+    """The address of the model endpoint and the requests it received."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), IndiscreetModel)
-        self.heard: list[str] = []
+        self.requests: list[str] = []
 
     @property
     def address(self) -> str:
@@ -928,7 +923,7 @@ def test_keys_reach_no_reply_no_log_and_no_file(tmp_path: Path, model_endpoint: 
             server.call("export_results", session_id=session_id, format=form)
         server.call("get_session", session_id="f" * 32)
         assert server.close() == 0
-        assert any(KEYS["LLM_API_KEY"] in told for told in model_endpoint.heard)
+        assert any(KEYS["LLM_API_KEY"] in received for received in model_endpoint.requests)
         files = [path for path in home.rglob("*") if path.is_file()]
         assert len(files) > 3
         for key in KEYS.values():

@@ -1,40 +1,17 @@
-"""A review of two rounds as an agent sees it: statuses, edits that stay, and decisions with the approval."""
+"""A review of two rounds by an agent: statuses, edits that stay, and decisions with the approval."""
 
-import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from paper_search import mcp_server
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, DataFolder, Engine, make_moon_papers
-from uraniborg.kernel.mcp.testing import ClientSession, connected, text_of
+from tests.paper_search.sessions.helpers import QUERY, DataFolder, make_moon_papers
+from tests.paper_search.tool_client import call_tool, open_client
 
 
 @pytest.fixture
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    data_folder = DataFolder(tmp_path / "house")
-    data_folder.engine = Engine(FakeSource("alpha", make_moon_papers(24)), FakeSource("beta", []))
-    return data_folder
-
-
-@asynccontextmanager
-async def open_client(data_folder: DataFolder) -> AsyncGenerator[ClientSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        async with data_folder.open_manager() as manager:
-            patch.setattr(mcp_server, "_session_manager", manager)
-            async with connected(mcp_server.mcp) as client:
-                yield client
-
-
-async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    return json.loads(text_of(result))
+def data_folder(home: Path) -> DataFolder:
+    return DataFolder(home.parent / "data", FakeSource("alpha", make_moon_papers(24)), FakeSource("beta", []))
 
 
 async def test_edits_and_decisions_of_an_agent_are_in_the_result(data_folder: DataFolder) -> None:

@@ -1,4 +1,4 @@
-"""The bounds of a search, by their numbers: how long it waits, how much it reads and how much it takes."""
+"""Tests of the documented limits: times, sizes and counts."""
 
 import asyncio
 from collections.abc import AsyncIterator

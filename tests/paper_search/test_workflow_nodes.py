@@ -1,4 +1,4 @@
-"""The search as a node of workflows."""
+"""Tests of the search node of workflows."""
 
 import json
 import subprocess
@@ -45,12 +45,12 @@ async def replay_search(context: Context, **params: Any) -> dict[str, Any]:
 
 
 def test_the_interface_is_valid_and_documents_automatic_approval() -> None:
-    told = parse_interface(INTERFACE, source="entry-point")
-    module, _, name = told.run.partition(":")
+    interface = parse_interface(INTERFACE, source="entry-point")
+    module, _, name = interface.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name))
-    assert told.example.keys() <= told.params.keys()
-    assert "the node approves the strategy and the result itself" in told.description
-    assert told.effect == "pure"
+    assert interface.example.keys() <= interface.params.keys()
+    assert "the node approves the strategy and the result itself" in interface.description
+    assert interface.effect == "pure"
 
 
 def test_a_paper_states_whether_it_is_retracted() -> None:
@@ -62,8 +62,10 @@ def test_a_paper_states_whether_it_is_retracted() -> None:
 
 
 def test_the_node_works_without_the_part_that_runs_workflows() -> None:
-    told = "import sys, paper_search.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=50, check=True)
+    interface = (
+        "import sys, paper_search.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    )
+    done = subprocess.run([sys.executable, "-c", interface], capture_output=True, text=True, timeout=50, check=True)
     assert done.stdout.strip() == "[]"
 
 
@@ -105,7 +107,7 @@ async def test_only_the_named_sources_are_searched(context: Context) -> None:
 
 
 async def test_a_search_does_not_block_the_loop(context: Context) -> None:
-    await replay_search(context)  # what is imported on the way is read from the disk
+    await replay_search(context)  # lazy imports read the disk
     with blockbuster_ctx():
         assert (await replay_search(context))["count"] > 10
 

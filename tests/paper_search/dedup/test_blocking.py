@@ -1,4 +1,4 @@
-"""Which titles get compared at all."""
+"""Tests of blocking: which titles are compared."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Which records are one paper and which are not."""
+"""Tests of matching: which records are one paper."""
 
 from itertools import permutations
 from typing import Any

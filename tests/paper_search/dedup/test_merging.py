@@ -1,4 +1,4 @@
-"""What a merged paper holds, and where it says it has it from."""
+"""Tests of merging: the fields of a merged paper and their sources."""
 
 from itertools import permutations
 

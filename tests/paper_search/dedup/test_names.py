@@ -1,4 +1,4 @@
-"""Names as sources write them."""
+"""Tests of author names in the spellings of sources."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What holds for any records in any order."""
+"""Properties of deduplication for any records in any order."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Where one paper ends and two begin: each threshold from both of its sides."""
+"""Each threshold of deduplication, tested on both sides."""
 
 import pytest
 
@@ -8,7 +8,7 @@ WORDS = "tidal dissipation mantles icy moons plumes craters auroras".split()  # 
 
 
 def make_title(count: int, *more: str) -> str:
-    """A title of so many telling words."""
+    """Return a title with this many distinctive words."""
     return " ".join([*WORDS[:count], *more])
 
 

@@ -1,4 +1,4 @@
-"""Titles, and what two of them differ in."""
+"""Tests of titles and of the differences of two titles."""
 
 import pytest
 

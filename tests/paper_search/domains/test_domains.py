@@ -1,4 +1,4 @@
-"""Looking up fields of research by name."""
+"""Tests of the lookup of domains by name."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""BibTeX written here parses back to the papers it was written from."""
+"""Tests of the BibTeX export: it parses back to the same papers."""
 
 import pytest
 from hypothesis import example, given

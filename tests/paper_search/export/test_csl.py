@@ -1,4 +1,4 @@
-"""CSL-JSON written here is valid input for a citation processor."""
+"""Tests of the CSL-JSON export: it is valid input for a citation processor."""
 
 import json
 from typing import Any

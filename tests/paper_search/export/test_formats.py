@@ -1,4 +1,4 @@
-"""Every format has a name, a pure synchronous function, and costs nothing until it is used."""
+"""Tests of the list of formats: each is a pure function that is loaded on first use."""
 
 import inspect
 import subprocess

@@ -1,4 +1,4 @@
-"""JSON holds the whole collection."""
+"""Tests of the JSON export: it contains the whole collection."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The Markdown table has one row per paper and six cells per row, whatever is in them."""
+"""Tests of the Markdown export: one row per paper and six cells per row."""
 
 import re
 
@@ -26,12 +26,12 @@ SEPARATOR = "|---|-------|---------|------|-------|-------|"
 
 
 def split_cells(row: str) -> list[str]:
-    """A row split at the pipes that no backslash escapes."""
+    """Return the cells of a row, split at unescaped pipes."""
     return [part.strip() for part in re.split(r"(?<!\\)(?:\\\\)*\|", row)[1:-1]]
 
 
 def render_cells(row: str) -> list[str]:
-    """The text a reader sees in each cell of a row, and a failure if anything but text is there."""
+    """Return the displayed text of each cell; fail if a cell contains anything but text."""
     inline = [
         token for token in MarkdownIt().enable("table").parse(f"{HEADER}\n{SEPARATOR}\n{row}") if token.type == "inline"
     ]

@@ -1,4 +1,4 @@
-"""The search log reports what was asked, what came, and where every record went."""
+"""Tests of the search log: queries, records and the outcome of each record."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""RIS written here is read back by rispy as the same papers."""
+"""Tests of the RIS export: rispy reads back the same papers."""
 
 # rispy ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false

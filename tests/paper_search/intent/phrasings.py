@@ -1,4 +1,4 @@
-"""The table of phrasings and how each is judged. Run as a module to print the accuracy of each slice.
+"""The table of phrasings and the check of each reading. Run as a module to print the accuracy of each slice.
 
     python -m tests.paper_search.intent.phrasings            # figures only
     python -m tests.paper_search.intent.phrasings tuning     # the failures of one slice, too
@@ -8,7 +8,7 @@ half only while you change rules.
 
 The held-out slice is three batches of sixty phrasings, each written after the rules and before it was run. At that
 first run 43 of 60 were read without any problem in every batch, and the years of 58, 56 and 55. The rules were then
-fixed for what each batch showed, so the figures printed now do not say how an unseen phrasing fares.
+fixed for what each batch showed, so the present figures do not predict the accuracy for unseen phrasings.
 """
 
 import hashlib

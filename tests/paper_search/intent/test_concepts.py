@@ -1,4 +1,4 @@
-"""What a text is about."""
+"""Tests of the concepts of a text."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Directions in feedback: what they are read as, and which limits they change."""
+"""Tests of directions in feedback and of the limits they change."""
 
 from datetime import date
 

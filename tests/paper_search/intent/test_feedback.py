@@ -1,4 +1,4 @@
-"""What feedback on one round teaches the next."""
+"""Tests of feedback that is read for the next round."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""The table of phrasings: how many of them are read as a person means them."""
+"""The accuracy of query reading on the table of phrasings."""
 
 import pytest
 

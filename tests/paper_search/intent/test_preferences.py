@@ -1,4 +1,4 @@
-"""What a person would like most."""
+"""Tests of preferences in queries."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Queries that a person wrote, loosened and tightened."""
+"""Tests of typed queries, loosened and tightened."""
 
 import pytest
 from hypothesis import given

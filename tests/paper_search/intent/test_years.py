@@ -1,4 +1,4 @@
-"""When the papers wanted were published."""
+"""Tests of years of publication in queries."""
 
 from datetime import date
 

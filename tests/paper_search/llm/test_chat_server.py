@@ -1,4 +1,4 @@
-"""The provider against a real server on loopback that speaks the chat completions interface."""
+"""Tests of the provider with a chat completions server on loopback."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ def make_refusal(status: int, message: str) -> Answer:
 
 @dataclass
 class ChatServer:
-    """Answers with each scripted answer in turn, the last one for ever; keeps what it was asked."""
+    """Sends the scripted answers in turn, the last one repeatedly; stores the requests."""
 
     answers: list[Answer]
     port: int = 0
@@ -73,7 +73,7 @@ class ChatServer:
             )
             await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client hung up first
+            pass  # the client closed the connection first
         finally:
             writer.close()
 

@@ -1,4 +1,4 @@
-"""Finding the JSON object in what a model wrote."""
+"""Tests of the extraction of a JSON object from the text of a model."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Which provider the settings give, or why none."""
+"""Tests of the choice of the provider by the settings."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Boolean queries that always parse."""
+"""Tests of rendered boolean queries, which always parse."""
 
 import pytest
 from hypothesis import given

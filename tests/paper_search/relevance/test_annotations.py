@@ -1,4 +1,4 @@
-"""The one line that says why."""
+"""Tests of the one-line reason for a score."""
 
 from tests.paper_search.relevance.sample_papers import make_intent, make_paper, score_pool
 

@@ -1,4 +1,4 @@
-"""The match of a candidate's own words, the weights of terms and the company papers keep."""
+"""Tests of text matches, term weights and the similarity boost."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a person marked moves what is like it."""
+"""Tests of marks, which change the scores of similar papers."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Preferences: papers that meet them rise, and nothing falls."""
+"""Tests of preferences: papers that meet them rise, and no paper falls."""
 
 import pytest
 from hypothesis import given

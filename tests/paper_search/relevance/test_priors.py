@@ -1,4 +1,4 @@
-"""Citations, recency, authors and venues."""
+"""Tests of citations, recency, authors and venues."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The judgement of a whole pool: order, bounds, and what 0.3 means."""
+"""Tests of the scores of a pool: order, bounds and the threshold of 0.3."""
 
 import math
 from random import Random
@@ -201,14 +201,14 @@ def test_a_query_for_an_author_alone_finds_the_author() -> None:
 
 def test_a_wanted_venue_raises_its_papers() -> None:
     wanted = make_intent("kernel methods", "kernel methods", venues=["ICML"])
-    there, elsewhere = score_pool(
+    there, other_venue = score_pool(
         [
             make_paper("Kernel methods", venue="International Conference on Machine Learning"),
             make_paper("Kernel methods", venue="Annals of Botany"),
         ],
         wanted,
     )
-    assert there.relevance_score > elsewhere.relevance_score
+    assert there.relevance_score > other_venue.relevance_score
     assert "in the venue asked for" in there.relevance_reason
 
 

@@ -1,4 +1,4 @@
-"""Kinds of papers by the words they use of themselves."""
+"""Tests of tags for the kind of a paper."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Fixtures: a data folder, a manager of it, and a data folder with a gated source."""
+"""Fixtures: a manager of the data folder, and a data folder with a gated source."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -7,11 +7,6 @@ import pytest
 
 from paper_search.sessions import SessionManager
 from tests.paper_search.sessions.helpers import DataFolder, GatedFolder
-
-
-@pytest.fixture
-def data_folder(tmp_path: Path) -> DataFolder:
-    return DataFolder(tmp_path)
 
 
 @pytest.fixture

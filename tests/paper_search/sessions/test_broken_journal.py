@@ -1,4 +1,4 @@
-"""Files that are damaged, locked, read-only, too new, on a full disk: what is said, and that sessions go on after."""
+"""Damaged, locked, read-only and newer files, and a full disk: errors are clear, and sessions continue later."""
 
 import os
 import resource
@@ -31,7 +31,7 @@ from tests.paper_search.sessions.processes import (
 
 REVIEW = "result_review"
 UNUSABLE = ("database_unusable", "session_interrupted", "database_newer", "session_not_found", "session_not_opened")
-"""The codes that put the blame where it belongs: not on the caller, and not on a mistake of ours."""
+"""The error codes for storage problems: neither bad input nor an internal error."""
 
 Damage = Callable[[Path], None]
 
@@ -80,11 +80,11 @@ DAMAGES: dict[str, Damage] = {
 STEPS = ("session", "checkpoint-0", "intent")
 NONSENSE = ("", "{}", "null", "[1]", '{"half": ', '"\\ud800"')
 BEYOND_DETECTION = ("all of it is gone", "its tables are gone")
-"""What leaves an inbox that is merely empty, to be filled again from the journals."""
+"""Damages that leave an empty inbox, which is filled again from the journals."""
 
 
 def open_sessions(home: Path, count: int) -> list[dict[str, Any]]:
-    """Sessions that wait at their first checkpoint, with no server running."""
+    """Open sessions that wait at their first checkpoint, and stop the server."""
     with serving(home) as server:
         states = [server.search() for _ in range(count)]
         assert server.close() == 0
@@ -92,18 +92,18 @@ def open_sessions(home: Path, count: int) -> list[dict[str, Any]]:
 
 
 class SessionPool:
-    """A server on many sessions that wait, of which it has loaded none; each test takes one that is its own."""
+    """A server with many waiting sessions that are not loaded; each test takes another one."""
 
     def __init__(self, server: Server, waiting: list[dict[str, Any]], complete: dict[str, str]) -> None:
         self.server = server
         self.home = server.home
         self.waiting = waiting
         self.complete = complete
-        """The papers of sessions that are complete, by their ids."""
+        """The papers of complete sessions by session id."""
         self._well = waiting.pop()
 
     def take_waiting(self) -> tuple[str, dict[str, Any], Path]:
-        """A session: its id, its state, its journal."""
+        """Return the id, the state and the journal of an unused session."""
         state = self.waiting.pop()
         return state["session_id"], state, get_journal_path(self.home, state["session_id"])
 
@@ -112,7 +112,7 @@ class SessionPool:
         return session_id, papers, get_journal_path(self.home, session_id)
 
     def check_others(self) -> None:
-        """Another session stands where it stood, new ones can be opened, and nothing went wrong inside."""
+        """Check that another session is unchanged, a new one can be opened, and the log has no failure."""
         state = self.server.state(self._well["session_id"])
         assert state["checkpoint"] == self._well["checkpoint"]
         assert self.server.search("moons")["has_pending_checkpoint"]
@@ -140,11 +140,6 @@ def two_waiting(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[di
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
 def stopped_sessions(home: Path, two_waiting: tuple[Path, list[dict[str, Any]]]) -> list[dict[str, Any]]:
     """Two sessions in `home` that wait at their first checkpoint, with no server running."""
     shutil.copytree(two_waiting[0], home)
@@ -152,14 +147,14 @@ def stopped_sessions(home: Path, two_waiting: tuple[Path, list[dict[str, Any]]])
 
 
 def approve(server: Server, session_id: str, iteration: int) -> Answer:
-    """Approve the session's checkpoint of this number, once or again."""
+    """Approve the checkpoint with this number; the call may be repeated."""
     kind = REVIEW if iteration else "strategy_confirmation"
     checkpoint_id = f"{session_id}:{iteration}:{kind}"
     return server.call("decide", session_id=session_id, action="approve", checkpoint_id=checkpoint_id)
 
 
 def finish(server: Server, session_id: str) -> str:
-    """Approve whatever the session asks from here on, and return its papers."""
+    """Approve all remaining checkpoints and return the exported papers."""
     while not server.state_once(session_id, lambda state: state["has_pending_checkpoint"] or state["is_complete"])[
         "is_complete"
     ]:
@@ -168,7 +163,7 @@ def finish(server: Server, session_id: str) -> str:
 
 
 def collect_replies(server: Server, session_id: str) -> Generator[Answer]:
-    """The answers of every tool that takes a session."""
+    """Yield the answer of every tool that takes a session."""
     yield server.call("get_session", session_id=session_id)
     yield server.call("decide", session_id=session_id, action="approve")
     yield approve(server, session_id, 0)
@@ -177,7 +172,7 @@ def collect_replies(server: Server, session_id: str) -> Generator[Answer]:
 
 
 class FileCopy:
-    """A database as it was: with what SQLite keeps beside it."""
+    """A copy of a database with its journal files."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         folder.mkdir()
@@ -318,14 +313,14 @@ def test_an_empty_inbox_is_filled_again_from_the_journals(
 
 
 def overwrite_files(files: dict[Path, bytes]) -> None:
-    """Overwrite the files where they are, under whoever has them open."""
+    """Overwrite the files in place, also while a process has them open."""
     for file, content in files.items():
         with file.open("r+b") as stream:
             stream.write(b"\xa5" * len(content))
 
 
 def read_inbox_files(home: Path) -> dict[Path, bytes]:
-    """The files of the inbox, and what is in them."""
+    """Return the content of the files of the inbox."""
     return {file: file.read_bytes() for file in sorted(get_inbox_path(home).parent.glob("inbox.db*"))}
 
 
@@ -339,8 +334,8 @@ def test_a_server_receives_decisions_again_after_the_inbox_could_not_be_read(hom
         eventually(lambda: "paper_search.sessions.background" in server.log)
         for file, content in files.items():
             file.write_bytes(content)
-        with serving(home) as elsewhere:
-            assert approve(elsewhere, session_id, 0).state["iteration"] == 1
+        with serving(home) as other_server:
+            assert approve(other_server, session_id, 0).state["iteration"] == 1
         state = server.state_once(session_id, lambda state: state["iteration"] == 1)
         assert state["checkpoint_kind"] == REVIEW
         finish(server, session_id)
@@ -365,7 +360,7 @@ def test_a_running_server_uses_the_file_that_replaces_a_damaged_inbox(home: Path
 
 
 IMPATIENT = {LOCK_TIMEOUT: "0.5"}
-"""For servers that meet what is held for as long as they wait, however long that is."""
+"""A short lock timeout, for servers that meet a locked file."""
 HOLDER = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
@@ -382,7 +377,7 @@ connection.close()
 
 @contextmanager
 def lock_in_another_process(path: Path, against: str = "writers") -> Generator[Callable[[], None]]:
-    """The database locked by another process, until the block ends or what it gives is called."""
+    """Lock the database in another process until the block ends or the yielded function is called."""
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(path), against], stdin=pipe, stdout=pipe) as holder:
         assert holder.stdout is not None
@@ -442,7 +437,7 @@ def test_an_unreadable_file_is_reported_and_the_session_continues_once_it_is_rea
 
 
 def make_environment_without_root() -> dict[str, str]:
-    """What makes a server that may not write where permissions forbid it, which root otherwise may."""
+    """Return the environment of a server that obeys file permissions even as root."""
     if os.geteuid() != 0:
         return {}
     if sys.platform != "linux":
@@ -482,7 +477,7 @@ def test_a_read_only_file_is_reported_and_the_session_continues_once_it_is_writa
                 answer.check_error(UNUSABLE).check_no_leaks(home)
             server.check_log()
             allow_writing(home / "data")
-            # What was asked while it could not be written may still be on its way to fail.
+            # An earlier call may still be about to fail.
             answers = (approve(server, session_id, 0) for _ in range(50))
             state = next(answer for answer in answers if not answer.is_error).state
             assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
@@ -531,7 +526,7 @@ def test_a_file_in_place_of_the_folder_is_reported_as_a_disk_error(home: Path, p
 
 
 def limit_file_size(server: Server, size: int) -> None:
-    """What a full disk does to a process, from now on: no file of it grows beyond this."""
+    """Simulate a full disk: no file of the process can grow beyond this size."""
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
@@ -583,7 +578,7 @@ def test_sessions_of_a_server_killed_on_a_full_disk_continue(home: Path) -> None
 
 @contextmanager
 def mount_small_disk(home: Path, size: str) -> Generator[tuple[str, ...]]:
-    """A command that serves from a disk of this size, which only that process sees and which goes with it."""
+    """Yield a command that serves from a private disk of this size."""
     script = f'mount -t tmpfs -o size={size} tmpfs "$URANIBORG_HOME" && exec "$0"'
     command = ("unshare", "--mount", "sh", "-c", script)
     home.mkdir()
@@ -594,7 +589,7 @@ def mount_small_disk(home: Path, size: str) -> Generator[tuple[str, ...]]:
 
 
 def fill_disk(path: Path) -> None:
-    """Write to it until the disk is full."""
+    """Write to the file until the disk is full."""
     with path.open("wb", buffering=0) as file, suppress(OSError):
         while file.write(bytes(4_096)):
             pass

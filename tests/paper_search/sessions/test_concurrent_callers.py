@@ -1,4 +1,4 @@
-"""Callers in other threads and loops, and callers who give up: none of them harms a session."""
+"""Callers in other threads and event loops, and cancelled callers: no session is harmed."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""Many sessions at once in one process: each has its own query, its own decisions, its own papers, and no other's."""
+"""Many concurrent sessions in one process: each has only its own query, decisions and papers."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ def disable_disk_sync() -> Generator[None]:
 
 
 def make_mark(number: int) -> str:
-    """The word that stands for a session: in its query, and so in its strategy, its papers and its decisions."""
+    """Return the word that marks the query, strategy, papers and decisions of one session."""
     letters = "bcdfghjklm"
     return f"moon{letters[number // 10]}o{letters[number % 10]}o"
 
@@ -56,7 +56,7 @@ def find_marks(*values: Any) -> set[str]:
 
 
 class EchoingSource(SearchSource):
-    """Finds three papers about whatever it is asked for, after giving way to the other sessions that ask."""
+    """A source that yields to other sessions and then returns three papers about the query."""
 
     @property
     def source_name(self) -> str:
@@ -76,7 +76,7 @@ def make_decision(number: int, action: str, data: dict[str, Any] | None = None) 
 
 
 def choose_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
-    """What this session's person answers: five kinds of people, each of whom approves in the end."""
+    """Return the next decision of this session: one of five patterns, each ending with an approval."""
     kind, about = number % 5, make_mark(number)
     if kind == 1 and taken == 0:
         words = [about, "tides"]
@@ -93,7 +93,7 @@ def choose_decision(number: int, reply: dict[str, Any], taken: int) -> Decision:
 
 
 async def complete_session(manager: SessionManager, number: int) -> tuple[list[dict[str, Any]], list[Decision]]:
-    """Every reply of a session from its opening to its end, and the decisions that led there."""
+    """Run a session to its end; return all replies and decisions."""
     replies = [await open_session(manager, make_query(number))]
     decisions: list[Decision] = []
     while not (reply := replies[-1])["is_complete"]:
@@ -108,20 +108,20 @@ async def complete_session(manager: SessionManager, number: int) -> tuple[list[d
 async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) -> None:
     data_folder = DataFolder(tmp_path, EchoingSource())
     async with data_folder.open_manager(store=MemorySessions(), inbox=MemoryInbox()) as manager:
-        told = await asyncio.gather(*(complete_session(manager, number) for number in range(SESSIONS)))
-        results = [await manager.get_result(replies[0]["session_id"]) for replies, _ in told]
+        outcomes = await asyncio.gather(*(complete_session(manager, number) for number in range(SESSIONS)))
+        results = [await manager.get_result(replies[0]["session_id"]) for replies, _ in outcomes]
 
-    assert len({replies[0]["session_id"] for replies, _ in told}) == SESSIONS
-    asked = [reply["checkpoint_id"] for replies, _ in told for reply in replies[:-1]]
+    assert len({replies[0]["session_id"] for replies, _ in outcomes}) == SESSIONS
+    asked = [reply["checkpoint_id"] for replies, _ in outcomes for reply in replies[:-1]]
     assert len(set(asked)) == len(asked)
-    for number, (replies, _) in enumerate(told):
+    for number, (replies, _) in enumerate(outcomes):
         assert {(reply["session_id"], reply["query"]) for reply in replies} == {
             (replies[0]["session_id"], make_query(number))
         }
         assert all(find_marks(reply) == {make_mark(number)} for reply in replies)
         assert find_marks(results[number].model_dump()) == {make_mark(number)}
         assert len(results[number].papers) == (2 if number % 5 == 3 else 3)
-    kinds = [[reply["checkpoint_kind"] for reply in told[kind][0][:-1]] for kind in range(5)]
+    kinds = [[reply["checkpoint_kind"] for reply in outcomes[kind][0][:-1]] for kind in range(5)]
     once, again = [STRATEGY, REVIEW], [STRATEGY, REVIEW, STRATEGY, REVIEW]
     assert kinds == [once, once, [STRATEGY, *once], again, again]
 
@@ -130,23 +130,23 @@ async def test_fifty_concurrent_sessions_never_mix_their_data(tmp_path: Path) ->
 async def test_the_files_of_fifty_sessions_contain_only_their_own_data(tmp_path: Path) -> None:
     data_folder = DataFolder(tmp_path, EchoingSource())
     async with data_folder.open_manager() as manager:
-        told = await asyncio.gather(*(complete_session(manager, number) for number in range(SESSIONS)))
+        outcomes = await asyncio.gather(*(complete_session(manager, number) for number in range(SESSIONS)))
 
     store = data_folder.store()
     with closing(data_folder.inbox()) as inbox:
-        for number, (replies, decisions) in enumerate(told):
+        for number, (replies, decisions) in enumerate(outcomes):
             session_id = replies[0]["session_id"]
             journal = {step: store.read(session_id, step) or "" for step in store.list_steps(session_id)}
             assert find_marks(journal) == {make_mark(number)}
-            kept = [Decision.model_validate_json(journal[f"decision-{taken}"]) for taken in range(len(decisions))]
-            assert kept == [add_agent_reviewer(decision) for decision in decisions]
+            stored = [Decision.model_validate_json(journal[f"decision-{taken}"]) for taken in range(len(decisions))]
+            assert stored == [add_agent_reviewer(decision) for decision in decisions]
             assert f"decision-{len(decisions)}" not in journal
             entries = [inbox.get(reply["checkpoint_id"]) for reply in replies[:-1]]
             assert [get_decision(entry) for entry in entries] == decisions
             assert {entry.subject for entry in entries} == {session_id}
             assert find_marks([entry.payload for entry in entries]) == {make_mark(number)}
     async with data_folder.open_manager() as successor:
-        for replies, _ in told:
+        for replies, _ in outcomes:
             assert drop_elapsed_time(await successor.get_state(replies[0]["session_id"])) == drop_elapsed_time(
                 replies[-1]
             )
@@ -162,15 +162,15 @@ async def test_decisions_of_another_process_reach_the_right_one_of_fifty_session
     store = data_folder.store()
     for number, reply in enumerate(after):
         assert find_marks(reply) == {make_mark(number)}
-        kept = Decision.model_validate_json(store.read(reply["session_id"], "decision-0") or "")
-        assert kept == make_decision(number, "approve")
+        stored = Decision.model_validate_json(store.read(reply["session_id"], "decision-0") or "")
+        assert stored == make_decision(number, "approve")
 
 
 async def test_a_decision_of_another_process_just_before_the_session_waits_is_applied(tmp_path: Path) -> None:
     data_folder = DataFolder(tmp_path, EchoingSource())
     inbox = SlowInbox(tmp_path / "inbox.db")
     async with data_folder.open_manager(inbox=inbox) as manager:
-        await open_session(manager, make_query(0))  # somebody waits already, so that the inbox is looked at
+        await open_session(manager, make_query(0))  # one session waits already, so the inbox is polled
         inbox.dawdle = True
         opening = asyncio.create_task(open_session(manager, make_query(1)))
         await wait_until(lambda: inbox.asked is not None)
@@ -197,7 +197,7 @@ def get_decision(entry: Entry) -> Decision:
 
 
 def drop_elapsed_time(reply: dict[str, Any]) -> dict[str, Any]:
-    """What a reply says of the session and not of the moment."""
+    """Return the reply without its elapsed time."""
     return {key: value for key, value in reply.items() if key != "elapsed_s"}
 
 
@@ -211,12 +211,12 @@ def decide_in_inbox(data_folder: DataFolder, replies: Sequence[dict[str, Any]]) 
 
 
 async def complete_review(manager: SessionManager, reply: dict[str, Any]) -> dict[str, Any]:
-    """The reply of the session at the review: the outcome of the checkpoint that was decided elsewhere."""
+    """Return the reply at the review, after the strategy was decided in another process."""
     return await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
 
 
 class SlowInbox(Inbox):
-    """An inbox that, told to dawdle, keeps whoever has asked from hearing that it was done until it may go on."""
+    """An inbox whose `put` can be made to return late."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -237,6 +237,6 @@ class SlowInbox(Inbox):
         return super().revision()
 
     async def wait_for_polls(self, *, times: int) -> None:
-        """Once it has been looked at so often from now on."""
+        """Wait until the inbox was polled this many times."""
         enough = self._looks + times
         await wait_until(lambda: self._looks >= enough)

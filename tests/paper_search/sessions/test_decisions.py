@@ -1,4 +1,4 @@
-"""Edits of a strategy as people and agents write them."""
+"""Tests of edits of a strategy as people and agents write them."""
 
 from typing import Any
 

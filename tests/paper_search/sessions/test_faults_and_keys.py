@@ -1,4 +1,4 @@
-"""What stands in the inbox, the settings or the journal need not be right: sessions survive it."""
+"""Invalid inbox entries, settings and journals, disk faults, and keys that must not be stored."""
 
 # pyright: reportPrivateUsage=false
 

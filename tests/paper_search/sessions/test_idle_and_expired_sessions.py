@@ -1,4 +1,4 @@
-"""Sessions leave memory when nobody asks, are deleted when they are old or told to go, and then nothing is left."""
+"""Idle sessions are unloaded, expired and cleaned-up sessions are deleted completely."""
 
 # pyright: reportPrivateUsage=false
 
@@ -57,11 +57,11 @@ async def test_a_session_idle_for_thirty_minutes_is_unloaded_and_restored_by_the
     assert manager.get(reply["session_id"]) is not None
     data_folder.clock.advance(seconds=1)
     await manager.unload_idle()
-    for said in (reply, done):
-        assert manager.get(said["session_id"]) is None
-        assert manager.get(said["session_id"]) is None, "looking does not load"
-        back = await manager.get_state(said["session_id"])
-        assert {**back, "elapsed_s": said["elapsed_s"]} == said
+    for later_reply in (reply, done):
+        assert manager.get(later_reply["session_id"]) is None
+        assert manager.get(later_reply["session_id"]) is None, "looking does not load"
+        back = await manager.get_state(later_reply["session_id"])
+        assert {**back, "elapsed_s": later_reply["elapsed_s"]} == later_reply
     assert manager.get(reply["session_id"]) is not None
     assert data_folder.engine.ran == ["intent", "intent", "dedup"]
     assert (await manager.decide(reply["session_id"], APPROVE))["checkpoint_kind"] == REVIEW
@@ -225,7 +225,7 @@ async def test_an_unloaded_session_can_be_cleaned_up(data_folder: DataFolder, ma
 
 
 class SlowStore(SessionFiles):
-    """A store whose writing of one step takes until `go_on`; `writing` tells that it has begun."""
+    """A store that writes one step only after `go_on` is set; `writing` is set when it starts."""
 
     def __init__(self, folder: Path, step: str) -> None:
         super().__init__(folder)
@@ -279,7 +279,7 @@ async def test_a_session_cleaned_up_while_it_is_being_written_does_not_come_back
 
 
 class SlowInbox(Inbox):
-    """An inbox into which putting an entry takes until `go_on`; `putting` tells that it has begun."""
+    """An inbox that adds an entry only after `go_on` is set; `putting` is set when it starts."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -1,4 +1,4 @@
-"""Servers that are killed at any moment, and what is left of their sessions."""
+"""Servers that are killed at any time, and the sessions they leave."""
 
 import json
 import os
@@ -25,9 +25,9 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Inbox, MemoryInbox
 
 ROOT = Path(__file__).resolve().parents[3]
-REHEARSED = "tests.paper_search.sessions.kill_harness.expected_replies"
+EXPECTED_REPLIES = "tests.paper_search.sessions.kill_harness.expected_replies"
 KILLS = 17
-"""Three times in all, so that workers can share them."""
+"""The kills of each of three tests, so that workers can share the load."""
 APPROVE = Decision(action=DecisionAction.APPROVE)
 REJECT = Decision(action=DecisionAction.REJECT)
 
@@ -35,16 +35,16 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the servers are
 
 
 def run_kill_harness(tmp_path: Path, *arguments: str, within_s: float = 58) -> dict[str, Any]:
-    """What a process of its own reports that kills servers: forked, when it has rehearsed, by one that does not."""
-    harness_process = template("tests.paper_search.sessions.kill_harness.__main__:main", REHEARSED)
+    """Run the kill harness in a process forked after the undisturbed run; return its report."""
+    harness_process = template("tests.paper_search.sessions.kill_harness.__main__:main", EXPECTED_REPLIES)
     with harness_process.start("--folder", str(tmp_path), *arguments, env=os.environ, cwd=ROOT, stderr=2) as killer:
-        too_late = threading.Timer(within_s, killer.kill)
-        too_late.start()
+        timer = threading.Timer(within_s, killer.kill)
+        timer.start()
         try:
             report = killer.stdout.read()
             assert killer.wait() == 0
         finally:
-            too_late.cancel()
+            timer.cancel()
             killer.kill()
     return json.loads(report)
 
@@ -85,7 +85,7 @@ def check_random_plans(report: dict[str, Any], *, kills: int) -> None:
 
 
 @needs_fork
-@pytest.mark.parametrize("sabotages", [list(FAULTS)[::2], list(FAULTS)[1::2]])
+@pytest.mark.parametrize("faults", [list(FAULTS)[::2], list(FAULTS)[1::2]])
 def test_every_deliberate_fault_of_the_server_is_detected(faults: list[str], tmp_path: Path) -> None:
     report = run_kill_harness(tmp_path, "--kills", "60", "--self-check", *faults)
     assert [name for name in faults if not report[name]["noticed"]] == []
@@ -93,7 +93,7 @@ def test_every_deliberate_fault_of_the_server_is_detected(faults: list[str], tmp
 
 @asynccontextmanager
 async def open_manager(folder: Path) -> AsyncGenerator[SessionManager]:
-    """The sessions of a folder as one server after another has them."""
+    """Yield a manager of the folder, as each new server has one."""
     manager = SessionManager(
         store=SessionFiles(folder), inbox=Inbox(folder / "inbox.db"), build=CountedWorkflows(folder / "fetches", 1)
     )
@@ -104,7 +104,7 @@ async def open_manager(folder: Path) -> AsyncGenerator[SessionManager]:
 
 
 async def open_session(folder: Path, *decisions: Decision) -> dict[str, Any]:
-    """The last reply of a server that opened a session and took these decisions, and is gone."""
+    """Open a session in a server, send these decisions, stop the server; return the last reply."""
     async with open_manager(folder) as manager:
         reply = await manager.start("tidal heating of icy moons", AppConfig())
         for decision in decisions:
@@ -113,7 +113,7 @@ async def open_session(folder: Path, *decisions: Decision) -> dict[str, Any]:
 
 
 def approve_in_inbox(folder: Path, checkpoint_id: str) -> None:
-    """What a server leaves that dies when it has taken a decision and not yet acted on it."""
+    """Store a decision in the inbox, as a server does that is killed before it applies it."""
     inbox = Inbox(folder / "inbox.db")
     inbox.decide(checkpoint_id, InboxDecision(action="approve"), "agent")
     inbox.close()

@@ -1,4 +1,4 @@
-"""The handler holds a search at its checkpoint until a decision is set, as the specification's own code does."""
+"""Tests of the checkpoint handler, which holds a search until a decision is set, as specified."""
 
 # pyright: reportPrivateUsage=false
 # The two events are part of the contract although their names are private.
@@ -19,7 +19,7 @@ from tests.requirements import requirement
 async def hold_search(
     handler: MCPCheckpointHandler, checkpoint: Checkpoint | None = None
 ) -> AsyncGenerator[asyncio.Task[Decision]]:
-    """A search that waits at the checkpoint; whatever is left of it ends with the block."""
+    """Run a search that waits at the checkpoint; cancel it at the end of the block."""
     async with run_in_background(handler.handle(checkpoint or make_strategy_checkpoint())) as search:
         await wait_until(lambda: handler.has_pending_checkpoint)
         yield search
@@ -78,14 +78,14 @@ async def test_a_checkpoint_is_pending_until_the_search_has_consumed_its_decisio
 
 
 async def test_the_listener_is_called_once_a_checkpoint_can_be_decided() -> None:
-    heard: list[tuple[Checkpoint | None, bool]] = []
-    handler = MCPCheckpointHandler(lambda: heard.append((handler.current_checkpoint, handler.has_pending_checkpoint)))
+    calls: list[tuple[Checkpoint | None, bool]] = []
+    handler = MCPCheckpointHandler(lambda: calls.append((handler.current_checkpoint, handler.has_pending_checkpoint)))
     checkpoints = [make_strategy_checkpoint(), make_review_checkpoint()]
     for checkpoint in checkpoints:
         async with hold_search(handler, checkpoint) as waiting:
             handler.set_decision(APPROVE)
             await wait_for_end(waiting)
-    assert heard == [(checkpoint, True) for checkpoint in checkpoints]
+    assert calls == [(checkpoint, True) for checkpoint in checkpoints]
 
 
 @requirement("PS-REQ-12")

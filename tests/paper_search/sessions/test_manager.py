@@ -1,4 +1,4 @@
-"""Sessions are opened, looked at, decided once and exported; what cannot be is refused, and harms none of them."""
+"""Tests of the manager: sessions are opened, read, decided once and exported; invalid calls are refused."""
 
 # pyright: reportPrivateUsage=false
 
@@ -372,9 +372,9 @@ async def test_a_repeated_decision_reports_its_outcome_and_is_not_applied_again(
     at_second = await manager.decide(session_id, APPROVE, checkpoint_id=first_id)
     for again in (APPROVE, REJECT, make_edit({"nonsense": 1})):
         repeated = await manager.decide(session_id, again, checkpoint_id=first_id)
-        said = repeated.pop("already_decided")
+        earlier = repeated.pop("already_decided")
         assert repeated == at_second
-        assert (said["checkpoint_id"], said["action"], said["door"]) == (first_id, "approve", "agent")
+        assert (earlier["checkpoint_id"], earlier["action"], earlier["door"]) == (first_id, "approve", "agent")
     assert data_folder.engine.asked == [1]
     assert list_stored_decisions(data_folder, session_id) == ["decision-0"]
 
@@ -462,7 +462,7 @@ async def test_a_repeated_reply_is_no_longer_than_any_other(tmp_path: Path) -> N
         decision = Decision(action=DecisionAction.APPROVE, note=note)
         replies = [reply, *[await manager.decide(reply["session_id"], decision, checkpoint_id=given) for _ in range(2)]]
         assert "already_decided" in replies[-1]
-        assert [measure_json(said) for said in replies if measure_json(said) > 25_000] == []
+        assert [measure_json(earlier) for earlier in replies if measure_json(earlier) > 25_000] == []
 
 
 @requirement("PS-REQ-14", "PS-E8")

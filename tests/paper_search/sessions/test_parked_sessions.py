@@ -1,10 +1,7 @@
-"""Sessions nobody has asked about for a minute: they free their memory, and nobody notices."""
+"""Sessions that are idle for a minute free their memory and answer as before."""
 
 import asyncio
 from contextlib import closing
-from pathlib import Path
-
-import pytest
 
 from tests.paper_search.sessions.helpers import (
     APPROVE,
@@ -17,11 +14,6 @@ from tests.paper_search.sessions.helpers import (
     wait_until,
 )
 from uraniborg.kernel.inbox import Decision as InboxDecision
-
-
-@pytest.fixture
-def data_folder(tmp_path: Path) -> DataFolder:
-    return DataFolder(tmp_path)
 
 
 async def test_a_parked_session_has_no_task_and_no_papers_and_answers_as_before(data_folder: DataFolder) -> None:
@@ -109,7 +101,7 @@ async def test_many_concurrent_calls_restore_a_parked_session_once(data_folder: 
         await manager.park_idle()
         built = len(data_folder.engine.configs)
         replies = await asyncio.gather(*(manager.get_state(reply["session_id"]) for _ in range(20)))
-        assert {said["checkpoint_id"] for said in replies} == {reply["checkpoint_id"]}
+        assert {other["checkpoint_id"] for other in replies} == {reply["checkpoint_id"]}
         assert len(data_folder.engine.configs) == built + 1
 
 

@@ -1,4 +1,4 @@
-"""Whatever is done to sessions, in whichever order and through whichever door, each stays what it should be."""
+"""Random operations through two managers keep every session consistent."""
 
 import asyncio
 import shutil
@@ -70,13 +70,13 @@ def make_decision(kind: str, action: str, data: str) -> Decision:
 
 
 def is_accepted(kind: str, action: str, data: str) -> bool:
-    """A bare edit of the strategy says nothing; otherwise only data that does not fit is refused."""
+    """Return True unless the data is invalid or the edit of a strategy is empty."""
     return data == "valid" or (data == "none" and (kind, action) != (STRATEGY, "edit"))
 
 
 @dataclass
 class Model:
-    """What a session must look like."""
+    """The expected state of a session."""
 
     session_id: str
     query: str
@@ -86,14 +86,14 @@ class Model:
     round: int = 0
     reason: str | None = None
     decided: dict[str, str] = field(default_factory=dict[str, str])
-    """What was decided at each checkpoint before."""
+    """The action at each earlier checkpoint."""
 
     @property
     def is_complete(self) -> bool:
         return self.kind is None
 
     def decide(self, action: str) -> None:
-        """Take an action that fits."""
+        """Apply a valid action."""
         assert self.kind is not None
         assert self.checkpoint_id is not None
         self.decided[self.checkpoint_id] = action
@@ -131,7 +131,7 @@ class Model:
 
 
 class Sessions(RuleBasedStateMachine):
-    """Two doors, which stand for two processes, over one store and one inbox."""
+    """Two managers, like two processes, with one store and one inbox."""
 
     sessions = Bundle("sessions")
     doors = st.sampled_from([0, 1])
@@ -199,7 +199,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=sessions, door=doors, action=actions, pick=st.integers(0, 9))
     def repeat(self, session: Model, door: int, action: str, pick: int) -> None:
-        """Decide again what was decided before, this way or another."""
+        """Send another decision for an earlier checkpoint."""
         decision = Decision(action=DecisionAction(action))
         if not session.decided:
             with pytest.raises(CheckpointNotFound):
@@ -213,7 +213,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=sessions, door=doors, action=actions)
     def decide_elsewhere(self, session: Model, door: int, action: str) -> None:
-        """A decision that a third process writes into the inbox, whether or not anybody runs the session."""
+        """Store a decision in the inbox as a third process."""
         if session.is_complete:
             return
         assert session.checkpoint_id is not None
@@ -244,7 +244,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=consumes(sessions), door=doors)
     def clean_up(self, session: Model, door: int) -> None:
-        # Whoever has it in memory deletes it.
+        # The manager that has the session in memory deletes it.
         holding = [manager for manager in self.managers if manager.get(session.session_id) is not None]
         manager = holding[0] if holding else self.managers[door]
         self.run(asyncio.to_thread(manager.cleanup, session.session_id))
@@ -258,7 +258,7 @@ class Sessions(RuleBasedStateMachine):
 
     @invariant()
     def stored_data_is_as_expected(self) -> None:
-        """Nothing that was done to one session has changed another."""
+        """Check that the stored data of every session is as expected."""
         store = self.data_folder.store()
         with closing(self.data_folder.inbox()) as inbox:
             for model in self.models:
@@ -272,7 +272,7 @@ class Sessions(RuleBasedStateMachine):
             self.run(self._check_pending(inbox, asked))
 
     async def _check_pending(self, inbox: InboxPort, asked: set[str]) -> None:
-        """A checkpoint is in the journal a moment before it is in the inbox; the loop runs only while we do."""
+        """Check the pending entries; run the loop until each checkpoint of the journals is in the inbox."""
         while {entry.id for entry in inbox.pending("paper_search")} != asked:  # noqa: ASYNC110 - a thread writes it
             await asyncio.sleep(0.005)
 
@@ -285,7 +285,7 @@ class Sessions(RuleBasedStateMachine):
 def test_random_operations_keep_every_session_consistent() -> None:
     run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
         Sessions,
-        # Shrinking would take longer than a test may.
+        # Shrinking would exceed the time limit of a test.
         settings=settings(max_examples=15, stateful_step_count=20, phases=[Phase.reuse, Phase.generate]),
     )
 

@@ -1,4 +1,4 @@
-"""What an agent is told has the keys it was promised, fits into its context, and leads to everything that does not."""
+"""Tests of replies: they have the documented keys, fit the size limit and link to the rest."""
 
 import json
 import re
@@ -92,7 +92,7 @@ def make_paper(number: int, **fields: Any) -> Paper:
 
 
 def make_huge_paper(number: int) -> Paper:
-    """A paper with more of everything than anybody wants to read."""
+    """Return a paper with very long fields."""
     long = CJK * 60
     return make_paper(
         number,
@@ -158,7 +158,7 @@ def make_ended_state(**fields: Any) -> SessionState:
 
 
 def build_fields(state: SessionState) -> dict[str, Any]:
-    """The reply as it travels."""
+    """Return the reply as encoded JSON."""
     return json.loads(encode_reply(replies.build_reply(state, NOW)))
 
 
@@ -424,10 +424,10 @@ def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -
         door="console",
         decided_at=NOW,
     )
-    said = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
-    assert (said["checkpoint_id"], said["action"], said["door"]) == (entry.id, "reject", "console")
-    assert said["decided_at"] == NOW.isoformat()
-    assert len(encode_reply(said)) < 3_000
+    earlier = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
+    assert (earlier["checkpoint_id"], earlier["action"], earlier["door"]) == (entry.id, "reject", "console")
+    assert earlier["decided_at"] == NOW.isoformat()
+    assert len(encode_reply(earlier)) < 3_000
 
 
 WILD = st.text(st.characters(exclude_categories=["Cs"]), max_size=60).flatmap(

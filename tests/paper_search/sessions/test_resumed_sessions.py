@@ -1,4 +1,4 @@
-"""A session that was cut off after any step comes to the same end in another process."""
+"""A session that stops after any step reaches the same result in another process."""
 
 # pyright: reportPrivateUsage=false
 
@@ -98,7 +98,7 @@ async def test_a_decision_stored_while_no_process_ran_the_session_is_carried_out
 
 
 STEPS_OF_A_SESSION = 30
-"""How many steps the session below leaves; a test makes sure that none is forgotten."""
+"""The number of steps of the session below; a test checks it."""
 ITS_DECISIONS = [
     make_reject(note="also Io"),
     APPROVE,
@@ -109,7 +109,7 @@ ITS_DECISIONS = [
 
 
 class EarlierRun:
-    """A whole session of another day: the folder it was in, its replies, and the ids of its papers."""
+    """A complete earlier session: its folder, its replies and the ids of its papers."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -125,9 +125,9 @@ class EarlierRun:
             self.papers = [paper.id for paper in (await manager.get_result(session_id)).papers]
 
     def copy_with_steps(self, folder: Path, steps: int) -> tuple[DataFolder, list[str]]:
-        """A house as it would be had the process been killed after so many steps, and the names of those."""
-        shutil.copytree(self.folder, folder / "house")
-        data_folder, session_id = DataFolder(folder / "house"), self.replies[0]["session_id"]
+        """Return a copy of the data folder with only the first steps, and the names of these steps."""
+        shutil.copytree(self.folder, folder / "data")
+        data_folder, session_id = DataFolder(folder / "data"), self.replies[0]["session_id"]
         store = data_folder.store()
         left = [(step, store.read(session_id, step) or "") for step in store.list_steps(session_id)[:steps]]
         store.delete(session_id)
@@ -154,7 +154,7 @@ def test_the_number_of_steps_to_kill_after_is_the_number_of_stored_steps(earlier
 async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_same_decisions(
     earlier_run: EarlierRun, tmp_path: Path, steps: int
 ) -> None:
-    data_folder, kept = earlier_run.copy_with_steps(tmp_path, steps)
+    data_folder, stored_steps = earlier_run.copy_with_steps(tmp_path, steps)
     last = earlier_run.replies[-1]
     session_id = last["session_id"]
     async with data_folder.open_manager() as manager:
@@ -162,9 +162,9 @@ async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_
         varying = {"elapsed_s": 0, "iteration": 5}
         assert {**reply, **varying} == {**last, **varying}
         assert [paper.id for paper in (await manager.get_result(session_id)).papers] == earlier_run.papers
-    assert data_folder.engine.ran.count("intent") == ("intent" not in kept)
-    assert data_folder.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in kept)
-    assert data_folder.engine.asked == [2 - sum(step.endswith("/search") for step in kept)]
+    assert data_folder.engine.ran.count("intent") == ("intent" not in stored_steps)
+    assert data_folder.engine.ran.count("dedup") == 2 - sum(step.endswith("/dedup") for step in stored_steps)
+    assert data_folder.engine.asked == [2 - sum(step.endswith("/search") for step in stored_steps)]
     assert len(list_stored_decisions(data_folder, session_id)) == 5
 
 
@@ -173,8 +173,8 @@ async def test_a_session_killed_after_any_step_reaches_the_same_result_with_the_
 async def test_decisions_before_a_kill_are_counted_by_the_manager_that_continues(
     earlier_run: EarlierRun, tmp_path: Path, steps: int
 ) -> None:
-    data_folder, kept = earlier_run.copy_with_steps(tmp_path, steps)
-    assert "ended" not in kept
+    data_folder, stored_steps = earlier_run.copy_with_steps(tmp_path, steps)
+    assert "ended" not in stored_steps
     async with data_folder.open_manager() as manager:
         reply = await wait_for_checkpoint(manager, earlier_run.replies[0]["session_id"])
     assert (reply["is_complete"], reply["iteration"]) == (True, 5)
@@ -199,9 +199,9 @@ async def test_the_iteration_never_decreases_while_a_continued_session_works(gat
 async def test_a_session_killed_after_any_step_repeats_its_undecided_checkpoint(
     earlier_run: EarlierRun, tmp_path: Path, steps: int
 ) -> None:
-    data_folder, kept = earlier_run.copy_with_steps(tmp_path, steps)
+    data_folder, stored_steps = earlier_run.copy_with_steps(tmp_path, steps)
     session_id = earlier_run.replies[0]["session_id"]
-    decided = sum(step.startswith("decision-") for step in kept)
+    decided = sum(step.startswith("decision-") for step in stored_steps)
     with closing(data_folder.inbox()) as inbox:
         entries = [inbox.get(reply["checkpoint_id"]) for reply in earlier_run.replies[:-1]]
         inbox.forget("paper_search", session_id)

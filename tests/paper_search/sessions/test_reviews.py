@@ -1,4 +1,4 @@
-"""What people decide about papers through sessions: stored with reviewer and reason, counted, never lost."""
+"""Decisions about papers in sessions: stored with reviewer and reason, counted, never lost."""
 
 import json
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What is kept of a session tells any process where it stands, and never a key."""
+"""Tests of the stored state of a session, which contains no key."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -48,10 +48,10 @@ def list_keys(config: AppConfig) -> list[str]:
 
 def test_the_request_of_a_session_is_stored_without_any_key(tmp_path: Path) -> None:
     config = make_config_with_keys().model_copy(update={"record_dir": tmp_path})
-    kept = SessionRequest.from_config("icy moons", config, AT).model_dump_json()
-    assert KEY not in kept
-    assert MODEL_KEY not in kept
-    assert "icy moons" in kept
+    stored = SessionRequest.from_config("icy moons", config, AT).model_dump_json()
+    assert KEY not in stored
+    assert MODEL_KEY not in stored
+    assert "icy moons" in stored
 
 
 def test_a_restored_config_has_the_stored_settings_and_the_present_keys() -> None:
@@ -78,9 +78,9 @@ def test_a_key_is_never_given_to_a_model_of_another_provider() -> None:
 
 
 def test_a_key_is_never_given_to_a_model_at_another_address() -> None:
-    elsewhere = make_config_with_keys()
-    elsewhere.llm.base_url = "https://models.example/v1"
-    asked = SessionRequest.from_config("icy moons", elsewhere, AT)
+    other_config = make_config_with_keys()
+    other_config.llm.base_url = "https://models.example/v1"
+    asked = SessionRequest.from_config("icy moons", other_config, AT)
     assert asked.restore_config(make_config_with_keys()).llm.api_key.get_secret_value() == ""
 
 
@@ -103,7 +103,7 @@ def read_stored_state(data_folder: DataFolder, session_id: str) -> SessionState:
         inbox.close()
 
 
-async def open_second_strategy(manager: SessionManager, _house: DataFolder) -> dict[str, Any]:
+async def open_second_strategy(manager: SessionManager, _data_folder: DataFolder) -> dict[str, Any]:
     return await manager.decide((await open_review(manager))["session_id"], REJECT)
 
 

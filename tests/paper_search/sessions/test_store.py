@@ -1,4 +1,4 @@
-"""What a session leaves on disk is written once, whole, and only for sessions that exist."""
+"""Tests of the store: steps are written once, completely, and only for existing sessions."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Two processes and one session: one runs it, both decide, one decision is taken."""
+"""Two managers, like two processes, with one session: one runs it, both decide, one decision is applied."""
 
 # pyright: reportPrivateUsage=false
 
@@ -44,8 +44,8 @@ from uraniborg.kernel.inbox import Entry, Inbox
 async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_and_decide(
     data_folder: DataFolder,
 ) -> None:
-    elsewhere = Engine()
-    async with data_folder.open_manager() as holder, data_folder.open_manager(build=elsewhere) as other:
+    other_engine = Engine()
+    async with data_folder.open_manager() as holder, data_folder.open_manager(build=other_engine) as other:
         reply = await open_session(holder)
         session_id = reply["session_id"]
         assert await other.get_state(session_id) == reply
@@ -55,13 +55,13 @@ async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_a
         assert await other.get_papers(session_id) == await holder.get_papers(session_id)
         reply = await other.decide(session_id, APPROVE, door="console")
         assert reply["is_complete"]
-        async with asyncio.timeout(10):  # the one who runs it may be a moment behind what it wrote
+        async with asyncio.timeout(10):  # the running process may briefly lag behind the stored state
             while not (await holder.get_state(session_id))["is_complete"]:  # noqa: ASYNC110 - nothing tells of it
                 await asyncio.sleep(0)
         assert await holder.get_state(session_id) == reply
         assert await other.get_result(session_id) == await holder.get_result(session_id)
         assert other.get(session_id) is None
-    assert (data_folder.engine.asked, elsewhere.ran) == ([1], [])
+    assert (data_folder.engine.asked, other_engine.ran) == ([1], [])
     with closing(data_folder.inbox()) as inbox:
         assert inbox.get(f"{session_id}:0:{STRATEGY}").door == "console"
 
@@ -74,16 +74,16 @@ async def test_a_waiting_call_returns_the_decision_of_another_process(gated: Gat
             repeated = holder.decide(reply["session_id"], REJECT, checkpoint_id=reply["checkpoint_id"])
             async with run_in_background(repeated) as asking:
                 gated.gate.set()
-                said = await wait_for_end(asking)
-                assert said["already_decided"]["door"] == "console"
-                assert said["checkpoint_kind"] == (await wait_for_end(deciding))["checkpoint_kind"] == REVIEW
+                later_reply = await wait_for_end(asking)
+                assert later_reply["already_decided"]["door"] == "console"
+                assert later_reply["checkpoint_kind"] == (await wait_for_end(deciding))["checkpoint_kind"] == REVIEW
     assert gated.data_folder.engine.asked == [1]
 
 
 class InboxThatDecides(Inbox):
-    """An inbox in which another process approves what is asked about `subject` before the session knows that it is.
+    """An inbox in which another process approves the checkpoint of `subject` before the session waits.
 
-    By the time the session knows, the manager has looked for decisions at least twice.
+    Until the session waits, the manager has polled for decisions at least twice.
     """
 
     def __init__(self, path: Path) -> None:
@@ -95,8 +95,8 @@ class InboxThatDecides(Inbox):
         entry = super().put(entry_id, part, kind, subject, payload)
         if self.armed:
             self.armed = False
-            with closing(Inbox(self._path)) as elsewhere:
-                elsewhere.decide(entry_id, InboxDecision(action="approve"), "console")
+            with closing(Inbox(self._path)) as other_engine:
+                other_engine.decide(entry_id, InboxDecision(action="approve"), "console")
             while self._looked.acquire(blocking=False):
                 pass
             for _ in range(2):
@@ -162,7 +162,7 @@ async def test_of_two_processes_that_decide_at_once_one_wins_and_the_other_is_re
         assert won["iteration"] == 1
         assert won["checkpoint_kind"] == (STRATEGY if winner == "first" else REVIEW)
         if isinstance(lost, dict):
-            # It came after the first had been carried out, and so decided what that led to.
+            # This decision came after the first was carried out and applies to the next checkpoint.
             assert lost["iteration"] == 2
         else:
             assert isinstance(lost, CheckpointBusy)
@@ -192,16 +192,16 @@ async def test_of_two_processes_with_the_same_checkpoint_id_both_get_the_new_sta
             other.decide(session_id, APPROVE, checkpoint_id=given),
         )
         assert ("already_decided" in one) is not ("already_decided" in two)
-        for said in (one, two):
-            said.pop("already_decided", None)
+        for later_reply in (one, two):
+            later_reply.pop("already_decided", None)
         assert one == two
         assert one["checkpoint_kind"] == REVIEW
     assert data_folder.engine.asked == [1]
 
 
 async def test_when_one_process_closes_the_other_runs_its_sessions(data_folder: DataFolder) -> None:
-    elsewhere = Engine()
-    async with data_folder.open_manager(build=elsewhere) as other:
+    other_engine = Engine()
+    async with data_folder.open_manager(build=other_engine) as other:
         async with data_folder.open_manager() as holder:
             reply = await open_session(holder)
             session_id = reply["session_id"]
@@ -210,24 +210,24 @@ async def test_when_one_process_closes_the_other_runs_its_sessions(data_folder: 
         assert await other.get_state(session_id) == reply
         assert other.get(session_id) is not None
         assert (await other.decide(session_id, APPROVE))["checkpoint_kind"] == REVIEW
-    assert (data_folder.engine.asked, elsewhere.asked) == ([0], [1])
-    assert elsewhere.ran == ["dedup"], "the intent was in the journal"
+    assert (data_folder.engine.asked, other_engine.asked) == ([0], [1])
+    assert other_engine.ran == ["dedup"], "the intent was in the journal"
 
 
 async def test_a_call_that_waits_for_another_process_runs_the_session_when_that_process_ends(
     gated: GatedFolder,
 ) -> None:
-    elsewhere = Engine()
-    async with gated.data_folder.open_manager(build=elsewhere) as other:
+    other_engine = Engine()
+    async with gated.data_folder.open_manager(build=other_engine) as other:
         holder = gated.data_folder.create_manager()
         reply = await open_session(holder)
         await other.get_state(reply["session_id"])
         async with run_in_background(other.decide(reply["session_id"], APPROVE)) as deciding:
             await gated.wait_for_search()
             await holder.aclose()
-            said = await wait_for_end(deciding)
-        assert (said["checkpoint_kind"], said["iteration"]) == (REVIEW, 1)
-    assert elsewhere.asked == [1]
+            later_reply = await wait_for_end(deciding)
+        assert (later_reply["checkpoint_kind"], later_reply["iteration"]) == (REVIEW, 1)
+    assert other_engine.asked == [1]
     assert list_stored_decisions(gated.data_folder, reply["session_id"]) == ["decision-0"]
 
 

@@ -1,4 +1,4 @@
-"""Two who decide at once, from one process and from two; and clients that leave, or give up, while they wait."""
+"""Concurrent decisions in one process and in two, and clients that disconnect or time out."""
 
 import asyncio
 import json
@@ -38,18 +38,8 @@ from uraniborg.recordings import QUERY, RECORDING
 STRATEGY = "strategy_confirmation"
 REVIEW = "result_review"
 TOPIC = "moons"
-"""One word, so that there is one query for a source to answer."""
+"""One word, so that a source gets one query."""
 HOUSE = str(Path(sys.executable).with_name("uraniborg"))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def gated_source(tmp_path: Path) -> GatedSource:
-    return GatedSource(tmp_path / "installed")
 
 
 @contextmanager
@@ -60,7 +50,7 @@ def run_two_servers(home: Path, gated_source: GatedSource | None = None) -> Gene
 
 
 def decide_at_once(*calls: tuple[Server, dict[str, Any]]) -> list[Answer]:
-    """The answers to `decide` calls that all set out at the same moment."""
+    """Send `decide` calls at the same time; return their answers."""
     start = threading.Barrier(len(calls))
     answers: list[Answer | None] = [None] * len(calls)
 
@@ -77,7 +67,7 @@ def decide_at_once(*calls: tuple[Server, dict[str, Any]]) -> list[Answer]:
 
 
 def was_applied(answer: Answer) -> bool:
-    """Whether this decision is the one that was carried out; one that was not is told so, or told what was."""
+    """Return True if this decision was applied; check that the others got a clear error or report."""
     if answer.is_error:
         answer.check_error("checkpoint_busy", "checkpoint already being processed", "get_session")
         return False
@@ -85,7 +75,7 @@ def was_applied(answer: Answer) -> bool:
 
 
 def finish(server: Server, session_id: str) -> str:
-    """Approve whatever the session asks from here on, and return its papers."""
+    """Approve all remaining checkpoints and return the exported papers."""
     while not server.state_once(session_id, lambda state: state["has_pending_checkpoint"] or state["is_complete"])[
         "is_complete"
     ]:
@@ -110,11 +100,11 @@ def test_of_two_concurrent_decides_in_one_process_one_is_applied(
         gated_source.open()
         assert first().state["checkpoint_kind"] == REVIEW
         if names_the_checkpoint:
-            told = second()
-            assert not was_applied(told)
-            if not told.is_error:
-                assert told.state["already_decided"]["note"] == "first"
-                assert told.state["checkpoint_kind"] == REVIEW
+            answer = second()
+            assert not was_applied(answer)
+            if not answer.is_error:
+                assert answer.state["already_decided"]["note"] == "first"
+                assert answer.state["checkpoint_kind"] == REVIEW
         journal = read_steps(get_journal_path(home, session_id))
         assert journal["decision-0"]["note"] == "first"
         assert "decision-1" not in journal
@@ -259,7 +249,7 @@ def test_of_decisions_from_the_command_line_and_the_agent_only_one_is_applied(ho
 
 
 class InboxThatDecides(Inbox):
-    """While `in_haste`, another process decides what is asked at once, and it takes a while until the asker hears."""
+    """While `in_haste` is set, another process decides each new entry at once, and `put` returns late."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -297,7 +287,7 @@ async def test_a_decision_stored_before_the_session_waits_is_applied(home: Path)
     manager = SessionManager(store=SessionFiles(get_sessions_folder(home)), inbox=inbox)
     config = AppConfig(replay_dir=RECORDING)
     try:
-        await manager.start(QUERY, config)  # so that there is somebody to look for decisions for
+        await manager.start(QUERY, config)  # so that the inbox is polled
         inbox.in_haste = True
         session_id = (await manager.start(QUERY, config))["session_id"]
         session = manager.get(session_id)
@@ -310,7 +300,7 @@ async def test_a_decision_stored_before_the_session_waits_is_applied(home: Path)
 
 
 def test_an_invalid_decision_in_the_inbox_is_reopened(home: Path) -> None:
-    """What another program writes into the inbox without asking us is not trusted either."""
+    """Entries that another program writes into the inbox are checked too."""
     with serving(home) as server:
         asked = server.search()
         session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]

@@ -1,4 +1,4 @@
-"""The skill around deduplication."""
+"""Tests of the deduplicator."""
 
 import asyncio
 import threading

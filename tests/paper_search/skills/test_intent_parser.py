@@ -1,4 +1,4 @@
-"""Reading a whole query, by rule and with a model."""
+"""Tests of the intent parser, by rule and with a model."""
 
 import json
 from datetime import UTC, datetime
@@ -267,7 +267,7 @@ async def test_long_hostile_queries_are_read_in_reasonable_time(piece: str) -> N
 
 
 class Model:
-    """Answers what it is told to, and keeps what it was asked."""
+    """A model that returns a scripted answer and stores the requests."""
 
     def __init__(self, answer: dict[str, Any] | LLMError) -> None:
         self.answer = answer
@@ -331,10 +331,10 @@ async def test_rules_supply_the_concepts_that_a_model_omits() -> None:
         ({}, "was invalid"),
     ],
 )
-async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, said: str) -> None:
+async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, note: str) -> None:
     intent = await IntentParser(Model(answer), clock=CLOCK).parse("black ice since 2020")
     by_rule = await read_intent("black ice since 2020")
-    assert said in intent.notes[0]
+    assert note in intent.notes[0]
     assert intent.model_copy(update={"notes": by_rule.notes}) == by_rule
 
 

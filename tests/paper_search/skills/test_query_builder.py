@@ -1,4 +1,4 @@
-"""Building strategies, by rule and with a model."""
+"""Tests of the query builder, by rule and with a model."""
 
 import json
 from datetime import UTC, datetime
@@ -45,8 +45,8 @@ async def build_strategy(query: str, **given: Any) -> SearchStrategy:
 
 async def build_after_feedback(feedback: str, query: str = MOLECULES, **given: Any) -> SearchStrategy:
     first = await build_strategy(query)
-    said = UserFeedback(free_text_feedback=feedback)
-    return await build_strategy(query, previous_strategies=[first], user_feedback=said, **given)
+    given_feedback = UserFeedback(free_text_feedback=feedback)
+    return await build_strategy(query, previous_strategies=[first], user_feedback=given_feedback, **given)
 
 
 def list_boolean_queries(strategy: SearchStrategy) -> list[str]:
@@ -294,8 +294,8 @@ async def test_three_concepts_never_become_one() -> None:
 
 async def test_marks_without_new_words_are_not_treated_as_no_feedback() -> None:
     first = await build_strategy("black ice on roads")
-    said: dict[str, Any] = {"previous_strategies": [first], "irrelevant_titles": ["Dry ice"]}
-    notes = " ".join((await build_strategy("black ice on roads", **said)).notes)
+    given_feedback: dict[str, Any] = {"previous_strategies": [first], "irrelevant_titles": ["Dry ice"]}
+    notes = " ".join((await build_strategy("black ice on roads", **given_feedback)).notes)
     assert "got no feedback" not in notes
     assert "the marked papers contain no new words" in notes
 
@@ -344,8 +344,8 @@ async def test_a_limit_is_changed_if_no_query_can_be_loosened() -> None:
     tried: list[SearchStrategy] = []
     for _ in range(6):
         tried.append(await build_strategy("graphene since 2020", previous_strategies=tried))
-    said = UserFeedback(free_text_feedback="wider")
-    strategy = await build_strategy("graphene since 2020", previous_strategies=tried, user_feedback=said)
+    given_feedback = UserFeedback(free_text_feedback="wider")
+    strategy = await build_strategy("graphene since 2020", previous_strategies=tried, user_feedback=given_feedback)
     assert strategy.filters.year_from == 2015
     assert "The query cannot be changed further, so year_from is now 2015." in strategy.notes
     assert strategy.queries
@@ -359,16 +359,19 @@ async def test_a_wanted_term_and_a_direction_are_both_applied() -> None:
 
 async def test_text_and_note_are_read_separately() -> None:
     first = await build_strategy(MOLECULES)
-    said = UserFeedback(free_text_feedback="no reviews", note="solubility")
-    strategy = await build_strategy(MOLECULES, previous_strategies=[first], user_feedback=said)
+    given_feedback = UserFeedback(free_text_feedback="no reviews", note="solubility")
+    strategy = await build_strategy(MOLECULES, previous_strategies=[first], user_feedback=given_feedback)
     assert all("solubility AND NOT (reviews OR review)" in boolean for boolean in list_boolean_queries(strategy))
 
 
 async def test_words_of_earlier_feedback_stay_in_the_query() -> None:
     first = await build_strategy(MOLECULES)
-    said = UserFeedback(free_text_feedback="also toxicity")
+    given_feedback = UserFeedback(free_text_feedback="also toxicity")
     strategy = await build_strategy(
-        MOLECULES, previous_strategies=[first, first], user_feedback=said, earlier_texts=["solubility", "no reviews"]
+        MOLECULES,
+        previous_strategies=[first, first],
+        user_feedback=given_feedback,
+        earlier_texts=["solubility", "no reviews"],
     )
     assert "(solubility OR toxicity) AND NOT (reviews OR review)" in list_boolean_queries(strategy)[0]
 
@@ -453,12 +456,12 @@ async def test_every_query_parses_and_is_balanced(
         excluded=excluded,
     )
     first = await make_builder().build(QueryBuilderInput(intent=intent))
-    said = UserFeedback(free_text_feedback=feedback)
+    given_feedback = UserFeedback(free_text_feedback=feedback)
     second = await make_builder().build(
         QueryBuilderInput(
             intent=intent,
             previous_strategies=[first],
-            user_feedback=said,
+            user_feedback=given_feedback,
             relevant_titles=titles,
             irrelevant_titles=excluded,
         )
@@ -471,7 +474,7 @@ async def test_every_query_parses_and_is_balanced(
 
 
 class Model:
-    """Answers what it is told to, and keeps what it was asked."""
+    """A model that returns a scripted answer and stores the requests."""
 
     def __init__(self, answer: dict[str, Any] | LLMError) -> None:
         self.answer = answer
@@ -530,10 +533,10 @@ async def test_limits_omitted_by_the_model_stay_and_invented_sources_mean_all() 
         ({"queries": [{"keywords": ["?"], "boolean_query": "()"}], "sources": []}, "no new query"),
     ],
 )
-async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, said: str) -> None:
+async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, given_feedback: str) -> None:
     given_ = QueryBuilderInput(intent=await read_intent(MOLECULES))
     strategy = await make_builder(llm=Model(answer)).build(given_)
-    assert said in strategy.notes[0]
+    assert given_feedback in strategy.notes[0]
     assert list_boolean_queries(strategy) == list_boolean_queries(await make_builder().build(given_))
 
 

@@ -1,4 +1,4 @@
-"""The scorer: rules always, a model over them, and nothing lost whatever the model answers."""
+"""Tests of the relevance scorer, by rule and with a model."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ PAPERS = [
 
 
 class ScriptedModel:
-    """Answers with what a function makes of the papers it is shown, and keeps what it was asked."""
+    """A model that answers with a function of the papers and stores the requests."""
 
     def __init__(self, answer: Callable[[list[dict[str, Any]]], object]) -> None:
         self.answer = answer

@@ -1,4 +1,4 @@
-"""The organizer: what is kept, in which order, and what it has in common."""
+"""Tests of the result organizer: selection, order and facets."""
 
 import threading
 from datetime import UTC, datetime

@@ -161,7 +161,7 @@ async def test_a_source_without_matches_is_empty_and_not_failed() -> None:
 
 
 class OddSource(SearchSource):
-    """Returns, or raises, whatever it was given."""
+    """A source that returns or raises the given value."""
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer
@@ -192,7 +192,7 @@ async def test_a_source_cannot_change_the_strategy_of_other_sources() -> None:
 
 
 class SelfReportingSource(FakeSource):
-    """Reports on itself, under a name of its own."""
+    """A source that reports under another name."""
 
     async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
         report = SourceReport(name="alias", status=SourceStatus.OK, returned=1, found=99, calls=3, partial=True)
@@ -234,7 +234,7 @@ def test_the_available_sources_are_named_in_order() -> None:
 
 
 class WatchedSource(FakeSource):
-    """Never finishes, and notes how it ended."""
+    """A source that never finishes and records how it ended."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, gate=asyncio.Event())

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that does, connection by connection, what it is told."""
+"""An HTTP server on loopback that follows a script, one step per connection."""
 
 import asyncio
 import socket
@@ -17,7 +17,7 @@ Step = bytes | str
 def make_reply(
     status: int = 200, body: bytes = b"{}", headers: Mapping[str, str] | None = None, says: int = -1
 ) -> bytes:
-    """The bytes of an answer; `says` is the length it claims to have."""
+    """Return the bytes of an answer; `says` is the stated content length."""
     length = len(body) if says < 0 else says
     lines = [f"HTTP/1.1 {status} Because", f"Content-Length: {length}", "Connection: close"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
@@ -25,7 +25,7 @@ def make_reply(
 
 
 class LoopbackServer:
-    """`requests` holds what arrived, each as text. The last step is repeated for whoever comes later."""
+    """The scripted server. `requests` holds the received requests as text; the last step is repeated."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self.steps = list(steps)

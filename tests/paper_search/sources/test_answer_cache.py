@@ -28,9 +28,9 @@ async def test_the_same_request_is_answered_from_the_cache_and_costs_no_call(tmp
         tmp_path, Response(200, b"first", {"link": "x"}, seconds=1.5), Response(200, b"second")
     )
     fetched = await transport.send(REQUEST)
-    kept = await transport.send(REQUEST)
-    assert (kept.status, kept.body, kept.headers, kept.seconds) == (200, b"first", {"link": "x"}, 1.5)
-    assert (fetched.calls, kept.calls, len(inner.requests)) == (1, 0, 1)
+    cached = await transport.send(REQUEST)
+    assert (cached.status, cached.body, cached.headers, cached.seconds) == (200, b"first", {"link": "x"}, 1.5)
+    assert (fetched.calls, cached.calls, len(inner.requests)) == (1, 0, 1)
 
 
 @pytest.mark.parametrize(("after_s", "body"), [(59.9, b"first"), (60.0, b"second"), (-1.0, b"second")])

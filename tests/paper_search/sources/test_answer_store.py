@@ -72,9 +72,9 @@ def test_compact_json_is_stored_as_json(value: Any) -> None:
         body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
         return
-    kept = StoredAnswer.from_response(Response(200, body))
-    assert kept.replay().body == body
-    assert kept.encoding == "json"
+    stored = StoredAnswer.from_response(Response(200, body))
+    assert stored.replay().body == body
+    assert stored.encoding == "json"
 
 
 def test_files_can_be_read_and_compared_by_people(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ async def test_the_requested_limit_is_applied() -> None:
 
 
 class GenerousDefinition(TinyDefinition):
-    """Sends more than it is asked for."""
+    """A definition that returns more papers than requested."""
 
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
         return super().read_response(request, response, 1_000)
@@ -298,7 +298,7 @@ async def test_endless_pages_are_stopped_and_reported() -> None:
 
 
 class StuckTransport(FakeTransport):
-    """Answers the first request and never another."""
+    """A transport that answers only the first request."""
 
     async def send(self, request: Request) -> Response:
         if self.requests:
@@ -372,7 +372,7 @@ async def test_closing_the_source_closes_its_transport() -> None:
 
 
 class GrowingDefinition(TinyDefinition):
-    """Asks for two pages at once."""
+    """A definition that requests two pages at once."""
 
     def build_requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
         return [Request(self.name, f"{URL}/{n}") for n in (1, 2)]

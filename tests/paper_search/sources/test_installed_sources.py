@@ -19,7 +19,7 @@ from uraniborg.kernel.errors import NotFound
 
 
 class Entry:
-    """An entry point that loads to what it was given."""
+    """An entry point that loads to the given object."""
 
     def __init__(self, loaded: Any, name: str = "shelf") -> None:
         self.name = name

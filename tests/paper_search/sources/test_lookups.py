@@ -1,4 +1,4 @@
-"""Works fetched by their identifiers."""
+"""Tests of lookups of works by identifier."""
 
 import json
 from datetime import UTC, datetime

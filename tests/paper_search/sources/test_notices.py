@@ -1,4 +1,4 @@
-"""What each source says about retractions, concerns and corrections, in answers of its own shape."""
+"""Tests of retractions, concerns and corrections in the answers of each source."""
 
 import json
 from collections.abc import Iterator
@@ -302,7 +302,7 @@ def read_openalex_paper(**fields: Any) -> RawPaper:
 
 def test_openalex_has_only_a_flag() -> None:
     assert list_notices(read_openalex_paper(is_retracted=True)) == [("retracted", "openalex", None, None)]
-    assert [read_openalex_paper(is_retracted=said).notices for said in (False, None, "true", 1)] == [[], [], [], []]
+    assert [read_openalex_paper(is_retracted=flag).notices for flag in (False, None, "true", 1)] == [[], [], [], []]
 
 
 def test_a_notice_that_openalex_flags_is_not_retracted() -> None:

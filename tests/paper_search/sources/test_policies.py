@@ -94,11 +94,11 @@ def test_used_up_credits_name_midnight_utc_and_are_not_retried() -> None:
 
 
 def test_a_retry_date_from_the_source_is_used() -> None:
-    told = datetime(2026, 5, 1, tzinfo=UTC)
+    stated_date = datetime(2026, 5, 1, tzinfo=UTC)
     error = make_refusal(
-        "serpapi_scholar", Response(429, b""), make_policy(CreditsExhaustedError("x", retry_at=told)), NOW
+        "serpapi_scholar", Response(429, b""), make_policy(CreditsExhaustedError("x", retry_at=stated_date)), NOW
     )
-    assert error.retry_at == told
+    assert error.retry_at == stated_date
 
 
 def test_a_source_may_mark_a_bad_request_as_retryable_and_the_header_still_counts() -> None:

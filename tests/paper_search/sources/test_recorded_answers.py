@@ -1,4 +1,4 @@
-"""Every recorded answer of our sources, compared with what its raw body says. Nothing here calls our own helpers."""
+"""Every recorded answer of the sources, compared with its raw body, without helpers of the package."""
 
 import html
 import json
@@ -19,14 +19,14 @@ from tests.paper_search.sources.sample_answers import DEFINITIONS
 FOLDERS = {"semantic_scholar": "semanticscholar", "serpapi_scholar": "serpapi"}
 NOT_WHOLE = {"pubmed/biopython_einfo4.xml"}
 OTHER_SERVICES = ("https://oaipmh.arxiv.org/", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/esummary.fcgi")
-"""Services of the same providers that no source asks."""
+"""Services of the same providers that no source uses."""
 ALL = 10**9
 NOTHING: Any = {}
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the raw body says. None where it says nothing."""
+    """The fields of the raw body; None for missing fields."""
 
     title: str
     authors: list[str]
@@ -38,14 +38,14 @@ class Expected:
 
 
 def strip_markup(value: str | None) -> str:
-    """Text without tags, entities and spaces, so that only the words are compared."""
+    """Return the text without tags, entities and spaces."""
     bare = html.unescape(html.unescape(value or ""))
     bare = re.sub(r"</?[A-Za-z][\w:.-]*( [^<>]*)?/?>", "", bare)
     return re.sub(r"[\s\x00]", "", bare)
 
 
 def keep_letters(value: str | None) -> str:
-    """The words of a title without tags, punctuation and spaces."""
+    """Return the letters of a title without tags, punctuation and spaces."""
     return re.sub(r"\W", "", strip_markup(value))
 
 
@@ -287,18 +287,18 @@ def test_every_recorded_answer_is_read_or_refused_as_an_error_of_its_source(sour
 
 
 def test_recorded_refusals_are_reported_with_the_message_of_the_source(shared_data: Path) -> None:
-    told = {
+    expected_texts = {
         file: str(DEFINITIONS[source].read_failure(response))
         for source in READERS
         for file, _, response in iterate_recorded(shared_data, source)
         if response.status in {400, 404} and response.body.lstrip()[:1] in {b"{", b"<"} and b"html" not in response.body
     }
-    assert len(told) > 10
-    assert all("refused the request (4" in message for message in told.values())
+    assert len(expected_texts) > 10
+    assert all("refused the request (4" in message for message in expected_texts.values())
 
 
 def test_recorded_open_access_links_are_read(shared_data: Path) -> None:
-    kept = 0
+    compared = 0
     for file, request, response in iterate_recorded(shared_data, "openalex"):
         if response.status != 200:
             continue
@@ -310,5 +310,5 @@ def test_recorded_open_access_links_are_read(shared_data: Path) -> None:
                 "open_access", NOTHING
             ).get("oa_url"):
                 assert paper.full_text_url == address, file
-                kept += 1
-    assert kept > 0
+                compared += 1
+    assert compared > 0

@@ -124,14 +124,14 @@ async def record_and_replay(
 
 
 async def run_rounds(searcher: Searcher) -> str:
-    """Two rounds, the second with a query of the first."""
+    """Search two rounds, the second with a query of the first."""
     first = SearchOutcome.from_papers(await searcher.search(make_strategy("a", "b", year_from=2000, max_results=30)))
     second = SearchOutcome.from_papers(await searcher.search(make_strategy("b", "c")))
     return first.model_dump_json() + second.model_dump_json()
 
 
 class FlakyTransport(FakeTransport):
-    """Fails now and then and never says the same twice."""
+    """A transport that sometimes fails and never repeats an answer."""
 
     async def send(self, request: Request) -> Response:
         self.requests.append(request)
@@ -151,7 +151,7 @@ async def test_a_replayed_search_gives_the_same_result(tmp_path: Path) -> None:
 
 
 class SilentTransport(FakeTransport):
-    """Answers once and then not at all."""
+    """A transport that answers once and then never again."""
 
     async def send(self, request: Request) -> Response:
         self.requests.append(request)
@@ -177,11 +177,11 @@ async def test_a_source_without_its_key_is_skipped_in_the_replay_too(tmp_path: P
 
 
 async def test_no_key_is_written_into_the_folder(tmp_path: Path) -> None:
-    said = json.dumps({"items": [], "you_sent": SECRET, "next": f"/?key={SECRET}"}).encode()
+    body = json.dumps({"items": [], "you_sent": SECRET, "next": f"/?key={SECRET}"}).encode()
     for place in ("param", "header"):
         folder = tmp_path / place
         policy = SourcePolicy(rate_per_s=1000, attempts=1, auth=Auth(place, "key", SecretStr(SECRET)))
-        async with open_loopback(make_reply(200, said, {"Link": "x"}), make_reply(401, said)) as site:
+        async with open_loopback(make_reply(200, body, {"Link": "x"}), make_reply(401, body)) as site:
             await record_requests(folder, HttpTransport({"tiny": policy}), *[Request("tiny", site.url)] * 2)
         assert SECRET in site.requests[0]
         written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())

@@ -40,7 +40,7 @@ def make_config(**sources: Mapping[str, object]) -> AppConfig:
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
-    """The entry points there are; a test adds its own."""
+    """The installed entry points; a test adds its own."""
     points: list[EntryPoint] = []
 
     def entry_points(*, group: str) -> list[EntryPoint]:

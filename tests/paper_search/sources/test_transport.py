@@ -36,13 +36,13 @@ SECRET = "s3cr3t key/with+signs"
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The backoffs that were slept through; none of them takes any time."""
+    """The backoff times; sleeping returns at once."""
     slept: list[float] = []
     real = asyncio.sleep
     here = threading.get_ident()
 
     async def sleep(delay: float, *_: Any) -> None:
-        if threading.get_ident() != here:  # a server of other tests, which must not be hurried
+        if threading.get_ident() != here:  # a server of other tests, whose sleeps must stay real
             await real(delay)
             return
         slept.append(delay)
@@ -367,13 +367,13 @@ async def test_a_key_is_sent_where_the_source_expects_it() -> None:
 
 
 async def test_a_key_that_the_source_repeats_is_masked_in_answers_and_errors() -> None:
-    said = f'{{"you": "{SECRET}", "url": "?k=s3cr3t+key%2Fwith%2Bsigns"}}'.encode()
+    body = f'{{"you": "{SECRET}", "url": "?k=s3cr3t+key%2Fwith%2Bsigns"}}'.encode()
 
     def read(response: Response) -> Exception:
         return NonRetryableError(response.body.decode())
 
     policy = make_policy(auth=Auth("param", "k", SecretStr(SECRET)), read_failure=read)
-    async with open_loopback(make_reply(200, said), make_reply(400, said)) as site, open_transport(policy) as transport:
+    async with open_loopback(make_reply(200, body), make_reply(400, body)) as site, open_transport(policy) as transport:
         response = await transport.send(make_request(site.url))
         error = await get_failure(transport, make_request(site.url))
     assert response.body == b'{"you": "***", "url": "?k=***"}'
@@ -400,7 +400,7 @@ async def test_after_closing_other_logs_are_unchanged_and_a_new_request_reopens(
 
 
 class RecordingLimiter:
-    """Stands in for the limiter: `made` holds the pace of each limiter, `turns` whose turn was waited for."""
+    """A fake rate limiter: `made` holds the rate of each limiter, `turns` the limiters that were waited for."""
 
     made: ClassVar[list[tuple[float, float]]] = []
     turns: ClassVar[list["RecordingLimiter"]] = []

@@ -1,4 +1,4 @@
-"""A person reviews with single keys: every key does what the help says, and marks become decisions."""
+"""Tests of the dialog: every key works as documented, and marks become decisions."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def run_review(
 
 
 class ReviewRun:
-    """One sitting of a review, with everything that was displayed and saved."""
+    """One run of a review, with the displayed text and the saved marks."""
 
     def __init__(self, checkpoint: Checkpoint, keys: str, lines: tuple[str | None, ...], marks: Marks | None) -> None:
         self.checkpoint = checkpoint

@@ -1,4 +1,4 @@
-"""A review at the terminal runs a session from checkpoint to checkpoint, can be left, and loses nothing."""
+"""Tests of reviews at the terminal, which can be left and resumed."""
 
 import asyncio
 from pathlib import Path
@@ -17,7 +17,7 @@ from tests.paper_search.sessions.helpers import DataFolder, make_moon_papers, op
 
 @pytest.fixture
 def data_folder(tmp_path: Path) -> DataFolder:
-    return DataFolder(tmp_path / "house", FakeSource("alpha", make_moon_papers(4)))
+    return DataFolder(tmp_path / "data", FakeSource("alpha", make_moon_papers(4)))
 
 
 @pytest.fixture
@@ -114,10 +114,10 @@ def test_damaged_marks_and_marks_of_other_checkpoints_are_ignored(tmp_path: Path
     assert store.load("s", "c") == Marks(checkpoint_id="c")
     (tmp_path / "s.json").write_text("{half")
     assert store.load("s", "c") == Marks(checkpoint_id="c")
-    kept = Marks(checkpoint_id="c", decisions={"p": PaperDecision(status=ReviewStatus.MAYBE)}, position=7)
-    store.save("s", kept)
-    assert store.load("s", "c") == kept
-    assert store.load("s", "next") == Marks(checkpoint_id="next", decisions=kept.decisions)
+    stored = Marks(checkpoint_id="c", decisions={"p": PaperDecision(status=ReviewStatus.MAYBE)}, position=7)
+    store.save("s", stored)
+    assert store.load("s", "c") == stored
+    assert store.load("s", "next") == Marks(checkpoint_id="next", decisions=stored.decisions)
     store.delete("s")
     store.delete("s")
     assert store.load("s", "c").decisions == {}
@@ -147,7 +147,7 @@ async def test_marks_keep_the_name_of_their_reviewer(data_folder: DataFolder, ma
 
 async def test_sources_that_failed_are_named_above_the_papers(tmp_path: Path, marks: MarkStore) -> None:
     shut = FakeSource("beta", error=NonRetryableError("It is shut."))
-    async with DataFolder(tmp_path / "house", FakeSource("alpha", make_moon_papers(2)), shut).open_manager() as manager:
+    async with DataFolder(tmp_path / "data", FakeSource("alpha", make_moon_papers(2)), shut).open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aa")
         assert await run_review(manager, session_id, marks, screen)

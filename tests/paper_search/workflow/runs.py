@@ -1,4 +1,4 @@
-"""Searches the workflow tests run: the real skills, fake sources and scripted decisions."""
+"""Workflows for tests: the real skills, fake sources and scripted decisions."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -53,7 +53,7 @@ def make_workflow(
 
 
 class RoundsSource(FakeSource):
-    """A source that finds other papers, or fails, in each round."""
+    """A source with other papers, or an error, in each round."""
 
     def __init__(self, name: str, rounds: Sequence[Sequence[RawPaper] | Exception]) -> None:
         super().__init__(name)

@@ -1,4 +1,4 @@
-"""Small values the workflow tests share."""
+"""Sample values that the workflow tests share."""
 
 from paper_search.models import (
     Author,

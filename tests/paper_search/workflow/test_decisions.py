@@ -1,4 +1,4 @@
-"""What a person may answer at each checkpoint."""
+"""Tests of the decisions that are valid at each checkpoint."""
 
 import json
 from typing import Any

@@ -269,13 +269,13 @@ async def test_the_result_has_the_stage_counts_of_all_rounds() -> None:
 
 
 async def test_progress_is_reported_phase_by_phase() -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     def listen(phase: str, facts: dict[str, Any]) -> None:
-        told.append(phase)
+        reported.append(phase)
 
     await make_workflow(ScriptedDecisions([APPROVE, APPROVE]), progress_reporter=listen).run(QUERY)
-    assert told == [
+    assert reported == [
         "intent_parsing",
         "query_building",
         "waiting_checkpoint",
@@ -290,15 +290,15 @@ async def test_progress_is_reported_phase_by_phase() -> None:
 
 
 async def test_an_end_after_the_last_round_is_reported_with_its_reason() -> None:
-    told: list[tuple[str, dict[str, Any]]] = []
+    reported: list[tuple[str, dict[str, Any]]] = []
 
     def listen(phase: str, facts: dict[str, Any]) -> None:
-        told.append((phase, facts))
+        reported.append((phase, facts))
 
     handler = ScriptedDecisions([APPROVE, REJECT])
     await make_workflow(handler, max_iterations=1, progress_reporter=listen).run(QUERY)
-    assert told[-1][0] == "completed"
-    assert told[-1][1]["reason"] == "max_rounds"
+    assert reported[-1][0] == "completed"
+    assert reported[-1][1]["reason"] == "max_rounds"
 
 
 async def test_a_progress_reporter_that_raises_does_not_stop_the_search() -> None:

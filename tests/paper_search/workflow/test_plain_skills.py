@@ -1,4 +1,4 @@
-"""Skills with only the methods and parameters of the original engine work, as doubles in tests have them."""
+"""Test doubles with only the methods and parameters of the original engine work as skills."""
 
 from typing import Any
 

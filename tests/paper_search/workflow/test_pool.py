@@ -1,4 +1,4 @@
-"""The papers of a session: found once, kept, decided about, merged."""
+"""Tests of the pool of papers."""
 
 from datetime import UTC, datetime
 
@@ -45,12 +45,12 @@ def list_reasons(pool: Pool) -> dict[str, ExclusionReason]:
 
 
 def make_duplicate_pair(rounds: tuple[int, int] = (0, 0)) -> tuple[Pool, RawPaper]:
-    """A pool with the preprint and the journal article of one paper, and the record that tells."""
+    """Return a pool with the preprint and the journal article of one paper, and the record that unites them."""
     pool = Pool()
     add_round(pool, [make_record(PREPRINT, identifiers={"arxiv": "2101.00001"}, authors=[])], rounds[0])
     add_round(pool, [make_record(JOURNAL, doi="10.1000/europa")], rounds[1])
-    telling = make_record(JOURNAL, source="beta", doi="10.1000/europa", identifiers={"arxiv": "2101.00001"})
-    return pool, telling
+    uniting_record = make_record(JOURNAL, source="beta", doi="10.1000/europa", identifiers={"arxiv": "2101.00001"})
+    return pool, uniting_record
 
 
 def test_a_paper_found_again_is_a_duplicate_of_an_earlier_round_and_keeps_its_round() -> None:
@@ -103,9 +103,9 @@ def test_a_person_excludes_with_a_reason_and_may_change_their_mind() -> None:
     admit_papers(pool, 10)
     add_decision(pool, pool.entries[0].id, EXCLUDE)
     assert pool.result == []
-    (gone,) = pool.list_exclusions(0.5)
-    said = (gone.reason, gone.reviewer, gone.at, gone.detail)
-    assert said == (ExclusionReason.BY_PERSON, "mira", AT, "because")
+    (exclusion,) = pool.list_exclusions(0.5)
+    decision = (exclusion.reason, exclusion.reviewer, exclusion.at, exclusion.detail)
+    assert decision == (ExclusionReason.BY_PERSON, "mira", AT, "because")
     add_decision(pool, pool.entries[0].id, UNDECIDED)
     assert [paper.status for paper in pool.result] == [UNDECIDED]
 
@@ -138,7 +138,10 @@ def test_the_decisions_of_two_reviewers_are_both_stored() -> None:
     add_decision(pool, pool.entries[0].id, EXCLUDE, "noor", LATER)
     (paper,) = pool.result
     assert paper.status is MAYBE
-    assert [(said.reviewer, said.status) for said in paper.decisions] == [("mira", INCLUDE), ("noor", EXCLUDE)]
+    assert [(decision.reviewer, decision.status) for decision in paper.decisions] == [
+        ("mira", INCLUDE),
+        ("noor", EXCLUDE),
+    ]
 
 
 def test_a_decision_about_an_unknown_paper_changes_nothing() -> None:
@@ -151,17 +154,17 @@ def test_a_decision_about_an_unknown_paper_changes_nothing() -> None:
 
 @pytest.mark.parametrize("rounds", [(0, 0), (0, 1)])
 def test_two_papers_that_a_new_record_unites_are_merged_with_both_ids(rounds: tuple[int, int]) -> None:
-    pool, telling = make_duplicate_pair(rounds)
+    pool, uniting_record = make_duplicate_pair(rounds)
     preprint, journal = pool.entries
     former = {preprint.id, journal.id}
     admit_papers(pool, 10)
-    assert add_round(pool, [telling], 2) == RoundAdditions(0, 0, 1)
+    assert add_round(pool, [uniting_record], 2) == RoundAdditions(0, 0, 1)
     (one,) = pool.entries
     assert {one.id, *one.other_ids} >= former
     assert one.found_in_round == 0
-    (gone,) = (exclusion for exclusion in pool.list_exclusions(0.5) if exclusion.reason is ExclusionReason.MERGED)
-    assert (gone.round, gone.detail) == (rounds[1], one.id)
-    assert gone.paper_id != one.id
+    (exclusion,) = (exclusion for exclusion in pool.list_exclusions(0.5) if exclusion.reason is ExclusionReason.MERGED)
+    assert (exclusion.round, exclusion.detail) == (rounds[1], one.id)
+    assert exclusion.paper_id != one.id
     for former_id in former:
         add_decision(pool, former_id, EXCLUDE)
         assert one.status is EXCLUDE
@@ -170,23 +173,23 @@ def test_two_papers_that_a_new_record_unites_are_merged_with_both_ids(rounds: tu
 
 
 def test_the_decisions_about_two_papers_that_are_one_are_combined() -> None:
-    pool, telling = make_duplicate_pair()
+    pool, uniting_record = make_duplicate_pair()
     preprint, journal = (entry.id for entry in pool.entries)
     add_decision(pool, preprint, EXCLUDE, "mira", LATER)
     add_decision(pool, journal, INCLUDE, "mira", AT)
     add_decision(pool, journal, MAYBE, "noor", AT)
-    add_round(pool, [telling], 1)
+    add_round(pool, [uniting_record], 1)
     (paper,) = pool.result
-    assert {said.reviewer: said.status for said in paper.decisions} == {"mira": EXCLUDE, "noor": MAYBE}
+    assert {decision.reviewer: decision.status for decision in paper.decisions} == {"mira": EXCLUDE, "noor": MAYBE}
     assert paper.status is MAYBE
 
 
 @pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, 0.1)])
 def test_an_admitted_paper_that_is_one_with_one_below_the_threshold_stays_admitted(scores: tuple[float, float]) -> None:
-    pool, telling = make_duplicate_pair()
+    pool, uniting_record = make_duplicate_pair()
     set_scores(pool, **dict(zip((PREPRINT, JOURNAL), scores, strict=True)))
     admit_papers(pool, 10)
-    add_round(pool, [telling], 1)
+    add_round(pool, [uniting_record], 1)
     (paper,) = pool.result
     assert paper.relevance_score == 0.9
 

@@ -1,4 +1,4 @@
-"""The log of one round, and what is derived from it."""
+"""Tests of the log of a round and of the counts derived from it."""
 
 from paper_search.models import RoundLog, SourceReport, SourceStatus, StageCount
 from paper_search.review import Exclusion, ExclusionReason

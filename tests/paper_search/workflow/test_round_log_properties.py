@@ -1,4 +1,4 @@
-"""Whatever sources and people do, the search log adds up, and no paper is lost."""
+"""For any answers and decisions, the search log adds up and no paper is lost."""
 
 import asyncio
 from collections import Counter
@@ -29,7 +29,7 @@ Answer = list[Form] | Exception
 
 
 def make_form_record(form: Form, source: str) -> RawPaper:
-    """One of the ways in which sources describe a work; only a record with both ids shows that two papers are one."""
+    """One form in which sources describe a work; only a record with both ids unites two papers."""
     work, kind = form
     subject, letter = SUBJECTS[work % len(SUBJECTS)], "ABCDE"[work]
     title = f"{subject}, case {letter}" if kind != PREPRINT else f"{letter} and {subject.lower()}"
@@ -74,24 +74,24 @@ texts = st.sampled_from([None, "wider", "fewer results", "also geckos, no sourdo
 
 
 class CountingSource(RoundsSource):
-    """A source that reports on itself, as sources over HTTP do."""
+    """A source that returns a report, like HTTP sources."""
 
     async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
         papers = await self.search_advanced(strategy)
-        kept = papers[: strategy.filters.max_results]
-        removed = {"over_source_limit": len(papers) - len(kept), "duplicate": 2}
+        limited = papers[: strategy.filters.max_results]
+        removed = {"over_source_limit": len(papers) - len(limited), "duplicate": 2}
         report = SourceReport(
             name=self.source_name,
-            status=SourceStatus.OK if kept else SourceStatus.EMPTY,
-            returned=len(kept),
+            status=SourceStatus.OK if limited else SourceStatus.EMPTY,
+            returned=len(limited),
             removed=removed,
             requests=[f"https://{self.source_name}.example/{len(self.asked)}"],
         )
-        return SourceResult(kept, report)
+        return SourceResult(limited, report)
 
 
 class Person:
-    """Answers each checkpoint with what hypothesis draws, and notes what was shown."""
+    """Decides each checkpoint with values from Hypothesis, and stores the checkpoints."""
 
     def __init__(self, data: st.DataObject) -> None:
         self._data = data
@@ -128,7 +128,7 @@ def make_sources(rounds: Sequence[dict[str, Answer]]) -> list[RoundsSource]:
 
 
 def check_log(collection: PaperCollection) -> None:
-    """Every box is the sum of its parts, per source, per round and in all."""
+    """Check that every count is the sum of its parts, by source, by round and in total."""
     facts = collection.metadata
     for log in facts.round_logs:
         for report in log.sources:
@@ -156,7 +156,7 @@ def check_log(collection: PaperCollection) -> None:
 
 
 def check_growth(earlier: PaperCollection, later: PaperCollection) -> None:
-    """A paper leaves the result by a person's decision only, also where it became one with another."""
+    """Check that a paper leaves the result only by a decision or a merge."""
     present = {name for paper in later.papers for name in (paper.id, *paper.other_ids)}
     refused = {
         name
@@ -185,12 +185,12 @@ def test_the_log_of_any_session_adds_up_and_no_paper_is_lost(
         check_growth(earlier, later)
     for source in sources:
         asked = [
-            log.strategy for log in result.metadata.round_logs if source.source_name in _list_origins(log.strategy)
+            log.strategy for log in result.metadata.round_logs if source.source_name in _list_sources(log.strategy)
         ]
         assert [strategy.queries for strategy in source.asked] == [strategy.queries for strategy in asked]
     requests = [address for log in result.metadata.round_logs for report in log.sources for address in report.requests]
     assert len(requests) == len(set(requests))
 
 
-def _list_origins(strategy: SearchStrategy) -> list[str]:
+def _list_sources(strategy: SearchStrategy) -> list[str]:
     return strategy.sources or NAMES

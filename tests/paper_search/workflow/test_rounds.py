@@ -110,8 +110,13 @@ async def test_decisions_with_reviewer_and_reason_are_stored_with_each_paper(act
     data = {"decisions": {MOONS[0].id: {"status": "maybe", "reason": "no data"}}, "reviewer": " mira "}
     handler = ScriptedDecisions([APPROVE, Decision(action=action, revised_data=data), APPROVE, APPROVE])
     await make_workflow(handler).run(QUERY)
-    (said,) = next(paper.decisions for paper in get_review(handler, 3).papers if paper.id == MOONS[0].id)
-    assert (said.status, said.reason, said.reviewer, said.at) == (ReviewStatus.MAYBE, "no data", "mira", CLOCK.now())
+    (decision,) = next(paper.decisions for paper in get_review(handler, 3).papers if paper.id == MOONS[0].id)
+    assert (decision.status, decision.reason, decision.reviewer, decision.at) == (
+        ReviewStatus.MAYBE,
+        "no data",
+        "mira",
+        CLOCK.now(),
+    )
 
 
 async def test_an_excluded_paper_is_not_listed_again_and_can_be_included_later() -> None:
@@ -172,18 +177,18 @@ async def test_papers_over_the_limit_of_a_round_are_listed_as_such() -> None:
 
 async def test_papers_that_a_later_record_unites_are_merged_and_old_ids_stay_valid() -> None:
     preprint = make_record("Heating of icy moons by tides", identifiers={"arxiv": "2101.00001"}, authors=[])
-    telling = make_record(MOONS[0].title, source="beta", doi=MOONS[0].doi, identifiers={"arxiv": "2101.00001"})
+    uniting_record = make_record(MOONS[0].title, source="beta", doi=MOONS[0].doi, identifiers={"arxiv": "2101.00001"})
     both = {preprint.id, MOONS[0].id}
     marks = make_reject(decisions={preprint.id: "include"}, reviewer="mira")
     last = make_approve(decisions=dict.fromkeys(both, "maybe"), reviewer="noor")
-    source = RoundsSource("alpha", [[*MOONS, preprint], [telling]])
+    source = RoundsSource("alpha", [[*MOONS, preprint], [uniting_record]])
     handler = ScriptedDecisions([APPROVE, marks, APPROVE, last])
     result = await make_workflow(handler, [source]).run(QUERY)
     assert len(get_review(handler, 1).papers) == 4
     assert len(result.papers) == 3
     (one,) = (paper for paper in result.papers if paper.decisions)
     assert {one.id, *one.other_ids} >= both
-    assert {said.reviewer for said in one.decisions} == {"mira", "noor"}
+    assert {decision.reviewer for decision in one.decisions} == {"mira", "noor"}
     assert [exclusion.reason for exclusion in result.metadata.exclusions] == [ExclusionReason.MERGED]
 
 
@@ -204,7 +209,7 @@ NEW_FIELDS = {
 
 
 def downgrade_journal(journal: MemoryJournal, marked: set[str]) -> None:
-    """Turn the journal into one of the version that forgot all papers of round 1 but the marked ones."""
+    """Convert the journal to the format of the version that stored only the marked papers of round 1."""
 
     def without_new(found: dict[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in found.items() if key not in NEW_FIELDS}

@@ -50,9 +50,11 @@ def test_a_reviewers_later_decision_replaces_the_earlier_one() -> None:
     state.add_decisions(UserFeedback(marked_irrelevant=[io]), AT)
     assert (state.accumulated_papers, [paper.title for paper in state.rejected_papers]) == ([], ["Io"])
     state.add_decisions(UserFeedback(decisions={io: PaperDecision(status=ReviewStatus.INCLUDE, reason="tides")}), AT)
-    (kept,) = state.accumulated_papers
+    (paper,) = state.accumulated_papers
     assert state.rejected_papers == []
-    assert [(said.reviewer, said.at, said.reason) for said in kept.decisions] == [("reviewer", AT, "tides")]
+    assert [(decision.reviewer, decision.at, decision.reason) for decision in paper.decisions] == [
+        ("reviewer", AT, "tides")
+    ]
 
 
 def test_hints_contain_papers_and_texts_of_all_rounds() -> None:

@@ -1,4 +1,4 @@
-"""What a person set stays until a person changes it, and each strategy says where its parts come from."""
+"""Parts that a person set stay until a person changes them, and each part has its origin."""
 
 import json
 from typing import Any
@@ -37,7 +37,7 @@ def get_origin(strategy: SearchStrategy, part: str) -> PartOrigin:
 
 
 class Model:
-    """A language model that proposes what it is told to, and keeps what it was asked."""
+    """A model that returns a scripted proposal and stores the requests."""
 
     def __init__(self, *answers: dict[str, Any]) -> None:
         self._answers = list(answers)
@@ -116,8 +116,8 @@ async def test_a_query_that_a_person_removed_does_not_come_back() -> None:
         await make_workflow(handler, make_sources()).run(QUERY)
     first, *others = list_boolean_queries(get_strategy(handler, 0))
     assert others
-    kept = [{"keywords": ["moons"], "boolean_query": first}]
-    handler = ScriptedDecisions([make_edit(queries=kept), REJECT, APPROVE, REJECT, APPROVE, APPROVE])
+    remaining = [{"keywords": ["moons"], "boolean_query": first}]
+    handler = ScriptedDecisions([make_edit(queries=remaining), REJECT, APPROVE, REJECT, APPROVE, APPROVE])
     await make_workflow(handler, make_sources()).run(QUERY)
     for index in (2, 4):
         assert first in list_boolean_queries(get_strategy(handler, index))
@@ -154,8 +154,8 @@ async def test_a_language_model_builds_on_the_edited_strategy_and_cannot_undo_th
 
 async def test_a_language_model_may_change_a_limit_when_the_feedback_does() -> None:
     model = Model(make_answer("moons"), make_answer("tides", year_from=2015))
-    said = make_reject(free_text_feedback="since 2015 please")
-    handler = ScriptedDecisions([make_edit(filters={"year_from": 2010}), said, APPROVE, APPROVE])
+    rejection = make_reject(free_text_feedback="since 2015 please")
+    handler = ScriptedDecisions([make_edit(filters={"year_from": 2010}), rejection, APPROVE, APPROVE])
     await make_workflow(handler, make_sources(), llm=model).run(QUERY)
     assert get_strategy(handler, 2).filters.year_from == 2015
 

@@ -69,14 +69,14 @@ class Conversation:
                 tool, arguments = script.request()
                 script.in_flight = tool
                 self._call(tool, arguments, script)
-        asked = [who for _, who in self._unanswered.values()]
+        asked = [caller for _, caller in self._unanswered.values()]
         for session_id in folder.to_read:
             if session_id not in asked:
                 self._call("get_session", {"session_id": session_id}, session_id)
 
-    def _call(self, tool: str, arguments: dict[str, Any], who: Script | str) -> None:
+    def _call(self, tool: str, arguments: dict[str, Any], caller: Script | str) -> None:
         self._calls += 1
-        self._unanswered[self._calls] = tool, who
+        self._unanswered[self._calls] = tool, caller
         params = {"name": tool, "arguments": arguments, "_meta": {"progressToken": self._calls}}
         self._send(request("tools/call", params, id=self._calls))
 
@@ -84,15 +84,15 @@ class Conversation:
         for message in messages:
             if message.get("id") not in self._unanswered:  # a notification
                 continue
-            tool, who = self._unanswered.pop(message["id"])
+            tool, caller = self._unanswered.pop(message["id"])
             result = message.get("result", {"isError": True})
             text = result["content"][0]["text"] if "content" in result else json.dumps(message)
-            if isinstance(who, Script):
-                self._handle_reply(tool, who, text, failed=result.get("isError", False))
+            if isinstance(caller, Script):
+                self._handle_reply(tool, caller, text, failed=result.get("isError", False))
             else:
-                self._folder.to_read.remove(who)
-                if result.get("isError") or json.loads(text)["session_id"] != who:
-                    self._checker.check_error(tool, who, text, self._folder.get_journal(who))
+                self._folder.to_read.remove(caller)
+                if result.get("isError") or json.loads(text)["session_id"] != caller:
+                    self._checker.check_error(tool, caller, text, self._folder.get_journal(caller))
             self._count_event("after an answer")
 
     def _handle_reply(self, tool: str, script: Script, text: str, *, failed: bool) -> None:

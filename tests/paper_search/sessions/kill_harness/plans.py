@@ -125,8 +125,8 @@ def _make_random_marks(chance: random.Random) -> MakeData:
 
     def marks(payload: dict[str, Any]) -> dict[str, Any]:
         ids = [paper["id"] for paper in payload["papers"]]
-        chosen = [ids[place] for place in relevant if place < len(ids)]
-        unwanted = [ids[place] for place in irrelevant if place < len(ids) and ids[place] not in chosen]
+        chosen = [ids[index] for index in relevant if index < len(ids)]
+        unwanted = [ids[index] for index in irrelevant if index < len(ids) and ids[index] not in chosen]
         return {"marked_relevant": chosen, "marked_irrelevant": unwanted, "free_text_feedback": feedback}
 
     return marks
