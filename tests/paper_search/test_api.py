@@ -82,7 +82,7 @@ async def test_a_replay_gives_the_same_bytes_every_time() -> None:
     assert first.model_dump_json() == second.model_dump_json()
 
 
-async def test_a_replay_is_set_up_as_recorded_whatever_the_settings_say() -> None:
+async def test_a_replay_uses_the_recorded_options_and_not_the_settings() -> None:
     settings = {"default_max_results": 7, "min_relevance": 0.9, "domain": "materials_science", "source_deadline_s": 1.0}
     usual = await paper_search.search(QUERY, REPLAY)
     other = await paper_search.search(QUERY, REPLAY.model_copy(update=settings))
@@ -127,7 +127,7 @@ async def test_a_recording_of_a_replay_replays_the_same(tmp_path: Path) -> None:
     assert first.model_dump_json() == second.model_dump_json()
 
 
-async def test_searches_side_by_side_share_nothing() -> None:
+async def test_concurrent_searches_share_no_state() -> None:
     alone = await paper_search.search(QUERY, REPLAY)
     together = await asyncio.gather(*(paper_search.search(QUERY, REPLAY) for _ in range(5)))
     assert {result.model_dump_json() for result in together} == {alone.model_dump_json()}
@@ -160,18 +160,18 @@ async def test_max_results_is_honoured(crossref: FakeTransport) -> None:
 
 
 @requirement("PS-X6")
-async def test_max_results_left_alone_yields_to_the_config(crossref: FakeTransport) -> None:
+async def test_an_omitted_max_results_uses_the_config(crossref: FakeTransport) -> None:
     result = await paper_search.search("tidal heating of icy moons", AppConfig(default_max_results=4))
     assert len(result.papers) == 4
 
 
 @requirement("PS-X6")
-async def test_max_results_given_wins_over_the_config(crossref: FakeTransport) -> None:
+async def test_a_given_max_results_overrides_the_config(crossref: FakeTransport) -> None:
     result = await paper_search.search("tidal heating of icy moons", AppConfig(default_max_results=4), max_results=5)
     assert len(result.papers) == 5
 
 
-async def test_identifiers_fetch_exactly_these_works_whatever_their_words_and_the_missing_ones_are_named(
+async def test_identifiers_fetch_exactly_these_works_and_the_missing_ones_are_named(
     crossref: FakeTransport,
 ) -> None:
     result = await paper_search.search("10.1000/3, https://doi.org/10.1000/7 and 10.1000/nowhere, PMID 99", AppConfig())
@@ -196,7 +196,7 @@ async def test_of_more_identifiers_than_max_results_the_first_are_fetched_with_a
     assert not any(note.startswith("Not found") for note in result.metadata.notes)
 
 
-async def test_identifiers_of_which_none_is_found_give_no_papers_and_say_which(crossref: FakeTransport) -> None:
+async def test_identifiers_that_are_not_found_give_no_papers_and_a_note_for_each(crossref: FakeTransport) -> None:
     result = await paper_search.search("10.1000/99", AppConfig())
     assert result.papers == []
     assert "Not found, since no source returned it: 10.1000/99." in result.metadata.notes
@@ -215,7 +215,7 @@ async def test_a_model_is_not_asked_about_identifiers(crossref: FakeTransport, m
     assert ([paper.doi for paper in result.papers], model.questions) == (["10.1000/3"], [])
 
 
-async def test_a_preference_ranks_and_leaves_no_paper_out(crossref: FakeTransport) -> None:
+async def test_a_preference_ranks_papers_and_excludes_none(crossref: FakeTransport) -> None:
     plain = await paper_search.search("tidal heating of icy moons", AppConfig())
     wish = await paper_search.search("tidal heating of icy moons, preferably Titan", AppConfig())
     assert {paper.id for paper in wish.papers} == {paper.id for paper in plain.papers}
@@ -224,7 +224,7 @@ async def test_a_preference_ranks_and_leaves_no_paper_out(crossref: FakeTranspor
     assert "Titan" not in plain.papers[0].title
 
 
-async def test_what_a_search_opened_is_closed_behind_it(crossref: FakeTransport) -> None:
+async def test_a_search_closes_its_connections(crossref: FakeTransport) -> None:
     await paper_search.search("tidal heating of icy moons", AppConfig())
     assert crossref.closed
 
@@ -239,7 +239,7 @@ async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(cr
 
 
 @requirement("PS-X6")
-def test_arguments_given_win_and_arguments_left_alone_yield() -> None:
+def test_given_arguments_override_the_config_and_omitted_ones_do_not() -> None:
     config = AppConfig(default_max_results=7, domain="materials_science")
     assert apply_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
     given = apply_arguments(AppConfig(), 9, "materials_science")
@@ -278,7 +278,7 @@ async def test_a_search_that_no_source_answered_logs_a_warning_with_the_reasons(
     assert "The network is down." in record.getMessage()
 
 
-async def test_a_search_that_a_source_answered_with_nothing_logs_no_warning(
+async def test_an_empty_answer_of_a_source_logs_no_warning(
     caplog: pytest.LogCaptureFixture, crossref: FakeTransport
 ) -> None:
     await paper_search.search("tidal heating of icy moons", AppConfig())

@@ -100,7 +100,7 @@ def test_a_dotenv_file_cannot_set_folders_or_addresses(
     assert len(loaded.ignored) == (not line.startswith(("HTTPS_PROXY", "URANIBORG_HOME")))  # URANIBORG_HOME is set here
 
 
-def test_a_provider_in_a_dotenv_file_does_not_get_a_key_from_elsewhere(
+def test_a_provider_in_a_dotenv_file_does_not_get_a_key_of_another_origin(
     bare_environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (bare_environment / ".env").write_text("LLM_PROVIDER=anthropic\nLLM_API_KEY=of-the-file\n")

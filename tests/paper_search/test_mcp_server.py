@@ -294,7 +294,7 @@ def test_the_decide_tool_mirrors_the_decision_model() -> None:
     ],
     ids=lambda arguments: str(arguments)[:40],
 )
-async def test_what_cannot_be_searched_is_refused_and_opens_no_session(
+async def test_an_invalid_search_is_refused_and_opens_no_session(
     home: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(mcp_server, "_session_manager", None)
@@ -762,7 +762,7 @@ async def test_two_servers_share_one_session(data_folder: DataFolder) -> None:
         assert repeated["already_decided"]["door"] == "console"
 
 
-async def test_a_whole_session_never_blocks_the_event_loop(data_folder: DataFolder) -> None:
+async def test_a_complete_session_never_blocks_the_event_loop(data_folder: DataFolder) -> None:
     async with open_client(data_folder) as client:
         await complete_session(client)
         with blockbuster_ctx("paper_search"):

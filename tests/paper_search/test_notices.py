@@ -71,7 +71,7 @@ def test_notices_with_the_same_status_and_doi_are_merged_with_the_most_exact_dat
     assert merge_notices(merge_notices(listed)) == [listed[1]]
 
 
-def test_notices_that_differ_in_status_or_have_no_doi_stay_apart_in_order_of_their_dates() -> None:
+def test_notices_that_differ_in_status_or_have_no_doi_stay_separate_in_order_of_date() -> None:
     flag = make_notice(source="openalex")
     other_kind = make_notice("corrected", date="2004-03-06", notice_doi="10.5555/a")
     same_doi = make_notice("retracted", source="pubmed", date="2004-03-06", notice_doi="10.5555/a")

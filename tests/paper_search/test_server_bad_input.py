@@ -359,7 +359,7 @@ WRONG_DATA: dict[str, tuple[str, Any, list[str]]] = {
     "filters that are a list": ("edit", {"filters": [2020]}, ["filters"]),
     "an approve with data": ("approve", {"sources": []}, ["approve"]),
     "feedback of another kind": ("reject", {"marked_relevant": {"a": 1}}, ["marked_relevant"]),
-    "a paper nobody was shown": ("reject", {"marked_relevant": ["10.1000/nothing"]}, ["10.1000/nothing"]),
+    "a paper that is not listed": ("reject", {"marked_relevant": ["10.1000/nothing"]}, ["10.1000/nothing"]),
     "a paper marked both ways": ("reject", {"marked_relevant": ["p"], "marked_irrelevant": ["p"]}, ["p", "irrelevant"]),
     "feedback that is a number": ("reject", {"free_text_feedback": 5}, ["free_text_feedback"]),
     "a strategy as feedback": ("reject", {"queries": []}, ["queries", "free_text_feedback"]),
@@ -439,7 +439,7 @@ LARGE: dict[str, tuple[str, dict[str, Any]]] = {
     "many values": ("decide", {"action": "edit", "data": {"notes": ["x"] * (FIVE_MB // 4)}}),
     "many names": ("decide", {"action": "edit", "data": {f"field{n}": n for n in range(FIVE_MB // 20)}}),
     "text": ("decide", {"action": "edit", "data": json.dumps({"notes": ["x" * FIVE_MB]})}),
-    "text that is no JSON": ("decide", {"action": "edit", "data": "x" * FIVE_MB}),
+    "text that is not JSON": ("decide", {"action": "edit", "data": "x" * FIVE_MB}),
     "a note": ("decide", {"action": "edit", "note": "x" * FIVE_MB}),
     "an action": ("decide", {"action": "x" * FIVE_MB}),
     "a checkpoint": ("decide", {"action": "approve", "checkpoint_id": "x" * FIVE_MB}),
@@ -777,19 +777,19 @@ def test_ten_thousand_random_calls_each_get_a_well_formed_answer(tmp_path: Path,
 SETTING = "URANIBORG_PAPER_SEARCH__"
 SETTINGS: dict[str, tuple[dict[str, str], dict[str, bytes], str, str]] = {
     "a number that is none": ({f"{SETTING}MAX_ROUNDS": "many"}, {}, "invalid_config", "MAX_ROUNDS"),
-    "a variable nobody knows": ({f"{SETTING}TYPO": "1"}, {}, "invalid_config", "typo"),
-    "a domain nobody knows": ({f"{SETTING}DOMAIN": "alchemy"}, {}, "unknown_domain", "alchemy"),
-    "a source nobody knows": ({f"{SETTING}SOURCES": '{"nowhere": {}}'}, {}, "unknown_source", "nowhere"),
+    "an unknown variable": ({f"{SETTING}TYPO": "1"}, {}, "invalid_config", "typo"),
+    "an unknown domain": ({f"{SETTING}DOMAIN": "alchemy"}, {}, "unknown_domain", "alchemy"),
+    "an unknown source": ({f"{SETTING}SOURCES": '{"nowhere": {}}'}, {}, "unknown_source", "nowhere"),
     "a recording that is not there": ({f"{SETTING}REPLAY_DIR": "/tmp/nowhere"}, {}, "invalid_recording", "nowhere"),
     "a settings file that is not there": ({"URANIBORG_CONFIG": "/tmp/nowhere.toml"}, {}, "invalid_config", "nowhere"),
-    "a settings file that is no TOML": ({}, {"config/uraniborg.toml": b"[paper_search"}, "invalid_config", "toml"),
-    "a setting nobody knows": (
+    "a settings file that is not TOML": ({}, {"config/uraniborg.toml": b"[paper_search"}, "invalid_config", "toml"),
+    "an unknown setting": (
         {},
         {"config/uraniborg.toml": b"[paper_search]\ncolour = 1"},
         "invalid_config",
         "colour",
     ),
-    "a dotenv file that is no text": ({}, {".env": b"\xff\xfe"}, "invalid_config", ".env"),
+    "a dotenv file that is not text": ({}, {".env": b"\xff\xfe"}, "invalid_config", ".env"),
 }
 
 
@@ -833,22 +833,22 @@ INDISCREET_NETWORK = '''
 import httpx
 import stamina
 
-stamina.set_testing(True, attempts=3)  # as often as ever, and without a pause
+stamina.set_testing(True, attempts=3)  # the usual number of attempts, without pauses
 
 
 async def answer(self, request):
-    """Repeats every key it is sent: in an exception, in a refusal, in what looks like a paper."""
-    told = f"{request.url} {request.headers} {request.url.params}"
+    """Repeat every received key in an exception, a refusal or a paper."""
+    sent = f"{request.url} {request.headers} {request.url.params}"
     host = request.url.host
     if "serpapi" in host:
-        raise httpx.ConnectError(f"no route to {told}", request=request)
+        raise httpx.ConnectError(f"no route to {sent}", request=request)
     if "openalex" in host:
-        return httpx.Response(401, text=told, request=request)
+        return httpx.Response(401, text=sent, request=request)
     if "semanticscholar" in host:
         key = request.headers.get("x-api-key")
-        paper = {"paperId": "1", "title": f"Moons {key}", "abstract": told, "year": 2020, "url": f"https://x/?k={key}"}
+        paper = {"paperId": "1", "title": f"Moons {key}", "abstract": sent, "year": 2020, "url": f"https://x/?k={key}"}
         return httpx.Response(200, json={"total": 1, "data": [paper]}, request=request)
-    return httpx.Response(400, text=told, headers={"x-told": told}, request=request)
+    return httpx.Response(400, text=sent, headers={"x-sent": sent}, request=request)
 
 
 httpx.AsyncHTTPTransport.handle_async_request = answer

@@ -1,12 +1,13 @@
 """A review of two rounds by an agent: statuses, edits that stay, and decisions with the approval."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from paper_search.testing import FakeSource
 from tests.paper_search.sessions.helpers import QUERY, DataFolder, make_moon_papers
-from tests.paper_search.tool_client import call_tool, open_client
+from tests.paper_search.tool_client import call_tool, export_papers, open_client
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ async def test_edits_and_decisions_of_an_agent_are_in_the_result(data_folder: Da
         last = {"decisions": {papers[2]: "include", papers[4]: "exclude"}}
         reply = await call_tool(client, "decide", session_id=session_id, action="approve", data=last)
         assert reply["paper_count"] == 22
-        exported = await call_tool(client, "export_results", session_id=session_id, format="json")
+        exported = json.loads(await export_papers(client, session_id, "json"))
     final = {paper["id"]: paper for paper in exported["papers"]}
     assert (final[papers[2]]["status"], final[papers[2]]["decisions"][0]["reviewer"]) == ("include", "agent")
     gone = {exclusion["paper_id"]: exclusion["detail"] for exclusion in exported["metadata"]["exclusions"]}

@@ -141,7 +141,7 @@ def check_exported(text: str) -> None:
     """Check that the result has the papers of the first round without the excluded ones, with all decisions."""
     exported = json.loads(text)
     remaining = {paper["title"] for paper in exported["papers"] if '"exclude"' not in json.dumps(paper)}
-    assert remaining == SHOWN - EXCLUDED, "what nobody decided about stays, and a round without answers drops nothing"
+    assert remaining == SHOWN - EXCLUDED, "undecided papers stay, and a round without answers drops no paper"
     by_title = {paper["title"]: json.dumps(paper) for paper in exported["papers"]}
     assert CORE in by_title[TITLES[8]]
     assert '"include"' in by_title[TITLES[9]]

@@ -127,7 +127,7 @@ async def test_an_invalid_search_is_refused(context: Context, params: dict[str, 
         await replay_search(context, **params)
 
 
-async def test_a_query_that_the_recording_does_not_know_fails_and_says_how_to_replay(context: Context) -> None:
+async def test_a_query_that_was_not_recorded_fails_with_a_hint(context: Context) -> None:
     with pytest.raises(Unavailable, match="No source answered") as failed:
         await replay_search(context, query="perovskite solar cells")
     assert "that were recorded" in failed.value.hint

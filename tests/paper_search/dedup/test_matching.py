@@ -130,7 +130,7 @@ def test_et_al_matches_the_remaining_authors() -> None:
     ],
 )
 @pytest.mark.parametrize("source", ["openalex", "crossref"])
-def test_titles_that_mean_different_papers_stay_apart(left: str, right: str, source: str) -> None:
+def test_titles_that_mean_different_papers_stay_separate(left: str, right: str, source: str) -> None:
     assert count_papers(make_paper(left.format(TITLE)), make_paper(right.format(TITLE), source=source)) == 2
 
 
@@ -141,7 +141,7 @@ def test_generic_and_missing_titles_identify_nothing(title: str) -> None:
     assert count_papers(make_paper(title), make_paper(title, source="crossref")) == 2
 
 
-def test_untitled_papers_stay_apart_with_ids_of_their_own() -> None:
+def test_untitled_papers_stay_separate_with_unique_ids() -> None:
     merged = merge_duplicates(
         [make_anonymous_paper(""), make_anonymous_paper(""), make_anonymous_paper("  ", source="crossref")]
     )

@@ -10,7 +10,7 @@ from paper_search.intent.vocabulary import Vocabulary, make_key
 from paper_search.sources.registry import list_known_names
 
 
-def test_the_two_domains_that_ship_are_known() -> None:
+def test_the_two_domains_are_listed() -> None:
     assert list_domains() == ["general", "materials_science"]
     assert [get_domain(name).name for name in list_domains()] == list_domains()
 

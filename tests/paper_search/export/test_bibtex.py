@@ -95,7 +95,7 @@ def test_a_paper_without_named_authors_is_by_unknown(names: tuple[str, ...]) -> 
         (WorkType.OTHER, "misc", "howpublished"),
     ],
 )
-def test_the_entry_type_follows_from_what_is_known(
+def test_the_entry_type_follows_from_the_known_fields(
     work_type: WorkType | None, entry_type: str, venue_field: str
 ) -> None:
     entry = read_bibtex(export_bibtex(collection(paper("Cells", venue="Hven", work_type=work_type))))[0]

@@ -86,7 +86,7 @@ def test_an_empty_collection_gives_an_empty_array() -> None:
     assert read_items(collection()) == []
 
 
-def test_what_is_missing_is_left_out() -> None:
+def test_missing_values_are_omitted() -> None:
     assert read_items(collection(paper(""))) == [
         {"id": "unknown_nd_untitled", "citation-key": "unknown_nd_untitled", "type": "article-journal"}
     ]

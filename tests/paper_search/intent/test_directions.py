@@ -85,7 +85,7 @@ def test_words_about_the_subject_are_not_directions(text: str) -> None:
     assert read_directions(text)[0] == []
 
 
-def test_the_rest_of_the_text_is_left() -> None:
+def test_the_rest_of_the_text_is_returned() -> None:
     directions, rest = read_directions("a wider range of hosts, but no reviews")
     assert directions == [WIDER]
     assert rest.split() == ["hosts,", "but", "no", "reviews"]

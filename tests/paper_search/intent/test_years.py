@@ -230,7 +230,7 @@ def test_recent_is_noted_with_its_first_year() -> None:
         )
     )
 )
-def test_any_jumble_of_time_words_gives_consistent_years(words: list[str]) -> None:
+def test_any_mix_of_time_words_gives_consistent_years(words: list[str]) -> None:
     reading = read_years(" ".join(words), TODAY)
     for year in (reading.year_from, reading.year_to):
         assert year is None or EARLIEST_YEAR <= year <= TODAY.year + 1

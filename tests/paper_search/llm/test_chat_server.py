@@ -142,7 +142,7 @@ async def test_options_that_the_endpoint_refuses_are_omitted_afterwards() -> Non
     ]
 
 
-async def test_a_bad_request_about_something_else_is_not_repeated() -> None:
+async def test_another_bad_request_is_not_retried() -> None:
     async with run_chat_server(make_refusal(400, "context too long")) as chat:
         with pytest.raises(LLMError, match="400"):
             await connect_provider(chat).complete("s", "u")

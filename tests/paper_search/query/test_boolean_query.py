@@ -77,7 +77,7 @@ def test_a_query_without_wanted_terms_is_none(query: str) -> None:
         ("a OR NOT b", A),
     ],
 )
-def test_unbalanced_input_is_read_as_far_as_it_goes(query: str, tree: Node) -> None:
+def test_unbalanced_input_is_parsed_as_far_as_possible(query: str, tree: Node) -> None:
     assert parse_query(query) == tree
 
 

@@ -45,7 +45,7 @@ def test_keywords_that_are_named_stay() -> None:
     assert query.keywords == ["tides"]
 
 
-def test_one_source_may_be_named_without_a_list_and_the_strategy_may_be_sent_whole() -> None:
+def test_one_source_may_be_sent_without_a_list_and_the_strategy_may_be_complete() -> None:
     assert apply_edit({"strategy": {"sources": "beta"}}).sources == ["beta"]
 
 

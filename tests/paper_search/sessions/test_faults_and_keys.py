@@ -46,7 +46,7 @@ UNFIT: list[InboxDecision] = [
 
 
 @pytest.mark.parametrize("unfit", UNFIT, ids=lambda decision: f"{decision.action} {decision.data}")
-@pytest.mark.parametrize("when", ["while it runs", "while nobody runs it"])
+@pytest.mark.parametrize("when", ["while it runs", "while no process runs it"])
 async def test_an_invalid_decision_written_into_the_inbox_is_reopened(
     data_folder: DataFolder, unfit: InboxDecision, when: str
 ) -> None:
@@ -81,18 +81,18 @@ async def test_an_invalid_decision_written_into_the_inbox_is_reopened(
     ],
     ids=ascii,
 )
-@pytest.mark.parametrize("when", ["while it runs", "while nobody runs it"])
+@pytest.mark.parametrize("when", ["while it runs", "while no process runs it"])
 async def test_lone_surrogates_from_a_terminal_do_not_end_the_session(
     data_folder: DataFolder, odd: InboxDecision, when: str
 ) -> None:
     async with data_folder.open_manager() as manager:
         reply = await open_session(manager)
         session_id, given = reply["session_id"], reply["checkpoint_id"]
-        if when == "while nobody runs it":
+        if when == "while no process runs it":
             await manager.aclose()
         with closing(data_folder.inbox()) as inbox:
             inbox.decide(given, odd, "cli")
-            if when == "while nobody runs it":
+            if when == "while no process runs it":
                 manager = data_folder.create_manager()  # noqa: PLW2901 - another process
                 await manager.get_state(session_id)
             session = manager.get(session_id)

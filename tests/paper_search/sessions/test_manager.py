@@ -269,7 +269,7 @@ async def test_deciding_before_the_first_checkpoint_is_refused(
     session = manager.get(session_id)
     assert session is not None
     await wait_until(lambda: session.pending is not None)
-    assert (await manager.get_state(session_id))["iteration"] == 0, "and it was not kept for later"
+    assert (await manager.get_state(session_id))["iteration"] == 0, "the refused decision is not stored"
 
 
 @requirement("PS-REQ-14", "PS-E3")

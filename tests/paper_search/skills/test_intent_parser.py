@@ -322,7 +322,7 @@ async def test_rules_supply_the_concepts_that_a_model_omits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "note"),
     [
         (LLMRateLimitError("slow down"), "llm_rate_limited"),
         (LLMResponseError("no JSON"), "llm_bad_response"),

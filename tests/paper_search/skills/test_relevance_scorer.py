@@ -207,7 +207,7 @@ async def test_one_failing_batch_does_not_affect_the_others() -> None:
     ]
 
 
-async def test_batches_have_the_size_asked_for_and_only_so_many_run_at_once() -> None:
+async def test_batches_have_the_configured_size_and_concurrency() -> None:
     model = ScriptedModel(score_all_at(0.5))
     await RelevanceScorer(model, batch_size=4, max_concurrency=2).score(make_papers(22), INTENT)
     assert sorted(len(asked["papers"]) for asked in model.asked) == [2, 4, 4, 4, 4, 4]

@@ -71,7 +71,7 @@ async def test_the_order_of_the_input_does_not_matter(papers: list[ScoredPaper])
     assert collection == await ResultOrganizer(clock=FrozenClock(AT)).organize(in_order, make_strategy(5), "q")
 
 
-async def test_no_more_papers_than_asked_for_are_returned() -> None:
+async def test_at_most_max_results_papers_are_returned() -> None:
     papers = [make_scored_paper(f"paper {n}", 0.5 + n / 100) for n in range(9)]
     assert await list_titles(papers, max_results=2) == ["paper 8", "paper 7"]
     assert await list_titles(papers, max_results=0) == []

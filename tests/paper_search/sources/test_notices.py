@@ -118,7 +118,7 @@ def test_a_new_version_of_the_work_itself_is_not_a_notice() -> None:
     assert paper.retraction is None
 
 
-def test_a_notice_is_not_retracted_by_what_it_does_to_another_work() -> None:
+def test_a_notice_about_another_work_is_not_retracted_itself() -> None:
     assert read_crossref_paper(**{"update-to": [make_update("retraction", "10.5555/other")]}).notices == []
 
 

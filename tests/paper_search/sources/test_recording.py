@@ -169,7 +169,7 @@ async def test_a_replayed_search_reaches_its_deadline_again(tmp_path: Path) -> N
     assert "Did not finish within 0.1 s." in live
 
 
-async def test_a_source_without_its_key_is_skipped_in_the_replay_too(tmp_path: Path) -> None:
+async def test_a_source_without_its_key_is_skipped_in_the_replay(tmp_path: Path) -> None:
     inner = HttpTransport({name: SourcePolicy(missing_key="Set KEY.") for name in ("one", "two", "three")})
     live, again = await record_and_replay(tmp_path, inner, run_rounds)
     assert live == again

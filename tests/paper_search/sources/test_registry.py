@@ -70,7 +70,7 @@ def test_a_source_that_is_switched_off_is_used_only_when_it_is_named() -> None:
     assert list_names(build_sources(given, transport=FakeTransport({}), only=["dblp"])) == ["dblp"]
 
 
-def test_named_sources_come_once_each_and_in_the_order_named() -> None:
+def test_named_sources_are_listed_once_in_the_given_order() -> None:
     given = build_sources(make_config(), transport=FakeTransport({}), only=["dblp", "arxiv", "dblp"])
     assert list_names(given) == ["dblp", "arxiv"]
     assert build_sources(make_config(), transport=FakeTransport({}), only=[]) == []
@@ -182,7 +182,7 @@ async def test_no_source_raises_for_an_answer_it_cannot_read(name: str, body: by
 
 
 @pytest.mark.parametrize("name", list(KNOWN))
-def test_every_source_that_ships_has_a_definition_of_its_name(name: str) -> None:
+def test_every_source_of_the_package_has_a_definition_with_its_name(name: str) -> None:
     assert load_definition(name).name == name
 
 

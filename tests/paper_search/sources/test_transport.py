@@ -172,7 +172,7 @@ async def test_used_up_credits_are_reported_until_midnight_and_never_retried() -
     assert len(site.requests) == 1
 
 
-async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
+async def test_the_definition_of_a_source_reads_refusals_with_every_header() -> None:
     seen: list[Response] = []
     async with (
         open_loopback(make_reply(400, headers={"X-Api-Pool": "polite"})) as site,

@@ -158,7 +158,7 @@ def test_a_review_without_papers_can_be_approved_or_repeated() -> None:
     assert "No papers to review." in review.screen.written
 
 
-def test_a_paper_page_displays_what_earlier_reviewers_decided() -> None:
+def test_a_paper_page_displays_earlier_decisions() -> None:
     earlier = ReviewDecision(status=ReviewStatus.EXCLUDE, reviewer="Grace", reason="off topic")
     page = pages.format_paper(make_paper("Icy moons", decisions=[earlier]), None, "1/1", 80)
     assert "exclude (Grace: off topic)" in page
@@ -183,7 +183,7 @@ def test_the_scripted_screen_raises_when_its_script_is_too_short() -> None:
         run_review("")
 
 
-def test_a_question_that_is_cancelled_decides_nothing() -> None:
+def test_a_cancelled_question_decides_nothing() -> None:
     screen = ScriptedScreen("rra", [None, None])
     assert ask_about_strategy(make_strategy_checkpoint(), screen) == Decision(action=DecisionAction.APPROVE)
     assert run_review("ra", None).decision == Decision(action=DecisionAction.APPROVE)

@@ -60,7 +60,7 @@ async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_mark
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
 
 
-async def test_a_refused_edit_is_explained_and_asked_again(data_folder: DataFolder, marks: MarkStore) -> None:
+async def test_a_refused_edit_is_explained_and_the_question_repeated(data_folder: DataFolder, marks: MarkStore) -> None:
     async with data_folder.open_manager() as manager:
         session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("eeaa", edits=["not json", '{"sources": ["nowhere"]}'])
@@ -80,7 +80,7 @@ async def test_another_round_follows_a_reject_with_words(data_folder: DataFolder
     assert len(result.papers) == 4
 
 
-async def test_a_decision_taken_elsewhere_first_is_reported_and_marks_stay(
+async def test_an_earlier_decision_of_another_process_is_reported_and_marks_stay(
     data_folder: DataFolder, marks: MarkStore
 ) -> None:
     class Meddling(ScriptedScreen):

@@ -185,7 +185,7 @@ def test_the_decisions_about_two_papers_that_are_one_are_combined() -> None:
 
 
 @pytest.mark.parametrize("scores", [(0.1, 0.9), (0.9, 0.1)])
-def test_an_admitted_paper_that_is_one_with_one_below_the_threshold_stays_admitted(scores: tuple[float, float]) -> None:
+def test_an_admitted_paper_merged_with_one_below_the_threshold_stays_admitted(scores: tuple[float, float]) -> None:
     pool, uniting_record = make_duplicate_pair()
     set_scores(pool, **dict(zip((PREPRINT, JOURNAL), scores, strict=True)))
     admit_papers(pool, 10)

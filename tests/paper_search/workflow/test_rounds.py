@@ -248,14 +248,14 @@ async def test_titles_marked_in_any_round_add_terms_to_the_next_strategy() -> No
     assert "obliquity" in " ".join(query.boolean_query for query in source.asked[1].queries).casefold()
 
 
-async def test_the_result_of_a_run_without_reviews_is_logged_too() -> None:
+async def test_the_result_of_a_run_without_reviews_is_logged() -> None:
     result = await make_workflow(None, [FakeSource("alpha", [*MOONS, OFF_TOPIC])]).run(QUERY)
     (log,) = result.metadata.round_logs
     assert (log.identified, log.screened, log.included, log.excluded) == (4, 4, 3, {"below_threshold": 1})
     assert list_titles(result) != []
 
 
-async def test_feedback_that_a_person_edited_away_does_not_come_back() -> None:
+async def test_feedback_that_a_person_removed_is_not_used_again() -> None:
     plain = {"queries": [{"keywords": ["tidal"], "boolean_query": "tidal AND heating"}]}
     person = ScriptedDecisions(
         [
