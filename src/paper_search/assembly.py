@@ -34,7 +34,7 @@ class _Connections:
     async def release(self, is_finished: bool) -> None:
         """Close the transport; mark a recording as complete only if the search has finished."""
         if isinstance(self.transport, RecordingTransport) and not is_finished:
-            self.transport.abandon()
+            self.transport.mark_incomplete()
         await self.transport.aclose()
 
 
@@ -124,7 +124,7 @@ def _choose_connections(
     only: Sequence[str] | None,
 ) -> _Connections:
     if recording:
-        replay = recording.replay()
+        replay = recording.open_replay()
         model = TransportedModel(replay) if recording.options.model else None
         return _Connections(replay, recording.clock, list(only or recording.options.sources), model)
     sources = list(only) if only else list_default_names(config)
@@ -144,7 +144,7 @@ def _start_recording(connections: _Connections, config: AppConfig, query: str) -
     )
     recording = Recording.create(config.record_dir, query=query, options=options, clock=connections.clock)
     inner = ModelTransport(connections.model, connections.transport) if connections.model else connections.transport
-    recorder = recording.record(inner)
+    recorder = recording.open_recorder(inner)
     return _Connections(
         recorder, recording.clock, connections.sources, TransportedModel(recorder) if connections.model else None
     )

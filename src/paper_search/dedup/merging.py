@@ -6,7 +6,7 @@ from typing import Any
 
 from paper_search.dedup.authors import merge_authors
 from paper_search.dedup.records import PREPRINT_DOI, Record, is_preprint_venue
-from paper_search.models import RawPaper, SourceRecord, WorkType, paper_id
+from paper_search.models import RawPaper, SourceRecord, WorkType, make_paper_id
 from paper_search.notices import merge_notices, unmark_title
 from uraniborg.kernel.bibliography.identifiers import SCHEMES
 
@@ -133,7 +133,7 @@ def _join_source_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRec
 
 
 def _make_content_id(record: Record) -> str:
-    return f"content:{paper_id({}, None, record.content, [], None)}"
+    return f"content:{make_paper_id({}, None, record.content, [], None)}"
 
 
 def _list_notice_sources(paper: RawPaper) -> list[str]:

@@ -85,7 +85,7 @@ class SessionRegistry:
             self._sessions[session_id] = session
         return session
 
-    async def find(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
+    async def find_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         """Return the session and its state; a stored session that no process runs is restored.
 
         The session is None if another process runs it, or if it is complete and not in memory. Raise SessionNotFound or

@@ -119,11 +119,11 @@ class Recording:
         """A clock frozen at the time of the recording."""
         return FrozenClock(self.recorded_at)
 
-    def record(self, inner: Transport) -> "RecordingTransport":
+    def open_recorder(self, inner: Transport) -> "RecordingTransport":
         """Return a transport that sends to `inner` and records every outcome; closing it completes the recording."""
         return RecordingTransport(inner, self)
 
-    def replay(self) -> "ReplayTransport":
+    def open_replay(self) -> "ReplayTransport":
         """Return a transport that answers from this recording only."""
         return ReplayTransport(self)
 
@@ -147,7 +147,7 @@ class RecordingTransport:
         self._writes: list[asyncio.Future[None]] = []
         self._abandoned = False
 
-    def abandon(self) -> None:
+    def mark_incomplete(self) -> None:
         """Mark the recording as incomplete because the search did not finish."""
         self._abandoned = True
 

@@ -86,7 +86,7 @@ def _merge_queries(last: SearchStrategy, proposed: SearchStrategy) -> tuple[list
     inherited: list[SearchQuery] = []
     amended: set[str] = set()
     for query in select_person_queries(last):
-        successor = next((other for other in proposed.queries if _excludes_more(other, query)), None)
+        successor = next((other for other in proposed.queries if _has_more_exclusions(other, query)), None)
         inherited.append(successor or query)
         amended |= {successor.boolean_query} if successor else set()
     known = {normalise_query(query.boolean_query) for query in inherited}
@@ -95,7 +95,7 @@ def _merge_queries(last: SearchStrategy, proposed: SearchStrategy) -> tuple[list
     return [*inherited, *fresh] or list(proposed.queries), amended
 
 
-def _excludes_more(query: SearchQuery, than: SearchQuery) -> bool:
+def _has_more_exclusions(query: SearchQuery, than: SearchQuery) -> bool:
     parsed, other = parse_query(query.boolean_query), parse_query(than.boolean_query)
     if parsed is None or other is None:
         return False

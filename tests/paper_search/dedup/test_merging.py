@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from paper_search.dedup import deduplicate, merge_duplicates
-from paper_search.models import REGISTRATION, Author, RawPaper, SourceRecord, WorkType, paper_id
+from paper_search.models import REGISTRATION, Author, RawPaper, SourceRecord, WorkType, make_paper_id
 from paper_search.notices import EditorialNotice, NoticeStatus
 from tests.paper_search.dedup.sample_records import TITLE, list_names, make_anonymous_paper, make_paper
 
@@ -186,7 +186,7 @@ def test_the_id_follows_from_the_merged_identifiers() -> None:
     found = merge_papers(
         make_paper(identifiers={"arxiv": "2101.00001"}, year=2018), make_paper(doi="https://doi.org/10.1000/X")
     )
-    assert found.id == paper_id({"doi": "10.1000/x"}, None, "", [], None)
+    assert found.id == make_paper_id({"doi": "10.1000/x"}, None, "", [], None)
 
 
 def test_an_id_given_by_the_caller_is_replaced_by_the_one_that_follows_from_the_content() -> None:

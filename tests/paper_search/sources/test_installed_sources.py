@@ -153,10 +153,12 @@ async def test_an_installed_source_is_loaded_once() -> None:
 async def test_an_installed_source_is_recorded_and_replayed_like_any_other(tmp_path: Path) -> None:
     entries: Any = {"shelf": Entry(lambda: InstalledSource([{"title": "A"}]))}
     definition = InstalledDefinition("shelf")
-    transport = Recording.create(tmp_path, query="graphene").record(InstalledTransport(entries))
+    transport = Recording.create(tmp_path, query="graphene").open_recorder(InstalledTransport(entries))
     live = await HttpSource(definition, transport).search_reported(make_strategy("graphene"))
     await transport.aclose()
-    again = await HttpSource(definition, Recording.open(tmp_path).replay()).search_reported(make_strategy("graphene"))
+    again = await HttpSource(definition, Recording.open(tmp_path).open_replay()).search_reported(
+        make_strategy("graphene")
+    )
     assert (again.papers, again.report) == (live.papers, live.report)
 
 

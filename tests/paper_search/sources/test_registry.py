@@ -121,10 +121,10 @@ async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoin
 
 async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_path: Path) -> None:
     recording = Recording.create(tmp_path, query="x")
-    transport = recording.record(FakeTransport({"": make_page()}))
+    transport = recording.open_recorder(FakeTransport({"": make_page()}))
     await transport.send(Request("shelf", "entry-point:shelf"))
     await transport.aclose()
-    replay = Recording.open(tmp_path).replay()
+    replay = Recording.open(tmp_path).open_replay()
     assert list_names(build_sources(make_config(), transport=replay, only=["shelf"])) == ["shelf"]
     with pytest.raises(UnknownSource):
         build_sources(make_config(), transport=replay, only=["zettel"])
@@ -233,7 +233,7 @@ from paper_search.config import AppConfig
 from paper_search.sources.recording import Recording
 from paper_search.sources.registry import KNOWN, build_sources
 
-replay = Recording(Path(), "graphene", {}, datetime.now(UTC)).replay()
+replay = Recording(Path(), "graphene", {}, datetime.now(UTC)).open_replay()
 assert len(build_sources(AppConfig(), transport=replay, only=list(KNOWN))) == len(KNOWN)
 sys.exit("httpx" in sys.modules)
 """
