@@ -14,12 +14,12 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=1_000)
     given = parser.parse_args()
-    command = [sys.executable, "-m", "tests.paper_search.sessions.killing", "--progress"]
+    command = [sys.executable, "-m", "tests.paper_search.sessions.kill_harness", "--progress"]
     command += ["--kills", str(given.kills), "--seed", str(given.seed)]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     report = json.loads(done.stdout)
 
-    print(f"{report['kills']:,} kills of {report['lives']:,} servers in {report['seconds']:.0f} s")
+    print(f"{report['kills']:,} kills of {report['servers']:,} servers in {report['seconds']:.0f} s")
     print(
         f"{report['sessions']:,} sessions: {report['sessions_finished']:,} finished, "
         f"{report['sessions_orphaned']:,} opened by a call that was never answered"

@@ -8,10 +8,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.models import PaperCollection
 from paper_search.sources.interfaces import Request, Response
+from paper_search.workflow import SearchWorkflow
 
 QUERY = "tidal heating of icy moons"
 SOURCES = ["crossref", "openalex", "europepmc", "semantic_scholar", "dblp"]
@@ -119,7 +119,7 @@ class Stopwatch:
 async def replay_search(recording: Path) -> tuple[PaperCollection, Stopwatch, float]:
     stopwatch = Stopwatch()
     workflow = await asyncio.to_thread(
-        build_workflow, AppConfig(replay_dir=recording), progress_reporter=stopwatch.progress
+        SearchWorkflow.from_config, AppConfig(replay_dir=recording), progress_reporter=stopwatch.progress
     )
     watching = asyncio.create_task(stopwatch.watch())
     started = perf_counter()
@@ -132,7 +132,9 @@ async def replay_search(recording: Path) -> tuple[PaperCollection, Stopwatch, fl
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         recording = Path(folder) / "recording"
-        recorder = build_workflow(AppConfig(record_dir=recording), transport=MadeUpAnswers(), only=SOURCES, query=QUERY)
+        recorder = SearchWorkflow.from_config(
+            AppConfig(record_dir=recording), transport=MadeUpAnswers(), only=SOURCES, query=QUERY
+        )
         await recorder.run(QUERY)
         await replay_search(recording)  # this one also pays for imports and caches; the next is shown
         result, stopwatch, total = await replay_search(recording)

@@ -22,7 +22,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.models import Author, RawPaper, SearchStrategy, SourceRecord
 from paper_search.sessions import SessionManager
@@ -113,7 +112,7 @@ class SharedAnswers:
     """The answers of the recording, for all sessions together: as they share one network."""
 
     def __init__(self, recording: Recording) -> None:
-        self._replay = recording.replay()
+        self._replay = recording.open_replay()
 
     async def send(self, request: Request) -> Response:
         return await self._replay.send(request)
@@ -127,7 +126,9 @@ def make_recording() -> Build:
     answers = SharedAnswers(recording)
 
     def build(config: AppConfig, **hooks: Any) -> SearchWorkflow:
-        return build_workflow(config, transport=answers, only=recording.options.sources, clock=recording.clock, **hooks)
+        return SearchWorkflow.from_config(
+            config, transport=answers, only=recording.options.sources, clock=recording.clock, **hooks
+        )
 
     return build
 

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from paper_search.assembly import build_workflow
 from paper_search.config import AppConfig
 from paper_search.errors import RetryableError
 from paper_search.sources.interfaces import Request, Response
+from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.clock import FrozenClock
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -166,7 +166,9 @@ class MadeUpAnswers:
 async def main() -> None:
     shutil.rmtree(RECORDING, ignore_errors=True)
     config = AppConfig(record_dir=RECORDING)
-    workflow = build_workflow(config, transport=MadeUpAnswers(), only=SOURCES, query=QUERY, clock=FrozenClock(WHEN))
+    workflow = SearchWorkflow.from_config(
+        config, transport=MadeUpAnswers(), only=SOURCES, query=QUERY, clock=FrozenClock(WHEN)
+    )
     result = await workflow.run(QUERY)
     sys.stdout.write(f"{len(result.papers)} papers recorded in {RECORDING.name}\n")
 

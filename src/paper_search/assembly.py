@@ -1,6 +1,6 @@
-"""Assembly of a workflow: the skills, sources, transport and model of a configuration."""
+"""Assembly of the components of a workflow: the skills, sources, transport and model of a configuration."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from paper_search.config import AppConfig
@@ -18,15 +18,12 @@ from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import Transport
 from paper_search.sources.recording import RecordedOptions, Recording, RecordingTransport
 from paper_search.sources.registry import build_sources, build_transport, list_default_names
-from paper_search.workflow.checkpoints import CheckpointHandler
-from paper_search.workflow.engine import SearchWorkflow
-from paper_search.workflow.journal import StepJournal
-from paper_search.workflow.ports import ProgressReporter
+from paper_search.workflow.ports import Skills
 from uraniborg.kernel.clock import Clock, SystemClock
 
 
 @dataclass(frozen=True, slots=True)
-class _Edges:
+class _Connections:
     """The transport, clock, sources and model of a workflow."""
 
     transport: Transport
@@ -37,24 +34,32 @@ class _Edges:
     async def release(self, is_finished: bool) -> None:
         """Close the transport; mark a recording as complete only if the search has finished."""
         if isinstance(self.transport, RecordingTransport) and not is_finished:
-            self.transport.abandon()
+            self.transport.mark_incomplete()
         await self.transport.aclose()
 
 
-def build_workflow(
+@dataclass(frozen=True, slots=True)
+class WorkflowComponents:
+    """The skills and options of a workflow. `release` closes the connections of a search."""
+
+    skills: Skills
+    max_results: int
+    max_rounds: int
+    domain: str
+    clock: Clock
+    notes: list[str]
+    release: Callable[[bool], Awaitable[None]]
+
+
+def build_components(
     config: AppConfig,
     *,
-    checkpoint_handler: CheckpointHandler | None = None,
-    max_iterations: int | None = None,
-    enable_strategy_checkpoint: bool = True,
-    progress_reporter: ProgressReporter | None = None,
-    journal: StepJournal | None = None,
     clock: Clock | None = None,
     transport: Transport | None = None,
     only: Sequence[str] | None = None,
     query: str = "",
-) -> SearchWorkflow:
-    """Return a workflow for `config`. `only` names the sources to use; `query` is written into a recording.
+) -> WorkflowComponents:
+    """Return the components for `config`. `only` names the sources to use; `query` is written into a recording.
 
     Reads the disk if a recording is replayed or started: in a coroutine, call it in a thread. Raise UnknownDomain,
     UnknownSource, InvalidInput or InvalidRecording if the config is invalid.
@@ -65,31 +70,33 @@ def build_workflow(
     if recording:
         config, recorded_notes = _apply_recorded_options(config, recording.options)
         max_results, notes = config.default_max_results, recorded_notes
-    edges = _choose_edges(config, recording, clock or SystemClock(), transport, only)
+    connections = _choose_connections(config, recording, clock or SystemClock(), transport, only)
     if config.record_dir:
-        edges = _record_edges(edges, config, query)
-    return SearchWorkflow(
-        IntentParser(edges.model, config.domain, clock=edges.clock),
-        QueryBuilder(edges.model, config.domain, available_sources=edges.sources, clock=edges.clock),
-        Searcher(build_sources(config, transport=edges.transport, only=edges.sources)),
+        connections = _start_recording(connections, config, query)
+    return WorkflowComponents(
+        skills=_build_skills(config, connections),
+        max_results=max_results,
+        max_rounds=config.max_rounds,
+        domain=config.domain,
+        clock=connections.clock,
+        notes=notes,
+        release=connections.release,
+    )
+
+
+def _build_skills(config: AppConfig, connections: _Connections) -> Skills:
+    return Skills(
+        IntentParser(connections.model, config.domain, clock=connections.clock),
+        QueryBuilder(connections.model, config.domain, available_sources=connections.sources, clock=connections.clock),
+        Searcher(build_sources(config, transport=connections.transport, only=connections.sources)),
         Deduplicator(),
         RelevanceScorer(
-            edges.model,
+            connections.model,
             batch_size=config.relevance_batch_size,
             max_concurrency=config.relevance_max_concurrency,
-            clock=edges.clock,
+            clock=connections.clock,
         ),
-        ResultOrganizer(config.min_relevance, clock=edges.clock),
-        checkpoint_handler=checkpoint_handler,
-        max_iterations=max_iterations or config.max_rounds,
-        enable_strategy_checkpoint=enable_strategy_checkpoint,
-        progress_reporter=progress_reporter,
-        max_results=max_results,
-        domain=config.domain,
-        journal=journal,
-        clock=edges.clock,
-        notes=notes,
-        release=edges.release,
+        ResultOrganizer(config.min_relevance, clock=connections.clock),
     )
 
 
@@ -109,33 +116,35 @@ def _apply_recorded_options(config: AppConfig, options: RecordedOptions) -> tupl
     return config.model_copy(update=recorded), notes
 
 
-def _choose_edges(
+def _choose_connections(
     config: AppConfig,
     recording: Recording | None,
     clock: Clock,
     transport: Transport | None,
     only: Sequence[str] | None,
-) -> _Edges:
+) -> _Connections:
     if recording:
-        replay = recording.replay()
+        replay = recording.open_replay()
         model = TransportedModel(replay) if recording.options.model else None
-        return _Edges(replay, recording.clock, list(only or recording.options.sources), model)
+        return _Connections(replay, recording.clock, list(only or recording.options.sources), model)
     sources = list(only) if only else list_default_names(config)
     network = transport or build_transport(config, clock=clock)
-    return _Edges(network, clock, sources, create_provider(config.llm))
+    return _Connections(network, clock, sources, create_provider(config.llm))
 
 
-def _record_edges(edges: _Edges, config: AppConfig, query: str) -> _Edges:
+def _start_recording(connections: _Connections, config: AppConfig, query: str) -> _Connections:
     assert config.record_dir is not None
     options = RecordedOptions(
-        sources=edges.sources,
+        sources=connections.sources,
         max_results=config.default_max_results,
         domain=config.domain,
         min_relevance=config.min_relevance,
         source_deadline_s=config.source_deadline_s,
-        model=config.llm.model if edges.model else "",
+        model=config.llm.model if connections.model else "",
     )
-    recording = Recording.create(config.record_dir, query=query, options=options, clock=edges.clock)
-    inner = ModelTransport(edges.model, edges.transport) if edges.model else edges.transport
-    recorder = recording.record(inner)
-    return _Edges(recorder, recording.clock, edges.sources, TransportedModel(recorder) if edges.model else None)
+    recording = Recording.create(config.record_dir, query=query, options=options, clock=connections.clock)
+    inner = ModelTransport(connections.model, connections.transport) if connections.model else connections.transport
+    recorder = recording.open_recorder(inner)
+    return _Connections(
+        recorder, recording.clock, connections.sources, TransportedModel(recorder) if connections.model else None
+    )

@@ -9,11 +9,11 @@ from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_cit
 
 
 def citation_keys(papers: Sequence[Paper]) -> list[str]:
-    """Return one key per paper, in order, no two the same. A key that a paper has already stays.
+    """Return one key per paper, in order, no two the same. A key that a paper already has is not changed.
 
     Of papers with the same plain key the one with the smallest id keeps it; the others get `_a`, `_b` … `_z`, `_aa` …
     in the order of their ids, so a key does not depend on the order of the papers. A plain key has two underscores
-    and a suffixed one three, so the two never meet.
+    and a suffixed one three, so the two never collide.
     """
     keys: dict[int, str] = {}
     by_id = sorted(range(len(papers)), key=lambda position: papers[position].id)
@@ -37,7 +37,7 @@ def citation_keys(papers: Sequence[Paper]) -> list[str]:
 def citation_key(paper: Paper) -> str:
     """Return `family_year_word` (see `make_citation_key`).
 
-    The first editor stands in for a missing author. A mark such as `RETRACTED: ` is not part of the key, so that a
+    If there is no author, the first editor is used. A mark such as `RETRACTED: ` is not part of the key, so that a
     retraction changes no key.
     """
     names = (person.name for person in (*paper.authors, *paper.editors))

@@ -8,10 +8,10 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from paper_search.command_options import Domain, MaxResults, OptionalQuery, Quiet, Record, Replay, Source
 from paper_search.config import AppConfig, load_config
 from paper_search.limits import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
-from paper_search.options import Domain, MaxResults, OptionalQuery, Quiet, Record, Replay, Source
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput, Unavailable
@@ -47,7 +47,7 @@ def search_command(
     chosen = [name for name, is_chosen in formats if is_chosen]
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
-    config = configure(max_results, domain, record, replay)
+    config = build_config(max_results, domain, record, replay)
     text = check_query(" ".join(query or []) or _read_recorded_query(replay))
     search_and_print(text, config, source, chosen[0] if chosen else "markdown", quiet=quiet)
 
@@ -57,7 +57,7 @@ def run_command(arguments: Sequence[str]) -> NoReturn:
     run_typer_app(app, arguments, name="python -m paper_search")
 
 
-def configure(max_results: int | None, domain: str | None, record: Path | None, replay: Path | None) -> AppConfig:
+def build_config(max_results: int | None, domain: str | None, record: Path | None, replay: Path | None) -> AppConfig:
     """Return the configuration, with the options that were given in place of its settings."""
     given = {"default_max_results": max_results, "domain": domain, "record_dir": record, "replay_dir": replay}
     return load_config().model_copy(update={name: value for name, value in given.items() if value is not None})
@@ -79,13 +79,13 @@ def search_and_print(
     result = asyncio.run(_search(query, config, sources, quiet=quiet))
     if not quiet:
         _print_notes(result)
-    write_text(render(result, format_name), output)
+    write_text(render_result(result, format_name), output)
     if not any_source_answered(result.metadata.sources):
         _print_message(f"{NO_SOURCE_ANSWERED} Is there a network?")
         raise typer.Exit(Unavailable.exit_code)
 
 
-def render(result: PaperCollection, format_name: str) -> str:
+def render_result(result: PaperCollection, format_name: str) -> str:
     """Return the result in this format, ending with a line break. Raise InvalidInput for an unknown format."""
     from paper_search.export import export  # formats load their libraries late
 

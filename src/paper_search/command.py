@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paper_search import session_commands
-from paper_search.options import (
+from paper_search.command_options import (
     Domain,
     Format,
     Json,
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from paper_search.config import AppConfig
 
 app = typer.Typer(
-    help="Search for papers, review them at the terminal, and export them.",
+    help="Search for papers, review them at the terminal, and export them.\n\n"
+    "Example: paper-search run perovskite solar cells since 2020",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -72,14 +73,14 @@ def run(
 
     - paper-search run --review --format bibtex -o papers.bib perovskite solar cells
     """
-    from paper_search.cli import configure, search_and_print
+    from paper_search.cli import build_config, search_and_print
     from paper_search.limits import check_query
 
     chosen = choose_format(format_name, as_json=json)
     check_output(output)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
-    config = configure(max_results, domain, record, replay)
+    config = build_config(max_results, domain, record, replay)
     text = check_query(" ".join(query))
     if review:
         asyncio.run(review_new_session(text, _select_sources(config, source), reviewer, chosen, output))
@@ -114,7 +115,7 @@ def export(
 
 @app.command()
 def sources(json: Json = False) -> None:
-    """List the sources, and say which of them a search uses.
+    """List the sources, and mark those that a search uses.
 
     Example: paper-search sources --json
     """

@@ -64,7 +64,7 @@ class AppConfig(BaseModel):
     relevance_batch_size: int = Field(default=25, ge=1)
     relevance_max_concurrency: int = Field(default=5, ge=1)
     contact_email: str | None = None
-    """Sent to sources that give polite callers a faster lane (Crossref, OpenAlex, NCBI)."""
+    """Sent to the sources that answer identified callers faster (Crossref, OpenAlex, NCBI)."""
     timeout_s: float = Field(default=20.0, gt=0)
     """The maximum time of one request."""
     source_deadline_s: float = Field(default=60.0, gt=0)

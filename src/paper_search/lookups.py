@@ -101,7 +101,7 @@ def make_lookup_query(identifiers: Sequence[Identifier]) -> SearchQuery:
     return SearchQuery(keywords=names, boolean_query=" OR ".join(f'"{name}"' for name in names))
 
 
-def find_carried_identifiers(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
+def find_matching_identifiers(work: Work, identifiers: Iterable[Identifier]) -> list[Identifier]:
     """Return those of the identifiers that the work has."""
     held = {(scheme.removeprefix("preprint_"), value.casefold()) for scheme, value in work.identifiers.items()}
     dois = [value for scheme, value in held if scheme == "doi"] + ([work.doi.casefold()] if work.doi else [])
@@ -109,9 +109,9 @@ def find_carried_identifiers(work: Work, identifiers: Iterable[Identifier]) -> l
     return [identifier for identifier in identifiers if (identifier.scheme, identifier.value.casefold()) in held]
 
 
-def list_missing_notes(identifiers: Sequence[Identifier], works: Iterable[Work]) -> list[str]:
+def describe_missing_works(identifiers: Sequence[Identifier], works: Iterable[Work]) -> list[str]:
     """Return a note for each identifier that no work has."""
-    found = {identifier for work in works for identifier in find_carried_identifiers(work, identifiers)}
+    found = {identifier for work in works for identifier in find_matching_identifiers(work, identifiers)}
     missing = [str(identifier) for identifier in identifiers if identifier not in found]
     return [f"Not found, since no source returned it: {name}." for name in missing]
 

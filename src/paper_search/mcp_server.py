@@ -41,12 +41,13 @@ __all__ = [
 
 INSTRUCTIONS: Final = """\
 Searches scholarly sources (Crossref, arXiv, Semantic Scholar, Europe PMC, PubMed, DBLP and more) for papers, and asks \
-a person twice on the way: whether the strategy is right, and whether the papers are.
+a person twice: whether the strategy is right, and whether the papers are.
 
 The loop:
 1. search_papers opens a session and stops at the first checkpoint.
-2. Show the person `summary`, which is the question, and what they need of `checkpoint.payload`. Do not decide for \
-them unless they asked you to. Pass their answer on with decide: approve, edit or reject, and the checkpoint_id.
+2. Show the person `summary`, which is the question, and the parts of `checkpoint.payload` that they need. \
+Do not decide for them unless they asked you to. Pass their answer on with decide: approve, edit or reject, and the \
+checkpoint_id.
 3. decide returns the next checkpoint. Repeat until is_complete is true, then call export_results.
 
 A reply with neither a checkpoint nor is_complete means that the search is still running: call get_session. Sessions \
@@ -55,7 +56,7 @@ paper-search://sessions lists all sessions, so that a lost session_id is found a
 """
 
 USAGE: Final = """\
-paper-search-mcp is a server for agents. It speaks the Model Context Protocol over stdin and stdout, without arguments.
+paper-search-mcp is a server for agents. It takes no arguments and serves the Model Context Protocol over stdio.
 Add it to your client, for example with: claude mcp add paper-search -- paper-search-mcp
 To search by hand: python -m paper_search WORDS
 """

@@ -203,7 +203,7 @@ class RawPaper(Work):
     @model_validator(mode="after")
     def _set_id(self) -> "RawPaper":
         if not self.id:
-            self.id = paper_id(self.identifiers, self.doi, self.title, self.authors, self.year)
+            self.id = make_paper_id(self.identifiers, self.doi, self.title, self.authors, self.year)
         return self
 
 
@@ -414,7 +414,7 @@ class RelevanceHints(BaseModel):
 _IDENTITY_ORDER = ("doi", "arxiv", "pmid", "pmcid", "openalex", "s2", "dblp", "scholar")
 
 
-def paper_id(
+def make_paper_id(
     identifiers: Mapping[str, str],
     doi: str | None,
     title: str,

@@ -30,7 +30,7 @@ class PaperDecision(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_plain_status(cls, value: Any) -> Any:
+    def _expand_plain_status(cls, value: Any) -> Any:
         return {"status": value} if isinstance(value, str) else value
 
     @field_validator("reason", mode="before")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paper_search.options import Format, Json, Output, Reviewer, Session
+from paper_search.command_options import Format, Json, Output, Reviewer, Session
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
 from uraniborg.kernel.logging import printable
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from paper_search.sessions import SessionManager
     from paper_search.terminal.review import TerminalReview
 
-app = typer.Typer(no_args_is_help=True, help="List, show, resume and delete search sessions.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="List, show, resume and delete search sessions.\n\nExample: paper-search sessions resume 4f1c2a",
+)
 
 
 @app.command("list")
@@ -163,9 +166,9 @@ async def review_new_session(
 
 async def export_session(manager: "SessionManager", session_id: str, format_name: str, output: Path | None) -> None:
     """Write the papers of a complete session. Raise SessionNotComplete or SessionFailed."""
-    from paper_search.cli import render, write_text
+    from paper_search.cli import render_result, write_text
 
-    write_text(await asyncio.to_thread(render, await manager.get_result(session_id), format_name), output)
+    write_text(await asyncio.to_thread(render_result, await manager.get_result(session_id), format_name), output)
 
 
 def choose_format(format_name: str, *, as_json: bool) -> str:

@@ -1,4 +1,4 @@
-"""Searching from Python."""
+"""Tests of the Python interface."""
 
 import asyncio
 import inspect
@@ -47,22 +47,22 @@ MOONS = [
 ISSUED = {"date-parts": [[2020]]}
 
 
-class Oracle:
-    """A model that is sure of everything, except how to read a query."""
+class ScriptedModel:
+    """A model that scores every paper 0.8 and cannot read a query."""
 
     def __init__(self) -> None:
         self.questions: list[str] = []
 
     async def complete(self, system: str, user: str) -> str:
-        raise LLMError("it only speaks JSON")
+        raise LLMError("it only writes JSON")
 
     async def complete_json(self, system: str, user: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:
         self.questions.append(user)
         papers = json.loads(user).get("papers")
         if papers is None:
             raise LLMResponseError("it does not know")
-        said = {"relevance_score": 0.8, "relevance_reason": "the oracle says so"}
-        return {"results": [{"paper_id": paper["paper_id"], **said} for paper in papers]}
+        verdict = {"relevance_score": 0.8, "relevance_reason": "by the scripted model"}
+        return {"results": [{"paper_id": paper["paper_id"], **verdict} for paper in papers]}
 
 
 @requirement("PS-X6")
@@ -82,7 +82,7 @@ async def test_a_replay_gives_the_same_bytes_every_time() -> None:
     assert first.model_dump_json() == second.model_dump_json()
 
 
-async def test_a_replay_is_set_up_as_recorded_whatever_the_settings_say() -> None:
+async def test_a_replay_uses_the_recorded_options_and_not_the_settings() -> None:
     settings = {"default_max_results": 7, "min_relevance": 0.9, "domain": "materials_science", "source_deadline_s": 1.0}
     usual = await paper_search.search(QUERY, REPLAY)
     other = await paper_search.search(QUERY, REPLAY.model_copy(update=settings))
@@ -109,11 +109,11 @@ async def test_a_recording_broken_off_is_refused_as_unfinished(tmp_path: Path) -
 async def test_answers_of_a_model_are_recorded_and_replayed_without_it(
     crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    model = Oracle()
+    model = ScriptedModel()
     monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
     config = AppConfig.model_validate({"record_dir": tmp_path / "r", "llm": {"model": "oracle"}})
     first = await paper_search.search("tidal heating of icy moons", config)
-    assert {paper.relevance_reason for paper in first.papers} == {"the oracle says so"}
+    assert {paper.relevance_reason for paper in first.papers} == {"by the scripted model"}
     asked = len(model.questions)
     again = await paper_search.search("tidal heating of icy moons", AppConfig(replay_dir=tmp_path / "r"))
     assert again.model_dump_json() == first.model_dump_json()
@@ -127,7 +127,7 @@ async def test_a_recording_of_a_replay_replays_the_same(tmp_path: Path) -> None:
     assert first.model_dump_json() == second.model_dump_json()
 
 
-async def test_searches_side_by_side_share_nothing() -> None:
+async def test_concurrent_searches_share_no_state() -> None:
     alone = await paper_search.search(QUERY, REPLAY)
     together = await asyncio.gather(*(paper_search.search(QUERY, REPLAY) for _ in range(5)))
     assert {result.model_dump_json() for result in together} == {alone.model_dump_json()}
@@ -137,7 +137,7 @@ async def test_searches_side_by_side_share_nothing() -> None:
 
 @pytest.fixture
 def crossref(monkeypatch: pytest.MonkeyPatch) -> FakeTransport:
-    """A network on which Crossref alone answers, with twelve papers."""
+    """A network with twelve papers of Crossref and no other source."""
     works = [
         {"DOI": f"10.1000/{n}", "title": [f"Tidal heating of icy moons, case study of {name}"], "issued": ISSUED}
         for n, name in enumerate(MOONS)
@@ -160,18 +160,18 @@ async def test_max_results_is_honoured(crossref: FakeTransport) -> None:
 
 
 @requirement("PS-X6")
-async def test_max_results_left_alone_yields_to_the_config(crossref: FakeTransport) -> None:
+async def test_an_omitted_max_results_uses_the_config(crossref: FakeTransport) -> None:
     result = await paper_search.search("tidal heating of icy moons", AppConfig(default_max_results=4))
     assert len(result.papers) == 4
 
 
 @requirement("PS-X6")
-async def test_max_results_given_wins_over_the_config(crossref: FakeTransport) -> None:
+async def test_a_given_max_results_overrides_the_config(crossref: FakeTransport) -> None:
     result = await paper_search.search("tidal heating of icy moons", AppConfig(default_max_results=4), max_results=5)
     assert len(result.papers) == 5
 
 
-async def test_identifiers_fetch_exactly_these_works_whatever_their_words_and_the_missing_ones_are_named(
+async def test_identifiers_fetch_exactly_these_works_and_the_missing_ones_are_named(
     crossref: FakeTransport,
 ) -> None:
     result = await paper_search.search("10.1000/3, https://doi.org/10.1000/7 and 10.1000/nowhere, PMID 99", AppConfig())
@@ -196,7 +196,7 @@ async def test_of_more_identifiers_than_max_results_the_first_are_fetched_with_a
     assert not any(note.startswith("Not found") for note in result.metadata.notes)
 
 
-async def test_identifiers_of_which_none_is_found_give_no_papers_and_say_which(crossref: FakeTransport) -> None:
+async def test_identifiers_that_are_not_found_give_no_papers_and_a_note_for_each(crossref: FakeTransport) -> None:
     result = await paper_search.search("10.1000/99", AppConfig())
     assert result.papers == []
     assert "Not found, since no source returned it: 10.1000/99." in result.metadata.notes
@@ -209,13 +209,13 @@ async def test_identifiers_that_no_source_could_look_up_are_not_reported_as_miss
 
 
 async def test_a_model_is_not_asked_about_identifiers(crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Oracle()
+    model = ScriptedModel()
     monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
     result = await paper_search.search("10.1000/3", AppConfig())
     assert ([paper.doi for paper in result.papers], model.questions) == (["10.1000/3"], [])
 
 
-async def test_a_preference_ranks_and_leaves_no_paper_out(crossref: FakeTransport) -> None:
+async def test_a_preference_ranks_papers_and_excludes_none(crossref: FakeTransport) -> None:
     plain = await paper_search.search("tidal heating of icy moons", AppConfig())
     wish = await paper_search.search("tidal heating of icy moons, preferably Titan", AppConfig())
     assert {paper.id for paper in wish.papers} == {paper.id for paper in plain.papers}
@@ -224,7 +224,7 @@ async def test_a_preference_ranks_and_leaves_no_paper_out(crossref: FakeTranspor
     assert "Titan" not in plain.papers[0].title
 
 
-async def test_what_a_search_opened_is_closed_behind_it(crossref: FakeTransport) -> None:
+async def test_a_search_closes_its_connections(crossref: FakeTransport) -> None:
     await paper_search.search("tidal heating of icy moons", AppConfig())
     assert crossref.closed
 
@@ -239,7 +239,7 @@ async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(cr
 
 
 @requirement("PS-X6")
-def test_arguments_given_win_and_arguments_left_alone_yield() -> None:
+def test_given_arguments_override_the_config_and_omitted_ones_do_not() -> None:
     config = AppConfig(default_max_results=7, domain="materials_science")
     assert apply_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
     given = apply_arguments(AppConfig(), 9, "materials_science")
@@ -278,7 +278,7 @@ async def test_a_search_that_no_source_answered_logs_a_warning_with_the_reasons(
     assert "The network is down." in record.getMessage()
 
 
-async def test_a_search_that_a_source_answered_with_nothing_logs_no_warning(
+async def test_an_empty_answer_of_a_source_logs_no_warning(
     caplog: pytest.LogCaptureFixture, crossref: FakeTransport
 ) -> None:
     await paper_search.search("tidal heating of icy moons", AppConfig())
@@ -311,12 +311,12 @@ async def test_an_unknown_source_is_refused_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize("wanted", [0, -1])
-async def test_fewer_than_one_paper_cannot_be_asked_for(wanted: int) -> None:
+async def test_max_results_below_one_is_refused(wanted: int) -> None:
     with pytest.raises(InvalidInput, match="at least 1"):
         await paper_search.search(QUERY, REPLAY, max_results=wanted)
 
 
-async def test_a_billion_papers_are_capped_and_the_result_says_so(crossref: FakeTransport) -> None:
+async def test_a_huge_max_results_is_capped_with_a_note(crossref: FakeTransport) -> None:
     result = await paper_search.search("tidal heating of icy moons", AppConfig(), max_results=10**9)
     assert result.metadata.search_strategy.filters.max_results == MAX_RESULTS_CAP
     assert any("1,000,000,000" in note for note in result.metadata.notes)
@@ -354,7 +354,7 @@ async def test_every_source_of_the_recording_reports() -> None:
 
 async def test_a_search_never_reads_or_writes_on_the_event_loop(tmp_path: Path) -> None:
     config = AppConfig(replay_dir=RECORDING, record_dir=tmp_path / "copy")
-    await paper_search.search(QUERY, REPLAY)  # what is imported late is imported now
+    await paper_search.search(QUERY, REPLAY)  # load the lazily imported modules first
     with blockbuster_ctx():
         assert (await paper_search.search(QUERY, config)).papers
 
@@ -373,7 +373,7 @@ async def test_without_a_config_the_environment_is_read(monkeypatch: pytest.Monk
     assert (await paper_search.search(QUERY)).papers
 
 
-async def test_preprint_and_journal_version_come_back_as_one_paper() -> None:
+async def test_preprint_and_journal_version_are_returned_as_one_paper() -> None:
     result = await paper_search.search(QUERY, REPLAY)
     paper = next(paper for paper in result.papers if paper.doi == "10.3847/1538-3881/ab21e0")
     assert paper.identifiers["arxiv"] == "1905.07070"

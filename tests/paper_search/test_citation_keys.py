@@ -1,4 +1,4 @@
-"""Keys can be read, typed and told apart."""
+"""Tests of citation keys."""
 
 import re
 from itertools import permutations
@@ -67,7 +67,7 @@ def test_the_title_word_is_the_first_with_an_ascii_letter_or_digit(title: str, w
 
 
 @requirement("PS-X3")
-def test_missing_pieces_have_names_of_their_own() -> None:
+def test_missing_parts_have_fixed_names() -> None:
     assert citation_key(paper("")) == "unknown_nd_untitled"
     assert citation_key(paper("Cells", " ", "Ada Brook")) == "brook_nd_cells"
 
@@ -92,7 +92,7 @@ def test_keys_do_not_depend_on_the_order_of_the_papers() -> None:
         } == expected
 
 
-def test_the_first_editor_stands_for_a_missing_author() -> None:
+def test_the_first_editor_replaces_a_missing_author() -> None:
     editors = [Author(name=""), Author(name="Tom Reed"), Author(name="Eda Kiln")]
     assert citation_key(paper("Cells", year=2020, editors=editors)) == "reed_2020_cells"
     assert citation_key(paper("Cells", "Ada Brook", year=2020, editors=editors)) == "brook_2020_cells"
@@ -119,12 +119,12 @@ def test_keys_are_unique_and_use_nothing_but_lower_case_letters_digits_and_under
     assert all(re.fullmatch(r"[a-z0-9]+_([0-9]+|nd)_[a-z0-9]+(_[a-z]+)?", key) for key in keys)
 
 
-def test_keys_that_papers_have_stay_and_new_ones_avoid_them() -> None:
+def test_existing_keys_stay_and_new_ones_avoid_them() -> None:
     wang = [Author(name="Lei Wang")]
     plain = Paper(id="p_1", title="Cells", authors=wang, year=2023, source="a")
     named = Paper(id="p_2", title="Other", authors=wang, year=2020, source="a", citation_key="wang_2023_cells")
     twice = Paper(id="p_3", title="Third", authors=wang, year=2021, source="a", citation_key="wang_2023_cells")
     assert citation_keys([plain, named, twice]) == ["wang_2023_cells_a", "wang_2023_cells", "wang_2021_third"]
-    kept = with_citation_keys([plain, named])
-    assert [paper.citation_key for paper in kept] == citation_keys(kept) == citation_keys(kept[::-1])[::-1]
+    keyed = with_citation_keys([plain, named])
+    assert [paper.citation_key for paper in keyed] == citation_keys(keyed) == citation_keys(keyed[::-1])[::-1]
     assert with_citation_keys([]) == []

@@ -1,4 +1,4 @@
-"""The search command, run as a user runs it."""
+"""Tests of the search command, run as a user runs it."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_progress_and_source_reports_are_on_stderr(command: Command) -> None:
     assert "Partial result" in done.stderr
 
 
-def test_quiet_says_nothing_on_stderr(command: Command) -> None:
+def test_quiet_writes_nothing_to_stderr(command: Command) -> None:
     assert command("--quiet", "--replay", str(RECORDING), QUERY).stderr == ""
 
 
@@ -110,13 +110,13 @@ def test_two_formats_at_once_are_refused(command: Command) -> None:
     assert "one output format" in done.stderr
 
 
-def test_only_the_sources_named_are_asked(command: Command) -> None:
+def test_only_the_named_sources_are_searched(command: Command) -> None:
     done = command("--json", "--source", "crossref", "--replay", str(RECORDING))
     reports = PaperCollection.model_validate_json(done.stdout).metadata.sources
     assert [report.name for report in reports] == ["crossref"]
 
 
-def test_max_results_reaches_the_search_and_a_replay_says_why_it_cannot_follow(command: Command) -> None:
+def test_max_results_reaches_the_search_and_a_replay_notes_that_it_ignores_it(command: Command) -> None:
     done = command("--max-results", "5", "--replay", str(RECORDING))
     assert "max_results is 100 as recorded, not 5" in done.stderr
 
@@ -160,7 +160,7 @@ def test_a_search_can_be_recorded_and_replayed(command: Command, tmp_path: Path)
     assert command("--quiet", "--replay", "kept").stdout == first.stdout
 
 
-def test_recording_into_a_folder_in_use_is_refused_and_leaves_it_alone(command: Command, tmp_path: Path) -> None:
+def test_recording_into_a_folder_that_is_not_empty_is_refused(command: Command, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("precious")
     done = command("--replay", str(RECORDING), "--record", "mine", QUERY)

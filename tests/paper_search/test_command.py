@@ -50,7 +50,7 @@ class Terminal:
         self.seen = ""
 
     def expect(self, pattern: str) -> "Terminal":
-        """Read until the pattern appears in what was displayed since the last match."""
+        """Read until the pattern appears in the text displayed since the last match."""
         deadline = time.monotonic() + PATIENCE_S
         while (found := re.search(pattern, self.seen)) is None:
             ready, _, _ = select.select([self._own], [], [], max(0.0, deadline - time.monotonic()))
@@ -72,7 +72,7 @@ class Terminal:
         return code
 
 
-def test_a_person_reviews_in_the_terminal_leaves_resumes_and_exports(tmp_path: Path, command: Command) -> None:
+def test_a_person_reviews_at_the_terminal_quits_resumes_and_exports(tmp_path: Path, command: Command) -> None:
     first = Terminal(tmp_path, "run", "--review", "--reviewer", "Ada", "--replay", str(RECORDING), *QUERY.split())
     session_id = re.escape("Session ") + r"([0-9a-f]{8})"
     first.expect(session_id).expect("query 1").expect(r"\[q\]uit").type("a")
@@ -107,7 +107,7 @@ def test_a_person_reviews_in_the_terminal_leaves_resumes_and_exports(tmp_path: P
     assert command("export", prefix, "-f", "bibtex").stdout.startswith("@")
 
 
-def test_a_review_without_a_terminal_is_refused_with_what_to_do(command: Command) -> None:
+def test_a_review_without_a_terminal_is_refused_with_a_hint(command: Command) -> None:
     done = command("run", "--review", "--replay", str(RECORDING), QUERY)
     assert done.returncode == 2
     assert "needs a terminal" in done.stderr
@@ -119,7 +119,7 @@ def test_a_review_without_a_terminal_is_refused_with_what_to_do(command: Command
     ("options", "start"),
     [((), "| # | Title"), (("--json",), "{"), (("-f", "bibtex"), "@"), (("-f", "prisma"), "# Search log")],
 )
-def test_a_search_without_review_prints_the_format_asked_for(
+def test_a_search_without_review_prints_the_requested_format(
     command: Command, options: tuple[str, ...], start: str
 ) -> None:
     done = command("run", *options, "--quiet", "--replay", str(RECORDING), QUERY)
@@ -158,7 +158,7 @@ def test_wrong_arguments_are_refused_with_a_code_and_a_hint(
     assert error["hint"]
 
 
-def test_sources_say_which_are_used_and_what_the_others_need(command: Command) -> None:
+def test_sources_lists_the_used_sources_and_the_needs_of_the_others(command: Command) -> None:
     listed = {entry["name"]: entry for entry in json.loads(command("sources", "--json").stdout)}
     assert listed["crossref"] == {"name": "crossref", "used": True, "remark": "1 request a second"}
     assert listed["openalex"] == {"name": "openalex", "used": False, "remark": "needs a key: set OPENALEX_API_KEY"}
@@ -173,7 +173,7 @@ def test_every_command_has_help_that_fits_the_terminal(command: Command, path: t
     assert "Example" in done.stdout or path in ((), ("sessions",))
 
 
-def test_a_session_is_deleted_for_good_once_it_is_confirmed(tmp_path: Path, command: Command) -> None:
+def test_a_confirmed_delete_removes_the_session_permanently(tmp_path: Path, command: Command) -> None:
     first = Terminal(tmp_path, "run", "--review", "--replay", str(RECORDING), *QUERY.split())
     first.expect(r"\[q\]uit").type("q").expect("sessions resume ([0-9a-f]{8})")
     assert first.close() == 0
@@ -187,7 +187,7 @@ def test_a_session_is_deleted_for_good_once_it_is_confirmed(tmp_path: Path, comm
     assert command("sessions", "show", listed["session_id"]).returncode == 3
 
 
-def test_an_output_goes_through_links_and_into_pipes_as_they_are(command: Command, tmp_path: Path) -> None:
+def test_output_is_written_through_links_and_into_pipes(command: Command, tmp_path: Path) -> None:
     (tmp_path / "real.md").write_text("old")
     (tmp_path / "link.md").symlink_to("real.md")
     os.mkfifo(tmp_path / "pipe")

@@ -1,4 +1,4 @@
-"""How a search is set up."""
+"""Tests of the configuration."""
 
 import os
 from pathlib import Path
@@ -27,7 +27,7 @@ def test_constructing_a_config_reads_no_environment(monkeypatch: pytest.MonkeyPa
     assert load_config().domain == "materials_science"
 
 
-def test_without_any_setting_the_defaults_hold() -> None:
+def test_without_settings_the_defaults_apply() -> None:
     assert load_config() == AppConfig()
 
 
@@ -51,19 +51,21 @@ def test_the_customary_variables_are_honoured(monkeypatch: pytest.MonkeyPatch) -
         ("gemini", "GEMINI_API_KEY"),
     ],
 )
-def test_a_providers_own_key_serves_it(monkeypatch: pytest.MonkeyPatch, provider: str, variable: str) -> None:
+def test_a_provider_uses_the_key_of_its_own_variable(
+    monkeypatch: pytest.MonkeyPatch, provider: str, variable: str
+) -> None:
     monkeypatch.setenv("LLM_PROVIDER", provider)
     monkeypatch.setenv(variable, "the-right-key")
     assert load_config().llm.api_key.get_secret_value() == "the-right-key"
 
 
-def test_another_providers_key_is_never_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_of_another_provider_is_never_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_PROVIDER", "anthropic")
     monkeypatch.setenv("OPENAI_API_KEY", "the-wrong-key")
     assert load_config().llm.api_key.get_secret_value() == ""
 
 
-def test_an_explicit_key_wins_over_the_providers_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_explicit_key_overrides_the_key_of_the_provider(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "customary")
     monkeypatch.setenv("LLM_API_KEY", "explicit")
     assert load_config().llm.api_key.get_secret_value() == "explicit"
@@ -88,17 +90,17 @@ def test_a_dotenv_file_in_the_working_folder_is_read(bare_environment: Path) -> 
         "HTTPS_PROXY=http://thief.example",
     ],
 )
-def test_a_dotenv_file_decides_neither_where_data_goes_nor_where_a_key_is_sent(
+def test_a_dotenv_file_cannot_set_folders_or_addresses(
     bare_environment: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "the-key-of-the-user")
     (bare_environment / ".env").write_text(line)
     loaded = read_config()
     assert loaded.settings == AppConfig(llm=LLMConfig(api_key=SecretStr("the-key-of-the-user")))
-    assert len(loaded.ignored) == (not line.startswith(("HTTPS_PROXY", "URANIBORG_HOME")))  # a home is set here
+    assert len(loaded.ignored) == (not line.startswith(("HTTPS_PROXY", "URANIBORG_HOME")))  # URANIBORG_HOME is set here
 
 
-def test_a_provider_in_a_dotenv_file_does_not_get_a_key_from_elsewhere(
+def test_a_provider_in_a_dotenv_file_does_not_get_a_key_of_another_origin(
     bare_environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (bare_environment / ".env").write_text("LLM_PROVIDER=anthropic\nLLM_API_KEY=of-the-file\n")
@@ -130,7 +132,7 @@ def test_a_provider_in_a_dotenv_file_does_not_send_its_key_to_the_address_of_ano
     assert [one.name for one in loaded.ignored] == ["LLM_PROVIDER"]
 
 
-def test_a_settings_file_is_read_and_the_environment_wins(
+def test_a_settings_file_is_read_and_the_environment_overrides_it(
     bare_environment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = bare_environment / "home" / "config"
@@ -166,7 +168,7 @@ def test_values_out_of_range_are_refused_at_construction(values: dict[str, int])
         AppConfig.model_validate(values)
 
 
-def test_a_sources_settings_need_not_repeat_its_name() -> None:
+def test_the_settings_of_a_source_need_not_repeat_its_name() -> None:
     config = AppConfig.model_validate({"sources": {"dblp": {"enabled": False}}})
     assert config.sources["dblp"] == SearchSourceConfig(name="dblp", enabled=False)
 

@@ -1,20 +1,18 @@
-"""The one decide tool is the Decision model: what an agent sends is what the engine is given, whole and unchanged."""
+"""The decide tool passes the fields of the Decision model to the engine, complete and unchanged."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paper_search import mcp_server
 from paper_search.models import SearchStrategy, UserFeedback
 from paper_search.sessions import MCPCheckpointHandler
 from paper_search.testing import FakeSource
 from paper_search.workflow import Checkpoint, Decision
-from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, House, moons
+from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
+from tests.paper_search.tool_client import call_tool, open_client
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import ClientSession, connected, json_of, text_of
+from uraniborg.kernel.mcp.testing import json_of
 
 NOTE = "As we said on the phone: ‹ja›\n"
 REVISED: dict[str, Any] = {
@@ -34,8 +32,8 @@ REVISED: dict[str, Any] = {
 
 
 @pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
-    """The decisions that searches were given, in order."""
+def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
+    """The decisions that searches received, in order."""
     found: list[Decision] = []
     handle = MCPCheckpointHandler.handle
 
@@ -49,28 +47,17 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    return House(tmp_path / "house", FakeSource("alpha", moons()), FakeSource("beta", moons(2, "beta")))
-
-
-@asynccontextmanager
-async def served(house: House) -> AsyncGenerator[ClientSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        async with house.open() as manager, connected(mcp_server.mcp) as client:
-            patch.setattr(mcp_server, "_session_manager", manager)
-            yield client
-
-
-async def answered(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    return json_of(result)
+def data_folder(home: Path) -> DataFolder:
+    return DataFolder(
+        home.parent / "data", FakeSource("alpha", make_moon_papers()), FakeSource("beta", make_moon_papers(2, "beta"))
+    )
 
 
 @requirement("PS-C3")
-async def test_there_is_one_tool_for_all_decisions_and_its_arguments_are_the_fields_of_the_model(house: House) -> None:
-    async with served(house) as client:
+async def test_there_is_one_tool_for_all_decisions_and_its_arguments_are_the_fields_of_the_model(
+    data_folder: DataFolder,
+) -> None:
+    async with open_client(data_folder) as client:
         schemas = {tool.name: tool.inputSchema for tool in (await client.list_tools()).tools}
     (deciding,) = [name for name, schema in schemas.items() if "action" in schema["properties"]]
     assert deciding == "decide"
@@ -86,32 +73,34 @@ async def test_there_is_one_tool_for_all_decisions_and_its_arguments_are_the_fie
 @pytest.mark.parametrize("note", [None, "", NOTE])
 @pytest.mark.parametrize("action", ["approve", "reject"])
 async def test_at_either_checkpoint_a_bare_action_and_its_note_arrive_as_sent(
-    house: House, taken: list[Decision], action: str, note: str | None
+    data_folder: DataFolder, decisions: list[Decision], action: str, note: str | None
 ) -> None:
-    async with served(house) as client:
-        session_id = (await answered(client, "search_papers", query=QUERY))["session_id"]
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
         sent = [action, "approve", action] if action == "reject" else ["approve", "approve"]
         for one in sent:
-            await answered(client, "decide", session_id=session_id, action=one, note=note)
-    assert taken == [Decision.model_validate({"action": one, "note": note}) for one in sent]
+            await call_tool(client, "decide", session_id=session_id, action=one, note=note)
+    assert decisions == [Decision.model_validate({"action": one, "note": note}) for one in sent]
 
 
 @requirement("PS-C3")
-async def test_data_at_the_strategy_checkpoint_is_a_search_strategy_and_it_is_the_one_that_is_searched(
-    house: House, taken: list[Decision]
+async def test_data_at_the_strategy_checkpoint_is_the_strategy_that_is_searched(
+    data_folder: DataFolder, decisions: list[Decision]
 ) -> None:
     first, second, third = REVISED["queries"]
     whole = [first, second, {**third, "keywords": ["Io"]}]
     strategy = SearchStrategy.model_validate({**REVISED, "queries": whole})
-    async with served(house) as client:
-        reply = await answered(client, "search_papers", query=QUERY)
+    async with open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=QUERY)
         assert reply["checkpoint_kind"] == STRATEGY
-        reply = await answered(client, "decide", session_id=reply["session_id"], action="edit", data=REVISED, note=NOTE)
+        reply = await call_tool(
+            client, "decide", session_id=reply["session_id"], action="edit", data=REVISED, note=NOTE
+        )
         assert reply["checkpoint_kind"] == REVIEW
-    (decision,) = taken
+    (decision,) = decisions
     assert (decision.action, decision.note) == ("edit", NOTE)
     assert SearchStrategy.model_validate(decision.revised_data) == strategy
-    alpha, beta = house.engine.sources
+    alpha, beta = data_folder.engine.sources
     assert isinstance(alpha, FakeSource)
     assert isinstance(beta, FakeSource)
     searched = [asked.model_copy(update={"origins": []}) for asked in beta.asked]
@@ -120,32 +109,32 @@ async def test_data_at_the_strategy_checkpoint_is_a_search_strategy_and_it_is_th
 
 @requirement("PS-C3")
 @pytest.mark.parametrize("action", ["edit", "reject"])
-async def test_data_at_the_review_is_user_feedback_and_arrives_whole(
-    house: House, taken: list[Decision], action: str
+async def test_data_at_the_review_is_user_feedback_and_arrives_complete(
+    data_folder: DataFolder, decisions: list[Decision], action: str
 ) -> None:
-    async with served(house) as client:
-        session_id = (await answered(client, "search_papers", query=QUERY))["session_id"]
-        reply = await answered(client, "decide", session_id=session_id, action="approve")
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        reply = await call_tool(client, "decide", session_id=session_id, action="approve")
         good, bad, *_ = (paper["id"] for paper in reply["checkpoint"]["payload"]["papers"])
         feedback = {"marked_relevant": [good], "marked_irrelevant": [bad], "free_text_feedback": "more on Europa"}
-        await answered(client, "decide", session_id=session_id, action=action, data=feedback, note=NOTE)
-    decision = taken[-1]
+        await call_tool(client, "decide", session_id=session_id, action=action, data=feedback, note=NOTE)
+    decision = decisions[-1]
     assert (decision.action, decision.note) == (action, NOTE)
     by_agent = {**feedback, "reviewer": "agent"}
     assert UserFeedback.model_validate(decision.revised_data) == UserFeedback.model_validate(by_agent)
 
 
 @requirement("PS-C3")
-async def test_the_data_of_one_checkpoint_is_refused_at_the_other_and_no_search_is_given_it(
-    house: House, taken: list[Decision]
+async def test_the_data_of_one_checkpoint_is_refused_at_the_other(
+    data_folder: DataFolder, decisions: list[Decision]
 ) -> None:
-    async with served(house) as client:
-        session_id = (await answered(client, "search_papers", query=QUERY))["session_id"]
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
         feedback = {"free_text_feedback": "more on Europa"}
         wrong = await client.call_tool("decide", {"session_id": session_id, "action": "edit", "data": feedback})
         assert (wrong.isError, json_of(wrong)["error"]["code"]) == (True, "invalid_decision")
-        await answered(client, "decide", session_id=session_id, action="approve")
+        await call_tool(client, "decide", session_id=session_id, action="approve")
         for action in ("edit", "reject"):
             wrong = await client.call_tool("decide", {"session_id": session_id, "action": action, "data": REVISED})
             assert (wrong.isError, json_of(wrong)["error"]["code"]) == (True, "invalid_decision")
-    assert taken == [Decision.model_validate({"action": "approve"})]
+    assert decisions == [Decision.model_validate({"action": "approve"})]

@@ -1,4 +1,4 @@
-"""The engine stands alone, with a suite of its own."""
+"""The engine works without server, command line and exports, and has its own tests."""
 
 import ast
 import os
@@ -23,7 +23,7 @@ OUTSIDE = (
 )
 
 
-def imports(path: Path) -> set[str]:
+def list_imports(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -39,7 +39,7 @@ def test_workflow_and_skills_import_nothing_of_server_command_line_or_exports() 
         f"{path.name} imports {name}"
         for part in ENGINE
         for path in (ROOT / "src" / "paper_search" / part).rglob("*.py")
-        for name in imports(path)
+        for name in list_imports(path)
         if any(name == outside or name.startswith(outside + ".") for outside in OUTSIDE)
     ]
     assert offenders == []
@@ -96,8 +96,8 @@ sys.exit(pytest.main(["-q", "--tb=line", "--color=no", *plugins, *{suites!r}]))
 @requirement("PS-C6")
 @pytest.mark.timeout(240)
 def test_the_same_suite_of_the_engine_passes_without_server_command_line_and_exports() -> None:
-    """With them it passes as part of all tests: nothing of the engine depends on whether they are there."""
-    # The property of the log runs with all tests; a second time it would only cost its examples again.
+    """Run the tests of the engine with these modules removed."""
+    # The property test of the log is slow and runs with all tests already.
     suites = [f"tests/paper_search/{part}" for part in ENGINE]
     suites.append("--ignore=tests/paper_search/workflow/test_round_log_properties.py")
     code = ALONE.format(outside=(*OUTSIDE, "paper_search.sessions"), suites=suites)

@@ -1,4 +1,4 @@
-"""Whatever a source answers, the search ends with a result that says what happened."""
+"""For any answer of a source, the search ends with a result and a report."""
 
 import json
 from typing import Any
@@ -16,7 +16,7 @@ QUERY = "tidal heating of icy moons"
 GOOD = {"DOI": "10.1000/good", "title": ["Tidal heating of icy moons"], "author": [{"given": "T.", "family": "Brahe"}]}
 
 
-def listing(*works: Any) -> bytes:
+def make_listing(*works: Any) -> bytes:
     message = {"total-results": len(works), "items": works}
     return json.dumps({"status": "ok", "message-type": "work-list", "message": message}).encode()
 
@@ -31,7 +31,7 @@ async def search(monkeypatch: pytest.MonkeyPatch, answer: Response | Exception) 
     return await paper_search.search(QUERY, config)
 
 
-def only_report(result: PaperCollection) -> SourceReport:
+def get_only_report(result: PaperCollection) -> SourceReport:
     assert len(result.metadata.sources) == 1
     return result.metadata.sources[0]
 
@@ -41,7 +41,7 @@ def only_report(result: PaperCollection) -> SourceReport:
     [
         b"",
         b"<!DOCTYPE html><html><body>We are down for maintenance</body></html>",
-        listing(GOOD)[:60],
+        make_listing(GOOD)[:60],
         b'{"status": "failed", "message": [{"message": "bad filter"}]}',
         b'{"status": "ok", "message-type": "work-list", "message": {"items": "none"}}',
         b"[" * 100_000,
@@ -51,16 +51,16 @@ def only_report(result: PaperCollection) -> SourceReport:
     ],
     ids=["empty", "html", "half", "error-inside-200", "wrong-types", "deep", "binary", "5MB", "null"],
 )
-async def test_an_answer_that_makes_no_sense_is_a_failed_source(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
+async def test_an_invalid_answer_gives_a_failed_source(monkeypatch: pytest.MonkeyPatch, body: bytes) -> None:
     result = await search(monkeypatch, Response(200, body))
-    report = only_report(result)
+    report = get_only_report(result)
     assert (report.status, result.papers, result.metadata.partial) == (SourceStatus.FAILED, [], True)
     assert report.reason
 
 
-async def test_a_source_that_says_nothing_in_time_is_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_source_that_does_not_answer_in_time_is_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     result = await search(monkeypatch, RetryableError("crossref did not answer within 20 s.", calls=3))
-    report = only_report(result)
+    report = get_only_report(result)
     assert report.status is SourceStatus.FAILED
     assert report.calls >= 3
     assert "did not answer" in (report.reason or "")
@@ -68,20 +68,20 @@ async def test_a_source_that_says_nothing_in_time_is_failed(monkeypatch: pytest.
 
 async def test_an_unexpected_exception_inside_a_source_is_a_failed_source(monkeypatch: pytest.MonkeyPatch) -> None:
     result = await search(monkeypatch, ZeroDivisionError("oops"))
-    assert only_report(result).status is SourceStatus.FAILED
+    assert get_only_report(result).status is SourceStatus.FAILED
 
 
 @pytest.mark.parametrize(
     "odd",
     [{}, {"title": []}, {"title": [""]}, {"title": None, "DOI": 7}, "text", None, 3, ["list"], {"title": ["   "]}],
 )
-async def test_one_odd_record_does_not_take_the_good_ones_with_it(monkeypatch: pytest.MonkeyPatch, odd: Any) -> None:
-    result = await search(monkeypatch, Response(200, listing(odd, GOOD)))
+async def test_one_invalid_record_does_not_affect_the_valid_ones(monkeypatch: pytest.MonkeyPatch, odd: Any) -> None:
+    result = await search(monkeypatch, Response(200, make_listing(odd, GOOD)))
     assert [paper.doi for paper in result.papers] == ["10.1000/good"]
-    assert only_report(result).status is SourceStatus.OK
+    assert get_only_report(result).status is SourceStatus.OK
 
 
-async def test_odd_papers_come_through_every_stage_and_every_export(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unusual_papers_pass_every_stage_and_every_export(monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = [{"given": f"G{n}", "family": f"Family{n}"} for n in range(300)]
     works = [
         {"DOI": "10.1000/1", "title": ["Tidal heating\x00 of icy moons"], "author": crowd},
@@ -90,7 +90,7 @@ async def test_odd_papers_come_through_every_stage_and_every_export(monkeypatch:
         {"DOI": "10.1000/4", "title": ["Tidal heating of icy moons \u202e\u0007\x1b[31m"], "author": [{"family": ""}]},
         {"title": ["Tidal heating of icy moons " * 400]},
     ]
-    result = await search(monkeypatch, Response(200, listing(*works)))
+    result = await search(monkeypatch, Response(200, make_listing(*works)))
     assert len(result.papers) == 5
     assert max(len(paper.authors) for paper in result.papers) == 300
     exports = [

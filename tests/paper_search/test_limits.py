@@ -1,4 +1,4 @@
-"""What a search accepts."""
+"""Tests of the limits of a search."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_query_too_long_is_refused_with_both_lengths_and_without_its_text() ->
     assert "secret" not in str(caught.value.body())
 
 
-def test_a_query_of_the_greatest_length_is_accepted() -> None:
+def test_a_query_of_the_maximum_length_is_accepted() -> None:
     assert len(check_query("x" * MAX_QUERY_CHARS)) == MAX_QUERY_CHARS
 
 
@@ -41,34 +41,34 @@ def test_a_query_of_the_greatest_length_is_accepted() -> None:
         ("C++", "C++"),
     ],
 )
-def test_a_query_is_trimmed_and_otherwise_left_alone(query: str, expected: str) -> None:
+def test_a_query_is_trimmed_and_otherwise_unchanged(query: str, expected: str) -> None:
     assert check_query(query) == expected
 
 
 @pytest.mark.parametrize("wanted", [0, -1, -(10**9)])
-def test_asking_for_less_than_one_paper_is_refused(wanted: int) -> None:
+def test_max_results_below_one_is_refused(wanted: int) -> None:
     with pytest.raises(InvalidInput, match="at least 1") as caught:
         check_max_results(wanted)
     assert caught.value.ids["allowed"] == f"1..{MAX_RESULTS_CAP}"
 
 
-def test_asking_for_a_billion_papers_is_capped_with_a_note() -> None:
+def test_a_huge_max_results_is_capped_with_a_note() -> None:
     capped, notes = check_max_results(10**9)
     assert capped == MAX_RESULTS_CAP
     assert "1,000,000,000" in notes[0]
 
 
-def test_a_sensible_wish_is_taken_as_it_is() -> None:
+def test_a_valid_max_results_is_unchanged() -> None:
     assert check_max_results(42) == (42, [])
 
 
 @pytest.mark.parametrize("wanted", ["10", 10.0, None, True])
-def test_a_wish_that_is_no_whole_number_is_refused(wanted: object) -> None:
+def test_a_max_results_that_is_not_a_whole_number_is_refused(wanted: object) -> None:
     with pytest.raises(InvalidInput, match="whole number"):
         check_max_results(wanted)
 
 
-def test_a_query_for_citations_is_refused_with_what_to_send_instead() -> None:
+def test_a_query_for_citations_is_refused_with_a_hint() -> None:
     with pytest.raises(UnsupportedQuery) as caught:
         check_query("papers citing 10.5555/a please")
     assert "citing 10.5555/a" in caught.value.message

@@ -4,16 +4,16 @@ import pytest
 
 from paper_search.lookups import (
     Identifier,
-    find_carried_identifiers,
+    describe_missing_works,
     find_citation_request,
-    list_missing_notes,
+    find_matching_identifiers,
     make_lookup_query,
     read_identifiers,
 )
 from paper_search.models import RawPaper
 
 
-def names(text: str) -> list[str]:
+def list_names(text: str) -> list[str]:
     return [str(identifier) for identifier in read_identifiers(text)]
 
 
@@ -42,9 +42,9 @@ def names(text: str) -> list[str]:
         ("I would like 10.5555/a", ["10.5555/a"]),
     ],
 )
-def test_a_text_of_identifiers_asks_for_these_works(text: str, expected: list[str]) -> None:
-    assert names(text) == expected
-    assert names(make_lookup_query(read_identifiers(text)).boolean_query) == expected
+def test_a_text_of_identifiers_requests_these_works(text: str, expected: list[str]) -> None:
+    assert list_names(text) == expected
+    assert list_names(make_lookup_query(read_identifiers(text)).boolean_query) == expected
     assert find_citation_request(text) is None
 
 
@@ -65,8 +65,8 @@ def test_a_text_of_identifiers_asks_for_these_works(text: str, expected: list[st
         "",
     ],
 )
-def test_a_text_that_says_anything_else_asks_for_no_work(text: str) -> None:
-    assert names(text) == []
+def test_a_text_with_other_words_requests_no_work(text: str) -> None:
+    assert list_names(text) == []
 
 
 @pytest.mark.parametrize(
@@ -91,24 +91,24 @@ def test_a_request_for_citations_or_relatives_of_a_work_is_found(text: str) -> N
 
 
 @pytest.mark.parametrize("text", ["papers citing Doe 2010", "citation analysis", "perovskites, see 10.5555/a", "ice"])
-def test_other_texts_are_no_request_for_citations(text: str) -> None:
+def test_other_texts_do_not_request_citations(text: str) -> None:
     assert find_citation_request(text) is None
 
 
-def test_a_paper_has_an_identifier_in_whatever_spelling_and_by_way_of_its_arxiv_doi() -> None:
+def test_a_paper_matches_an_identifier_in_every_spelling_and_by_its_arxiv_doi() -> None:
     paper = RawPaper(
         title="Ice", source="x", doi="10.48550/arXiv.1706.03762", identifiers={"pmid": "7", "preprint_doi": "10.5555/p"}
     )
     wanted = [Identifier("arxiv", "1706.03762"), Identifier("doi", "10.5555/p"), Identifier("pmid", "7")]
-    assert find_carried_identifiers(paper, wanted) == wanted
-    assert find_carried_identifiers(paper, [Identifier("pmid", "8"), Identifier("doi", "10.5555/q")]) == []
+    assert find_matching_identifiers(paper, wanted) == wanted
+    assert find_matching_identifiers(paper, [Identifier("pmid", "8"), Identifier("doi", "10.5555/q")]) == []
 
 
 def test_every_identifier_that_no_paper_has_is_named() -> None:
     wanted = read_identifiers("10.5555/a 10.5555/b PMID 3")
-    notes = list_missing_notes(wanted, [RawPaper(title="A", source="x", doi="10.5555/a")])
+    notes = describe_missing_works(wanted, [RawPaper(title="A", source="x", doi="10.5555/a")])
     assert [("10.5555/b" in note, "PMID:3" in note) for note in notes] == [(True, False), (False, True)]
-    assert list_missing_notes([], []) == []
+    assert describe_missing_works([], []) == []
 
 
 @pytest.mark.parametrize("piece", ["10.1/", "10.5555/", "PMID 1 ", "1, ", "arXiv ", "citing ", "7654321 ", "pmc1 "])

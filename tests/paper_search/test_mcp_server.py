@@ -1,4 +1,4 @@
-"""The door for agents: four tools that lead through a search, answer in one shape, and never break a session."""
+"""Tests of the MCP server: four tools that run a search, with one shape of replies."""
 
 import asyncio
 import inspect
@@ -9,8 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib.metadata import entry_points, requires, version
 from pathlib import Path
 from typing import Any
@@ -31,16 +31,17 @@ from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (
-    PATIENCE_S,
     QUERY,
     REVIEW,
     STRATEGY,
+    TIMEOUT_S,
+    DataFolder,
     Engine,
-    House,
-    eventually,
-    moons,
-    paper,
+    make_moon_papers,
+    make_paper,
+    wait_until,
 )
+from tests.paper_search.tool_client import MAX_BYTES, call_tool, open_client, open_manager
 from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
 from uraniborg import recordings
@@ -49,58 +50,19 @@ from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.mcp.testing import ClientSession, McpError, connected, json_of, stdio_client_for, text_of
 
 ROOT = Path(__file__).resolve().parents[2]
-MOST_BYTES = 25_000
 TOOLS = ["search_papers", "decide", "export_results", "get_session"]
 CJK = "潮汐加热冰卫星"
 NARROWER = {"queries": [{"keywords": ["icy moons"], "boolean_query": "icy moons"}], "filters": {"max_results": 2}}
 
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Neither the settings nor the data of whoever runs the tests are touched."""
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "home"
+pytestmark = pytest.mark.usefixtures("home")
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path / "house")
-
-
-@asynccontextmanager
-async def managed(house: House) -> AsyncGenerator[SessionManager]:
-    """The server's sessions are those of the house until the block ends."""
-    with pytest.MonkeyPatch.context() as patch:
-        async with house.open() as manager:
-            patch.setattr(mcp_server, "_session_manager", manager)
-            yield manager
-
-
-@asynccontextmanager
-async def served(house: House) -> AsyncGenerator[ClientSession]:
-    """A client of a server that has just been started in this house."""
-    async with managed(house), connected(mcp_server.mcp) as client:
-        yield client
-
-
-async def told(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    """What a tool that must not fail answers, as JSON."""
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    text = text_of(result)
-    assert len(text.encode()) <= MOST_BYTES
-    reply = json.loads(text)
-    assert text == json.dumps(reply, ensure_ascii=False, separators=(",", ":")), "it is not indented"
-    return reply
-
-
-async def refused(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The error that a tool answers with."""
+async def call_and_get_error(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool that must fail; return its error."""
     result = await client.call_tool(tool, arguments)
     assert result.isError
     text = text_of(result)
-    assert len(text.encode()) <= MOST_BYTES
+    assert len(text.encode()) <= MAX_BYTES
     body = json.loads(text)
     assert body.keys() == {"error"}
     error = body["error"]
@@ -110,14 +72,14 @@ async def refused(client: ClientSession, tool: str, **arguments: Any) -> dict[st
     return error
 
 
-async def at_review(client: ClientSession, query: str = QUERY) -> dict[str, Any]:
-    reply = await told(client, "search_papers", query=query)
-    return await told(client, "decide", session_id=reply["session_id"], action="approve")
+async def open_review(client: ClientSession, query: str = QUERY) -> dict[str, Any]:
+    reply = await call_tool(client, "search_papers", query=query)
+    return await call_tool(client, "decide", session_id=reply["session_id"], action="approve")
 
 
-async def completed(client: ClientSession, query: str = QUERY) -> dict[str, Any]:
-    reply = await at_review(client, query)
-    return await told(client, "decide", session_id=reply["session_id"], action="approve")
+async def complete_session(client: ClientSession, query: str = QUERY) -> dict[str, Any]:
+    reply = await open_review(client, query)
+    return await call_tool(client, "decide", session_id=reply["session_id"], action="approve")
 
 
 @requirement("PS-REQ-7", "PS-C2")
@@ -147,7 +109,7 @@ mcp_server.main()
     assert inspect.signature(FastMCP.run).parameters["transport"].default == "stdio"
 
 
-def test_the_session_classes_are_offered_where_the_specification_puts_them() -> None:
+def test_the_session_classes_can_be_imported_from_the_specified_module() -> None:
     assert mcp_server.SessionManager is sessions.SessionManager
     assert mcp_server.WorkflowSession is sessions.WorkflowSession
     assert mcp_server.MCPCheckpointHandler is sessions.MCPCheckpointHandler
@@ -177,8 +139,8 @@ def test_the_tools_are_coroutines_with_the_signatures_of_the_specification() -> 
 
 
 @requirement("PS-REQ-7", "PS-C3")
-async def test_there_are_exactly_four_tools_and_each_says_what_it_does(house: House) -> None:
-    async with served(house) as client:
+async def test_there_are_exactly_four_tools_with_descriptions(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
         offered = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert sorted(offered) == sorted(TOOLS)
     for tool in offered.values():
@@ -201,8 +163,8 @@ async def test_there_are_exactly_four_tools_and_each_says_what_it_does(house: Ho
     assert [word for word in [*fields, *kinds, *DecisionAction] if word not in description] == []
 
 
-async def test_the_instructions_teach_the_loop(house: House) -> None:
-    async with managed(house), wire_to(mcp_server.mcp, initialized=False) as wire:
+async def test_the_instructions_describe_the_loop(data_folder: DataFolder) -> None:
+    async with open_manager(data_folder), wire_to(mcp_server.mcp, initialized=False) as wire:
         answer = (await wire.ask(INITIALIZE))["result"]
     assert answer["serverInfo"]["name"] == "paper-search"
     assert answer["serverInfo"]["version"] == version("uraniborg")
@@ -212,15 +174,15 @@ async def test_the_instructions_teach_the_loop(house: House) -> None:
 
 
 @requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10", "PS-REQ-11", "PS-PROP-6", "PS-PROP-9")
-async def test_an_agent_is_led_from_a_query_to_an_export(house: House) -> None:
-    async with served(house) as client:
-        first = await told(client, "search_papers", query=QUERY)
+async def test_an_agent_gets_from_a_query_to_an_export(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        first = await call_tool(client, "search_papers", query=QUERY)
         session_id = first["session_id"]
         assert first["checkpoint"]["kind"] == STRATEGY
         assert first["checkpoint"]["payload"]["strategy"]["queries"]
-        assert await told(client, "get_session", session_id=session_id) == first
+        assert await call_tool(client, "get_session", session_id=session_id) == first
 
-        second = await told(client, "decide", session_id=session_id, action="edit", data=NARROWER)
+        second = await call_tool(client, "decide", session_id=session_id, action="edit", data=NARROWER)
         assert second["checkpoint"]["kind"] == REVIEW
         assert len(second["checkpoint"]["payload"]["papers"]) == 2
 
@@ -228,14 +190,14 @@ async def test_an_agent_is_led_from_a_query_to_an_export(house: House) -> None:
             "marked_relevant": [second["checkpoint"]["payload"]["papers"][0]["id"]],
             "free_text_feedback": "more about Europa",
         }
-        third = await told(client, "decide", session_id=session_id, action="reject", data=feedback, note="please")
+        third = await call_tool(client, "decide", session_id=session_id, action="reject", data=feedback, note="please")
         assert third["checkpoint"]["kind"] == STRATEGY
 
-        fourth = await told(
+        fourth = await call_tool(
             client, "decide", session_id=session_id, action="approve", checkpoint_id=third["checkpoint_id"]
         )
         assert fourth["checkpoint"]["payload"]["accumulated_count"] == 1
-        last = await told(client, "decide", session_id=session_id, action="approve")
+        last = await call_tool(client, "decide", session_id=session_id, action="approve")
         assert [reply["iteration"] for reply in (first, second, third, fourth, last)] == [0, 1, 2, 3, 4]
         assert [reply["round"] for reply in (first, second, third, fourth, last)] == [0, 0, 1, 1, 2]
         assert last["is_complete"] is True
@@ -252,9 +214,9 @@ async def test_an_agent_is_led_from_a_query_to_an_export(house: House) -> None:
 @pytest.mark.parametrize(
     ("format_name", "export"), [("json", export_json), ("bibtex", export_bibtex), ("markdown", export_markdown)]
 )
-async def test_an_export_is_the_text_itself(house: House, format_name: str, export: Any) -> None:
-    async with served(house) as client:
-        session_id = (await completed(client))["session_id"]
+async def test_an_export_is_the_text_itself(data_folder: DataFolder, format_name: str, export: Any) -> None:
+    async with open_client(data_folder) as client:
+        session_id = (await complete_session(client))["session_id"]
         result = await client.call_tool("export_results", {"session_id": session_id, "format": format_name})
         manager = mcp_server._session_manager  # pyright: ignore[reportPrivateUsage]
         assert manager is not None
@@ -263,10 +225,10 @@ async def test_an_export_is_the_text_itself(house: House, format_name: str, expo
 
 
 @requirement("PS-REQ-10")
-async def test_an_export_of_nothing_is_what_the_specification_says(tmp_path: Path) -> None:
-    house = House(tmp_path / "house", FakeSource("alpha"))
-    async with served(house) as client:
-        session_id = (await completed(client))["session_id"]
+async def test_an_export_without_papers_is_as_specified(tmp_path: Path) -> None:
+    data_folder = DataFolder(tmp_path / "data", FakeSource("alpha"))
+    async with open_client(data_folder) as client:
+        session_id = (await complete_session(client))["session_id"]
         texts = {
             name: text_of(await client.call_tool("export_results", {"session_id": session_id, "format": name}))
             for name in ("json", "bibtex", "markdown")
@@ -277,10 +239,12 @@ async def test_an_export_of_nothing_is_what_the_specification_says(tmp_path: Pat
 
 
 @requirement("PS-REQ-10")
-async def test_an_exported_document_is_never_taken_for_an_error(tmp_path: Path) -> None:
-    house = House(tmp_path / "house", FakeSource("alpha", [paper('{"error": "Tidal heating of icy moons"}')]))
-    async with served(house) as client:
-        session_id = (await completed(client))["session_id"]
+async def test_an_exported_document_is_never_reported_as_an_error(tmp_path: Path) -> None:
+    data_folder = DataFolder(
+        tmp_path / "data", FakeSource("alpha", [make_paper('{"error": "Tidal heating of icy moons"}')])
+    )
+    async with open_client(data_folder) as client:
+        session_id = (await complete_session(client))["session_id"]
         result = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
         assert not result.isError
 
@@ -288,18 +252,18 @@ async def test_an_exported_document_is_never_taken_for_an_error(tmp_path: Path) 
 @requirement("PS-PROP-7")
 @pytest.mark.parametrize("kind", [STRATEGY, REVIEW])
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
-async def test_every_action_without_data_gets_a_handled_answer_and_the_session_lives(
-    house: House, action: str, kind: str
+async def test_every_action_without_data_gets_a_valid_reply_and_the_session_stays_usable(
+    data_folder: DataFolder, action: str, kind: str
 ) -> None:
-    async with served(house) as client:
-        before = await (told(client, "search_papers", query=QUERY) if kind == STRATEGY else at_review(client))
+    async with open_client(data_folder) as client:
+        before = await (call_tool(client, "search_papers", query=QUERY) if kind == STRATEGY else open_review(client))
         session_id = before["session_id"]
         if (kind, action) == (STRATEGY, "edit"):
-            error = await refused(client, "decide", session_id=session_id, action=action)
+            error = await call_and_get_error(client, "decide", session_id=session_id, action=action)
             assert error["code"] == "invalid_decision"
-            assert await told(client, "get_session", session_id=session_id) == before
+            assert await call_tool(client, "get_session", session_id=session_id) == before
             return
-        reply = await told(client, "decide", session_id=session_id, action=action)
+        reply = await call_tool(client, "decide", session_id=session_id, action=action)
         assert reply["iteration"] == before["iteration"] + 1
         assert reply["is_complete"] is ((kind, action) == (REVIEW, "approve"))
 
@@ -330,14 +294,14 @@ def test_the_decide_tool_mirrors_the_decision_model() -> None:
     ],
     ids=lambda arguments: str(arguments)[:40],
 )
-async def test_what_cannot_be_searched_is_refused_and_opens_no_session(
+async def test_an_invalid_search_is_refused_and_opens_no_session(
     home: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any]
 ) -> None:
     monkeypatch.setattr(mcp_server, "_session_manager", None)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-told")
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(recordings.RECORDING))
     async with connected(mcp_server.mcp) as client:
-        error = await refused(client, "search_papers", **arguments)
+        error = await call_and_get_error(client, "search_papers", **arguments)
     assert "sk-not-to-be-told" not in str(error)
     assert not list(home.rglob("*.db"))
 
@@ -359,17 +323,17 @@ async def test_an_invalid_configuration_is_a_tool_error_and_opens_no_session(
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__LLM__MODEL", "m")
     monkeypatch.setenv(variable, value)
     async with connected(mcp_server.mcp) as client:
-        error = await refused(client, "search_papers", query=QUERY)
+        error = await call_and_get_error(client, "search_papers", query=QUERY)
     assert error["hint"]
     assert not list(home.rglob("*.db"))
 
 
 @requirement("PS-REQ-14", "PS-E2")
 @pytest.mark.parametrize("session_id", ["0" * 32, "", "nonsense", "../../inbox", "x" * 50_000, "\u202e\x07"], ids=ascii)
-async def test_an_unknown_session_is_not_found(house: House, session_id: str) -> None:
-    async with served(house) as client:
+async def test_an_unknown_session_is_not_found(data_folder: DataFolder, session_id: str) -> None:
+    async with open_client(data_folder) as client:
         for tool, more in (("decide", {"action": "approve"}), ("get_session", {}), ("export_results", {})):
-            error = await refused(client, tool, session_id=session_id, **more)
+            error = await call_and_get_error(client, tool, session_id=session_id, **more)
             assert error["code"] == "session_not_found"
             assert error["message"].startswith("Session not found")
             assert len(error["message"]) < 600
@@ -377,74 +341,76 @@ async def test_an_unknown_session_is_not_found(house: House, session_id: str) ->
 
 
 @requirement("PS-REQ-14", "PS-E3")
-async def test_deciding_with_nothing_pending_is_an_error_in_the_words_of_the_specification(house: House) -> None:
-    house.settings = SessionsConfig(reply_within_s=0.05)
-    house.engine.gates["intent"] = asyncio.Event()
-    async with served(house) as client:
-        reply = await told(client, "search_papers", query=QUERY)
+async def test_deciding_without_a_pending_checkpoint_gives_the_specified_error(data_folder: DataFolder) -> None:
+    data_folder.settings = SessionsConfig(reply_within_s=0.05)
+    data_folder.engine.gates["intent"] = asyncio.Event()
+    async with open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=QUERY)
         assert not reply["has_pending_checkpoint"]
-        error = await refused(client, "decide", session_id=reply["session_id"], action="approve")
+        error = await call_and_get_error(client, "decide", session_id=reply["session_id"], action="approve")
         assert error["code"] == "no_pending_checkpoint"
         assert "No pending checkpoint" in error["message"]
 
 
 @requirement("PS-REQ-14", "PS-E4")
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
-async def test_deciding_after_the_end_is_an_error_in_the_words_of_the_specification(house: House, action: str) -> None:
-    async with served(house) as client:
-        reply = await completed(client)
-        error = await refused(client, "decide", session_id=reply["session_id"], action=action)
+async def test_deciding_after_the_end_gives_the_specified_error(data_folder: DataFolder, action: str) -> None:
+    async with open_client(data_folder) as client:
+        reply = await complete_session(client)
+        error = await call_and_get_error(client, "decide", session_id=reply["session_id"], action=action)
         assert error["code"] == "session_complete"
         assert "Session already complete" in error["message"]
-        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
+        assert await call_tool(client, "get_session", session_id=reply["session_id"]) == reply
 
 
 @requirement("PS-REQ-14", "PS-E5")
-async def test_exporting_before_the_end_is_an_error_in_the_words_of_the_specification(house: House) -> None:
-    async with served(house) as client:
-        for reply in (await told(client, "search_papers", query=QUERY), await at_review(client)):
-            error = await refused(client, "export_results", session_id=reply["session_id"])
+async def test_exporting_before_the_end_gives_the_specified_error(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        for reply in (await call_tool(client, "search_papers", query=QUERY), await open_review(client)):
+            error = await call_and_get_error(client, "export_results", session_id=reply["session_id"])
             assert error["code"] == "session_not_complete"
             assert "Session not complete" in error["message"]
 
 
 @requirement("PS-REQ-14")
 @pytest.mark.parametrize("action", ["", "Approve", "APPROVE", "approve ", "dance", "x" * 50_000, "\u202e"], ids=ascii)
-async def test_an_action_that_does_not_exist_is_refused_and_the_checkpoint_stays(house: House, action: str) -> None:
-    async with served(house) as client:
-        reply = await told(client, "search_papers", query=QUERY)
-        error = await refused(client, "decide", session_id=reply["session_id"], action=action)
+async def test_an_action_that_does_not_exist_is_refused_and_the_checkpoint_stays(
+    data_folder: DataFolder, action: str
+) -> None:
+    async with open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=QUERY)
+        error = await call_and_get_error(client, "decide", session_id=reply["session_id"], action=action)
         assert error["code"] == "invalid_action"
         assert "Invalid action" in error["message"]
         assert error["allowed"] == ["approve", "edit", "reject"]
-        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
+        assert await call_tool(client, "get_session", session_id=reply["session_id"]) == reply
 
 
 @requirement("PS-REQ-10", "PS-REQ-14")
 @pytest.mark.parametrize("format_name", ["", "pdf", "JSON", "x" * 50_000])
-async def test_a_format_that_does_not_exist_is_refused_with_those_that_do(house: House, format_name: str) -> None:
-    async with served(house) as client:
-        session_id = (await completed(client))["session_id"]
-        error = await refused(client, "export_results", session_id=session_id, format=format_name)
+async def test_an_unknown_format_is_refused_with_the_known_ones(data_folder: DataFolder, format_name: str) -> None:
+    async with open_client(data_folder) as client:
+        session_id = (await complete_session(client))["session_id"]
+        error = await call_and_get_error(client, "export_results", session_id=session_id, format=format_name)
         assert {"json", "bibtex", "markdown"} <= set(error["allowed"])
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_failed_search_is_reported_by_the_waiting_call_and_all_later_ones(house: House) -> None:
-    house.engine.failures["dedup"] = Unavailable("The merger is on strike.")
-    async with served(house) as client:
-        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
+async def test_a_failed_search_is_reported_by_the_waiting_call_and_later_calls(data_folder: DataFolder) -> None:
+    data_folder.engine.failures["dedup"] = Unavailable("The merger is on strike.")
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
         errors = [
-            await refused(client, "decide", session_id=session_id, action="approve"),
-            await refused(client, "decide", session_id=session_id, action="approve"),
-            await refused(client, "export_results", session_id=session_id),
+            await call_and_get_error(client, "decide", session_id=session_id, action="approve"),
+            await call_and_get_error(client, "decide", session_id=session_id, action="approve"),
+            await call_and_get_error(client, "export_results", session_id=session_id),
         ]
-        state = await told(client, "get_session", session_id=session_id)
-    house.engine.failures.clear()
-    async with served(house) as client:
-        errors.append(await refused(client, "decide", session_id=session_id, action="reject"))
-        errors.append(await refused(client, "export_results", session_id=session_id))
-        again = await told(client, "get_session", session_id=session_id)
+        state = await call_tool(client, "get_session", session_id=session_id)
+    data_folder.engine.failures.clear()
+    async with open_client(data_folder) as client:
+        errors.append(await call_and_get_error(client, "decide", session_id=session_id, action="reject"))
+        errors.append(await call_and_get_error(client, "export_results", session_id=session_id))
+        again = await call_tool(client, "get_session", session_id=session_id)
     assert {error["code"] for error in errors} == {"session_failed"}
     assert all("The merger is on strike." in error["message"] for error in errors)
     for reply in (state, again):
@@ -453,45 +419,45 @@ async def test_a_failed_search_is_reported_by_the_waiting_call_and_all_later_one
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_foreign_exception_reaches_the_client_with_its_class_and_text(house: House) -> None:
-    house.engine.failures["dedup"] = ValueError("row 7 is not a record")
-    async with served(house) as client:
-        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
+async def test_an_unexpected_exception_reaches_the_client_with_its_class_and_text(data_folder: DataFolder) -> None:
+    data_folder.engine.failures["dedup"] = ValueError("row 7 is not a record")
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
         errors = [
-            await refused(client, "decide", session_id=session_id, action="approve"),
-            await refused(client, "decide", session_id=session_id, action="approve"),
-            await refused(client, "export_results", session_id=session_id),
+            await call_and_get_error(client, "decide", session_id=session_id, action="approve"),
+            await call_and_get_error(client, "decide", session_id=session_id, action="approve"),
+            await call_and_get_error(client, "export_results", session_id=session_id),
         ]
-        state = await told(client, "get_session", session_id=session_id)
+        state = await call_tool(client, "get_session", session_id=session_id)
     assert {error["code"] for error in errors} == {"session_failed"}
     assert {error["message"] for error in errors} == {"The search failed: ValueError: row 7 is not a record"}
     assert state["error"] == "ValueError: row 7 is not a record"
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_at_once_is_reported_by_search_papers(house: House) -> None:
-    house.engine.failures["intent"] = Unavailable("No words. " * 10_000)
-    async with served(house) as client:
-        error = await refused(client, "search_papers", query=QUERY)
+async def test_a_search_that_fails_at_once_is_reported_by_search_papers(data_folder: DataFolder) -> None:
+    data_folder.engine.failures["intent"] = Unavailable("No words. " * 10_000)
+    async with open_client(data_folder) as client:
+        error = await call_and_get_error(client, "search_papers", query=QUERY)
         assert error["code"] == "session_failed"
         assert "No words." in error["message"]
-        state = await told(client, "get_session", session_id=error["session_id"])
+        state = await call_tool(client, "get_session", session_id=error["session_id"])
         assert state["error"].startswith("No words.")
 
 
 @requirement("PS-REQ-14", "PS-E8")
-async def test_of_two_decisions_at_once_the_second_is_refused(house: House) -> None:
+async def test_of_two_decisions_at_once_the_second_is_refused(data_folder: DataFolder) -> None:
     gate = asyncio.Event()
-    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
-    async with served(house) as client:
-        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
-        first = asyncio.create_task(told(client, "decide", session_id=session_id, action="approve"))
-        await eventually(lambda: house.engine.asked == [1])
-        error = await refused(client, "decide", session_id=session_id, action="reject")
+    data_folder.engine.sources = [FakeSource("alpha", make_moon_papers(), gate=gate)]
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        first = asyncio.create_task(call_tool(client, "decide", session_id=session_id, action="approve"))
+        await wait_until(lambda: data_folder.engine.asked == [1])
+        error = await call_and_get_error(client, "decide", session_id=session_id, action="reject")
         assert error["code"] == "checkpoint_busy"
         assert "checkpoint already being processed" in error["message"]
         gate.set()
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             assert (await first)["checkpoint_kind"] == REVIEW
 
 
@@ -512,94 +478,98 @@ async def test_of_two_decisions_at_once_the_second_is_refused(house: House) -> N
     ],
     ids=lambda arguments: str(arguments)[:40],
 )
-async def test_data_that_cannot_be_used_is_refused_shortly_and_the_session_stays_usable(
-    house: House, arguments: dict[str, Any]
+async def test_invalid_data_gets_a_short_error_and_the_session_stays_usable(
+    data_folder: DataFolder, arguments: dict[str, Any]
 ) -> None:
-    async with served(house) as client:
-        reply = await told(client, "search_papers", query=QUERY)
+    async with open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=QUERY)
         session_id = reply["session_id"]
-        await refused(client, "decide", session_id=session_id, action="edit", **arguments)
-        assert await told(client, "get_session", session_id=session_id) == reply
-        assert (await told(client, "decide", session_id=session_id, action="approve"))["checkpoint_kind"] == REVIEW
+        await call_and_get_error(client, "decide", session_id=session_id, action="edit", **arguments)
+        assert await call_tool(client, "get_session", session_id=session_id) == reply
+        assert (await call_tool(client, "decide", session_id=session_id, action="approve"))["checkpoint_kind"] == REVIEW
 
 
 @requirement("PS-C3", "PS-REQ-14")
 @pytest.mark.parametrize("field", ["marked_relevant", "marked_irrelevant"])
-async def test_feedback_about_papers_that_were_not_shown_is_refused(house: House, field: str) -> None:
-    async with served(house) as client:
-        reply = await at_review(client)
-        error = await refused(client, "decide", session_id=reply["session_id"], action="reject", data={field: ["p_x"]})
+async def test_feedback_about_papers_that_were_not_shown_is_refused(data_folder: DataFolder, field: str) -> None:
+    async with open_client(data_folder) as client:
+        reply = await open_review(client)
+        error = await call_and_get_error(
+            client, "decide", session_id=reply["session_id"], action="reject", data={field: ["p_x"]}
+        )
         assert error["code"] == "invalid_decision"
         assert "p_x" in error["message"]
-        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
+        assert await call_tool(client, "get_session", session_id=reply["session_id"]) == reply
 
 
-async def test_secrets_never_reach_a_reply(house: House) -> None:
+async def test_secrets_never_reach_a_reply(data_folder: DataFolder) -> None:
     register_secret("t0p-s3cret-k3y")
     failure = NonRetryableError("GET https://source.example/?api_key=t0p-s3cret-k3y was refused.")
-    house.engine.sources = [FakeSource("alpha", error=failure), FakeSource("beta", moons(1, "beta"))]
-    async with served(house) as client:
-        reply = await at_review(client)
+    data_folder.engine.sources = [FakeSource("alpha", error=failure), FakeSource("beta", make_moon_papers(1, "beta"))]
+    async with open_client(data_folder) as client:
+        reply = await open_review(client)
         assert reply["sources"][0]["reason"]
         assert "t0p-s3cret-k3y" not in str(reply)
-        last = await told(client, "decide", session_id=reply["session_id"], action="approve")
+        last = await call_tool(client, "decide", session_id=reply["session_id"], action="approve")
         assert "t0p-s3cret-k3y" not in str(last)
         for name in ("json", "markdown"):
             exported = await client.call_tool("export_results", {"session_id": reply["session_id"], "format": name})
             assert "t0p-s3cret-k3y" not in text_of(exported)
 
 
-async def test_no_reply_is_too_long_however_much_there_is_to_tell(tmp_path: Path) -> None:
+async def test_no_reply_exceeds_the_maximum_size(tmp_path: Path) -> None:
     long = CJK * 40
     papers = [
         found.model_copy(update={"venue": long, "abstract": long, "authors": [Author(name=long)] * 8})
-        for found in moons(1_000)
+        for found in make_moon_papers(1_000)
     ]
     failing = [FakeSource(f"source-{n}", error=NonRetryableError(CJK * 500)) for n in range(30)]
-    house = House(tmp_path / "house", FakeSource("alpha", papers), *failing)
+    data_folder = DataFolder(tmp_path / "data", FakeSource("alpha", papers), *failing)
     strategy: dict[str, Any] = {
         "queries": [{"keywords": [long], "boolean_query": "tidal AND heating"}] * 10,
         "filters": {"max_results": 1_000},
         "notes": ["潮" * 19_000],
     }
     query = ("icy moons " + CJK * 300)[:2_000]
-    async with served(house) as client:
-        reply = await told(client, "search_papers", query=query, max_results=1_000)
+    async with open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=query, max_results=1_000)
         assert reply["query"] == query
         session_id = reply["session_id"]
-        reply = await told(client, "decide", session_id=session_id, action="edit", data=strategy, note="潮" * 4_000)
+        reply = await call_tool(
+            client, "decide", session_id=session_id, action="edit", data=strategy, note="潮" * 4_000
+        )
         payload = reply["checkpoint"]["payload"]
         assert payload["total_papers"] == 1_000
         assert 0 < payload["shown"] == len(payload["papers"]) <= 20
         assert f"{1_000 - payload['shown']} more" in payload["more"]
         assert len(reply["sources"]) > 1
-        reply = await told(client, "decide", session_id=session_id, action="reject", note="潮" * 4_000)
+        reply = await call_tool(client, "decide", session_id=session_id, action="reject", note="潮" * 4_000)
         assert reply["checkpoint_kind"] == STRATEGY
 
 
-async def page_of(client: ClientSession, address: str) -> dict[str, Any]:
+async def read_page(client: ClientSession, address: str) -> dict[str, Any]:
     contents = (await client.read_resource(AnyUrl(address))).contents
     text = getattr(contents[0], "text", "")
-    assert len(text.encode()) <= MOST_BYTES
+    assert len(text.encode()) <= MAX_BYTES
     assert contents[0].mimeType == "application/json"
     return json.loads(text)
 
 
 async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> None:
-    papers = [found.model_copy(update={"abstract": CJK * 60}) for found in moons(90)]
-    house = House(tmp_path / "house", FakeSource("alpha", papers))
-    async with served(house) as client:
+    papers = [found.model_copy(update={"abstract": CJK * 60}) for found in make_moon_papers(90)]
+    data_folder = DataFolder(tmp_path / "data", FakeSource("alpha", papers))
+    async with open_client(data_folder) as client:
         templates = (await client.list_resource_templates()).resourceTemplates
         assert "paper-search://sessions/{session_id}/papers" in {template.uriTemplate for template in templates}
         assert all(template.title and template.description for template in templates)
-        reply = await at_review(client)
+        reply = await open_review(client)
         session_id = reply["session_id"]
         seen: list[str] = []
         for _ in range(2):
             seen.clear()
             address: str | None = f"paper-search://sessions/{session_id}/papers"
             while address is not None:
-                page = await page_of(client, address)
+                page = await read_page(client, address)
                 assert page["offset"] == len(seen)
                 seen += [found["id"] for found in page["papers"]]
                 address = page["next"]
@@ -608,50 +578,50 @@ async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> Non
             assert seen[: len(shown)] == shown
             named = re.search(r"paper-search://\S+/papers/\d+", reply["checkpoint"]["payload"]["more"])
             assert named is not None
-            rest = await page_of(client, named[0].rstrip(".,"))
+            rest = await read_page(client, named[0].rstrip(".,"))
             assert rest["papers"][0]["id"] == seen[len(shown)]
-            if not (await told(client, "get_session", session_id=session_id))["is_complete"]:
-                await told(client, "decide", session_id=session_id, action="approve")
+            if not (await call_tool(client, "get_session", session_id=session_id))["is_complete"]:
+                await call_tool(client, "decide", session_id=session_id, action="approve")
         exported = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
         assert [found["id"] for found in json_of(exported)["papers"]] == seen
 
 
 @requirement("PS-X6")
-async def test_an_explicit_max_results_wins_over_the_setting_also_when_it_equals_the_default(
-    house: House, monkeypatch: pytest.MonkeyPatch
+async def test_an_explicit_max_results_overrides_the_setting_even_if_it_equals_the_default(
+    data_folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEFAULT_MAX_RESULTS", "7")
-    async with served(house) as client:
+    async with open_client(data_folder) as client:
         limits: list[int] = []
         for given in ({}, {"max_results": 100}, {"max_results": 9}):
-            reply = await told(client, "search_papers", query=QUERY, **given)
+            reply = await call_tool(client, "search_papers", query=QUERY, **given)
             limits.append(reply["checkpoint"]["payload"]["strategy"]["filters"]["max_results"])
     assert limits == [7, 100, 9]
 
 
-async def test_the_review_shows_the_strategy_that_found_the_papers(house: House) -> None:
-    async with served(house) as client:
-        first = await told(client, "search_papers", query=QUERY)
+async def test_the_review_shows_the_strategy_that_found_the_papers(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        first = await call_tool(client, "search_papers", query=QUERY)
         edited = {"queries": [{"boolean_query": "moons AND tides"}], "filters": {"year_from": 1999}}
-        reply = await told(client, "decide", session_id=first["session_id"], action="edit", data=edited)
+        reply = await call_tool(client, "decide", session_id=first["session_id"], action="edit", data=edited)
     strategy = reply["checkpoint"]["payload"]["strategy"]
     assert [query["boolean_query"] for query in strategy["queries"]] == ["moons AND tides"]
     assert strategy["filters"]["year_from"] == 1999
     assert strategy["sources"]
 
 
-async def test_all_sessions_are_listed_as_a_resource_so_that_a_lost_id_is_found(house: House) -> None:
-    async with served(house) as client:
-        assert await page_of(client, "paper-search://sessions") == {"sessions": [], "total": 0}
+async def test_all_sessions_are_listed_as_a_resource_so_that_a_lost_id_is_found(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        assert await read_page(client, "paper-search://sessions") == {"sessions": [], "total": 0}
         listed = (await client.list_resources()).resources
         assert "paper-search://sessions" in {str(resource.uri) for resource in listed}
-        waiting = await told(client, "search_papers", query=QUERY)
-        complete = await completed(client)
-        house.engine.failures["intent"] = ValueError("row 7")
-        failed = await refused(client, "search_papers", query="q" * 1_500)
-        house.engine.failures.clear()
-    async with served(house) as client:
-        page = await page_of(client, "paper-search://sessions")
+        waiting = await call_tool(client, "search_papers", query=QUERY)
+        complete = await complete_session(client)
+        data_folder.engine.failures["intent"] = ValueError("row 7")
+        failed = await call_and_get_error(client, "search_papers", query="q" * 1_500)
+        data_folder.engine.failures.clear()
+    async with open_client(data_folder) as client:
+        page = await read_page(client, "paper-search://sessions")
     assert page["total"] == 3
     found = {line["session_id"]: line for line in page["sessions"]}
     line = found[waiting["session_id"]]
@@ -670,10 +640,10 @@ async def test_all_sessions_are_listed_as_a_resource_so_that_a_lost_id_is_found(
     [("/papers", "no_papers_yet"), ("/papers/0", "no_papers_yet"), ("/papers/many", "invalid_argument")],
 )
 async def test_papers_that_cannot_be_read_are_a_protocol_error_with_the_same_body(
-    house: House, tail: str, code: str
+    data_folder: DataFolder, tail: str, code: str
 ) -> None:
-    async with served(house) as client:
-        session_id = (await told(client, "search_papers", query=QUERY))["session_id"]
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
         for subject, expected in ((session_id, code), ("nobody", "session_not_found")):
             if expected == "session_not_found" and code == "invalid_argument":
                 continue
@@ -688,45 +658,47 @@ async def test_papers_that_cannot_be_read_are_a_protocol_error_with_the_same_bod
 @pytest.mark.parametrize(
     ("offset", "first"), [("-1", 0), ("0", 0), ("2", 2), ("3", None), ("99999999999999999999", None)]
 )
-async def test_any_offset_is_answered(house: House, offset: str, first: int | None) -> None:
-    async with served(house) as client:
-        reply = await at_review(client)
-        page = await page_of(client, f"paper-search://sessions/{reply['session_id']}/papers/{offset}")
+async def test_every_offset_gets_a_reply(data_folder: DataFolder, offset: str, first: int | None) -> None:
+    async with open_client(data_folder) as client:
+        reply = await open_review(client)
+        page = await read_page(client, f"paper-search://sessions/{reply['session_id']}/papers/{offset}")
         ids = [found["id"] for found in reply["checkpoint"]["payload"]["papers"]]
         assert [found["id"] for found in page["papers"]] == ([] if first is None else ids[first:])
 
 
-async def test_progress_is_reported_in_growing_order_while_sources_run(house: House) -> None:
+async def test_progress_is_reported_in_growing_order_while_sources_run(data_folder: DataFolder) -> None:
     gates = [asyncio.Event() for _ in range(3)]
-    house.engine.sources = [FakeSource(f"source-{n}", moons(2, f"source-{n}"), gate=gates[n]) for n in range(3)]
-    heard: list[tuple[float, str]] = []
+    data_folder.engine.sources = [
+        FakeSource(f"source-{n}", make_moon_papers(2, f"source-{n}"), gate=gates[n]) for n in range(3)
+    ]
+    reported: list[tuple[float, str]] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def report(progress: float, total: float | None, message: str | None) -> None:
         assert total is None or progress <= total
-        heard.append((progress, message or ""))
+        reported.append((progress, message or ""))
         for number, gate in enumerate(gates):
             if f"{number} of 3" in (message or ""):
                 gate.set()
 
-    async with served(house) as client:
-        result = await client.call_tool("search_papers", {"query": QUERY}, progress_callback=hear)
+    async with open_client(data_folder) as client:
+        result = await client.call_tool("search_papers", {"query": QUERY}, progress_callback=report)
         session_id = json_of(result)["session_id"]
-        heard.clear()
+        reported.clear()
         result = await client.call_tool(
-            "decide", {"session_id": session_id, "action": "approve"}, progress_callback=hear
+            "decide", {"session_id": session_id, "action": "approve"}, progress_callback=report
         )
         assert json_of(result)["checkpoint_kind"] == REVIEW
-    steps = [progress for progress, _ in heard]
+    steps = [progress for progress, _ in reported]
     assert steps == sorted(set(steps))
-    messages = " / ".join(message for _, message in heard)
+    messages = " / ".join(message for _, message in reported)
     for number in range(3):
         assert f"{number} of 3 sources" in messages, "one notification for each source, before all have answered"
 
 
-async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: House) -> None:
+async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(data_folder: DataFolder) -> None:
     gate = asyncio.Event()
-    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
-    async with managed(house) as manager, wire_to(mcp_server.mcp) as wire:
+    data_folder.engine.sources = [FakeSource("alpha", make_moon_papers(), gate=gate)]
+    async with open_manager(data_folder) as manager, wire_to(mcp_server.mcp) as wire:
         opening = (await wire.ask(call("search_papers", {"query": QUERY})))["result"]
         reply = json.loads(opening["content"][0]["text"])
         session_id = reply["session_id"]
@@ -734,7 +706,7 @@ async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: Ho
             "decide", {"session_id": session_id, "action": "approve", "checkpoint_id": reply["checkpoint_id"]}
         )
         await wire.send({**deciding, "id": "slow"})
-        await eventually(lambda: house.engine.asked == [1])
+        await wait_until(lambda: data_folder.engine.asked == [1])
         cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "slow"}}
         answer = await wire.ask(cancelled)
         assert answer["id"] == "slow"
@@ -742,62 +714,62 @@ async def test_a_client_that_cancels_ends_its_wait_and_not_the_session(house: Ho
         session = manager.get(session_id)
         assert session is not None
         gate.set()
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
         again = (await wire.ask(deciding))["result"]
         outcome = json.loads(again["content"][0]["text"])
         assert (outcome["checkpoint_kind"], outcome["iteration"]) == (REVIEW, 1)
         assert outcome["already_decided"]["action"] == "approve"
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
-async def test_a_client_that_leaves_while_it_waits_finds_its_session_when_it_comes_back(house: House) -> None:
+async def test_a_client_that_disconnects_while_it_waits_finds_its_session_again(data_folder: DataFolder) -> None:
     gate = asyncio.Event()
-    house.engine.sources = [FakeSource("alpha", moons(), gate=gate)]
-    async with managed(house):
+    data_folder.engine.sources = [FakeSource("alpha", make_moon_papers(), gate=gate)]
+    async with open_manager(data_folder):
         async with wire_to(mcp_server.mcp) as wire:
             opening = (await wire.ask(call("search_papers", {"query": QUERY})))["result"]
             reply = json.loads(opening["content"][0]["text"])
             session_id = reply["session_id"]
             await wire.send(call("decide", {"session_id": session_id, "action": "approve"}))
-            await eventually(lambda: house.engine.asked == [1])
+            await wait_until(lambda: data_folder.engine.asked == [1])
         gate.set()
         async with connected(mcp_server.mcp) as client:
             given = reply["checkpoint_id"]
-            outcome = await told(client, "decide", session_id=session_id, action="approve", checkpoint_id=given)
+            outcome = await call_tool(client, "decide", session_id=session_id, action="approve", checkpoint_id=given)
             assert outcome["checkpoint_kind"] == REVIEW
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
-async def test_a_new_server_continues_the_session_of_the_old_one(house: House) -> None:
-    async with served(house) as client:
-        reply = await at_review(client)
-    async with served(house) as client:
-        assert await told(client, "get_session", session_id=reply["session_id"]) == reply
-        last = await told(client, "decide", session_id=reply["session_id"], action="approve")
+async def test_a_new_server_continues_the_session_of_the_old_one(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        reply = await open_review(client)
+    async with open_client(data_folder) as client:
+        assert await call_tool(client, "get_session", session_id=reply["session_id"]) == reply
+        last = await call_tool(client, "decide", session_id=reply["session_id"], action="approve")
         assert last["is_complete"]
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
-async def test_two_servers_are_two_doors_to_one_session(house: House) -> None:
-    async with house.open() as other, served(house) as client:
-        reply = await told(client, "search_papers", query=QUERY)
+async def test_two_servers_share_one_session(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as other, open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=QUERY)
         session_id, given = reply["session_id"], reply["checkpoint_id"]
         decided = await other.decide(session_id, Decision(action=DecisionAction.APPROVE), door="console")
-        async with asyncio.timeout(20):  # the one who runs it may be a moment behind what it wrote
-            while await told(client, "get_session", session_id=session_id) != decided:  # noqa: ASYNC110 - nothing tells
+        async with asyncio.timeout(20):  # the running process may briefly lag behind the stored state
+            while await call_tool(client, "get_session", session_id=session_id) != decided:  # noqa: ASYNC110 - nothing tells
                 await asyncio.sleep(0)
-        repeated = await told(client, "decide", session_id=session_id, action="reject", checkpoint_id=given)
+        repeated = await call_tool(client, "decide", session_id=session_id, action="reject", checkpoint_id=given)
         assert repeated["already_decided"]["door"] == "console"
 
 
-async def test_a_whole_session_never_blocks_the_event_loop(house: House) -> None:
-    async with served(house) as client:
-        await completed(client)
+async def test_a_complete_session_never_blocks_the_event_loop(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        await complete_session(client)
         with blockbuster_ctx("paper_search"):
-            reply = await completed(client)
+            reply = await complete_session(client)
             await client.call_tool("export_results", {"session_id": reply["session_id"], "format": "json"})
-            await refused(client, "decide", session_id="nobody", action="approve")
-            await page_of(client, f"paper-search://sessions/{reply['session_id']}/papers")
+            await call_and_get_error(client, "decide", session_id="nobody", action="approve")
+            await read_page(client, f"paper-search://sessions/{reply['session_id']}/papers")
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -813,7 +785,7 @@ SCRIPT = str(Path(sys.executable).with_name("paper-search-mcp"))
 
 
 @requirement("PS-REQ-7", "PS-REQ-16")
-async def test_over_real_stdio_a_session_survives_the_death_of_its_server(home: Path, tmp_path: Path) -> None:
+async def test_over_stdio_a_session_survives_a_kill_of_its_server(home: Path, tmp_path: Path) -> None:
     noise = tmp_path / "stderr"
     pid = tmp_path / "pid"
     starting = ["-c", f"echo $$ > {pid}; exec {SCRIPT}"]
@@ -822,21 +794,21 @@ async def test_over_real_stdio_a_session_survives_the_death_of_its_server(home: 
     with noise.open("w+") as stderr:
         async with stdio_client_for(shell, starting, environment(home), cwd=str(tmp_path), stderr=stderr) as client:
             assert sorted(tool.name for tool in (await client.list_tools()).tools) == sorted(TOOLS)
-            first = await told(client, "search_papers", query=recordings.QUERY)
+            first = await call_tool(client, "search_papers", query=recordings.QUERY)
             session_id = first["session_id"]
             assert first["checkpoint_kind"] == STRATEGY
             edited = {"filters": {**first["checkpoint"]["payload"]["strategy"]["filters"], "max_results": 10}}
-            second = await told(client, "decide", session_id=session_id, action="edit", data=edited)
+            second = await call_tool(client, "decide", session_id=session_id, action="edit", data=edited)
             assert second["checkpoint_kind"] == REVIEW
             os.kill(int(pid.read_text()), signal.SIGKILL)
         async with stdio_client_for(SCRIPT, [], environment(home), cwd=str(tmp_path), stderr=stderr) as client:
-            again = await told(client, "get_session", session_id=session_id)
+            again = await call_tool(client, "get_session", session_id=session_id)
             assert {**again, "elapsed_s": 0} == {**second, "elapsed_s": 0}
-            repeated = await told(
+            repeated = await call_tool(
                 client, "decide", session_id=session_id, action="reject", checkpoint_id=first["checkpoint_id"]
             )
             assert repeated["already_decided"]["action"] == "edit"
-            third = await told(
+            third = await call_tool(
                 client,
                 "decide",
                 session_id=session_id,
@@ -844,13 +816,15 @@ async def test_over_real_stdio_a_session_survives_the_death_of_its_server(home: 
                 data={"free_text_feedback": "only observations"},
             )
             assert (third["checkpoint_kind"], third["iteration"], third["round"]) == (STRATEGY, 2, 1)
-            fourth = await told(client, "decide", session_id=session_id, action="approve")
-            last = await told(client, "decide", session_id=session_id, action="approve")
+            fourth = await call_tool(client, "decide", session_id=session_id, action="approve")
+            last = await call_tool(client, "decide", session_id=session_id, action="approve")
             assert fourth["checkpoint_kind"] == REVIEW
             assert (last["is_complete"], last["iteration"]) == (True, 4)
             exported = await client.call_tool("export_results", {"session_id": session_id, "format": "bibtex"})
             assert text_of(exported).count("@") >= last["paper_count"]
-            assert (await refused(client, "decide", session_id="x", action="approve"))["code"] == "session_not_found"
+            assert (await call_and_get_error(client, "decide", session_id="x", action="approve"))[
+                "code"
+            ] == "session_not_found"
         stderr.seek(0)
         assert "Traceback" not in stderr.read()
 
@@ -861,15 +835,16 @@ from paper_search import mcp_server
 from paper_search.models import Author
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import Engine, moons
-mcp_server._create_manager = lambda: SessionManager(build=Engine(FakeSource("alpha", moons(), gate=asyncio.Event())))
+from tests.paper_search.sessions.helpers import Engine, make_moon_papers
+source = FakeSource("alpha", make_moon_papers(), gate=asyncio.Event())
+mcp_server._create_manager = lambda: SessionManager(build=Engine(source))
 mcp_server.main()
 """
 
 
 @contextmanager
-def gated_server(home: Path) -> Generator[subprocess.Popen[str]]:
-    """A server whose source never answers."""
+def run_gated_server(home: Path) -> Generator[subprocess.Popen[str]]:
+    """Run a server whose source never answers."""
     process = subprocess.Popen(
         [sys.executable, "-c", GATED_SERVER],
         stdin=subprocess.PIPE,
@@ -883,11 +858,11 @@ def gated_server(home: Path) -> Generator[subprocess.Popen[str]]:
         yield process
     finally:
         process.kill()
-        process.communicate(timeout=PATIENCE_S)
+        process.communicate(timeout=TIMEOUT_S)
 
 
-class Talk:
-    """Raw JSON lines with a process; every line it prints must be a message."""
+class RawClient:
+    """A client that exchanges JSON lines with a process; every line must be a message."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin
@@ -918,26 +893,26 @@ class Talk:
 def test_a_signal_during_a_waiting_call_ends_the_server_and_loses_nothing(
     home: Path, number: signal.Signals, code: int
 ) -> None:
-    with gated_server(home) as process:
-        talk = Talk(process)
-        talk.initialize()
-        talk.call("search_papers", query=QUERY)
-        reply = json.loads(talk.receive()["result"]["content"][0]["text"])
-        talk.call("decide", progress=True, session_id=reply["session_id"], action="approve")
-        while "Searching" not in (heard := talk.receive())["params"]["message"]:
-            assert heard["method"] == "notifications/progress"
+    with run_gated_server(home) as process:
+        client_process = RawClient(process)
+        client_process.initialize()
+        client_process.call("search_papers", query=QUERY)
+        reply = json.loads(client_process.receive()["result"]["content"][0]["text"])
+        client_process.call("decide", progress=True, session_id=reply["session_id"], action="approve")
+        while "Searching" not in (progress := client_process.receive())["params"]["message"]:
+            assert progress["method"] == "notifications/progress"
         process.send_signal(number)
-        assert process.wait(timeout=PATIENCE_S) == code
+        assert process.wait(timeout=TIMEOUT_S) == code
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
 
-    outcome = continued(reply)
+    outcome = decide_in_new_server(reply)
     assert outcome["already_decided"]["action"] == "approve"
     assert (outcome["checkpoint_kind"], outcome["iteration"]) == (REVIEW, 1)
 
 
-def continued(reply: dict[str, Any]) -> dict[str, Any]:
-    """What another process says of the checkpoint of this reply, when it is decided again."""
+def decide_in_new_server(reply: dict[str, Any]) -> dict[str, Any]:
+    """Decide the checkpoint of this reply again in another server; return the reply."""
 
     async def decide() -> dict[str, Any]:
         manager = SessionManager(build=Engine())
@@ -951,26 +926,26 @@ def continued(reply: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_client_that_leaves_during_a_waiting_call_ends_the_server(home: Path) -> None:
-    with gated_server(home) as process:
-        talk = Talk(process)
-        talk.initialize()
-        talk.call("search_papers", query=QUERY)
-        reply = json.loads(talk.receive()["result"]["content"][0]["text"])
-        talk.call("decide", progress=True, session_id=reply["session_id"], action="approve")
-        while "Searching" not in talk.receive()["params"]["message"]:
+    with run_gated_server(home) as process:
+        client_process = RawClient(process)
+        client_process.initialize()
+        client_process.call("search_papers", query=QUERY)
+        reply = json.loads(client_process.receive()["result"]["content"][0]["text"])
+        client_process.call("decide", progress=True, session_id=reply["session_id"], action="approve")
+        while "Searching" not in client_process.receive()["params"]["message"]:
             pass
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.close()
         process.stdin = None
         process.stdout.close()
-        assert process.wait(timeout=PATIENCE_S) == 0
-    assert continued(reply)["already_decided"]["action"] == "approve"
+        assert process.wait(timeout=TIMEOUT_S) == 0
+    assert decide_in_new_server(reply)["already_decided"]["action"] == "approve"
 
 
 @requirement("PS-REQ-8", "PS-REQ-9", "PS-REQ-10")
-async def test_the_schemas_tell_what_can_be_chosen_and_describe_every_argument(house: House) -> None:
-    async with served(house) as client:
+async def test_the_schemas_list_the_choices_and_describe_every_argument(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
         tools = {tool.name: tool.inputSchema["properties"] for tool in (await client.list_tools()).tools}
     assert tools["search_papers"]["domain"]["enum"] == list_domains()
     assert tools["decide"]["action"]["enum"] == [action.value for action in DecisionAction]
@@ -983,15 +958,15 @@ async def test_the_schemas_tell_what_can_be_chosen_and_describe_every_argument(h
         assert all(schema["description"] for schema in properties.values())
 
 
-async def test_a_repeated_decision_that_differs_is_reported_as_not_taken(house: House) -> None:
-    async with served(house) as client:
-        reply = await told(client, "search_papers", query=QUERY)
+async def test_a_repeated_decision_that_differs_is_reported_as_not_applied(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=QUERY)
         given = {"session_id": reply["session_id"], "checkpoint_id": reply["checkpoint_id"]}
-        await told(client, "decide", **given, action="approve")
-        same = await told(client, "decide", **given, action="approve")
-        other = await told(client, "decide", **given, action="reject", note="not this")
+        await call_tool(client, "decide", **given, action="approve")
+        same = await call_tool(client, "decide", **given, action="approve")
+        other = await call_tool(client, "decide", **given, action="reject", note="not this")
     assert next(iter(other)) == "already_decided"
     assert (same["already_decided"]["same_as_sent"], other["already_decided"]["same_as_sent"]) == (True, False)
     before = "This checkpoint was decided before: approve, through agent."
-    assert other["already_decided"]["message"] == f"NOT TAKEN. {before}"
+    assert other["already_decided"]["message"] == f"NOT APPLIED. {before}"
     assert same["already_decided"]["message"] == before

@@ -1,4 +1,4 @@
-"""The vocabulary of a search."""
+"""Tests of the models."""
 
 import pytest
 from hypothesis import given
@@ -19,11 +19,11 @@ from paper_search.models import (
     SearchStrategy,
     SourceStatus,
     UserFeedback,
-    paper_id,
+    make_paper_id,
 )
 
 
-def test_the_enumerations_have_exactly_the_values_users_know() -> None:
+def test_the_enumerations_have_exactly_the_documented_values() -> None:
     assert [value.value for value in IntentType] == ["survey", "method", "dataset", "baseline"]
     assert [value.value for value in PaperTag] == ["method", "review", "empirical", "theoretical", "dataset"]
     assert [value.value for value in SourceStatus] == ["ok", "empty", "failed", "rate_limited", "skipped"]
@@ -76,13 +76,13 @@ def test_without_identifiers_title_first_author_and_year_decide_the_id() -> None
 
 
 def test_identifier_schemes_do_not_mix() -> None:
-    assert paper_id({"pmid": "1"}, None, "t", [], None) != paper_id({"s2": "1"}, None, "t", [], None)
+    assert make_paper_id({"pmid": "1"}, None, "t", [], None) != make_paper_id({"s2": "1"}, None, "t", [], None)
 
 
 @given(st.text(min_size=1), st.lists(st.text()), st.integers(1000, 3000) | st.none())
 def test_any_text_gets_a_stable_id(title: str, authors: list[str], year: int | None) -> None:
     people = [Author(name=name) for name in authors]
-    assert paper_id({}, None, title, people, year) == paper_id({}, None, title, list(people), year)
+    assert make_paper_id({}, None, title, people, year) == make_paper_id({}, None, title, list(people), year)
 
 
 def test_a_collection_survives_a_trip_through_json() -> None:

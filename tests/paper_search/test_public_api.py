@@ -1,4 +1,4 @@
-"""What `import paper_search` offers, and what it costs."""
+"""Tests of the public names of `paper_search` and of the modules that importing it loads."""
 
 import inspect
 import subprocess
@@ -15,7 +15,7 @@ from tests.requirements import requirement
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def loaded_by(code: str) -> set[str]:
+def list_loaded_modules(code: str) -> set[str]:
     report = f"{code}\nimport sys\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True, timeout=50)
     return set(done.stdout.split())
@@ -23,7 +23,7 @@ def loaded_by(code: str) -> set[str]:
 
 @requirement("PS-C1")
 def test_importing_the_library_loads_neither_the_sdk_nor_the_command_line() -> None:
-    loaded = loaded_by("import paper_search")
+    loaded = list_loaded_modules("import paper_search")
     assert not loaded & {"mcp", "httpx", "typer", "pydantic", "paper_search.cli", "paper_search.mcp_server"}
 
 
@@ -36,11 +36,11 @@ def test_searching_and_exporting_never_load_the_sdk() -> None:
         "assert papers.papers\n"
         "paper_search.export_bibtex(papers)"
     )
-    assert not loaded_by(code) & {"mcp", "openai"}
+    assert not list_loaded_modules(code) & {"mcp", "openai"}
 
 
 @requirement("PS-X6")
-def test_every_public_name_can_be_had_and_is_listed() -> None:
+def test_every_public_name_can_be_imported_and_is_listed() -> None:
     expected = {"Paper", "PaperCollection", "ParsedIntent", "SearchStrategy", "search"}
     expected |= {"export_json", "export_bibtex", "export_markdown"}
     assert expected <= set(paper_search.__all__)
@@ -79,11 +79,11 @@ def test_the_server_script_is_registered_and_loads_without_the_sdk() -> None:
     scripts = {script.name: script.value for script in entry_points(group="console_scripts")}
     assert scripts["paper-search-mcp"] == "paper_search.mcp_server:main"
     assert scripts["uraniborg"] == scripts["ubg"] == "uraniborg.cli:main"
-    assert "mcp" not in loaded_by("import paper_search.mcp_server")
+    assert "mcp" not in list_loaded_modules("import paper_search.mcp_server")
 
 
 @requirement("PS-X7")
-def test_asking_for_the_server_without_the_sdk_says_which_extra_to_install() -> None:
+def test_using_the_server_without_the_sdk_names_the_extra_to_install() -> None:
     code = (
         "import sys\nsys.modules['mcp'] = None\n"
         "import importlib.util as u\n"

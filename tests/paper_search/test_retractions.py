@@ -1,19 +1,17 @@
-"""A retraction on its way from the answers of two sources to the review and every export, as a client sees it."""
+"""A retraction, from the answers of two sources to the review and every export."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from paper_search import mcp_server
 from paper_search.export import FORMATS
 from paper_search.sources import crossref, openalex
 from paper_search.sources.http_source import HttpSource
 from paper_search.testing import FakeTransport
-from tests.paper_search.sessions.helpers import QUERY, House
+from tests.paper_search.sessions.helpers import QUERY, DataFolder
 from tests.paper_search.sources.sample_answers import make_response
-from uraniborg.kernel.mcp.testing import ClientSession, connected, json_of, text_of
+from tests.paper_search.tool_client import call_tool, export_papers, open_client
 
 TITLE = "Tidal heating of icy moons"
 CROSSREF = {
@@ -64,37 +62,27 @@ NOTE = (
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
+def data_folder(home: Path) -> DataFolder:
     answers = {
         "https://api.crossref.org/": make_response(CROSSREF),
         "https://api.openalex.org/": make_response(OPENALEX),
     }
     sources = [HttpSource(module.definition, FakeTransport(answers)) for module in (crossref, openalex)]
-    return House(tmp_path / "house", *sources)
-
-
-async def call(client: ClientSession, tool: str, **arguments: Any) -> Any:
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    return result
+    return DataFolder(home.parent / "data", *sources)
 
 
 async def test_a_retracted_paper_is_found_and_marked_at_the_review_and_in_every_export(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    data_folder: DataFolder,
 ) -> None:
-    async with house.open() as manager, connected(mcp_server.mcp) as client:
-        monkeypatch.setattr(mcp_server, "_session_manager", manager)
-        session_id = json_of(await call(client, "search_papers", query=QUERY))["session_id"]
-        review = json_of(await call(client, "decide", session_id=session_id, action="approve"))
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        review = await call_tool(client, "decide", session_id=session_id, action="approve")
         papers = {paper["doi"]: paper for paper in review["checkpoint"]["payload"]["papers"]}
         assert papers["10.5555/moons.1"]["retraction"]["notice_doi"] == "10.5555/r"
         assert papers["10.5555/moons.1"]["editorial_note"] == NOTE
         assert "retraction" not in papers["10.5555/moons.2"]
-        await call(client, "decide", session_id=session_id, action="approve")
-        texts = {
-            name: text_of(await call(client, "export_results", session_id=session_id, format=name)) for name in FORMATS
-        }
+        await call_tool(client, "decide", session_id=session_id, action="approve")
+        texts = {name: await export_papers(client, session_id, name) for name in FORMATS}
     assert texts["markdown"].count(f"| RETRACTED: {TITLE} |") == 1
     assert f"| {TITLE}: A review of oceans |" in texts["markdown"]
     assert f"note = {{{NOTE}}}" in texts["bibtex"]

@@ -1,4 +1,4 @@
-"""Statuses, decisions and feedback as values."""
+"""Tests of the models of statuses, decisions and feedback."""
 
 import pytest
 from pydantic import ValidationError

@@ -1,4 +1,4 @@
-"""What `search` is given decides what is searched: each parameter by itself, and all of them over the settings."""
+"""Tests of the parameters of `search`, each alone and against the settings."""
 
 import inspect
 import json
@@ -19,7 +19,7 @@ QUERY = "tidal heating of icy moons"
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
-    """A network on which Crossref alone answers, with eight papers; and nobody's settings."""
+    """A network with eight papers of Crossref and no other source, and empty settings."""
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     works: list[dict[str, Any]] = [
@@ -36,22 +36,22 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
     return made
 
 
-def asked(network: FakeTransport, source: str = "crossref") -> list[Request]:
+def list_requests(network: FakeTransport, source: str = "crossref") -> list[Request]:
     return [request for request in network.requests if request.source == source]
 
 
 @requirement("PS-X6")
-async def test_the_query_is_what_the_sources_are_asked_for(network: FakeTransport) -> None:
+async def test_the_sources_are_searched_for_the_query(network: FakeTransport) -> None:
     result = await paper_search.search("volcanoes on Io", AppConfig())
     assert result.metadata.query == "volcanoes on Io"
     for source in ("crossref", "arxiv"):
-        sent = [" ".join(value for _, value in request.params).lower() for request in asked(network, source)]
+        sent = [" ".join(value for _, value in request.params).lower() for request in list_requests(network, source)]
         assert sent
         assert all("volcano" in text and "tidal" not in text for text in sent)
 
 
 @requirement("PS-X6")
-async def test_the_config_decides_which_sources_are_asked_and_what_is_relevant(network: FakeTransport) -> None:
+async def test_the_config_sets_the_sources_and_the_relevance_threshold(network: FakeTransport) -> None:
     settings: dict[str, Any] = {"sources": {"arxiv": {"enabled": False}, "dblp": {"enabled": False}}}
     result = await paper_search.search(QUERY, AppConfig.model_validate({**settings, "min_relevance": 1.0}))
     assert result.papers == []
@@ -60,7 +60,7 @@ async def test_the_config_decides_which_sources_are_asked_and_what_is_relevant(n
 
 
 @requirement("PS-X6")
-async def test_without_a_config_settings_of_the_environment_count_and_arguments_win_over_them(
+async def test_without_a_config_the_environment_applies_and_arguments_override_it(
     network: FakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DEFAULT_MAX_RESULTS", "3")
@@ -72,7 +72,7 @@ async def test_without_a_config_settings_of_the_environment_count_and_arguments_
 
 
 @requirement("PS-X6")
-async def test_a_config_that_is_given_keeps_the_environment_out(
+async def test_an_explicit_config_ignores_the_environment(
     network: FakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__DEFAULT_MAX_RESULTS", "3")
@@ -95,7 +95,7 @@ def test_the_synchronous_search_takes_and_honours_the_same_parameters(network: F
 
 
 @requirement("PS-X6")
-def test_all_lists_exactly_what_a_star_import_gives_and_each_name_is_the_one_of_its_module() -> None:
+def test_all_lists_exactly_the_names_of_a_star_import() -> None:
     given: dict[str, Any] = {}
     exec("from paper_search import *", given)
     del given["__builtins__"]

@@ -1,4 +1,4 @@
-"""Whatever the server is sent, it says what was wrong, and the sessions it has stay as they are."""
+"""Invalid input gets a clear error, and all sessions stay unchanged."""
 
 import json
 import random
@@ -15,12 +15,12 @@ from tests.paper_search.sessions.processes import (
     COMMAND,
     REPLY_BYTES,
     Answer,
+    GatedSource,
     Server,
-    Shelf,
-    decisions_in,
-    journal_of,
+    get_journal_path,
+    get_sessions_folder,
+    read_decisions,
     serving,
-    sessions_folder,
 )
 from tests.requirements import requirement
 
@@ -30,8 +30,8 @@ OVERRIDE = "\u202e"
 FIVE_MB = 5_000_000
 
 
-class Bench:
-    """A server, and a session of it that waits at its first checkpoint throughout the tests of this module."""
+class ServerSession:
+    """A server with one session that waits at its first checkpoint during all tests of this module."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -39,49 +39,49 @@ class Bench:
         self.session_id: str = self.session["session_id"]
         self.checkpoint_id: str = self.session["checkpoint_id"]
         self._opened = 0
-        self.count_anew()
+        self.reset_counts()
 
-    def count_anew(self) -> None:
-        """From here on, sessions that are opened are to be told of."""
+    def reset_counts(self) -> None:
+        """Count the sessions that are opened from now on."""
         self._opened = len(self._sessions())
 
     def call(self, tool: str, /, **arguments: Any) -> Answer:
-        """What the server says, with "SESSION" in an argument standing for the session."""
+        """Call a tool; "SESSION" and "CHECKPOINT" in arguments are replaced by the ids of the session."""
         known = {"SESSION": self.session_id, "CHECKPOINT": self.checkpoint_id}
         sent = {name: known.get(value, value) if isinstance(value, str) else value for name, value in arguments.items()}
-        return self.server.call(tool, **sent).leaks_nothing(self.server.home)
+        return self.server.call(tool, **sent).check_no_leaks(self.server.home)
 
     def call_with(self, arguments: str) -> Answer:
-        """What `decide` says to arguments written by hand."""
+        """Call `decide` with arguments written as JSON text."""
         return self.server.ask_raw(
             lambda number: (
                 f'{{"jsonrpc": "2.0", "id": {number}, "method": "tools/call", '
                 f'"params": {{"name": "decide", "arguments": {arguments}}}}}'
             ).encode()
-        )().leaks_nothing(self.server.home)
+        )().check_no_leaks(self.server.home)
 
     def edit_with(self, data: str) -> Answer:
-        """What `decide` says to an edit whose data is written by hand."""
+        """Send an edit with data written as JSON text."""
         return self.call_with(f'{{"session_id": "{self.session_id}", "action": "edit", "data": {data}}}')
 
-    def is_unharmed(self) -> None:
-        """The session still asks what it asked, nothing was decided, and no call has left a session behind."""
+    def check_session(self) -> None:
+        """Check that the session is unchanged and that no call has opened another session."""
         now = self.server.state(self.session_id)
         assert {**now, "elapsed_s": 0} == {**self.session, "elapsed_s": 0}
-        assert decisions_in(journal_of(self.server.home, self.session_id)) == []
+        assert read_decisions(get_journal_path(self.server.home, self.session_id)) == []
         assert len(self._sessions()) == self._opened
 
     def search(self) -> dict[str, Any]:
-        """A session for a test that decides something."""
+        """Open a session for a test that decides."""
         self._opened += 1
         return self.server.search()
 
-    def opened(self) -> None:
-        """Take note that a call was right to open a session."""
+    def check_new_session(self) -> None:
+        """Record that a call has opened a session as expected."""
         self._opened += 1
 
     def finish(self, session_id: str) -> None:
-        """Approve whatever the session asks, and export its papers."""
+        """Approve all checkpoints and export the papers."""
         state = self.server.state(session_id)
         while not state["is_complete"]:
             state = self.server.call("decide", session_id=session_id, action="approve").state
@@ -90,24 +90,19 @@ class Bench:
         assert len(exported["papers"]) == state["paper_count"]
 
     def _sessions(self) -> list[Path]:
-        return list(sessions_folder(self.server.home).glob("*.db"))
+        return list(get_sessions_folder(self.server.home).glob("*.db"))
 
 
 @pytest.fixture(scope="module")
-def one_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Bench]:
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerSession]:
     with serving(tmp_path_factory.mktemp("bench")) as server:
-        yield Bench(server)
+        yield ServerSession(server)
 
 
 @pytest.fixture
-def bench(one_server: Bench) -> Bench:
-    one_server.count_anew()
-    return one_server
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "installed")
+def server_session(shared_server: ServerSession) -> ServerSession:
+    shared_server.reset_counts()
+    return shared_server
 
 
 Case = tuple[str, dict[str, Any], str, list[str]]
@@ -146,11 +141,11 @@ UNKNOWN: dict[str, Case] = {
 
 @requirement("PS-REQ-14", "PS-E2")
 @pytest.mark.parametrize(("tool", "arguments", "code", "named"), UNKNOWN.values(), ids=UNKNOWN.keys())
-def test_what_is_unknown_is_named_and_nothing_happens(
-    bench: Bench, tool: str, arguments: dict[str, Any], code: str, named: list[str]
+def test_unknown_names_are_reported_and_change_nothing(
+    server_session: ServerSession, tool: str, arguments: dict[str, Any], code: str, named: list[str]
 ) -> None:
-    bench.call(tool, **arguments).is_clear(code, *named)
-    bench.is_unharmed()
+    server_session.call(tool, **arguments).check_error(code, *named)
+    server_session.check_session()
 
 
 MISSING: dict[str, tuple[str, dict[str, Any], list[str]]] = {
@@ -164,9 +159,11 @@ MISSING: dict[str, tuple[str, dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize(("tool", "arguments", "named"), MISSING.values(), ids=MISSING.keys())
-def test_what_is_missing_is_named(bench: Bench, tool: str, arguments: dict[str, Any], named: list[str]) -> None:
-    bench.call(tool, **arguments).is_clear("invalid_argument", *named)
-    bench.is_unharmed()
+def test_missing_arguments_are_named(
+    server_session: ServerSession, tool: str, arguments: dict[str, Any], named: list[str]
+) -> None:
+    server_session.call(tool, **arguments).check_error("invalid_argument", *named)
+    server_session.check_session()
 
 
 WRONG_KIND: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -193,55 +190,63 @@ WRONG_KIND: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("tool", "arguments", "named"), WRONG_KIND.values(), ids=WRONG_KIND.keys())
-def test_an_argument_of_the_wrong_kind_is_named(bench: Bench, tool: str, arguments: dict[str, Any], named: str) -> None:
-    bench.call(tool, **arguments).is_clear("invalid_argument", named)
-    bench.is_unharmed()
+def test_an_argument_of_the_wrong_type_is_named(
+    server_session: ServerSession, tool: str, arguments: dict[str, Any], named: str
+) -> None:
+    server_session.call(tool, **arguments).check_error("invalid_argument", named)
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("arguments", ["[]", '"approve"', "7", "true"])
-def test_arguments_that_are_no_object_are_refused(bench: Bench, arguments: str) -> None:
-    bench.call_with(arguments).is_clear("invalid_argument", "arguments")
-    bench.is_unharmed()
+def test_arguments_that_are_not_an_object_are_refused(server_session: ServerSession, arguments: str) -> None:
+    server_session.call_with(arguments).check_error("invalid_argument", "arguments")
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("wanted", [0, -5, -(10**30), "many", "0", True, False, 1.5, [], {}, ""])
-def test_a_number_of_papers_that_cannot_be_is_refused(bench: Bench, wanted: object) -> None:
-    bench.call("search_papers", query="moons", max_results=wanted).is_clear("invalid_argument", "max_results")
-    bench.is_unharmed()
+def test_an_impossible_number_of_papers_is_refused(server_session: ServerSession, wanted: object) -> None:
+    server_session.call("search_papers", query="moons", max_results=wanted).check_error(
+        "invalid_argument", "max_results"
+    )
+    server_session.check_session()
 
 
-def test_null_for_what_need_not_be_given_is_the_same_as_nothing(bench: Bench) -> None:
-    reply = bench.call("search_papers", query="moons", domain=None, max_results=None)
+def test_null_for_an_optional_argument_equals_omitting_it(server_session: ServerSession) -> None:
+    reply = server_session.call("search_papers", query="moons", domain=None, max_results=None)
     assert not reply.is_error, reply.text
     assert json.loads(reply.text)["checkpoint"]["payload"]["strategy"]["filters"]["max_results"] == 100
 
 
 @pytest.mark.parametrize("wanted", [10**9, 10**30, "1000000000"])
-def test_a_number_of_papers_beyond_all_bounds_is_capped(bench: Bench, wanted: object) -> None:
-    state = bench.call("search_papers", query="moons", max_results=wanted).state
-    bench.opened()
+def test_a_huge_number_of_papers_is_capped(server_session: ServerSession, wanted: object) -> None:
+    state = server_session.call("search_papers", query="moons", max_results=wanted).state
+    server_session.check_new_session()
     assert 1 <= state["checkpoint"]["payload"]["strategy"]["filters"]["max_results"] <= 1_000
-    bench.is_unharmed()
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\t\n", "?!", "\x00", OVERRIDE])
-def test_a_query_without_a_word_is_refused(bench: Bench, query: str) -> None:
-    bench.call("search_papers", query=query).is_clear("invalid_query", "empty")
-    bench.is_unharmed()
+def test_a_query_without_a_word_is_refused(server_session: ServerSession, query: str) -> None:
+    server_session.call("search_papers", query=query).check_error("invalid_query", "empty")
+    server_session.check_session()
 
 
 @pytest.mark.parametrize(
     "query", ["papers citing 10.1038/nature14539", "references of arXiv:1706.03762", "works similar to PMID 31452104"]
 )
-def test_a_query_for_the_citations_or_relatives_of_a_work_is_refused_with_a_hint(bench: Bench, query: str) -> None:
-    bench.call("search_papers", query=query).is_clear("unsupported_query", "not supported")
-    bench.is_unharmed()
+def test_a_query_for_the_citations_or_relatives_of_a_work_is_refused_with_a_hint(
+    server_session: ServerSession, query: str
+) -> None:
+    server_session.call("search_papers", query=query).check_error("unsupported_query", "not supported")
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("length", [MAX_QUERY_CHARS + 1, FIVE_MB])
-def test_a_query_that_is_too_long_is_refused_with_its_length(bench: Bench, length: int) -> None:
-    bench.call("search_papers", query="x" * length).is_clear("invalid_query", f"{length:,}", f"{MAX_QUERY_CHARS:,}")
-    bench.is_unharmed()
+def test_a_query_that_is_too_long_is_refused_with_its_length(server_session: ServerSession, length: int) -> None:
+    server_session.call("search_papers", query="x" * length).check_error(
+        "invalid_query", f"{length:,}", f"{MAX_QUERY_CHARS:,}"
+    )
+    server_session.check_session()
 
 
 ODD_QUERIES = {
@@ -260,15 +265,17 @@ ODD_QUERIES = {
 
 
 @pytest.mark.parametrize("query", ODD_QUERIES.values(), ids=ODD_QUERIES.keys())
-def test_the_longest_and_oddest_queries_are_answered_within_the_budget(bench: Bench, query: str) -> None:
-    answer = bench.call("search_papers", query=query)
-    bench.opened()
+def test_the_longest_and_oddest_queries_are_answered_within_the_budget(
+    server_session: ServerSession, query: str
+) -> None:
+    answer = server_session.call("search_papers", query=query)
+    server_session.check_new_session()
     assert len(answer.text.encode()) <= REPLY_BYTES
     state = answer.state
     assert state["checkpoint_kind"] == STRATEGY
-    decided = bench.call("decide", session_id=state["session_id"], action="approve")
+    decided = server_session.call("decide", session_id=state["session_id"], action="approve")
     assert len(decided.text.encode()) <= REPLY_BYTES
-    bench.finish(state["session_id"])
+    server_session.finish(state["session_id"])
 
 
 STRINGS: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -286,7 +293,7 @@ STRINGS: dict[str, tuple[str, dict[str, Any], str]] = {
 }
 
 
-def with_odd(tool: str, arguments: dict[str, Any], place: str, odd: str) -> tuple[str, dict[str, Any]]:
+def insert_odd_value(tool: str, arguments: dict[str, Any], place: str, odd: str) -> tuple[str, dict[str, Any]]:
     text = f"moons {odd} dust"
     if not place:
         return tool.format(odd), arguments
@@ -295,12 +302,12 @@ def with_odd(tool: str, arguments: dict[str, Any], place: str, odd: str) -> tupl
 
 @pytest.mark.parametrize("odd", [0xD800, 0xDFFF], ids=hex)
 @pytest.mark.parametrize(("tool", "arguments", "place"), STRINGS.values(), ids=STRINGS.keys())
-def test_half_characters_are_refused_wherever_they_stand(
-    bench: Bench, tool: str, arguments: dict[str, Any], place: str, odd: int
+def test_lone_surrogates_are_refused_in_every_argument(
+    server_session: ServerSession, tool: str, arguments: dict[str, Any], place: str, odd: int
 ) -> None:
-    called, sent = with_odd(tool, arguments, place, chr(odd))
-    bench.call(called, **sent).is_clear("invalid_argument", "half characters")
-    bench.is_unharmed()
+    called, sent = insert_odd_value(tool, arguments, place, chr(odd))
+    server_session.call(called, **sent).check_error("invalid_argument", "half characters")
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("odd", ["\x00", OVERRIDE, "\u2066", "\x1b[31m", "\x9b"], ids=ascii)
@@ -309,29 +316,31 @@ def test_half_characters_are_refused_wherever_they_stand(
     [case for name, case in STRINGS.items() if name != "query"],
     ids=[name for name in STRINGS if name != "query"],
 )
-def test_control_characters_are_shown_and_not_obeyed_wherever_they_stand(
-    bench: Bench, tool: str, arguments: dict[str, Any], place: str, odd: str
+def test_control_characters_are_escaped_in_every_argument(
+    server_session: ServerSession, tool: str, arguments: dict[str, Any], place: str, odd: str
 ) -> None:
-    called, sent = with_odd(tool, arguments, place, odd)
-    answer = bench.call(called, **sent)
-    assert answer.is_clear(answer.error["code"]).error["code"] != "internal_error"
-    bench.is_unharmed()
+    called, sent = insert_odd_value(tool, arguments, place, odd)
+    answer = server_session.call(called, **sent)
+    assert answer.check_error(answer.error["code"]).error["code"] != "internal_error"
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("odd", ["\x00", OVERRIDE, "\u2066", "\x1b[31m"], ids=ascii)
-def test_control_characters_in_what_is_taken_as_text_do_no_harm(bench: Bench, odd: str) -> None:
-    state = bench.call("search_papers", query=f"moons {odd} dust").state
-    bench.opened()
+def test_control_characters_in_accepted_texts_do_no_harm(server_session: ServerSession, odd: str) -> None:
+    state = server_session.call("search_papers", query=f"moons {odd} dust").state
+    server_session.check_new_session()
     session_id = state["session_id"]
     assert odd not in state["summary"]
     query = {"keywords": [f"moons{odd}"], "boolean_query": f"moons{odd} AND dust"}
-    edited = bench.call("decide", session_id=session_id, action="edit", data={"queries": [query]}, note=f"a{odd}b")
+    edited = server_session.call(
+        "decide", session_id=session_id, action="edit", data={"queries": [query]}, note=f"a{odd}b"
+    )
     assert edited.state["iteration"] == 1
     feedback = {"free_text_feedback": f"more {odd} of it"}
-    rejected = bench.call("decide", session_id=session_id, action="reject", data=feedback, note=f"no{odd}")
+    rejected = server_session.call("decide", session_id=session_id, action="reject", data=feedback, note=f"no{odd}")
     assert rejected.state["iteration"] == 2
-    bench.finish(session_id)
-    bench.is_unharmed()
+    server_session.finish(session_id)
+    server_session.check_session()
 
 
 WRONG_DATA: dict[str, tuple[str, Any, list[str]]] = {
@@ -350,7 +359,7 @@ WRONG_DATA: dict[str, tuple[str, Any, list[str]]] = {
     "filters that are a list": ("edit", {"filters": [2020]}, ["filters"]),
     "an approve with data": ("approve", {"sources": []}, ["approve"]),
     "feedback of another kind": ("reject", {"marked_relevant": {"a": 1}}, ["marked_relevant"]),
-    "a paper nobody was shown": ("reject", {"marked_relevant": ["10.1000/nothing"]}, ["10.1000/nothing"]),
+    "a paper that is not listed": ("reject", {"marked_relevant": ["10.1000/nothing"]}, ["10.1000/nothing"]),
     "a paper marked both ways": ("reject", {"marked_relevant": ["p"], "marked_irrelevant": ["p"]}, ["p", "irrelevant"]),
     "feedback that is a number": ("reject", {"free_text_feedback": 5}, ["free_text_feedback"]),
     "a strategy as feedback": ("reject", {"queries": []}, ["queries", "free_text_feedback"]),
@@ -360,19 +369,21 @@ WRONG_DATA: dict[str, tuple[str, Any, list[str]]] = {
 @pytest.mark.parametrize("as_text", [False, True], ids=["object", "text"])
 @pytest.mark.parametrize(("action", "data", "named"), WRONG_DATA.values(), ids=WRONG_DATA.keys())
 def test_data_that_does_not_fit_is_explained_and_the_checkpoint_stays(
-    bench: Bench, action: str, data: Any, named: list[str], as_text: bool
+    server_session: ServerSession, action: str, data: Any, named: list[str], as_text: bool
 ) -> None:
     sent = json.dumps(data) if as_text and data is not None else data
-    bench.call("decide", session_id="SESSION", action=action, data=sent).is_clear("invalid_decision", *named)
-    bench.is_unharmed()
+    server_session.call("decide", session_id="SESSION", action=action, data=sent).check_error(
+        "invalid_decision", *named
+    )
+    server_session.check_session()
 
 
-def test_data_may_come_as_a_string_of_json(bench: Bench) -> None:
-    session_id = bench.search()["session_id"]
+def test_data_may_come_as_a_string_of_json(server_session: ServerSession) -> None:
+    session_id = server_session.search()["session_id"]
     data = json.dumps({"sources": ["crossref", "arxiv"]})
-    state = bench.call("decide", session_id=session_id, action="edit", data=data).state
+    state = server_session.call("decide", session_id=session_id, action="edit", data=data).state
     assert [source["name"] for source in state["sources"]] == ["crossref", "arxiv"]
-    bench.finish(session_id)
+    server_session.finish(session_id)
 
 
 HALF: dict[str, dict[str, Any]] = {
@@ -387,11 +398,15 @@ HALF: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("decision", HALF.values(), ids=HALF.keys())
-def test_half_characters_inside_a_string_of_json_do_not_end_the_session(bench: Bench, decision: dict[str, Any]) -> None:
-    session_id = bench.search()["session_id"]
-    bench.call("decide", session_id=session_id, **decision).is_clear(("invalid_decision", "invalid_argument"))
-    assert bench.server.state(session_id)["checkpoint_kind"] == STRATEGY
-    bench.finish(session_id)
+def test_lone_surrogates_in_a_json_string_do_not_end_the_session(
+    server_session: ServerSession, decision: dict[str, Any]
+) -> None:
+    session_id = server_session.search()["session_id"]
+    server_session.call("decide", session_id=session_id, **decision).check_error(
+        ("invalid_decision", "invalid_argument")
+    )
+    assert server_session.server.state(session_id)["checkpoint_kind"] == STRATEGY
+    server_session.finish(session_id)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
@@ -399,21 +414,23 @@ def test_half_characters_inside_a_string_of_json_do_not_end_the_session(bench: B
 @pytest.mark.parametrize(
     "data", ['{"filters": {"year_from": %s}}', '{"filters": {"max_results": %s}}', '{"notes": [%s]}', '{"%%s": %s}']
 )
-def test_numbers_that_are_none_are_refused(bench: Bench, data: str, number: str, as_text: bool) -> None:
+def test_nan_and_infinity_are_refused(server_session: ServerSession, data: str, number: str, as_text: bool) -> None:
     sent = data % number
-    answer = bench.edit_with(json.dumps(sent) if as_text else sent)
-    answer.is_clear(("invalid_decision", "invalid_argument"))
-    bench.is_unharmed()
+    answer = server_session.edit_with(json.dumps(sent) if as_text else sent)
+    answer.check_error(("invalid_decision", "invalid_argument"))
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("as_text", [False, True], ids=["object", "text"])
 @pytest.mark.parametrize("levels", [17, 100, 300, 950, 1_500, 100_000])
 @pytest.mark.parametrize(("opening", "closing"), [('{"a":', "}"), ("[", "]")], ids=["objects", "lists"])
-def test_data_that_is_too_deep_is_refused(bench: Bench, opening: str, closing: str, levels: int, as_text: bool) -> None:
+def test_data_that_is_too_deep_is_refused(
+    server_session: ServerSession, opening: str, closing: str, levels: int, as_text: bool
+) -> None:
     deep = f'{{"notes": {opening * levels}1{closing * levels}}}'
-    answer = bench.edit_with(json.dumps(deep) if as_text else deep)
-    answer.is_clear(("invalid_decision", "invalid_argument", "invalid_request"))
-    bench.is_unharmed()
+    answer = server_session.edit_with(json.dumps(deep) if as_text else deep)
+    answer.check_error(("invalid_decision", "invalid_argument", "invalid_request"))
+    server_session.check_session()
 
 
 LARGE: dict[str, tuple[str, dict[str, Any]]] = {
@@ -422,7 +439,7 @@ LARGE: dict[str, tuple[str, dict[str, Any]]] = {
     "many values": ("decide", {"action": "edit", "data": {"notes": ["x"] * (FIVE_MB // 4)}}),
     "many names": ("decide", {"action": "edit", "data": {f"field{n}": n for n in range(FIVE_MB // 20)}}),
     "text": ("decide", {"action": "edit", "data": json.dumps({"notes": ["x" * FIVE_MB]})}),
-    "text that is no JSON": ("decide", {"action": "edit", "data": "x" * FIVE_MB}),
+    "text that is not JSON": ("decide", {"action": "edit", "data": "x" * FIVE_MB}),
     "a note": ("decide", {"action": "edit", "note": "x" * FIVE_MB}),
     "an action": ("decide", {"action": "x" * FIVE_MB}),
     "a checkpoint": ("decide", {"action": "approve", "checkpoint_id": "x" * FIVE_MB}),
@@ -433,12 +450,14 @@ LARGE: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize(("tool", "arguments"), LARGE.values(), ids=LARGE.keys())
-def test_five_megabytes_are_refused_in_a_few_words(bench: Bench, tool: str, arguments: dict[str, Any]) -> None:
+def test_five_megabytes_are_refused_in_a_few_words(
+    server_session: ServerSession, tool: str, arguments: dict[str, Any]
+) -> None:
     whose = {} if tool == "search_papers" else {"session_id": "SESSION"}
-    answer = bench.call(tool, **whose, **arguments)
-    answer.is_clear(answer.error["code"])
+    answer = server_session.call(tool, **whose, **arguments)
+    answer.check_error(answer.error["code"])
     assert len(answer.text) < 2_000
-    bench.is_unharmed()
+    server_session.check_session()
 
 
 JUST_TOO_LITTLE = 60_000
@@ -459,71 +478,83 @@ REPEATED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("decision", REPEATED.values(), ids=REPEATED.keys())
-def test_a_refusal_does_not_repeat_what_was_sent_at_length(bench: Bench, decision: dict[str, Any]) -> None:
-    bench.call("decide", session_id="SESSION", **decision).is_clear("invalid_decision")
-    bench.is_unharmed()
+def test_a_refusal_does_not_repeat_long_input(server_session: ServerSession, decision: dict[str, Any]) -> None:
+    server_session.call("decide", session_id="SESSION", **decision).check_error("invalid_decision")
+    server_session.check_session()
 
 
-def test_the_largest_strategy_that_is_taken_still_fits_into_every_reply(bench: Bench) -> None:
-    session_id = bench.search()["session_id"]
+def test_the_largest_accepted_strategy_fits_into_every_reply(server_session: ServerSession) -> None:
+    session_id = server_session.search()["session_id"]
     queries = [{"keywords": ["\U0001f0a1" * 20], "boolean_query": f"moons AND w{n}\U0001f0a1"} for n in range(600)]
-    edited = bench.call("decide", session_id=session_id, action="edit", data={"queries": queries, "notes": ["\x01"]})
+    edited = server_session.call(
+        "decide", session_id=session_id, action="edit", data={"queries": queries, "notes": ["\x01"]}
+    )
     assert edited.state["iteration"] == 1
     assert len(edited.text.encode()) <= REPLY_BYTES
-    rejected = bench.call(
+    rejected = server_session.call(
         "decide", session_id=session_id, action="reject", data={"free_text_feedback": "\U0001f0a1 a " * 10_000}
     )
     assert rejected.state["iteration"] == 2
     assert len(rejected.text.encode()) <= REPLY_BYTES
-    bench.finish(session_id)
+    server_session.finish(session_id)
 
 
 @requirement("PS-REQ-14", "PS-E4", "PS-E5")
-def test_a_complete_session_is_not_decided_again_and_an_incomplete_one_not_exported(bench: Bench) -> None:
-    bench.call("export_results", session_id="SESSION").is_clear("session_not_complete", "Session not complete")
-    session_id = bench.search()["session_id"]
-    bench.finish(session_id)
+def test_a_complete_session_is_not_decided_again_and_an_incomplete_one_not_exported(
+    server_session: ServerSession,
+) -> None:
+    server_session.call("export_results", session_id="SESSION").check_error(
+        "session_not_complete", "Session not complete"
+    )
+    session_id = server_session.search()["session_id"]
+    server_session.finish(session_id)
     for action in ("approve", "edit", "reject"):
-        answer = bench.call("decide", session_id=session_id, action=action)
-        answer.is_clear("session_complete", "Session already complete", "export_results")
-    bench.finish(session_id)
-    bench.is_unharmed()
+        answer = server_session.call("decide", session_id=session_id, action=action)
+        answer.check_error("session_complete", "Session already complete", "export_results")
+    server_session.finish(session_id)
+    server_session.check_session()
 
 
-def test_a_decide_for_an_old_checkpoint_tells_what_was_decided_and_decides_nothing(bench: Bench) -> None:
-    first = bench.search()
+def test_a_decide_for_an_old_checkpoint_reports_the_earlier_decision_and_changes_nothing(
+    server_session: ServerSession,
+) -> None:
+    first = server_session.search()
     session_id = first["session_id"]
-    second = bench.call("decide", session_id=session_id, action="approve", checkpoint_id=first["checkpoint_id"]).state
+    second = server_session.call(
+        "decide", session_id=session_id, action="approve", checkpoint_id=first["checkpoint_id"]
+    ).state
     for action in ("reject", "approve"):
-        repeated = bench.call(
+        repeated = server_session.call(
             "decide", session_id=session_id, action=action, checkpoint_id=first["checkpoint_id"], note="again"
         ).state
         assert repeated["already_decided"]["action"] == "approve"
         assert repeated["already_decided"]["note"] is None
         assert repeated["checkpoint_id"] == second["checkpoint_id"]
         assert repeated["iteration"] == 1
-    assert decisions_in(journal_of(bench.server.home, session_id)) == ["approve"]
-    bench.finish(session_id)
+    assert read_decisions(get_journal_path(server_session.server.home, session_id)) == ["approve"]
+    server_session.finish(session_id)
 
 
-def test_a_decide_for_the_checkpoint_of_another_session_is_refused_and_harms_neither(bench: Bench) -> None:
-    other = bench.search()
-    answer = bench.call("decide", session_id="SESSION", action="approve", checkpoint_id=other["checkpoint_id"])
-    answer.is_clear("checkpoint_not_found", "checkpoint_id")
-    assert bench.server.state(other["session_id"])["checkpoint_id"] == other["checkpoint_id"]
-    bench.is_unharmed()
-    decided = bench.call("decide", session_id=other["session_id"], action="approve").state
-    answer = bench.call("decide", session_id="SESSION", action="approve", checkpoint_id=other["checkpoint_id"])
-    answer.is_clear("checkpoint_not_found", "checkpoint_id")
-    assert bench.server.state(other["session_id"])["checkpoint_id"] == decided["checkpoint_id"]
-    bench.is_unharmed()
+def test_a_decide_for_the_checkpoint_of_another_session_is_refused_and_harms_neither(
+    server_session: ServerSession,
+) -> None:
+    other = server_session.search()
+    answer = server_session.call("decide", session_id="SESSION", action="approve", checkpoint_id=other["checkpoint_id"])
+    answer.check_error("checkpoint_not_found", "checkpoint_id")
+    assert server_session.server.state(other["session_id"])["checkpoint_id"] == other["checkpoint_id"]
+    server_session.check_session()
+    decided = server_session.call("decide", session_id=other["session_id"], action="approve").state
+    answer = server_session.call("decide", session_id="SESSION", action="approve", checkpoint_id=other["checkpoint_id"])
+    answer.check_error("checkpoint_not_found", "checkpoint_id")
+    assert server_session.server.state(other["session_id"])["checkpoint_id"] == decided["checkpoint_id"]
+    server_session.check_session()
 
 
-def test_a_decide_for_a_checkpoint_to_come_is_refused(bench: Bench) -> None:
-    to_come = f"{bench.session_id}:1:{REVIEW}"
-    answer = bench.call("decide", session_id="SESSION", action="approve", checkpoint_id=to_come)
-    answer.is_clear("checkpoint_not_found", "checkpoint_id")
-    bench.is_unharmed()
+def test_a_decide_for_a_future_checkpoint_is_refused(server_session: ServerSession) -> None:
+    to_come = f"{server_session.session_id}:1:{REVIEW}"
+    answer = server_session.call("decide", session_id="SESSION", action="approve", checkpoint_id=to_come)
+    answer.check_error("checkpoint_not_found", "checkpoint_id")
+    server_session.check_session()
 
 
 RESOURCES = {
@@ -540,17 +571,21 @@ RESOURCES = {
 
 
 @pytest.mark.parametrize(("uri", "code"), RESOURCES.values(), ids=RESOURCES.keys())
-def test_a_resource_that_is_not_there_is_refused_in_the_same_shape(bench: Bench, uri: str, code: str) -> None:
-    answer = bench.server.ask("resources/read", {"uri": uri.replace("SESSION", bench.session_id)})()
-    answer.is_clear(code).leaks_nothing(bench.server.home)
-    bench.is_unharmed()
+def test_an_unknown_resource_is_refused_with_the_same_error_shape(
+    server_session: ServerSession, uri: str, code: str
+) -> None:
+    answer = server_session.server.ask("resources/read", {"uri": uri.replace("SESSION", server_session.session_id)})()
+    answer.check_error(code).check_no_leaks(server_session.server.home)
+    server_session.check_session()
 
 
 @pytest.mark.parametrize("offset", ["-1", "0", "5", "1000000", "1" * 40])
-def test_any_number_is_a_page_of_papers(bench: Bench, offset: str) -> None:
-    session_id = bench.search()["session_id"]
-    bench.call("decide", session_id=session_id, action="approve")
-    answer = bench.server.ask("resources/read", {"uri": f"paper-search://sessions/{session_id}/papers/{offset}"})()
+def test_every_offset_gives_a_page_of_papers(server_session: ServerSession, offset: str) -> None:
+    session_id = server_session.search()["session_id"]
+    server_session.call("decide", session_id=session_id, action="approve")
+    answer = server_session.server.ask(
+        "resources/read", {"uri": f"paper-search://sessions/{session_id}/papers/{offset}"}
+    )()
     page = answer.state
     assert page["total_papers"] >= len(page["papers"])
     assert len(answer.text.encode()) <= REPLY_BYTES
@@ -598,8 +633,8 @@ FIELDS = ["queries", "sources", "filters", "notes", "marked_relevant", "marked_i
 FILTERS = ["year_from", "year_to", "max_results", "language"]
 
 
-class Fuzz:
-    """Makes calls up: most are nearly right, with values of every kind, and for sessions that are there."""
+class CallGenerator:
+    """Generates random calls: most are nearly valid, with all kinds of values, for existing sessions."""
 
     def __init__(self, seed: int, sessions: list[dict[str, Any]]) -> None:
         self._random = random.Random(seed)
@@ -609,8 +644,8 @@ class Fuzz:
     def sessions(self) -> list[str]:
         return list(self._checkpoints)
 
-    def learn(self, state: dict[str, Any]) -> None:
-        """Use this session in later calls, and forget old ones, so that there is always something to decide."""
+    def add_session(self, state: dict[str, Any]) -> None:
+        """Use this session in later calls, and drop old ones, so that a checkpoint is always pending."""
         self._checkpoints.pop(state["session_id"], None)
         self._checkpoints[state["session_id"]] = state.get("checkpoint_id", "")
         for old in self.sessions[:-12]:
@@ -618,77 +653,77 @@ class Fuzz:
 
     def call(self) -> tuple[str, dict[str, Any]]:
         tools = ["decide"] * 9 + ["get_session"] * 3 + ["export_results"] * 3 + ["search_papers"]
-        tool = self._one_of(tools) if self._chance(0.98) else self._text()
+        tool = self._choose(tools) if self._chance(0.98) else self._make_text()
         needed, optional = ARGUMENTS.get(tool, (NAMES, []))
         names = [name for name in needed if self._chance(0.97)] + [name for name in optional if self._chance(0.5)]
         if self._chance(0.02):
-            names.append(self._one_of([*NAMES, *ODD, *WORDS]))
-        session_id = self._one_of(self.sessions)
-        return tool, {name: self._value_of(name, session_id) for name in names}
+            names.append(self._choose([*NAMES, *ODD, *WORDS]))
+        session_id = self._choose(self.sessions)
+        return tool, {name: self._make_value(name, session_id) for name in names}
 
-    def _value_of(self, name: str, session_id: str) -> Any:
+    def _make_value(self, name: str, session_id: str) -> Any:
         if self._chance(0.05):
-            return self._anything(3)
+            return self._make_any_value(3)
         values: dict[str, Any] = {
-            "session_id": lambda: session_id if self._chance(0.95) else self._text(),
-            "checkpoint_id": lambda: self._checkpoint_id(session_id),
-            "action": lambda: self._one_of(["approve", "edit", "reject"]) if self._chance(0.95) else self._text(),
-            "data": self._data,
-            "max_results": lambda: self._one_of([1, 5, 100, 1_000, 0, -1, 10**9, True, "7", "many", 2.5, None]),
-            "format": lambda: self._one_of(["markdown", "json", "bibtex", "ris", "csl-json", self._text()]),
-            "domain": lambda: self._one_of(["general", "materials_science", self._text()]),
+            "session_id": lambda: session_id if self._chance(0.95) else self._make_text(),
+            "checkpoint_id": lambda: self._make_checkpoint_id(session_id),
+            "action": lambda: self._choose(["approve", "edit", "reject"]) if self._chance(0.95) else self._make_text(),
+            "data": self._make_data,
+            "max_results": lambda: self._choose([1, 5, 100, 1_000, 0, -1, 10**9, True, "7", "many", 2.5, None]),
+            "format": lambda: self._choose(["markdown", "json", "bibtex", "ris", "csl-json", self._make_text()]),
+            "domain": lambda: self._choose(["general", "materials_science", self._make_text()]),
         }
-        return values.get(name, self._text)()
+        return values.get(name, self._make_text)()
 
-    def _checkpoint_id(self, session_id: str) -> str:
+    def _make_checkpoint_id(self, session_id: str) -> str:
         if self._chance(0.6):
             return self._checkpoints[session_id]
-        kind = self._one_of([STRATEGY, REVIEW, self._text()])
-        return f"{self._one_of(self.sessions)}:{self._random.randrange(4)}:{kind}"
+        kind = self._choose([STRATEGY, REVIEW, self._make_text()])
+        return f"{self._choose(self.sessions)}:{self._random.randrange(4)}:{kind}"
 
-    def _data(self) -> Any:
-        given: Any = self._one_of([self._feedback, self._strategy, self._wild, lambda: None])()
+    def _make_data(self) -> Any:
+        given: Any = self._choose([self._make_feedback, self._make_strategy, self._make_wild_value, lambda: None])()
         if given is None or self._chance(0.7):
             return given
         text = json.dumps(given)
         return text.replace("moons", r"\ud800") if self._chance(0.5) else text
 
-    def _feedback(self) -> Any:
+    def _make_feedback(self) -> Any:
         return {
-            "free_text_feedback": self._text(),
-            **({"marked_relevant": [self._text()]} if self._chance(0.2) else {}),
+            "free_text_feedback": self._make_text(),
+            **({"marked_relevant": [self._make_text()]} if self._chance(0.2) else {}),
         }
 
-    def _strategy(self) -> Any:
-        query = {"keywords": [self._text()], "boolean_query": f"moons {self._text()}"}
-        filters = {name: self._one_of([*NUMBERS[:4], 2020, None]) for name in FILTERS if self._chance(0.2)}
-        sources = self._one_of([[], ["crossref"], ["arxiv", "crossref"], [self._text()]])
+    def _make_strategy(self) -> Any:
+        query = {"keywords": [self._make_text()], "boolean_query": f"moons {self._make_text()}"}
+        filters = {name: self._choose([*NUMBERS[:4], 2020, None]) for name in FILTERS if self._chance(0.2)}
+        sources = self._choose([[], ["crossref"], ["arxiv", "crossref"], [self._make_text()]])
         return {
             "queries": [query],
-            "notes": [self._text()],
+            "notes": [self._make_text()],
             "sources": sources,
             **({"filters": filters} if filters else {}),
         }
 
-    def _wild(self) -> Any:
-        return {self._one_of([*FIELDS, *ODD]): self._anything(4) for _ in range(self._random.randrange(4))}
+    def _make_wild_value(self) -> Any:
+        return {self._choose([*FIELDS, *ODD]): self._make_any_value(4) for _ in range(self._random.randrange(4))}
 
-    def _anything(self, depth: int) -> Any:
+    def _make_any_value(self, depth: int) -> Any:
         kind = self._random.randrange(8 if depth else 5)
         if kind < 3:
-            return chr(0xD800) if self._chance(0.05) else self._text()
+            return chr(0xD800) if self._chance(0.05) else self._make_text()
         if kind < 5:
-            return self._one_of([None, True, False, *NUMBERS])
+            return self._choose([None, True, False, *NUMBERS])
         if kind == 5:
-            return [self._anything(depth - 1) for _ in range(self._random.randrange(4))]
+            return [self._make_any_value(depth - 1) for _ in range(self._random.randrange(4))]
         names = [*NAMES, *FIELDS, *FILTERS, *ODD]
-        return {self._one_of(names): self._anything(depth - 1) for _ in range(self._random.randrange(4))}
+        return {self._choose(names): self._make_any_value(depth - 1) for _ in range(self._random.randrange(4))}
 
-    def _text(self) -> str:
-        pieces = [self._one_of(ODD if self._chance(0.25) else WORDS) for _ in range(self._random.randrange(1, 5))]
+    def _make_text(self) -> str:
+        pieces = [self._choose(ODD if self._chance(0.25) else WORDS) for _ in range(self._random.randrange(1, 5))]
         return " ".join(pieces)
 
-    def _one_of(self, choices: list[Any]) -> Any:
+    def _choose(self, choices: list[Any]) -> Any:
         return self._random.choice(choices)
 
     def _chance(self, share: float) -> bool:
@@ -701,29 +736,29 @@ AT_ONCE = 25
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", range(4))
-def test_ten_thousand_calls_of_any_kind_each_get_an_answer_in_the_one_shape(tmp_path: Path, seed: int) -> None:
+def test_ten_thousand_random_calls_each_get_a_well_formed_answer(tmp_path: Path, seed: int) -> None:
     secret = "sk-secret-0123456789"
     with serving(tmp_path / "home", env={"SERPAPI_API_KEY": secret, "OPENALEX_API_KEY": secret}) as server:
         good = server.search()
-        fuzz = Fuzz(seed, [server.search() for _ in range(8)])
+        fuzz = CallGenerator(seed, [server.search() for _ in range(8)])
         codes: dict[str, int] = {}
         for _ in range(CALLS // AT_ONCE):
             calls = [fuzz.call() for _ in range(AT_ONCE)]
             for (tool, arguments), pending in [(call, server.begin(call[0], **call[1])) for call in calls]:
                 answer = pending()
-                said = (tool, arguments, answer.text[:500])
-                assert secret not in answer.text, said
-                answer.leaks_nothing(server.home)
+                call = (tool, arguments, answer.text[:500])
+                assert secret not in answer.text, call
+                answer.check_no_leaks(server.home)
                 code = "ok"
                 if answer.is_error:
                     code = answer.error["code"]
-                    assert code not in ("internal_error", "session_failed"), said
-                    assert answer.error["message"].strip(), said
-                    assert answer.error["hint"].strip(), said
+                    assert code not in ("internal_error", "session_failed"), call
+                    assert answer.error["message"].strip(), call
+                    assert answer.error["hint"].strip(), call
                 elif tool in ("search_papers", "decide"):
-                    fuzz.learn(answer.state)
+                    fuzz.add_session(answer.state)
                 if answer.is_error or tool != "export_results":
-                    assert len(answer.text.encode()) <= REPLY_BYTES, said
+                    assert len(answer.text.encode()) <= REPLY_BYTES, call
                 codes[code] = codes.get(code, 0) + 1
         assert sum(codes.values()) == CALLS
         assert codes["ok"] > CALLS // 20
@@ -734,7 +769,7 @@ def test_ten_thousand_calls_of_any_kind_each_get_an_answer_in_the_one_shape(tmp_
         while not (good := server.call("decide", session_id=good["session_id"], action="approve").state)["is_complete"]:
             assert good["user_action_required"]
         assert server.call("export_results", session_id=good["session_id"]).text.startswith("| #")
-        server.was_never_surprised()
+        server.check_log()
         assert secret not in server.log
         assert server.close() == 0
 
@@ -742,25 +777,25 @@ def test_ten_thousand_calls_of_any_kind_each_get_an_answer_in_the_one_shape(tmp_
 SETTING = "URANIBORG_PAPER_SEARCH__"
 SETTINGS: dict[str, tuple[dict[str, str], dict[str, bytes], str, str]] = {
     "a number that is none": ({f"{SETTING}MAX_ROUNDS": "many"}, {}, "invalid_config", "MAX_ROUNDS"),
-    "a variable nobody knows": ({f"{SETTING}TYPO": "1"}, {}, "invalid_config", "typo"),
-    "a domain nobody knows": ({f"{SETTING}DOMAIN": "alchemy"}, {}, "unknown_domain", "alchemy"),
-    "a source nobody knows": ({f"{SETTING}SOURCES": '{"nowhere": {}}'}, {}, "unknown_source", "nowhere"),
+    "an unknown variable": ({f"{SETTING}TYPO": "1"}, {}, "invalid_config", "typo"),
+    "an unknown domain": ({f"{SETTING}DOMAIN": "alchemy"}, {}, "unknown_domain", "alchemy"),
+    "an unknown source": ({f"{SETTING}SOURCES": '{"nowhere": {}}'}, {}, "unknown_source", "nowhere"),
     "a recording that is not there": ({f"{SETTING}REPLAY_DIR": "/tmp/nowhere"}, {}, "invalid_recording", "nowhere"),
     "a settings file that is not there": ({"URANIBORG_CONFIG": "/tmp/nowhere.toml"}, {}, "invalid_config", "nowhere"),
-    "a settings file that is no TOML": ({}, {"config/uraniborg.toml": b"[paper_search"}, "invalid_config", "toml"),
-    "a setting nobody knows": (
+    "a settings file that is not TOML": ({}, {"config/uraniborg.toml": b"[paper_search"}, "invalid_config", "toml"),
+    "an unknown setting": (
         {},
         {"config/uraniborg.toml": b"[paper_search]\ncolour = 1"},
         "invalid_config",
         "colour",
     ),
-    "a dotenv file that is no text": ({}, {".env": b"\xff\xfe"}, "invalid_config", ".env"),
+    "a dotenv file that is not text": ({}, {".env": b"\xff\xfe"}, "invalid_config", ".env"),
 }
 
 
 @requirement("PS-E1")
 @pytest.mark.parametrize(("env", "files", "code", "named"), SETTINGS.values(), ids=SETTINGS.keys())
-def test_settings_that_cannot_be_are_named_and_no_session_is_opened(
+def test_invalid_settings_are_named_and_no_session_is_opened(
     tmp_path: Path, env: dict[str, str], files: dict[str, bytes], code: str, named: str
 ) -> None:
     home = tmp_path / "home"
@@ -768,23 +803,23 @@ def test_settings_that_cannot_be_are_named_and_no_session_is_opened(
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(content)
     with serving(home, env=env) as server:
-        server.call("search_papers", query="moons").is_clear(code, named).leaks_nothing(home)
+        server.call("search_papers", query="moons").check_error(code, named).check_no_leaks(home)
         assert not list(home.rglob("*.db"))
         assert server.close() == 0
-        server.was_never_surprised()
+        server.check_log()
 
 
-def test_what_a_source_prints_does_not_reach_the_protocol(tmp_path: Path, shelf: Shelf) -> None:
-    shelf.open()
-    with serving(tmp_path / "home", env=shelf.env) as server:
+def test_output_that_a_source_prints_does_not_reach_the_protocol(tmp_path: Path, gated_source: GatedSource) -> None:
+    gated_source.open()
+    with serving(tmp_path / "home", env=gated_source.env) as server:
         session_id = server.search("tidal heating")["session_id"]
         state = server.call("decide", session_id=session_id, action="approve").state
         assert state["checkpoint"]["payload"]["total_papers"] == 3
         assert server.close() == 0
-        assert all(json.loads(line)["jsonrpc"] == "2.0" for line in server.said)
-        for noise in ("printed by a source", "written by a source", "said by a child of a source"):
+        assert all(json.loads(line)["jsonrpc"] == "2.0" for line in server.output_lines)
+        for noise in ("printed by a source", "written by a source", "printed by a child of a source"):
             assert noise in server.log
-            assert not any(noise.encode() in line for line in server.said)
+            assert not any(noise.encode() in line for line in server.output_lines)
 
 
 KEYS = {
@@ -798,22 +833,22 @@ INDISCREET_NETWORK = '''
 import httpx
 import stamina
 
-stamina.set_testing(True, attempts=3)  # as often as ever, and without a pause
+stamina.set_testing(True, attempts=3)  # the usual number of attempts, without pauses
 
 
 async def answer(self, request):
-    """Repeats every key it is sent: in an exception, in a refusal, in what looks like a paper."""
-    told = f"{request.url} {request.headers} {request.url.params}"
+    """Repeat every received key in an exception, a refusal or a paper."""
+    sent = f"{request.url} {request.headers} {request.url.params}"
     host = request.url.host
     if "serpapi" in host:
-        raise httpx.ConnectError(f"no route to {told}", request=request)
+        raise httpx.ConnectError(f"no route to {sent}", request=request)
     if "openalex" in host:
-        return httpx.Response(401, text=told, request=request)
+        return httpx.Response(401, text=sent, request=request)
     if "semanticscholar" in host:
         key = request.headers.get("x-api-key")
-        paper = {"paperId": "1", "title": f"Moons {key}", "abstract": told, "year": 2020, "url": f"https://x/?k={key}"}
+        paper = {"paperId": "1", "title": f"Moons {key}", "abstract": sent, "year": 2020, "url": f"https://x/?k={key}"}
         return httpx.Response(200, json={"total": 1, "data": [paper]}, request=request)
-    return httpx.Response(400, text=told, headers={"x-told": told}, request=request)
+    return httpx.Response(400, text=sent, headers={"x-sent": sent}, request=request)
 
 
 httpx.AsyncHTTPTransport.handle_async_request = answer
@@ -821,29 +856,29 @@ httpx.AsyncHTTPTransport.handle_async_request = answer
 
 
 class IndiscreetModel(BaseHTTPRequestHandler):
-    """A model that refuses whatever it is asked, and repeats the key it was sent."""
+    """A model endpoint that refuses every request and repeats the key."""
 
     def do_POST(self) -> None:
-        told = str(self.headers)
-        body = json.dumps({"error": {"message": told}}).encode()
+        received = str(self.headers)
+        body = json.dumps({"error": {"message": received}}).encode()
         self.send_response(403)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
         assert isinstance(self.server, ModelEndpoint)
-        self.server.heard.append(told)
+        self.server.requests.append(received)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the base class
         pass
 
 
 class ModelEndpoint(ThreadingHTTPServer):
-    """Where that model is to be found, and what it was sent."""
+    """The address of the model endpoint and the requests it received."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), IndiscreetModel)
-        self.heard: list[str] = []
+        self.requests: list[str] = []
 
     @property
     def address(self) -> str:
@@ -888,11 +923,11 @@ def test_keys_reach_no_reply_no_log_and_no_file(tmp_path: Path, model_endpoint: 
             server.call("export_results", session_id=session_id, format=form)
         server.call("get_session", session_id="f" * 32)
         assert server.close() == 0
-        assert any(KEYS["LLM_API_KEY"] in told for told in model_endpoint.heard)
+        assert any(KEYS["LLM_API_KEY"] in received for received in model_endpoint.requests)
         files = [path for path in home.rglob("*") if path.is_file()]
         assert len(files) > 3
         for key in KEYS.values():
             core = key.replace("/", "").replace("+", "").removeprefix("sk-secret").strip("-").encode()
-            assert not [line for line in server.said if core in line.replace(b"/", b"").replace(b"+", b"")], key
+            assert not [line for line in server.output_lines if core in line.replace(b"/", b"").replace(b"+", b"")], key
             assert not [path.name for path in files if core in path.read_bytes()], key
             assert core.decode() not in server.log

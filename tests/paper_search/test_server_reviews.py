@@ -1,61 +1,39 @@
-"""A review of two rounds as an agent sees it: statuses, edits that stay, and decisions with the approval."""
+"""A review of two rounds by an agent: statuses, edits that stay, and decisions with the approval."""
 
 import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from paper_search import mcp_server
 from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, Engine, House, moons
-from uraniborg.kernel.mcp.testing import ClientSession, connected, text_of
+from tests.paper_search.sessions.helpers import QUERY, DataFolder, make_moon_papers
+from tests.paper_search.tool_client import call_tool, export_papers, open_client
 
 
 @pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    house = House(tmp_path / "house")
-    house.engine = Engine(FakeSource("alpha", moons(24)), FakeSource("beta", []))
-    return house
+def data_folder(home: Path) -> DataFolder:
+    return DataFolder(home.parent / "data", FakeSource("alpha", make_moon_papers(24)), FakeSource("beta", []))
 
 
-@asynccontextmanager
-async def served(house: House) -> AsyncGenerator[ClientSession]:
-    with pytest.MonkeyPatch.context() as patch:
-        async with house.open() as manager:
-            patch.setattr(mcp_server, "_session_manager", manager)
-            async with connected(mcp_server.mcp) as client:
-                yield client
-
-
-async def call(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    return json.loads(text_of(result))
-
-
-async def test_edits_and_decisions_of_an_agent_hold_to_the_end(house: House) -> None:
-    async with served(house) as client:
-        reply = await call(client, "search_papers", query=QUERY)
+async def test_edits_and_decisions_of_an_agent_are_in_the_result(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        reply = await call_tool(client, "search_papers", query=QUERY)
         session_id = reply["session_id"]
         edit = {"sources": ["alpha"], "filters": {"year_from": 2010}}
-        reply = await call(client, "decide", session_id=session_id, action="edit", data=edit)
+        reply = await call_tool(client, "decide", session_id=session_id, action="edit", data=edit)
         papers = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]]
         assert reply["checkpoint"]["payload"]["total_papers"] == 24
 
         marks = {papers[0]: "include", papers[1]: {"status": "include"}, papers[2]: "exclude"}
         data = {"decisions": {**marks, papers[3]: {"status": "exclude", "reason": "off topic"}}}
-        reply = await call(client, "decide", session_id=session_id, action="reject", data=data, note="wider")
+        reply = await call_tool(client, "decide", session_id=session_id, action="reject", data=data, note="wider")
         strategy = reply["checkpoint"]["payload"]["strategy"]
         assert (strategy["sources"], strategy["filters"]["year_from"]) == (["alpha"], 2010)
         inherited = {origin["part"]: origin["reason"] for origin in strategy["origins"] if origin["inherited"]}
         assert inherited["sources"] == inherited["year_from"] == "set by a person in round 1"
         assert any(note.startswith("Loosened: ") for note in strategy["notes"])
 
-        reply = await call(client, "decide", session_id=session_id, action="approve")
+        reply = await call_tool(client, "decide", session_id=session_id, action="approve")
         payload = reply["checkpoint"]["payload"]
         assert payload["total_papers"] == 22
         assert payload["status_counts"] == {"include": 2, "exclude": 2, "maybe": 0, "undecided": 20}
@@ -63,20 +41,20 @@ async def test_edits_and_decisions_of_an_agent_hold_to_the_end(house: House) -> 
         assert (statuses[papers[0]], statuses[papers[4]]) == ("include", "undecided")
 
         last = {"decisions": {papers[2]: "include", papers[4]: "exclude"}}
-        reply = await call(client, "decide", session_id=session_id, action="approve", data=last)
+        reply = await call_tool(client, "decide", session_id=session_id, action="approve", data=last)
         assert reply["paper_count"] == 22
-        exported = await call(client, "export_results", session_id=session_id, format="json")
+        exported = json.loads(await export_papers(client, session_id, "json"))
     final = {paper["id"]: paper for paper in exported["papers"]}
     assert (final[papers[2]]["status"], final[papers[2]]["decisions"][0]["reviewer"]) == ("include", "agent")
     gone = {exclusion["paper_id"]: exclusion["detail"] for exclusion in exported["metadata"]["exclusions"]}
     assert gone == {papers[3]: "off topic", papers[4]: None}
 
 
-async def test_an_approval_with_other_data_is_refused_and_the_review_stays(house: House) -> None:
-    async with served(house) as client:
-        session_id = (await call(client, "search_papers", query=QUERY))["session_id"]
-        reply = await call(client, "decide", session_id=session_id, action="approve")
+async def test_an_approval_with_other_data_is_refused_and_the_review_stays(data_folder: DataFolder) -> None:
+    async with open_client(data_folder) as client:
+        session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
+        reply = await call_tool(client, "decide", session_id=session_id, action="approve")
         for data in ({"queries": ["moons"]}, {"free_text_feedback": "more"}, {"decisions": {"p_unknown": "include"}}):
             result = await client.call_tool("decide", {"session_id": session_id, "action": "approve", "data": data})
             assert result.isError
-        assert await call(client, "get_session", session_id=session_id) == reply
+        assert await call_tool(client, "get_session", session_id=session_id) == reply

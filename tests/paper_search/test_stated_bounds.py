@@ -1,4 +1,4 @@
-"""The bounds of a search, by their numbers: how long it waits, how much it reads and how much it takes."""
+"""Tests of the documented limits: times, sizes and counts."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,22 +23,22 @@ NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
 MEGABYTE = 1_000_000
 
 
-def refused(retry_after: str) -> Exception:
+def make_429_error(retry_after: str) -> Exception:
     return make_refusal("arxiv", Response(429, b"", {"retry-after": retry_after}), SourcePolicy(), NOW)
 
 
 @pytest.mark.parametrize(("asked_for", "waited"), [("20", 20.0), ("21", False), ("20.5", True), ("0", 0.0)])
-def test_a_source_is_waited_for_up_to_twenty_seconds(asked_for: str, waited: bool | float) -> None:
-    assert decide_retry(refused(asked_for)) == waited
+def test_a_source_has_a_time_limit_of_twenty_seconds(asked_for: str, waited: bool | float) -> None:
+    assert decide_retry(make_429_error(asked_for)) == waited
 
 
-def test_no_promise_reaches_further_than_a_year() -> None:
-    error = refused("9" * 400)
+def test_a_retry_date_is_at_most_a_year_away() -> None:
+    error = make_429_error("9" * 400)
     assert isinstance(error, RetryableError)
     assert error.retry_at == NOW + timedelta(days=366)
 
 
-async def test_waits_between_tries_begin_at_half_a_second_double_and_end_at_eight(
+async def test_waits_between_attempts_double_from_half_a_second_to_eight_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits: list[float] = []
@@ -76,7 +76,7 @@ async def test_twenty_megabytes_of_an_answer_are_read_and_no_more() -> None:
     assert sent == 21
 
 
-def test_a_source_is_asked_once_a_second_three_times_for_twenty_seconds_each_unless_it_has_a_policy() -> None:
+def test_the_default_policy_is_one_call_a_second_and_three_attempts_of_twenty_seconds() -> None:
     usual = SourcePolicy()
     assert (usual.rate_per_s, usual.burst, usual.attempts, usual.timeout_s) == (1.0, 1, 3, 20.0)
     assert (http_source.MOST_REQUESTS_PER_QUERY, LEAST_PER_QUERY, chat.RETRIES) == (100, 10, 2)

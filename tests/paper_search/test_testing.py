@@ -26,7 +26,7 @@ def checkpoint() -> Checkpoint:
     return Checkpoint(kind=CheckpointKind.STRATEGY_CONFIRMATION, payload=payload)
 
 
-async def test_a_fake_source_gives_its_papers_and_remembers_what_it_was_asked() -> None:
+async def test_a_fake_source_returns_its_papers_and_stores_the_strategies() -> None:
     source = FakeSource("fake", [RawPaper(title="A", source="fake")])
     assert isinstance(source, SearchSource)
     (paper,) = await source.search_advanced(STRATEGY)
@@ -35,7 +35,7 @@ async def test_a_fake_source_gives_its_papers_and_remembers_what_it_was_asked() 
     assert source.asked == [STRATEGY, STRATEGY]
 
 
-async def test_a_fake_source_raises_the_error_it_was_given() -> None:
+async def test_a_fake_source_raises_its_error() -> None:
     with pytest.raises(NonRetryableError, match="no"):
         await FakeSource("fake", error=NonRetryableError("no")).search_advanced(STRATEGY)
 
@@ -49,7 +49,7 @@ async def test_a_fake_source_waits_at_its_gate() -> None:
     assert await asyncio.wait_for(task, 5) == []
 
 
-async def test_scripted_decisions_are_given_in_order_and_checkpoints_remembered() -> None:
+async def test_scripted_decisions_are_returned_in_order_and_checkpoints_stored() -> None:
     edit = Decision(action=DecisionAction.EDIT, revised_data={"x": 1}, note="narrower")
     script = ScriptedDecisions(["approve", edit, DecisionAction.REJECT])
     assert isinstance(script, CheckpointHandler)
@@ -62,7 +62,7 @@ async def test_scripted_decisions_are_given_in_order_and_checkpoints_remembered(
     assert (script.left, len(script.seen)) == (0, 3)
 
 
-async def test_a_script_at_its_end_says_which_checkpoint_was_too_many() -> None:
+async def test_a_script_at_its_end_raises_an_error_that_names_the_checkpoint() -> None:
     script = ScriptedDecisions(["approve"])
     await script.handle(checkpoint())
     with pytest.raises(ScriptExhausted, match=r"1 decisions.*checkpoint 2 \(strategy_confirmation\)"):
@@ -82,7 +82,7 @@ async def test_a_fake_transport_answers_by_the_longest_fitting_address() -> None
     assert (await transport.send(Request("a", "https://a.example/"))).body == b"short"
 
 
-async def test_a_fake_transport_gives_several_answers_in_turn_and_repeats_the_last() -> None:
+async def test_a_fake_transport_returns_several_answers_in_turn_and_repeats_the_last() -> None:
     transport = FakeTransport(
         {"https://a.example": [NonRetryableError("first"), Response(200, b"1"), Response(200, b"2")]}
     )
@@ -93,7 +93,7 @@ async def test_a_fake_transport_gives_several_answers_in_turn_and_repeats_the_la
     assert transport.requests == [request] * 4
 
 
-async def test_a_fake_transport_says_what_it_has_answers_for() -> None:
+async def test_a_fake_transport_lists_its_answers_in_the_error() -> None:
     transport = FakeTransport({"https://a.example": Response(200, b""), "https://none.example": []})
     with pytest.raises(NotRecordedError) as caught:
         await transport.send(Request("b", "https://b.example"))
@@ -104,6 +104,6 @@ async def test_a_fake_transport_says_what_it_has_answers_for() -> None:
     assert transport.closed
 
 
-def test_a_frozen_clock_stands_still() -> None:
+def test_a_frozen_clock_does_not_move() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     assert FrozenClock(at).now() == FrozenClock(at).now() == at

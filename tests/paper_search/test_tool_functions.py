@@ -1,25 +1,23 @@
 """The tools of the MCP server called as plain functions: errors are replies, not exceptions."""
 
 import json
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
 
 from paper_search import mcp_server
 from paper_search.sessions import SessionManager
-from paper_search.testing import FakeSource
-from tests.paper_search.sessions.helpers import QUERY, House, moons
+from tests.paper_search.sessions.helpers import QUERY, DataFolder
+from tests.paper_search.tool_client import open_manager
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import connected, text_of
 
+pytestmark = pytest.mark.usefixtures("home")
+
 
 @pytest.fixture
-async def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    async with House(tmp_path / "house", FakeSource("alpha", moons())).open() as manager:
-        monkeypatch.setattr(mcp_server, "_session_manager", manager)
+async def manager(data_folder: DataFolder) -> AsyncGenerator[SessionManager]:
+    async with open_manager(data_folder) as manager:
         yield manager
 
 
@@ -46,7 +44,7 @@ async def test_an_unknown_session_id_is_answered_with_the_error_that_a_client_ge
 
 
 @requirement("PS-REQ-14")
-async def test_other_errors_of_direct_calls_are_replies_too(manager: SessionManager) -> None:
+async def test_other_errors_of_direct_calls_are_replies_as_well(manager: SessionManager) -> None:
     opened = json.loads(await mcp_server.search_papers(QUERY))
     session_id = opened["session_id"]
     replies = [

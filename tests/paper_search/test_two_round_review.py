@@ -18,12 +18,13 @@ from pydantic import AnyUrl
 from tests.fixtures import observatory
 from tests.fixtures.observatory import TITLES
 from tests.paper_search.sessions.processes import COMMAND, environment, eventually
-from uraniborg.kernel.mcp.testing import ClientSession, json_of, stdio_client_for, text_of
+from tests.paper_search.tool_client import call_tool, export_papers
+from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
 
 QUERY = "tidal heating of icy moons since 2005"
 EDITED = '"tidal heating" AND Enceladus'
 SHOWN = set(TITLES[2:])
-"""What the edited strategy finds in the first round: ten records of eight papers."""
+"""The results of the first round: ten records of eight papers."""
 EXCLUDED = {TITLES[5], TITLES[7]}
 MAYBE = TITLES[6]
 WRONG_MOON = "It is about other moons."
@@ -32,7 +33,7 @@ CORE = "The best account of the plumes."
 
 
 class Review:
-    """One person's review: the folder of the server, and the sources, which can be shut and closed."""
+    """A review: the folder of the server and the sources, which can be blocked or made to fail."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,7 +43,7 @@ class Review:
 
     @asynccontextmanager
     async def client(self) -> AsyncGenerator[ClientSession]:
-        """The official client of a server that was just started."""
+        """Yield the official client of a new server."""
         start = ["-c", 'echo $$ > "$0" && exec "$1"', str(self.pid), COMMAND]
         with (self.folder / "stderr").open("a") as stderr:
             async with stdio_client_for("/bin/sh", start, self.env, cwd=str(self.folder), stderr=stderr) as client:
@@ -52,7 +53,7 @@ class Review:
         os.kill(int(self.pid.read_text()), signal.SIGKILL)
 
     def command(self, name: str, *arguments: str) -> str:
-        """What a command prints that must end well."""
+        """Run a command that must succeed; return its output."""
         command = [str(Path(sys.executable).with_name(name)), *arguments]
         done = subprocess.run(command, env=self.env, cwd=self.folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -64,41 +65,29 @@ def review(tmp_path: Path) -> Review:
     return Review(tmp_path)
 
 
-async def call(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    return json_of(result)
-
-
-async def export(client: ClientSession, session_id: str, format_: str) -> str:
-    result = await client.call_tool("export_results", {"session_id": session_id, "format": format_})
-    assert not result.isError, text_of(result)
-    return text_of(result)
-
-
-async def state_once(
+async def wait_for_state(
     client: ClientSession, session_id: str, wanted: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
     async with asyncio.timeout(30):
-        while not wanted(state := await call(client, "get_session", session_id=session_id)):  # noqa: ASYNC110
+        while not wanted(state := await call_tool(client, "get_session", session_id=session_id)):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     return state
 
 
-def shown(state: Mapping[str, Any]) -> dict[str, str]:
-    """The ids of the papers under review by title."""
+def list_shown_papers(state: Mapping[str, Any]) -> dict[str, str]:
+    """Return the ids of the papers under review by title."""
     return {paper["title"]: paper["id"] for paper in state["checkpoint"]["payload"]["papers"]}
 
 
-async def first_round(review: Review) -> str:
-    """Edit the strategy, decide about papers in both ways, and lose the server while it searches again."""
+async def run_first_round(review: Review) -> str:
+    """Edit the strategy, decide about papers, and kill the server during the next search."""
     async with review.client() as client:
-        opened = await call(client, "search_papers", query=QUERY)
+        opened = await call_tool(client, "search_papers", query=QUERY)
         edit = {"queries": [{"boolean_query": EDITED}], "filters": {"year_from": 2006}}
         session_id = opened["session_id"]
-        found = await call(client, "decide", session_id=session_id, action="edit", data=edit, note="plumes only")
+        found = await call_tool(client, "decide", session_id=session_id, action="edit", data=edit, note="plumes only")
         assert found["current_checkpoint_kind"] == "result_review"
-        papers = shown(found)
+        papers = list_shown_papers(found)
         assert set(papers) == SHOWN
         data = {
             "marked_relevant": [papers[TITLES[9]]],
@@ -109,7 +98,9 @@ async def first_round(review: Review) -> str:
                 papers[MAYBE]: {"status": "maybe", "reason": READ_AGAIN},
             },
         }
-        again = await call(client, "decide", session_id=session_id, action="reject", data=data, note="more on orbits")
+        again = await call_tool(
+            client, "decide", session_id=session_id, action="reject", data=data, note="more on orbits"
+        )
         assert (again["current_checkpoint_kind"], again["round"]) == ("strategy_confirmation", 1)
         asked = review.sources / "asked"
         before = len(asked.read_text().splitlines())
@@ -126,7 +117,7 @@ async def first_round(review: Review) -> str:
 
 
 async def find_session(client: ClientSession) -> str:
-    """The id of the one session there is, as a client finds it that has lost it."""
+    """Find the id of the only session, as a client that has lost it."""
     listed = await client.read_resource(AnyUrl("paper-search://sessions"))
     (content,) = listed.contents
     text = content.model_dump()["text"]
@@ -135,22 +126,22 @@ async def find_session(client: ClientSession) -> str:
     return session_id
 
 
-async def second_round(review: Review, client: ClientSession, session_id: str) -> dict[str, Any]:
-    """The search that was cut off goes on, and every source fails: the papers are those of the first round."""
-    state = await state_once(client, session_id, lambda state: state["has_pending_checkpoint"])
+async def run_second_round(review: Review, client: ClientSession, session_id: str) -> dict[str, Any]:
+    """Continue the interrupted search with failing sources: the papers are those of the first round."""
+    state = await wait_for_state(client, session_id, lambda state: state["has_pending_checkpoint"])
     assert (state["current_checkpoint_kind"], state["round"], state["iteration"]) == ("result_review", 1, 3)
     assert {source["name"]: source["status"] for source in state["sources"]} == {"brahe": "failed", "kepler": "failed"}
-    assert set(shown(state)) >= SHOWN - EXCLUDED
-    return await call(
+    assert set(list_shown_papers(state)) >= SHOWN - EXCLUDED
+    return await call_tool(
         client, "decide", session_id=session_id, action="approve", checkpoint_id=state["checkpoint_id"], note="done"
     )
 
 
 def check_exported(text: str) -> None:
-    """The result is the first round's without what was excluded, and says who decided what and why."""
+    """Check that the result has the papers of the first round without the excluded ones, with all decisions."""
     exported = json.loads(text)
-    kept = {paper["title"] for paper in exported["papers"] if '"exclude"' not in json.dumps(paper)}
-    assert kept == SHOWN - EXCLUDED, "what nobody decided about stays, and a round without answers drops nothing"
+    remaining = {paper["title"] for paper in exported["papers"] if '"exclude"' not in json.dumps(paper)}
+    assert remaining == SHOWN - EXCLUDED, "undecided papers stay, and a round without answers drops no paper"
     by_title = {paper["title"]: json.dumps(paper) for paper in exported["papers"]}
     assert CORE in by_title[TITLES[8]]
     assert '"include"' in by_title[TITLES[9]]
@@ -159,15 +150,15 @@ def check_exported(text: str) -> None:
 
 
 def check_prisma(text: str) -> None:
-    """The log names every round, source, query and reason, and its boxes."""
+    """Check that the log names every round, source, query, reason and count."""
     for word in ("identified", "duplicates", "screened", "excluded", "included"):
         assert word in text.lower(), word
     for fact in ("brahe", "kepler", EDITED, WRONG_MOON):
         assert fact in text, fact
 
 
-def keys_in(bibtex: str) -> dict[str, str]:
-    """The titles of the entries by key."""
+def list_keys(bibtex: str) -> dict[str, str]:
+    """Return the titles of the entries by key."""
     found = re.findall(r"^@\w+\{([^,\s]+),(.*?)^\}", bibtex, re.MULTILINE | re.DOTALL)
     return {
         key: re.sub(r"[{}]", "", re.findall(r"^\s*title\s*=\s*(.*?),?$", body, re.MULTILINE)[0]) for key, body in found
@@ -175,7 +166,7 @@ def keys_in(bibtex: str) -> dict[str, str]:
 
 
 def check_shelf(review: Review, titles: Mapping[str, str]) -> None:
-    """What was exported is on the shelf, once, and is cited by the keys of the export, with or without its BibTeX."""
+    """Check that the shelf contains each exported paper once, cited by the keys of the export."""
     for shelf, inputs in {"both": ("found.json", "found.bib"), "json": ("found.json",)}.items():
         built = json.loads(review.command("paper-library", "build", *inputs, "-o", shelf, "--json"))
         assert built["papers"] == len(titles)
@@ -187,19 +178,19 @@ def check_shelf(review: Review, titles: Mapping[str, str]) -> None:
 
 @pytest.mark.timeout(120)
 async def test_a_review_of_two_rounds_ends_in_citations_and_loses_nothing(review: Review) -> None:
-    opened = await first_round(review)
+    opened = await run_first_round(review)
     (review.sources / "closed").touch()
     (review.sources / "shut").unlink()
     async with review.client() as client:
         session_id = await find_session(client)
         assert session_id == opened
-        ended = await second_round(review, client, session_id)
+        ended = await run_second_round(review, client, session_id)
         assert (ended["is_complete"], ended["phase"]) == (True, "completed")
         assert ended["paper_count"] == len(SHOWN - EXCLUDED)
-        exported = {name: await export(client, session_id, name) for name in ("json", "bibtex", "prisma")}
+        exported = {name: await export_papers(client, session_id, name) for name in ("json", "bibtex", "prisma")}
     check_exported(exported["json"])
     check_prisma(exported["prisma"])
-    titles = keys_in(exported["bibtex"])
+    titles = list_keys(exported["bibtex"])
     assert set(titles.values()) == SHOWN - EXCLUDED
     (review.folder / "found.json").write_text(exported["json"])
     (review.folder / "found.bib").write_text(exported["bibtex"])

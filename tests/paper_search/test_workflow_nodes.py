@@ -1,4 +1,4 @@
-"""The search as a node of workflows."""
+"""Tests of the search node of workflows."""
 
 import json
 import subprocess
@@ -27,10 +27,10 @@ from uraniborg.recordings import QUERY, RECORDING
 @dataclass
 class Context:
     folder: Path
-    said: list[str] = field(default_factory=list[str])
+    messages: list[str] = field(default_factory=list[str])
 
     def say(self, text: str) -> None:
-        self.said.append(text)
+        self.messages.append(text)
 
 
 @pytest.fixture
@@ -40,20 +40,20 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     return Context(RECORDING.parent)
 
 
-async def replayed(context: Context, **params: Any) -> dict[str, Any]:
+async def replay_search(context: Context, **params: Any) -> dict[str, Any]:
     return await workflow_nodes.search({"query": QUERY, "replay": RECORDING.name, **params}, context)
 
 
-def test_the_interface_is_valid_and_says_that_the_node_approves_by_itself() -> None:
-    told = parse_interface(INTERFACE, source="entry-point")
-    module, _, name = told.run.partition(":")
+def test_the_interface_is_valid_and_documents_automatic_approval() -> None:
+    interface = parse_interface(INTERFACE, source="entry-point")
+    module, _, name = interface.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name))
-    assert told.example.keys() <= told.params.keys()
-    assert "the node approves the strategy and the result itself" in told.description
-    assert told.effect == "pure"
+    assert interface.example.keys() <= interface.params.keys()
+    assert "the node approves the strategy and the result itself" in interface.description
+    assert interface.effect == "pure"
 
 
-def test_a_paper_says_whether_it_is_retracted() -> None:
+def test_a_paper_states_whether_it_is_retracted() -> None:
     notice = {"status": "retracted", "source": "crossref", "date": "2010", "notice_doi": "10.1000/r"}
     retracted = Paper.model_validate({"id": "p", "title": "Cells", "source": "crossref", "notices": [notice]})
     plain = workflow_nodes._build_paper(retracted)  # pyright: ignore[reportPrivateUsage]
@@ -62,13 +62,15 @@ def test_a_paper_says_whether_it_is_retracted() -> None:
 
 
 def test_the_node_works_without_the_part_that_runs_workflows() -> None:
-    told = "import sys, paper_search.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=50, check=True)
+    interface = (
+        "import sys, paper_search.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    )
+    done = subprocess.run([sys.executable, "-c", interface], capture_output=True, text=True, timeout=50, check=True)
     assert done.stdout.strip() == "[]"
 
 
 async def test_a_replayed_search_gives_the_papers_of_the_library_as_plain_values(context: Context) -> None:
-    found = await replayed(context)
+    found = await replay_search(context)
     expected = await paper_search.search(QUERY, AppConfig(replay_dir=RECORDING))
     assert found["count"] == len(found["papers"]) == len(expected.papers) > 10
     assert [paper["id"] for paper in found["papers"]] == [paper.id for paper in expected.papers]
@@ -85,29 +87,29 @@ async def test_a_replayed_search_gives_the_papers_of_the_library_as_plain_values
 
 
 async def test_progress_is_reported_source_by_source(context: Context) -> None:
-    found = await replayed(context)
-    assert context.said[0] == f"searching {', '.join(source['name'] for source in found['sources'])}"
-    assert {line.partition(":")[0] for line in context.said[1:]} == {source["name"] for source in found["sources"]}
+    found = await replay_search(context)
+    assert context.messages[0] == f"searching {', '.join(source['name'] for source in found['sources'])}"
+    assert {line.partition(":")[0] for line in context.messages[1:]} == {source["name"] for source in found["sources"]}
 
 
-async def test_no_more_papers_come_than_were_asked_for_even_from_a_recording_of_more(context: Context) -> None:
-    everything = await replayed(context)
-    few = await replayed(context, max_results=3)
+async def test_max_results_limits_the_papers_of_a_larger_recording(context: Context) -> None:
+    everything = await replay_search(context)
+    few = await replay_search(context, max_results=3)
     assert few["count"] == 3
     assert few["papers"] == everything["papers"][:3]
 
 
-async def test_only_the_sources_that_are_named_are_asked(context: Context) -> None:
-    found = await replayed(context, sources=["crossref", "arxiv"])
+async def test_only_the_named_sources_are_searched(context: Context) -> None:
+    found = await replay_search(context, sources=["crossref", "arxiv"])
     assert [source["name"] for source in found["sources"]] == ["crossref", "arxiv"]
     assert {name for paper in found["papers"] for name in paper["sources"]} <= {"crossref", "arxiv"}
-    assert [source["name"] for source in (await replayed(context, sources="crossref"))["sources"]] == ["crossref"]
+    assert [source["name"] for source in (await replay_search(context, sources="crossref"))["sources"]] == ["crossref"]
 
 
 async def test_a_search_does_not_block_the_loop(context: Context) -> None:
-    await replayed(context)  # what is imported on the way is read from the disk
+    await replay_search(context)  # lazy imports read the disk
     with blockbuster_ctx():
-        assert (await replayed(context))["count"] > 10
+        assert (await replay_search(context))["count"] > 10
 
 
 @pytest.mark.parametrize(
@@ -120,15 +122,13 @@ async def test_a_search_does_not_block_the_loop(context: Context) -> None:
         ({"replay": "nowhere"}, InvalidRecording),
     ],
 )
-async def test_what_cannot_be_searched_is_refused(
-    context: Context, params: dict[str, Any], kind: type[InvalidInput]
-) -> None:
+async def test_an_invalid_search_is_refused(context: Context, params: dict[str, Any], kind: type[InvalidInput]) -> None:
     with pytest.raises(kind):
-        await replayed(context, **params)
+        await replay_search(context, **params)
 
 
-async def test_a_query_that_the_recording_does_not_know_fails_and_says_how_to_replay(context: Context) -> None:
+async def test_a_query_that_was_not_recorded_fails_with_a_hint(context: Context) -> None:
     with pytest.raises(Unavailable, match="No source answered") as failed:
-        await replayed(context, query="perovskite solar cells")
+        await replay_search(context, query="perovskite solar cells")
     assert "that were recorded" in failed.value.hint
     assert {source["status"] for source in failed.value.ids["sources"]} == {"failed"}

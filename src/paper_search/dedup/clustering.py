@@ -115,11 +115,11 @@ def _find_identifier_edges(records: Sequence[Record]) -> Iterator[Edge]:
     schemes = list(_SAME)
     for identity, indexes in holders.items():
         scheme = identity.partition(":")[0]
-        for left, right in _pair_trusted(records, indexes):
+        for left, right in _pair_trusted_records(records, indexes):
             yield Edge(schemes.index(scheme) - len(schemes), left, right, _SAME[scheme], by_identifier=True)
 
 
-def _pair_trusted(records: Sequence[Record], indexes: list[int]) -> Iterator[tuple[int, int]]:
+def _pair_trusted_records(records: Sequence[Record], indexes: list[int]) -> Iterator[tuple[int, int]]:
     """Yield the pairs that a shared identifier joins; some sources give the DOI of a volume to every paper in it."""
     by_title: dict[str, list[int]] = {}
     for index in indexes:

@@ -9,7 +9,7 @@ from typing import Any
 from paper_search.dedup.clustering import Cluster, Clustering
 from paper_search.dedup.merging import list_source_records, merge_records
 from paper_search.dedup.records import Record
-from paper_search.models import RawPaper, paper_id
+from paper_search.models import RawPaper, make_paper_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,12 @@ def _assign_ids(records: Sequence[Record]) -> list[RawPaper]:
     for shared, indexes in collisions.items():
         for index, own in zip(indexes, _make_distinct_ids(shared, [records[index] for index in indexes]), strict=True):
             ids[index] = own
-    return [_set_identity(record, own) for record, own in zip(records, ids, strict=True)]
+    return [_copy_with_id(record, own) for record, own in zip(records, ids, strict=True)]
 
 
 def _compute_id(record: Record) -> str:
     paper = record.paper
-    return paper_id(record.identifiers, paper.doi, paper.title, paper.authors, paper.year)
+    return make_paper_id(record.identifiers, paper.doi, paper.title, paper.authors, paper.year)
 
 
 def _make_distinct_ids(shared: str, records: Sequence[Record]) -> list[str]:
@@ -107,13 +107,13 @@ def _make_distinct_ids(shared: str, records: Sequence[Record]) -> list[str]:
     contents = [record.content for record in records]
     # Sorted, so that identical papers keep their ids when they are deduplicated again.
     ids = {
-        content: sorted(paper_id({}, None, f"{shared} {number} {content}", [], None) for number in range(copies))
+        content: sorted(make_paper_id({}, None, f"{shared} {number} {content}", [], None) for number in range(copies))
         for content, copies in Counter(contents).items()
     }
     return [ids[content].pop(0) for content in contents]
 
 
-def _set_identity(record: Record, own: str) -> RawPaper:
+def _copy_with_id(record: Record, own: str) -> RawPaper:
     paper = record.paper
     if paper.id == own and paper.records:
         return paper

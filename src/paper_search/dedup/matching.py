@@ -82,19 +82,19 @@ def is_comparable(left: Record, right: Record) -> bool:
 def match_records(left: Record, right: Record, differ: Difference) -> Match | None:
     """Return the match of two `is_comparable` records whose titles differ in the given words, or None."""
     shared = left.title.content_words - len(differ.left)
-    if differ.is_contrary or (differ.left and differ.right and len(differ.left) + len(differ.right) > shared):
+    if differ.is_contradictory or (differ.left and differ.right and len(differ.left) + len(differ.right) > shared):
         return None
-    unexplained = _drop_spilled_words(left, right, differ)
+    unexplained = _drop_words_of_other_fields(left, right, differ)
     authors = compare_authors(left.names, right.names)
-    if unexplained.is_hard or authors is Agreement.DIFFERENT:
+    if unexplained.has_distinctive_word or authors is Agreement.DIFFERENT:
         return None
     if not differ:
-        accepted = _is_same_title_enough(left, right, authors)
+        accepted = _is_equal_title_sufficient(left, right, authors)
     elif not unexplained:
         accepted = authors >= Agreement.PARTIAL and shared >= 3
     else:
         accepted = authors is Agreement.STRONG and (
-            _is_without_subtitle(left, right) or _is_reworded(left, right, unexplained)
+            _differs_by_subtitle(left, right) or _is_reworded_title(left, right, unexplained)
         )
     if accepted:
         return _make_match(left, right, authors, exact=not differ)
@@ -109,7 +109,7 @@ def has_conflict(left: Record, right: Record) -> bool:
         return True
     if compare_authors(left.names, right.names) is Agreement.DIFFERENT:
         return True
-    return _drop_spilled_words(left, right, compare_titles(left.title, right.title)).is_hard
+    return _drop_words_of_other_fields(left, right, compare_titles(left.title, right.title)).has_distinctive_word
 
 
 def _has_identifier_conflict(left: Record, right: Record) -> bool:
@@ -145,23 +145,23 @@ def _is_other_edition(left: Record, right: Record) -> bool:
     return has_venue_conflict(here, there) or (apart > 0 and not can_be_same_venue(here, there))
 
 
-def _drop_spilled_words(left: Record, right: Record, differ: Difference) -> Difference:
+def _drop_words_of_other_fields(left: Record, right: Record, differ: Difference) -> Difference:
     """Return the difference without words of other fields in a title, as in "Lee (1997). Boosting the margin"."""
-    if not differ or differ.is_contrary:
+    if not differ or differ.is_contradictory:
         return differ
     return Difference(
-        tuple(word for word in differ.left if not _is_spilled(word, left, right)),
-        tuple(word for word in differ.right if not _is_spilled(word, right, left)),
+        tuple(word for word in differ.left if not _is_from_other_field(word, left, right)),
+        tuple(word for word in differ.right if not _is_from_other_field(word, right, left)),
     )
 
 
-def _is_spilled(word: str, own: Record, other: Record) -> bool:
+def _is_from_other_field(word: str, own: Record, other: Record) -> bool:
     if word.isdigit() and len(word) == 4:
         return {own.year, other.year} - {None} == {int(word)}
-    return word in own.surroundings or word in other.surroundings
+    return word in own.other_field_words or word in other.other_field_words
 
 
-def _is_same_title_enough(left: Record, right: Record, authors: Agreement) -> bool:
+def _is_equal_title_sufficient(left: Record, right: Record, authors: Agreement) -> bool:
     words_known, apart = left.title.content_words, _count_years_apart(left, right)
     if authors is Agreement.UNKNOWN:
         return words_known >= 4 if apart == 0 else words_known >= 6 and apart is None
@@ -170,11 +170,11 @@ def _is_same_title_enough(left: Record, right: Record, authors: Agreement) -> bo
     return authors is Agreement.STRONG or words_known >= 3
 
 
-def _is_without_subtitle(left: Record, right: Record) -> bool:
+def _differs_by_subtitle(left: Record, right: Record) -> bool:
     return left.title.starts_with_title(right.title) or right.title.starts_with_title(left.title)
 
 
-def _is_reworded(left: Record, right: Record, unexplained: Difference) -> bool:
+def _is_reworded_title(left: Record, right: Record, unexplained: Difference) -> bool:
     """Return True for a title that changed a little between preprint and journal, by the same authors."""
     if left.is_preprint == right.is_preprint or min(len(left.names), len(right.names)) < 2:
         return False

@@ -6,7 +6,7 @@ from typing import Any
 
 from paper_search.dedup.authors import merge_authors
 from paper_search.dedup.records import PREPRINT_DOI, Record, is_preprint_venue
-from paper_search.models import RawPaper, SourceRecord, WorkType, paper_id
+from paper_search.models import RawPaper, SourceRecord, WorkType, make_paper_id
 from paper_search.notices import merge_notices, unmark_title
 from uraniborg.kernel.bibliography.identifiers import SCHEMES
 
@@ -27,7 +27,7 @@ def merge_records(members: Sequence[tuple[Record, str]]) -> RawPaper:
     The order of the members must follow from their content. The caller sets the id.
     """
     ranked = sorted(members, key=lambda member: _rank_record(member[0]))
-    draft = _Draft([record for record, _ in ranked])
+    draft = _MergedPaper([record for record, _ in ranked])
     draft.choose_field("title", _rate_title)
     draft.choose_field("abstract", _rate_abstract)
     draft.choose_field("venue", lambda venue: not is_preprint_venue(venue))
@@ -54,7 +54,7 @@ def list_source_records(record: Record, otherwise: str) -> list[SourceRecord]:
     return record.paper.records or [SourceRecord(source=record.paper.source, record_id=[*known, otherwise][0])]
 
 
-class _Draft:
+class _MergedPaper:
     """The fields chosen so far, and the source of each."""
 
     def __init__(self, records: list[Record]) -> None:
@@ -133,7 +133,7 @@ def _join_source_records(ranked: Sequence[tuple[Record, str]]) -> list[SourceRec
 
 
 def _make_content_id(record: Record) -> str:
-    return f"content:{paper_id({}, None, record.content, [], None)}"
+    return f"content:{make_paper_id({}, None, record.content, [], None)}"
 
 
 def _list_notice_sources(paper: RawPaper) -> list[str]:

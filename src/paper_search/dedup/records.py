@@ -26,7 +26,7 @@ _VERSIONED_JOURNAL = re.compile(r"(10\.(?:7554/elife\.\d+|12688/[a-z0-9]+\.\d+))
 _PREPRINT_VENUE = re.compile(
     r"\b(?:arxiv|biorxiv|medrxiv|chemrxiv|psyarxiv|techrxiv|ssrn|corr|research square|preprints?)\b", re.IGNORECASE
 )
-_SURROUNDINGS = 10_000
+_MAX_OTHER_CHARS = 10_000
 _YEAR_IN_TITLE = re.compile(r"[^:]{0,40}?[(\[]((?:1[89]|20)\d\d)[)\]]")
 
 
@@ -71,12 +71,12 @@ class Record:
         return tuple(dict.fromkeys(name for _, _, name in read_people(author.name for author in self.paper.authors)))
 
     @cached_property
-    def surroundings(self) -> frozenset[str]:
+    def other_field_words(self) -> frozenset[str]:
         """Words of the other fields, which some sources put into titles."""
         paper = self.paper
-        spilled = [author.name for author in paper.authors]
-        spilled += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
-        return frozenset(split_words(" ".join(spilled)[:_SURROUNDINGS]))
+        texts = [author.name for author in paper.authors]
+        texts += [text for text in (paper.venue, paper.volume, paper.issue, paper.pages) if text]
+        return frozenset(split_words(" ".join(texts)[:_MAX_OTHER_CHARS]))
 
     @property
     def sources(self) -> set[str]:

@@ -115,14 +115,14 @@ class Difference:
         return bool(self.left or self.right)
 
     @property
-    def is_hard(self) -> bool:
+    def has_distinctive_word(self) -> bool:
         """True if a single word means another paper: a number, a letter, "erratum"."""
-        return any(map(_is_hard, self.left)) or any(map(_is_hard, self.right))
+        return any(map(_is_distinctive_word, self.left)) or any(map(_is_distinctive_word, self.right))
 
     @property
-    def is_contrary(self) -> bool:
+    def is_contradictory(self) -> bool:
         """True if each title has a number, letter or notice that the other lacks."""
-        return any(map(_is_hard, self.left)) and any(map(_is_hard, self.right))
+        return any(map(_is_distinctive_word, self.left)) and any(map(_is_distinctive_word, self.right))
 
 
 def parse_title(text: str) -> Title:
@@ -156,7 +156,7 @@ def _count_content_words(found: Iterable[str]) -> int:
     return sum(word not in FUNCTION_WORDS for word in found)
 
 
-def _is_hard(word: str) -> bool:
+def _is_distinctive_word(word: str) -> bool:
     if len(word) == 1 or word in NOTICE_WORDS or word in INVERTING_WORDS or word in FROM_ROMAN:
         return True
     return any(character.isdigit() or character == "#" for character in word)

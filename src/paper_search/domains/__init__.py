@@ -19,7 +19,7 @@ def list_domains() -> list[str]:
 
 
 def get_domain(name: str) -> Domain:
-    """Return the domain with this name, ignoring case, spaces and hyphens. Raises UnknownDomain for an unknown name."""
+    """Return the domain with this name, ignoring case, spaces and hyphens. Raise UnknownDomain for an unknown name."""
     asked = "_".join(name.casefold().replace("-", " ").replace("_", " ").split())
     if domain := _DOMAINS.get(asked):
         return domain

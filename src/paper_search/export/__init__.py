@@ -76,7 +76,7 @@ FORMATS: "Mapping[str, Callable[[PaperCollection], str]]" = MappingProxyType(
 
 
 def export(collection: "PaperCollection", format_name: str) -> str:
-    """Return the collection in the named format. Raises InvalidInput for an unknown format."""
+    """Return the collection in the named format. Raise InvalidInput for an unknown format."""
     check_format(format_name)
     return FORMATS[format_name](collection)
 

@@ -86,7 +86,7 @@ def _describe_round(part: RoundFlow) -> str:
         _format_bullets(lines),
         _format_table(_STEPS, counts),
         _format_source_table(part.sources) if part.sources else "No source was searched.",
-        *_list_requests(part.sources),
+        *_format_requests(part.sources),
     ]
     return "\n\n".join(blocks)
 
@@ -107,7 +107,7 @@ def _format_source_table(reports: list[SourceReport]) -> str:
     return _format_table(("Source", "Status", "Matches", "Records", "Requests", "Remark"), [*rows, totals])
 
 
-def _list_requests(reports: list[SourceReport]) -> list[str]:
+def _format_requests(reports: list[SourceReport]) -> list[str]:
     """Return the requests to each source, so that the search can be repeated by hand."""
     lines = [f"{format_cell(report.name)}: {format_cell(request)}" for report in reports for request in report.requests]
     return ["Requests:\n\n" + _format_bullets(lines)] if lines else []

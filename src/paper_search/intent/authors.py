@@ -7,17 +7,17 @@ Names are recognised by their capitals. In a query written In Title Case only pl
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import BREAK, STAND_IN, cut_span
+from paper_search.intent.cleanup import BREAK, PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import NAME_PARTICLES, NOT_NAMES
 from paper_search.text import STOP_WORDS
 
 PAPER_NOUN = r"(?:papers?|articles?|publications?|works?|research|stud(?:y|ies)|preprints?|talks?|books?)"
-_TOKEN = re.compile(rf"{STAND_IN}|[^\W\d_][\w.'’\-]*|\S")
+_TOKEN = re.compile(rf"{PLACEHOLDER}|[^\W\d_][\w.'’\-]*|\S")
 # LeCun and McKay are people, DeepMind and LaserTagger are not.
 _CAMEL = re.compile(r"(?:(?:Mc|Mac|De|Le|La|Di|Du|Van|Von|Fitz|St|O['’])?[^\W\d_](?:(?![A-Z])[\w.'’])*(?:-|$))+")
 _FIELD = re.compile(r"\bauthors?:\s*", re.IGNORECASE)
 _PLAIN_BY = re.compile(rf"\b(?:{PAPER_NOUN}|(?:co-?)?authored|written|published)\s+(?:by|of|from)\s+", re.IGNORECASE)
-_BY = re.compile(rf"(?:^|(?P<before>(?<![\w-])[\w-]{{1,40}}|{STAND_IN})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
+_BY = re.compile(rf"(?:^|(?P<before>(?<![\w-])[\w-]{{1,40}}|{PLACEHOLDER})\s+|[,;)\n]\s*)by\s+", re.IGNORECASE)
 _ET_AL = re.compile(r"\s*,?\s*(?:et\s+al\b\.?|and\s+(?:colleagues|co-?workers|collaborators|others))", re.IGNORECASE)
 # Words have a start and a length, or a long one would be tried from each of its letters.
 _NAME_ET_AL = re.compile(r"(?<![\w-])(?P<name>(?:[^\W\d_][\w'’\-]{0,40}\s+){1,2}?)(?=et\s+al\b)", re.IGNORECASE)
@@ -42,7 +42,7 @@ class AuthorReading:
 
 
 def read_authors(text: str) -> AuthorReading:
-    """Read the authors a text names. Quoted names stay stand-ins."""
+    """Read the authors a text names. Quoted names stay placeholders."""
     reading = AuthorReading(rest=text)
     for pattern, plain in ((_FIELD, True), (_PLAIN_BY, True), (_BY, False)):
         position = 0
@@ -92,7 +92,7 @@ def _read_names(text: str, start: int, *, any_case: bool) -> tuple[list[str], in
         gap = text[end : token.start()]
         if BREAK in gap:
             break
-        if re.fullmatch(STAND_IN, word) and not names[-1]:
+        if re.fullmatch(PLACEHOLDER, word) and not names[-1]:
             return [" ".join(words) for words in names[:-1]] + [word], token.end()
         if word.casefold() in {"and", "or", "&", ",", ";"} and names[-1]:
             names.append([])

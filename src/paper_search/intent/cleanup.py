@@ -1,7 +1,7 @@
-"""Text clean-up before a query is read: plain spelling without Markdown, and stand-ins for quoted phrases.
+"""Text clean-up before a query is read: plain spelling without Markdown, and placeholders for quoted phrases.
 
 Readers cut the words that they understand out of the text and leave `BREAK` behind, so that the words on either side of
-a cut never form a phrase. One private character stands in for a quoted phrase, so that no rule reads inside it.
+a cut never form a phrase. One private character replaces each quoted phrase, so that no rule reads inside it.
 """
 
 import re
@@ -9,11 +9,11 @@ import unicodedata
 from collections.abc import Sequence
 
 BREAK = "\n"
-_FIRST_STAND_IN = 0xE000
+_FIRST_PLACEHOLDER = 0xE000
 MAX_PHRASES = 20
 MAX_CHARACTERS = 4_000
 """Longer texts are cut here, so that reading takes bounded time."""
-STAND_IN = "[\ue000-\ue0ff]"
+PLACEHOLDER = "[\ue000-\ue0ff]"
 
 _QUOTED = re.compile(
     r'"([^"\n]*)"|“([^“”\n]*)”|„([^„“”\n]*)[“”]|«([^«»\n]*)»|「([^「」\n]*)」|『([^『』\n]*)』|《([^《》\n]*)》'
@@ -64,7 +64,7 @@ def _replace_unprintable(character: str) -> str:
 
 
 def replace_phrases(text: str) -> tuple[str, list[str]]:
-    """Return the normalised text with a stand-in for each quoted phrase, and the phrases."""
+    """Return the normalised text with a placeholder for each quoted phrase, and the phrases."""
     phrases: list[str] = []
 
     def replace_phrase(match: re.Match[str]) -> str:
@@ -72,21 +72,21 @@ def replace_phrases(text: str) -> tuple[str, list[str]]:
         if len(phrases) == MAX_PHRASES or not any(map(str.isalnum, phrase)):
             return f" {phrase} "
         phrases.append(phrase)
-        return f" {make_stand_in(len(phrases) - 1)} "
+        return f" {make_placeholder(len(phrases) - 1)} "
 
-    # Spaces around a stand-in would separate `author:"…"` and `-"…"`.
-    marked = re.sub(r"(^|[\s(])(-|\w+:) (?=" + STAND_IN + ")", r"\1\2", _QUOTED.sub(replace_phrase, text))
+    # Spaces around a placeholder would separate `author:"…"` and `-"…"`.
+    marked = re.sub(r"(^|[\s(])(-|\w+:) (?=" + PLACEHOLDER + ")", r"\1\2", _QUOTED.sub(replace_phrase, text))
     return " ".join(_STRAY_QUOTES.sub(" ", marked).split()), phrases
 
 
-def make_stand_in(index: int) -> str:
-    """Return the private character that stands in for the phrase with this index."""
-    return chr(_FIRST_STAND_IN + index)
+def make_placeholder(index: int) -> str:
+    """Return the private character that replaces the phrase with this index."""
+    return chr(_FIRST_PLACEHOLDER + index)
 
 
 def restore_phrases(text: str, phrases: Sequence[str]) -> str:
-    """Return the text with the phrases in place of their stand-ins."""
-    return re.sub(STAND_IN, lambda match: phrases[ord(match[0]) - _FIRST_STAND_IN], text)
+    """Return the text with the phrases in place of their placeholders."""
+    return re.sub(PLACEHOLDER, lambda match: phrases[ord(match[0]) - _FIRST_PLACEHOLDER], text)
 
 
 def cut_span(text: str, start: int, end: int) -> str:
@@ -94,7 +94,7 @@ def cut_span(text: str, start: int, end: int) -> str:
     return f"{text[:start]}{BREAK}{text[end:]}"
 
 
-def join_pieces(text: str) -> str:
+def tidy_punctuation(text: str) -> str:
     """Return the text on one line, without breaks and the punctuation that cuts left behind."""
     line = re.sub(r"\s+([,;:.!?)\]])", r"\1", " ".join(text.split()))
     line = re.sub(r"(?<=[(\[])\s+", "", line)
@@ -147,7 +147,7 @@ def _fold_dash(found: re.Match[str]) -> str:
 
 
 def _join_lines(lines: list[str]) -> str:
-    join_pieces = ""
+    tidy_punctuation = ""
     breaks = True
     for line in lines:
         marker = _MARKER.match(line) if len(lines) > 1 or not line.lstrip()[:1].isdigit() else None
@@ -155,6 +155,6 @@ def _join_lines(lines: list[str]) -> str:
         if not rest.strip() or (len(lines) > 1 and _LABEL.fullmatch(rest)):
             breaks = True
             continue
-        join_pieces += ("; " if breaks or marker else " ") + rest.strip()
+        tidy_punctuation += ("; " if breaks or marker else " ") + rest.strip()
         breaks = bool(marker and marker["heading"])
-    return join_pieces
+    return tidy_punctuation

@@ -40,7 +40,7 @@ class Idea:
 
     @property
     def is_broad(self) -> bool:
-        """True for a concept so common that it says little."""
+        """True for a concept so common that it hardly narrows a search."""
         return _is_broad(self.text)
 
     @property
@@ -49,7 +49,7 @@ class Idea:
         return _NAMED.search(self.text) is not None
 
     @property
-    def stands_alone(self) -> bool:
+    def can_stand_alone(self) -> bool:
         """True if the idea is specific enough to be searched for alone."""
         return self.quoted or self.is_named or (" " in self.text and not self.is_broad)
 
@@ -191,7 +191,7 @@ class Composer:
                 [idea.build_condition(loose=True) for idea in others] if len(others) > 1 else map(parse_phrase, words)
             )
             yield from self._compose_loose([subject], also=[join_any(any_other)])
-        if len(others) < 2 and subject.stands_alone:
+        if len(others) < 2 and subject.can_stand_alone:
             yield from self._compose_loose([subject])
 
     def compose_narrower(self) -> Iterator[SearchQuery]:

@@ -6,7 +6,7 @@ A text can give two names for one concept: "graph neural network (GNN)", "cats O
 import re
 from collections.abc import Iterator
 
-from paper_search.intent.cleanup import BREAK, STAND_IN, replace_phrases, restore_phrases
+from paper_search.intent.cleanup import BREAK, PLACEHOLDER, replace_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.word_lists import BEFORE_HELPING, FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
 from paper_search.text import STOP_WORDS
@@ -15,7 +15,7 @@ MAX_CONCEPTS = 12
 LONGEST_CHUNK = 3
 
 _FUNCTION_WORDS = STOP_WORDS | JOINING
-_TOKEN = re.compile(rf"{STAND_IN}|[^\s{BREAK}]+")
+_TOKEN = re.compile(rf"{PLACEHOLDER}|[^\s{BREAK}]+")
 _EDGES = "\"'`“”‘’,;:!?()[]{}<>|~^=•…、。，；：！？（）【】·"
 _SPLITS = re.compile(
     r"[\n()\[\]{}|;、。，；：！？…]+|,(?![0-9])|(?<![0-9]),|(?<!\b[A-Z])[.!?:](?=\s|$)|\s[-–—/&+=<>]+\s"
@@ -33,7 +33,7 @@ _BOUNDARY = re.compile(r"[()\n,;]|\sAND\s|\sNOT\s")
 
 
 def find_concepts(text: str, vocabulary: Vocabulary) -> list[str]:
-    """Return the concepts of a text in order, each once. Quoted phrases stay stand-ins and are separate concepts."""
+    """Return the concepts of a text in order, each once. Quoted phrases stay placeholders and are separate concepts."""
     found: dict[str, str] = {}
     for chunk in _split_chunks(text, vocabulary, _detect_foreign_function_words(text)):
         for concept in _split_chunk(chunk, vocabulary):
@@ -68,7 +68,7 @@ def _split_chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) ->
                 chunk.append(" ".join(tokens[position : position + size]))
                 position += size
                 continue
-            if re.fullmatch(STAND_IN, word) or (_CHINESE_OR_JAPANESE.search(word) and not is_function_word(word)):
+            if re.fullmatch(PLACEHOLDER, word) or (_CHINESE_OR_JAPANESE.search(word) and not is_function_word(word)):
                 yield chunk
                 yield [word]
                 chunk = []
@@ -76,7 +76,7 @@ def _split_chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) ->
                 not any(map(str.isalnum, word))
                 or is_function_word(word)
                 or word.lower() in foreign
-                or _is_verb_help(tokens, position)
+                or _is_help_verb(tokens, position)
             ):
                 yield chunk
                 chunk = []
@@ -86,7 +86,7 @@ def _split_chunks(text: str, vocabulary: Vocabulary, foreign: frozenset[str]) ->
         yield chunk
 
 
-def _is_verb_help(tokens: list[str], position: int) -> bool:
+def _is_help_verb(tokens: list[str], position: int) -> bool:
     """Return True for "help" in "help us" and "can robots help nurses", False in "barriers to help seeking"."""
     following = tokens[position + 1].casefold() if position + 1 < len(tokens) else ""
     return (

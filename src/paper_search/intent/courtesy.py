@@ -1,4 +1,4 @@
-"""Courtesies and requests, which say nothing about the subject of a search: the phrases by language, and their removal.
+"""Courtesies and requests, which are not part of the subject of a search: the phrases by language, and their removal.
 
 An opening counts at the start of a sentence, and openings may follow one another ("please", "find me", "papers about").
 A closing counts at the end of a sentence.

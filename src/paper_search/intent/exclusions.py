@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import BREAK, STAND_IN, cut_span
+from paper_search.intent.cleanup import BREAK, PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import AFTER_NOT
 from paper_search.text import STOP_WORDS
 
@@ -29,16 +29,16 @@ _CUES = re.compile(
     # At the start of a query "skip connections" are a topic.
     rf"|(?<=[,;.!?(\n] )(?:(?:but|and|please|kindly)\s+)*{_VERBS}\s+(?!connections?\b|lists?\b|grams?\b)"
     r"(?:(?:any|all|the|papers|articles|studies|work|works|results|anything|everything|on|about)\s+)*)"
-    rf"|(?:^|(?<=[\s(]))[-−](?={STAND_IN}|[^\W\d_])",
+    rf"|(?:^|(?<=[\s(]))[-−](?={PLACEHOLDER}|[^\W\d_])",
     re.IGNORECASE,
 )
 _EXCLUDED = re.compile(
-    rf"(?:\b(?P<kind>{_KINDS})|[,;(\n]\s*(?P<named>(?:{STAND_IN}|[\w-]{{1,40}})(?:\s+[\w-]{{1,40}}){{0,2}}?))"
+    rf"(?:\b(?P<kind>{_KINDS})|[,;(\n]\s*(?P<named>(?:{PLACEHOLDER}|[\w-]{{1,40}})(?:\s+[\w-]{{1,40}}){{0,2}}?))"
     r"\s+(?:(?:(?:is|are|to\s+be|being)\s+)?excluded|(?:is|are)\s+(?:irrelevant|not\s+(?:needed|relevant|wanted|of\s+interest)))\b",
     re.IGNORECASE,
 )
-_PIECE = re.compile(rf"{STAND_IN}|[^\s,;:.!?()\[\]\n]+|[,;:.!?()\[\]\n]")
-_BRACKETED = re.compile(r"\(\s*(?P<names>[^()\n]*\w[^()\n]*|" + STAND_IN + r")\)")
+_PIECE = re.compile(rf"{PLACEHOLDER}|[^\s,;:.!?()\[\]\n]+|[,;:.!?()\[\]\n]")
+_BRACKETED = re.compile(r"\(\s*(?P<names>[^()\n]*\w[^()\n]*|" + PLACEHOLDER + r")\)")
 _TRAILING_PAPERS = re.compile(r"(?<=\w)\s+(?:papers?|articles?|publications?|stud(?:y|ies))$", re.IGNORECASE)
 _NEVER_EXCLUDED = STOP_WORDS | {"please", "thanks", "thank"}
 _SEPARATOR = re.compile(r"[,;]|\s(?:and|or)\s", re.IGNORECASE)
@@ -59,7 +59,7 @@ class ExclusionReading:
 
 
 def read_exclusions(text: str) -> ExclusionReading:
-    """Read the exclusions of a text: "not reviews", "without polymers", "-survey". Quoted phrases stay stand-ins."""
+    """Read the exclusions of a text: "not reviews", "without polymers", "-survey". Quoted phrases stay placeholders."""
     reading = ExclusionReading(rest=text)
     while match := _EXCLUDED.search(reading.rest):
         reading.excluded.append(match["kind"] or match["named"])

@@ -168,7 +168,7 @@ def learn_terms(
 
 
 def find_terms_to_avoid(relevant: Sequence[str], irrelevant: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Return words that stand in most irrelevant titles, in no relevant title and not in the query."""
+    """Return words that occur in most irrelevant titles, in no relevant title and not in the query."""
     safe = {stem for text in (*known, *relevant) for stem in extract_terms(text)}
     spelled: dict[str, str] = {}
     seen: Counter[str] = Counter()

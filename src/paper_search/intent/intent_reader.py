@@ -7,14 +7,14 @@ from datetime import date
 from paper_search.intent.authors import read_authors
 from paper_search.intent.cleanup import (
     BREAK,
-    STAND_IN,
+    PLACEHOLDER,
     close_brackets,
     fold_markup,
-    join_pieces,
-    make_stand_in,
+    make_placeholder,
     normalise_text,
     replace_phrases,
     restore_phrases,
+    tidy_punctuation,
 )
 from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
 from paper_search.intent.courtesy import remove_courtesies
@@ -41,7 +41,7 @@ _IDENTIFIER = re.compile(
     re.IGNORECASE,
 )
 _DANGLING = re.compile(r"(?:\s*\b(?:AND|OR|NOT))+\s*$|\b(?:AND|OR)\s+(?=(?:AND|OR)\b)")
-_CUT = re.compile(f"{BREAK}|{STAND_IN}")
+_CUT = re.compile(f"{BREAK}|{PLACEHOLDER}")
 
 
 def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
@@ -74,7 +74,7 @@ def _read_lookup(identifiers: Sequence[Identifier]) -> ParsedIntent:
 
 
 def _prepare_text(query: str) -> tuple[str, list[str], list[str]]:
-    """Return the normalised text with stand-ins for its phrases, the phrases, and notes on identifiers."""
+    """Return the normalised text with placeholders for its phrases, the phrases, and notes on identifiers."""
     quoted, notes = _quote_identifiers(close_brackets(normalise_text(fold_markup(query))))
     text, phrases = replace_phrases(quoted)
     return text, phrases, notes
@@ -99,8 +99,8 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
     intent_type, rest, purpose_notes = read_purpose(authors.rest)
     subject = remove_courtesies(rest)
     if _is_title_of_function_words(subject):
-        phrases.append(join_pieces(restore_phrases(subject, phrases)))
-        subject = make_stand_in(len(phrases) - 1)
+        phrases.append(tidy_punctuation(restore_phrases(subject, phrases)))
+        subject = make_placeholder(len(phrases) - 1)
 
     if venues.year and is_publication_year(venues.year, today) and years.year_from is years.year_to is None:
         years.year_from = years.year_to = venues.year
@@ -119,7 +119,7 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
         concepts=concepts,
         intent_type=intent_type,
         constraints=limits,
-        phrases=[phrase for index, phrase in enumerate(phrases) if make_stand_in(index) in subject],
+        phrases=[phrase for index, phrase in enumerate(phrases) if make_placeholder(index) in subject],
         authors=by,
         venues=at,
         excluded=without,
@@ -143,7 +143,7 @@ def _read_boolean(text: str, phrases: list[str], vocabulary: Vocabulary, today: 
     _, concepts, notes = _read_subject(negatives.rest, phrases, vocabulary, otherwise=[text])
     excluded = [restore_phrases(name, phrases) for name in negatives.excluded]
     whole, topic = (
-        _DANGLING.sub("", join_pieces(restore_phrases(part, [f'"{phrase}"' for phrase in phrases])))
+        _DANGLING.sub("", tidy_punctuation(restore_phrases(part, [f'"{phrase}"' for phrase in phrases])))
         for part in (remove_courtesies(years.rest), negatives.rest)
     )
     rebuilt = join_all([parse_typed_query(topic, vocabulary) or parse_query(topic)], map(parse_phrase, excluded))
@@ -155,7 +155,7 @@ def _read_boolean(text: str, phrases: list[str], vocabulary: Vocabulary, today: 
         concepts=concepts,
         intent_type=IntentType.METHOD,
         constraints=SearchConstraints(year_from=years.year_from, year_to=years.year_to),
-        phrases=[phrase for index, phrase in enumerate(phrases) if make_stand_in(index) in negatives.rest],
+        phrases=[phrase for index, phrase in enumerate(phrases) if make_placeholder(index) in negatives.rest],
         excluded=excluded,
         notes=["The query was read as a boolean query and is searched unchanged.", *years.notes, *notes],
     )
@@ -191,10 +191,10 @@ def _read_subject(
     subject: str, phrases: list[str], vocabulary: Vocabulary, otherwise: list[str]
 ) -> tuple[str, list[str], list[str]]:
     """Return the topic, its concepts and notes; without a subject, the texts `otherwise` are the topic."""
-    topic = join_pieces(restore_phrases(subject, phrases))
+    topic = tidy_punctuation(restore_phrases(subject, phrases))
     concepts = [restore_phrases(concept, phrases) for concept in find_concepts(subject, vocabulary)]
     if not concepts:
-        raw = [join_pieces(restore_phrases(text, phrases)) for text in otherwise]
+        raw = [tidy_punctuation(restore_phrases(text, phrases)) for text in otherwise]
         topic = ", ".join(raw)
         concepts = find_concepts(topic, vocabulary) or [word for word in topic.split() if any(map(str.isalnum, word))]
         return topic, concepts[:MAX_CONCEPTS], ["The query names no subject, so all its words are searched for."]

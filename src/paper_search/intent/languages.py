@@ -7,7 +7,7 @@ bare "in German" stays part of the topic.
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import STAND_IN, cut_span
+from paper_search.intent.cleanup import PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import LANGUAGES
 from paper_search.query.languages import parse_language, to_english_name
 
@@ -58,7 +58,7 @@ def _find_code(name: str) -> str | None:
 _NAME = rf"(?P<language>{'|'.join(sorted(LANGUAGES))})"
 _PAPERS = r"(?:papers?|articles?|publications?|literature|sources|texts|journals?|preprints?|stud(?:y|ies))"
 _STOPS = (
-    rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:on|about|for|and|or|but|since|from|before|after|with|that|which|by|only|please"
+    rf"(?=\s*(?:$|[\n,;:.!?)\]]|{PLACEHOLDER}|(?:on|about|for|and|or|but|since|from|before|after|with|that|which|by|only|please"
     r"|published|regarding|concerning|without|excluding|except)\b))"
 )
 _LANGUAGE_WORDS = (

@@ -143,7 +143,7 @@ def read_preferences(text: str, vocabulary: Vocabulary, today: date) -> Preferen
     """Read the preferences of a text: "preferably …", "I care most about …", "… would be nice".
 
     A wish about years or a language is normalised ("published in 2020 or later", "written in English"), and a dislike
-    starts with "not". Quoted phrases stay stand-ins.
+    starts with "not". Quoted phrases stay placeholders.
     """
     reading = PreferenceReading(rest=text)
     for pattern in _RECENT:
@@ -153,11 +153,11 @@ def read_preferences(text: str, vocabulary: Vocabulary, today: date) -> Preferen
     for pattern, sign in _FOLLOWED:
         while len(reading.wishes) < MAX_PREFERENCES and (match := pattern.search(reading.rest)):
             end = _find_clause_end(reading.rest, match.end())
-            _cut_wish(reading, sign + reading.rest[match.end() : end], match.start(), end)
+            _remove_wish(reading, sign + reading.rest[match.end() : end], match.start(), end)
     for pattern in _PRECEDED:
         while len(reading.wishes) < MAX_PREFERENCES and (match := pattern.search(reading.rest)):
             start = max((found.end() for found in _ENDS.finditer(reading.rest, 0, match.start())), default=0)
-            _cut_wish(reading, reading.rest[start : match.start()], start, match.end())
+            _remove_wish(reading, reading.rest[start : match.start()], start, match.end())
     for wish in reading.wishes:
         # A wish without a concept stays as written, so that no wish is lost silently.
         reading.preferences += _parse_wish(wish, vocabulary, today) or [wish]
@@ -165,7 +165,7 @@ def read_preferences(text: str, vocabulary: Vocabulary, today: date) -> Preferen
     return reading
 
 
-def _cut_wish(reading: PreferenceReading, wish: str, start: int, end: int) -> None:
+def _remove_wish(reading: PreferenceReading, wish: str, start: int, end: int) -> None:
     """Cut a wish out of the text of `reading`; a topic behind "papers on" stays in the text."""
     if about := _PAPERS_ABOUT.search(wish):
         end -= len(wish) - about.end()

@@ -2,13 +2,13 @@
 
 import re
 
-from paper_search.intent.cleanup import BREAK, STAND_IN
+from paper_search.intent.cleanup import BREAK, PLACEHOLDER
 from paper_search.models import IntentType
 from paper_search.text import STOP_WORDS
 
 # "Survey of X" asks for a survey, "survey sampling" is about one: the word must stand where its phrase ends.
 _ENDS_PHRASE = (
-    rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:papers?|articles?|publications?|stud(?:y|ies)|literature|datasets?|surveys?"
+    rf"(?=\s*(?:$|[\n,;:.!?)\]]|{PLACEHOLDER}|(?:papers?|articles?|publications?|stud(?:y|ies)|literature|datasets?|surveys?"
     rf"|reviews?|{'|'.join(sorted(STOP_WORDS))})\b))"
 )
 # The same words as a subject of research: the survey of a sky, the review of a product.

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.authors import is_title_case
-from paper_search.intent.cleanup import STAND_IN, cut_span
+from paper_search.intent.cleanup import PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import CONFERENCES, JOURNALS
 from paper_search.text import STOP_WORDS
 
@@ -22,7 +22,9 @@ _NAMED = rf"(?P<venue>(?-i:{_KNOWN}))"
 _LOWER = rf"(?P<venue>{'|'.join(name for name in sorted(CONFERENCES) if len(name) > 3)})"
 _EDITION = r"(?:\s+(?P<year>(?:19|20)[0-9]{2})\b)?"
 _AND = r"\s*(?:,\s*(?:and\s+|or\s+)?|\s(?:and|or|&)\s+)(?:in\s+|at\s+)?"
-_STOPS = rf"(?=\s*(?:$|[\n,;:.!?)\]]|{STAND_IN}|(?:papers?|articles?|publications?|{'|'.join(sorted(STOP_WORDS))})\b))"
+_STOPS = (
+    rf"(?=\s*(?:$|[\n,;:.!?)\]]|{PLACEHOLDER}|(?:papers?|articles?|publications?|{'|'.join(sorted(STOP_WORDS))})\b))"
+)
 
 
 @dataclass(slots=True)
@@ -43,9 +45,9 @@ class VenueReading:
         self.rest = cut_span(self.rest, match.start(), match.end())
 
 
-_FIELD = re.compile(rf"\b(?:venue|journal|conference):\s*(?P<venue>{STAND_IN}|{_TITLE}|[\w.-]+)", re.IGNORECASE)
+_FIELD = re.compile(rf"\b(?:venue|journal|conference):\s*(?P<venue>{PLACEHOLDER}|{_TITLE}|[\w.-]+)", re.IGNORECASE)
 _STATED = re.compile(
-    rf"\b(?:published|appear(?:ed|ing)|presented)\s+(?:in|at)\s+(?:the\s+)?(?:journal\s+)?(?P<venue>{STAND_IN}|{_TITLE})",
+    rf"\b(?:published|appear(?:ed|ing)|presented)\s+(?:in|at)\s+(?:the\s+)?(?:journal\s+)?(?P<venue>{PLACEHOLDER}|{_TITLE})",
     re.IGNORECASE,
 )
 _IN = r"\b(?:in|at|from)\s+(?:the\s+(?:journal\s+)?)?"
@@ -62,7 +64,7 @@ _IN_BRACKETS = re.compile(
 
 
 def read_venues(text: str) -> VenueReading:
-    """Read the venues a text names. Quoted names stay stand-ins; In Title Case only plain cues count."""
+    """Read the venues a text names. Quoted names stay placeholders; In Title Case only plain cues count."""
     reading = VenueReading(rest=text)
     by_capitals = () if is_title_case(text) else (_IN_KNOWN, _POSSESSED, _IN_BRACKETS)
     for pattern in (_FIELD, _STATED, _IN_JOURNAL, _AT_CONFERENCE, *by_capitals):

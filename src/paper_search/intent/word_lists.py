@@ -35,13 +35,13 @@ FILLER = _split_words("""
     result results literature article articles please information overview various different seminal influential
     researches need lack better worse higher lower
 """)
-"""Words that say nothing as a concept."""
+"""Words that are too vague to be a concept."""
 
 LEADING_FILLER = _split_words("""
     novel various different interesting relevant important best seminal influential popular better worse larger greater
     fewer
 """)
-"""Words that say nothing in front of a concept."""
+"""Words to drop in front of a concept."""
 
 CHATTER = FILLER | _split_words("""
     irrelevant great bad better worse again want wanted need needed show give look looking like similar ones ok okay

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from paper_search.intent.cleanup import STAND_IN, replace_phrases, restore_phrases
+from paper_search.intent.cleanup import PLACEHOLDER, replace_phrases, restore_phrases
 from paper_search.intent.concepts import find_concepts, is_function_word
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import SearchQuery
@@ -22,12 +22,12 @@ from paper_search.query.rendering import format_query, normalise_query, parse_ph
 from paper_search.text import split_words
 
 _OPERATOR = re.compile(r"(?<=[\w)*\ue000-\ue0ff])\s+(?:AND|OR)\s+(?=[\w(\ue000-\ue0ff])")
-_SIGNS = re.compile(rf"(\b(?:AND|OR|NOT)\b|[()]|{STAND_IN})")
+_SIGNS = re.compile(rf"(\b(?:AND|OR|NOT)\b|[()]|{PLACEHOLDER})")
 _FIELD = re.compile(r"\b\w+:")
 
 
 def is_boolean_query(text: str) -> bool:
-    """Return True for a text with operators and without function words; phrases must be stand-ins."""
+    """Return True for a text with operators and without function words; phrases must be placeholders."""
     operands = (word for piece in _SIGNS.split(text) if not _SIGNS.fullmatch(piece) for word in piece.split())
     return bool(_OPERATOR.search(text)) and not _FIELD.search(text) and not any(map(is_function_word, operands))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from paper_search.intent.cleanup import STAND_IN
+from paper_search.intent.cleanup import PLACEHOLDER
 from paper_search.intent.numbers import NUMBER
 from paper_search.intent.word_lists import FOREIGN_FUNCTION_WORDS
 from paper_search.intent.year_rules.asian import CHINESE, JAPANESE
@@ -48,7 +48,9 @@ veröffentlicht
 _STOP_WORDS = "|".join(
     sorted({*_ENGLISH_STOPS.split(), *(w for words in FOREIGN_FUNCTION_WORDS for w in words if len(w) > 1)})
 )
-_STOP = re.compile(rf"\s*(?:$|[\n,;:.!?)\]]|-\s|{STAND_IN}|(?:{PAPERS}|{_STOP_WORDS}|up\s+to)(?![\w-]))", re.IGNORECASE)
+_STOP = re.compile(
+    rf"\s*(?:$|[\n,;:.!?)\]]|-\s|{PLACEHOLDER}|(?:{PAPERS}|{_STOP_WORDS}|up\s+to)(?![\w-]))", re.IGNORECASE
+)
 _CLAUSE_START = re.compile(r"(?:^|[,;:.!?(\n]|\s-)\s*\Z")
 _EVENT = re.compile(
     r"(?:\s+[\w'’-]+){0,3}?\s+(?:elections?|cris[ie]s|earthquakes?|tsunamis?|hurricanes?|floods?|eruptions?|outbreaks?|epidemics?"

@@ -114,7 +114,7 @@ def _get_named_span(phrase: Phrase, today: date) -> Bounds:
 
 
 def _get_age_bounds(phrase: Phrase, today: date) -> Bounds:
-    """Return bounds that start as long ago as an age such as "five years" says."""
+    """Return bounds that start as long ago as an age such as "five years"."""
     unit = phrase.match["unit"].casefold()
     kind = next(name for name, pattern in UNITS.items() if re.fullmatch(pattern, unit))
     if kind == "century":

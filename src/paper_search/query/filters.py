@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from paper_search.lookups import find_carried_identifiers, read_identifiers
+from paper_search.lookups import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
 from paper_search.query.languages import parse_language
@@ -37,8 +37,8 @@ def filter_papers(
     accepted: list[RawPaper] = []
     removed: Counter[str] = Counter()
     for paper in papers:
-        reason = _find_misfit(paper, filters, queries, applied)
-        if reason is None and wanted and not find_carried_identifiers(paper, wanted):
+        reason = _find_exclusion_reason(paper, filters, queries, applied)
+        if reason is None and wanted and not find_matching_identifiers(paper, wanted):
             reason = ExclusionReason.OTHER_WORK
         if reason is None:
             accepted.append(paper)
@@ -47,7 +47,7 @@ def filter_papers(
     return accepted, removed
 
 
-def _find_misfit(
+def _find_exclusion_reason(
     paper: RawPaper, filters: SearchConstraints, queries: Sequence[Node | None], applied: frozenset[str]
 ) -> ExclusionReason | None:
     if not paper.title.strip():
@@ -80,20 +80,20 @@ def is_same_language(found: str | None, wanted: str | None) -> bool:
 
 def is_text_excluded(query: Node, text: str) -> bool:
     """Return True if the text holds an exclusion of every alternative of the query."""
-    return not _admits_words(query, _fold_words(text))
+    return not _allows_words(query, _fold_words(text))
 
 
 def _fold_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def _admits_words(node: Node, words: str) -> bool:
+def _allows_words(node: Node, words: str) -> bool:
     """Return True if no exclusion matches the words; the wanted part was matched by the source, which stems."""
     if isinstance(node, Term):
         return True
     if isinstance(node, AnyOf):
-        return any(_admits_words(part, words) for part in node.parts)
-    return all(_admits_words(part, words) for part in node.parts) and not any(
+        return any(_allows_words(part, words) for part in node.parts)
+    return all(_allows_words(part, words) for part in node.parts) and not any(
         _contains_node(out, words) for out in node.excluded
     )
 

@@ -1,4 +1,4 @@
-"""Boolean queries as text: the form that people read, and what the syntaxes of sources need."""
+"""Boolean queries as text: the form that people read, and helpers for the syntaxes of sources."""
 
 import re
 from collections.abc import Callable
@@ -131,11 +131,11 @@ def render_within_limit(
         return ""
     if measure(whole := render(node)) <= limit:
         return whole
-    best = render(_keep_first_terms(node, 1, exclusions=False))
+    best = render(_limit_terms(node, 1, exclusions=False))
     low, high = 0, sum(1 for _ in iterate_wanted_terms(node))
     while low < high:
         middle = (low + high + 1) // 2
-        shorter = render(_keep_first_terms(node, middle))
+        shorter = render(_limit_terms(node, middle))
         if measure(shorter) <= limit:
             best, low = shorter, middle
         else:
@@ -143,13 +143,13 @@ def render_within_limit(
     return best if measure(best) <= limit else ""
 
 
-def _keep_first_terms(node: Node, count: int, *, exclusions: bool = True) -> Node:
+def _limit_terms(node: Node, count: int, *, exclusions: bool = True) -> Node:
     if isinstance(node, Term):
         return node
     first: list[Node] = []
     for part in node.parts:
         size = sum(1 for _ in iterate_wanted_terms(part))
-        first.append(part if size <= count and exclusions else _keep_first_terms(part, count, exclusions=exclusions))
+        first.append(part if size <= count and exclusions else _limit_terms(part, count, exclusions=exclusions))
         count -= size
         if count <= 0:
             break

@@ -14,7 +14,7 @@ MAX_LABELS = 6
 def explain_score(
     paper: Work, candidate: Candidate, counts: Mapping[str, int], query: Query, remarks: Iterable[str] = ()
 ) -> str:
-    """Return what matched and where, such as `title: perovskite; abstract: efficiency; cited 4,312 times`."""
+    """Return the matches and their fields, such as `title: perovskite; abstract: efficiency; cited 4,312 times`."""
     body_name = "abstract" if paper.abstract else "snippet"
     title, held = candidate.title, [term for term in query.asked if term in counts]
     matched = {

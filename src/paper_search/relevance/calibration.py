@@ -19,7 +19,7 @@ SMALL_PART = 0.38
 PREFERENCE_STEP = 0.6
 """The share of its distance to 1, scaled by the score itself, that a paper gains by meeting every preference."""
 MARK_STEP = 0.35
-"""The largest share of the distance to 1 or 0 by which likeness to marked papers moves a score."""
+"""The largest share of the distance to 1 or 0 by which similarity to marked papers moves a score."""
 UNJUDGED = 0.5
 """The score of every paper when the query holds nothing to compare them with."""
 
@@ -57,7 +57,7 @@ def _has_almost_nothing(query: Query, weights: Mapping[str, float], held: Set[st
     return math.fsum(weights[t] for t in found) < SMALL_PART * math.fsum(weights[t] for t in query.distinctive)
 
 
-def raise_for_preferences(score: float, met: int, preferences: int) -> float:
+def boost_for_preferences(score: float, met: int, preferences: int) -> float:
     """Return the score raised for `met` of the preferences; a paper off the topic stays below `FAIR`."""
     if not met:
         return score
@@ -65,6 +65,6 @@ def raise_for_preferences(score: float, met: int, preferences: int) -> float:
     return raised if score >= FAIR else min(raised, (score + FAIR) / 2)
 
 
-def move_towards_marks(score: float, leaning: float) -> float:
-    """Return the score moved by at most `MARK_STEP` of its distance to 1 (leaning 1) or to 0 (leaning -1)."""
-    return score + MARK_STEP * leaning * ((1 - score) if leaning > 0 else score)
+def adjust_for_feedback(score: float, similarity: float) -> float:
+    """Return the score moved by at most `MARK_STEP` of its distance to 1 (similarity 1) or to 0 (similarity -1)."""
+    return score + MARK_STEP * similarity * ((1 - score) if similarity > 0 else score)

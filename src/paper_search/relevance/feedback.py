@@ -13,7 +13,7 @@ ALIKE = 0.4
 """The cosine from which two papers count as fully alike."""
 
 
-def measure_leanings(
+def measure_feedback_similarity(
     candidates: Sequence[Candidate], hints: RelevanceHints, *, keep_stop_words: bool = False
 ) -> list[float]:
     """Return a number for each candidate from -1 (like papers marked irrelevant) to 1 (like papers marked relevant)."""
@@ -25,7 +25,7 @@ def measure_leanings(
     )
     # One measure for both sides: a word that only a marked paper and one candidate share must count.
     pool = Pool([*candidates, *liked, *disliked])
-    towards, away = (_measure_likeness(pool, marked, range(len(candidates))) for marked in (liked, disliked))
+    towards, away = (_measure_similarity(pool, marked, range(len(candidates))) for marked in (liked, disliked))
     return [to - off for to, off in zip(towards, away, strict=True)]
 
 
@@ -54,7 +54,7 @@ def _iterate_names(works: Iterable[Work]) -> Iterable[Name]:
             yield "title", f"{title}|{first}|{work.year}"
 
 
-def _measure_likeness(pool: Pool, marked: Sequence[Candidate], among: Sequence[int]) -> list[float]:
+def _measure_similarity(pool: Pool, marked: Sequence[Candidate], among: Sequence[int]) -> list[float]:
     centre: dict[str, float] = {}
     for candidate in marked:
         for term, weight in pool.build_unit_vector(Counter((*candidate.title, *candidate.body))).items():

@@ -77,7 +77,7 @@ class Pool:
 
 
 class _DampedCounts(dict[int, float]):
-    """1 + log n for a count n: the tenth occurrence of a word says less than the first."""
+    """1 + log n for a count n: the tenth occurrence of a word counts less than the first."""
 
     def __missing__(self, n: int) -> float:
         value = self[n] = 1 + math.log(n)

@@ -1,4 +1,4 @@
-"""Evidence besides the query words: citations, year, authors, venue, and likeness to the best matches.
+"""Evidence besides the query words: citations, year, authors, venue, and similarity to the best matches.
 
 Papers on one topic resemble one another. A paper close to the strongest matches is therefore likelier to be relevant
 than its own query words show.
@@ -61,32 +61,32 @@ def _is_name_compatible(one: str, other: str) -> bool:
 
 
 BEST = 10
-"""The number of strongest candidates that likeness is measured against."""
+"""The number of strongest candidates that similarity is measured against."""
 CONSIDERED = 300
-"""The number of strongest candidates that likeness may raise; weak matches are never raised."""
+"""The number of strongest candidates that similarity may raise; weak matches are never raised."""
 SHARE = 0.2
-"""The most that likeness adds, as a share of the strongest match in the pool."""
+"""The most that similarity adds, as a share of the strongest match in the pool."""
 
 
-def raise_similar_papers(pool: Pool, strengths: Sequence[float]) -> list[float]:
-    """Return the strengths; the strongest papers gain up to `SHARE` of the highest by likeness to the best matches."""
+def boost_similar_papers(pool: Pool, strengths: Sequence[float]) -> list[float]:
+    """Return the strengths; strong papers gain up to `SHARE` of the highest by similarity to the best matches."""
     raised = [*strengths]
     considered = _find_strongest(strengths, CONSIDERED)
     if not considered:
         return raised
     highest = max(strengths)
-    say = {i: (strengths[i] / highest) ** 2 for i in _find_strongest(strengths, BEST)}
-    total = sum(say.values())
+    weights = {i: (strengths[i] / highest) ** 2 for i in _find_strongest(strengths, BEST)}
+    total = sum(weights.values())
     centre: dict[str, float] = {}
-    for i, weight in say.items():
+    for i, weight in weights.items():
         for term, value in pool.build_unit_vector(pool.counts[i]).items():
             centre[term] = centre.get(term, 0.0) + weight * value
-    likeness: dict[int, float] = {}
+    similarity: dict[int, float] = {}
     for i, cosine in zip(considered, pool.compute_cosines(centre, considered), strict=True):
-        own = say.get(i, 0.0)
-        likeness[i] = max(0.0, cosine - own) / (total - own) if total > own else 0.0
-    most = max(likeness.values())
-    for i, like in likeness.items():
+        own = weights.get(i, 0.0)
+        similarity[i] = max(0.0, cosine - own) / (total - own) if total > own else 0.0
+    most = max(similarity.values())
+    for i, like in similarity.items():
         raised[i] += SHARE * highest * like / most if most > 0 else 0.0
     return raised
 

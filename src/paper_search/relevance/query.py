@@ -32,7 +32,7 @@ time total true two type understand understanding use useful utilize value vario
 
 @lru_cache(maxsize=1)
 def list_common_terms() -> frozenset[str]:
-    """Return the stems of words that papers of every field use, and that say little about a topic."""
+    """Return the stems of words that papers of every field use, and that do not identify a topic."""
     return frozenset(extract_terms(_COMMON))
 
 
@@ -59,7 +59,7 @@ class Query:
     phrases: tuple[tuple[str, ...], ...] = ()
     """Quoted phrases, to be found word for word."""
     distinctive: frozenset[str] = frozenset()
-    """The asked terms that say something about the topic."""
+    """The asked terms that identify the topic."""
     essentials: tuple[frozenset[str], ...] = ()
     """A paper that holds all terms of any one of these sets holds the query's main concepts."""
     authors: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ def _drop_common_terms(group: Iterable[str]) -> frozenset[str]:
     return every - list_common_terms() or every
 
 
-def _split_as_written(topic: str) -> list[str]:
+def _split_at_spaces(topic: str) -> list[str]:
     """Return the words as a person separates them: `TRAPPIST-1` is one word, though it makes two terms."""
     return [word.strip(",;:.!?()\"'") for word in topic.split()]
 
@@ -112,7 +112,7 @@ def _split_as_written(topic: str) -> list[str]:
 def _iterate_units(concepts: list[str], topics: list[str], keep_stop_words: bool) -> Iterator[Unit]:
     seen: set[frozenset[str]] = set()
     for label in chain(
-        concepts, *map(_split_as_written, topics), *map(split_words, topics), *map(split_words, concepts)
+        concepts, *map(_split_at_spaces, topics), *map(split_words, topics), *map(split_words, concepts)
     ):
         held = frozenset(extract_terms(label, keep_stop_words=keep_stop_words))
         if held and held not in seen:

@@ -1,21 +1,21 @@
 """Scores of a pool of papers for an intent: a score from 0 to 1, a reason and tags for each paper.
 
-The strength of a match comes from the words of the paper, raised a little by its likeness to the best matches, by
+The strength of a match comes from the words of the paper, raised a little by its similarity to the best matches, by
 citations and by recency. Preferences and the marks of earlier rounds then move the score.
 """
 
 from collections.abc import Mapping, Sequence
 
 from paper_search.intent.feedback import extract_wanted_words
-from paper_search.lookups import find_carried_identifiers, read_identifiers
+from paper_search.lookups import find_matching_identifiers, read_identifiers
 from paper_search.models import ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.annotations import explain_score, find_tags
 from paper_search.relevance.bm25 import measure_matches, weigh_terms
-from paper_search.relevance.calibration import calibrate_score, move_towards_marks, raise_for_preferences
-from paper_search.relevance.feedback import measure_leanings, read_marks
+from paper_search.relevance.calibration import adjust_for_feedback, boost_for_preferences, calibrate_score
+from paper_search.relevance.feedback import measure_feedback_similarity, read_marks
 from paper_search.relevance.pool import Candidate, Pool
 from paper_search.relevance.preferences import list_met_preferences, list_preferences
-from paper_search.relevance.priors import compute_prior, find_wanted_authors, is_in_wanted_venue, raise_similar_papers
+from paper_search.relevance.priors import boost_similar_papers, compute_prior, find_wanted_authors, is_in_wanted_venue
 from paper_search.relevance.query import Query, build_query
 
 CLEARLY = 0.25
@@ -35,7 +35,7 @@ def score_papers(
     strengths = compute_text_strengths(pool, query, weights)
     wishes = list_preferences(intent, this_year)
     identifiers = read_identifiers(intent.topic)
-    leaning = measure_leanings(pool.candidates, hints, keep_stop_words=query.keeps_stop_words)
+    similarity = measure_feedback_similarity(pool.candidates, hints, keep_stop_words=query.keeps_stop_words)
     judged: list[ScoredPaper] = []
     for i, (paper, marked) in enumerate(zip(papers, read_marks(papers, hints), strict=True)):
         candidate, counts = pool.candidates[i], pool.counts[i]
@@ -44,14 +44,16 @@ def score_papers(
         wishes_met = bool(writers) + in_venue
         by_text = calibrate_score(strengths[i] * compute_prior(paper, this_year), query, weights, held, wishes_met)
         met = list_met_preferences(paper, candidate, counts, wishes)
-        asked_for = find_carried_identifiers(paper, identifiers)
-        by_wish = 1.0 if asked_for else raise_for_preferences(by_text, len(met), len(wishes))
-        remarks = [*_list_remarks(marked, leaning[i], writers, in_venue), *(f"preferred: {wish}" for wish in met)]
+        asked_for = find_matching_identifiers(paper, identifiers)
+        by_wish = 1.0 if asked_for else boost_for_preferences(by_text, len(met), len(wishes))
+        remarks = [*_list_remarks(marked, similarity[i], writers, in_venue), *(f"preferred: {wish}" for wish in met)]
         remarks += [f"asked for by its identifier {identifier}" for identifier in asked_for]
         judged.append(
             ScoredPaper(
                 paper=paper,
-                relevance_score=round(move_towards_marks(by_wish, leaning[i]) if marked is None else float(marked), 6),
+                relevance_score=round(
+                    adjust_for_feedback(by_wish, similarity[i]) if marked is None else float(marked), 6
+                ),
                 relevance_reason=explain_score(paper, candidate, counts, query, remarks),
                 tags=find_tags(paper, candidate, counts),
             )
@@ -61,15 +63,15 @@ def score_papers(
 
 def compute_text_strengths(pool: Pool, query: Query, weights: Mapping[str, float]) -> list[float]:
     """Return how strongly the text of each candidate matches, before citations, wishes and marks."""
-    return raise_similar_papers(pool, measure_matches(pool, query, weights))
+    return boost_similar_papers(pool, measure_matches(pool, query, weights))
 
 
-def _list_remarks(marked: bool | None, leaning: float, writers: list[str], in_venue: bool) -> list[str]:
+def _list_remarks(marked: bool | None, similarity: float, writers: list[str], in_venue: bool) -> list[str]:
     remarks = [f"author: {', '.join(writers[:3])}"] if writers else []
     if in_venue:
         remarks.append("in the venue asked for")
     if marked is not None:
         remarks.append("marked relevant" if marked else "marked irrelevant")
-    elif abs(leaning) > CLEARLY:
-        remarks.append(f"like papers marked {'relevant' if leaning > 0 else 'irrelevant'}")
+    elif abs(similarity) > CLEARLY:
+        remarks.append(f"like papers marked {'relevant' if similarity > 0 else 'irrelevant'}")
     return remarks

@@ -72,7 +72,7 @@ class BackgroundTasks:
             session = waiting[entry.id]
             try:
                 if session.phase is SessionPhase.PARKED:
-                    await self._sessions.find(session.session_id)
+                    await self._sessions.find_session(session.session_id)
                 else:
                     await session.accept_entry(entry)
             except UraniborgError as error:

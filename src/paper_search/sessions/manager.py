@@ -23,8 +23,8 @@ from paper_search.limits import check_query
 from paper_search.models import PaperCollection
 from paper_search.sessions.background import POLL_S, BackgroundTasks
 from paper_search.sessions.decisions import check_inbox_decision, to_inbox_decision
+from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.inbox import add_to_inbox
-from paper_search.sessions.loops import LoopRunner
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
 from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
 from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
-DOOR: Final = "agent"
+DEFAULT_DOOR: Final = "agent"
 """The default name of the interface through which a decision comes."""
 
 
@@ -98,7 +98,7 @@ class SessionManager:
         decision: Decision,
         *,
         checkpoint_id: str | None = None,
-        door: str = DOOR,
+        door: str = DEFAULT_DOOR,
         on_progress: Listener = ignore_progress,
     ) -> dict[str, Any]:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
@@ -159,7 +159,7 @@ class SessionManager:
 
     async def get_checkpoint(self, session_id: str) -> Checkpoint | None:
         """Return the pending checkpoint, or None. Raise SessionNotFound or SessionInterrupted."""
-        _, state = await self._loop.run(self._find(session_id))
+        _, state = await self._loop.run(self._find_session(session_id))
         return state.pending.checkpoint if state.pending else None
 
     async def list_sessions(self, limit: int = MAX_LISTED_SESSIONS) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class SessionManager:
         return await asyncio.to_thread(self._list_sessions, limit)
 
     async def unload_idle(self) -> None:
-        """Remove the sessions from memory that were not used for as long as the settings say."""
+        """Remove the sessions from memory that were not used for `idle_s` seconds."""
         await self._loop.run(self._sessions.unload_idle())
 
     async def park_idle(self) -> None:
@@ -175,7 +175,7 @@ class SessionManager:
         await self._loop.run(self._sessions.park_idle())
 
     async def delete_expired(self) -> None:
-        """Delete the stored sessions that were not used for as long as the settings say, unless a process runs them."""
+        """Delete the stored sessions that were not used for `retention_days`, unless a process runs them."""
         await self._loop.run(self._sessions.delete_expired())
 
     async def aclose(self) -> None:
@@ -218,9 +218,9 @@ class SessionManager:
         await session.stop()
         await asyncio.to_thread(self._sessions.delete, session.session_id)
 
-    async def _find(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
+    async def _find_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         self._background.start()
-        return await self._sessions.find(session_id)
+        return await self._sessions.find_session(session_id)
 
     async def _start(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
         # A search that cannot run is refused before there is a session.
@@ -241,7 +241,7 @@ class SessionManager:
     async def _decide(
         self, session_id: str, decision: Decision, checkpoint_id: str | None, door: str, on_progress: Listener
     ) -> dict[str, Any]:
-        session, state = await self._find(session_id)
+        session, state = await self._find_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
         pending = _require_pending(session, state)
@@ -307,11 +307,11 @@ class SessionManager:
         return self._build_reply(state, entry, to_inbox_decision(decision))
 
     async def _get_state(self, session_id: str) -> dict[str, Any]:
-        _, state = await self._find(session_id)
+        _, state = await self._find_session(session_id)
         return build_reply(state, self._services.clock.now())
 
     async def _get_result(self, session_id: str) -> PaperCollection:
-        session, state = await self._find(session_id)
+        session, state = await self._find_session(session_id)
         if state.ended is None:
             raise SessionNotComplete(session_id, state.phase)
         if state.ended.error is not None:
@@ -321,7 +321,7 @@ class SessionManager:
         return await asyncio.to_thread(self._sessions.read_result, session_id)
 
     async def _get_papers(self, session_id: str, offset: int) -> dict[str, Any]:
-        _, state = await self._find(session_id)
+        _, state = await self._find_session(session_id)
         if state.ended is not None:
             collection = await self._get_result(session_id)
         elif state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
@@ -346,7 +346,7 @@ class SessionManager:
         deadline = now() + self._settings.reply_within_s
         pause_s = POLL_S
         while True:
-            session, state = await self._find(session_id)
+            session, state = await self._find_session(session_id)
             if session is not None:
                 await self._sessions.wait_until_passed(session, checkpoint_id, deadline - now(), on_progress)
                 return session.get_state()
@@ -389,7 +389,7 @@ class WorkflowFactory:
 
 
 def _require_pending(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
-    """Return the checkpoint that can be decided now. Raise the error that says why there is none."""
+    """Return the checkpoint that can be decided now. Raise the error that explains why there is none."""
     if state.ended is not None:
         if state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)

@@ -85,7 +85,7 @@ class SessionRegistry:
             self._sessions[session_id] = session
         return session
 
-    async def find(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
+    async def find_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         """Return the session and its state; a stored session that no process runs is restored.
 
         The session is None if another process runs it, or if it is complete and not in memory. Raise SessionNotFound or
@@ -125,7 +125,7 @@ class SessionRegistry:
         return read_step(self._services.store, session_id, "result", PaperCollection)
 
     async def unload_idle(self) -> None:
-        """Remove the sessions from memory that were not used for as long as the settings say."""
+        """Remove the sessions from memory that were not used for `idle_s` seconds."""
         for session in self._list_idle(self._settings.idle_s):
             self.remove(session)
             await session.stop()
@@ -138,7 +138,7 @@ class SessionRegistry:
                     await session.park()
 
     async def delete_expired(self) -> None:
-        """Delete the stored sessions that were not used for as long as the settings say, unless a process runs them."""
+        """Delete the stored sessions that were not used for `retention_days`, unless a process runs them."""
         horizon = self._services.clock.now() - timedelta(days=self._settings.retention_days)
         for session_id in await asyncio.to_thread(self._services.store.list_unused_since, horizon):
             if self.get(session_id) is None:

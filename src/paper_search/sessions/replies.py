@@ -163,7 +163,7 @@ def _describe_earlier_decision(entry: Entry, given: Decision | None) -> str:
     """Return the message that the decision sent now was not applied, with the earlier one."""
     action = entry.decision.action if entry.decision else "nothing"
     before = f"This checkpoint was decided before: {action}, through {entry.door}."
-    return before if given in (None, entry.decision) else f"NOT TAKEN. {before}"
+    return before if given in (None, entry.decision) else f"NOT APPLIED. {before}"
 
 
 def _build_earlier_decision(entry: Entry, given: Decision | None, share: float) -> dict[str, Any]:

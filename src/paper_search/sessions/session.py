@@ -11,8 +11,8 @@ from typing import Any, Final
 from paper_search.errors import InvalidDecision, SessionInterrupted
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.sessions.decisions import check_inbox_decision
+from paper_search.sessions.event_loops import MCPCheckpointHandler
 from paper_search.sessions.inbox import add_to_inbox
-from paper_search.sessions.loops import MCPCheckpointHandler
 from paper_search.sessions.replies import clip_text
 from paper_search.sessions.state import (
     COMPLETED,
@@ -150,7 +150,7 @@ class WorkflowSession:
             self.phase = SessionPhase.RESTORING if stored.pending else SessionPhase.WORKING
             self._decisions_taken, self._round = stored.iteration, stored.round
         self._handler = MCPCheckpointHandler(self._start_waiting)
-        self._task = asyncio.create_task(self._run(services, request, build), name=self.session_id)
+        self._task = asyncio.create_task(self._run_search(services, request, build), name=self.session_id)
 
     def get_state(self) -> SessionState:
         """Return the present state of the session."""
@@ -228,7 +228,7 @@ class WorkflowSession:
         if lease is not None:
             lease.release()
 
-    async def _run(self, services: SessionServices, request: SessionRequest, build: BuildWorkflow) -> None:
+    async def _run_search(self, services: SessionServices, request: SessionRequest, build: BuildWorkflow) -> None:
         journal = SessionJournal(services.store, self.session_id)
         try:
             if self.phase is SessionPhase.OPENING:
@@ -243,7 +243,7 @@ class WorkflowSession:
             await journal.write("result", result)
             await journal.write("ended", ended)
             self.result = result
-            self._end(ended)
+            self._set_end(ended)
         except SessionInterrupted as interruption:
             _log.warning("session interrupted", session_id=self.session_id, reason=interruption.message)
             self._interrupt(interruption)
@@ -255,7 +255,7 @@ class WorkflowSession:
                 _log.exception("session interrupted", exc=exc, session_id=self.session_id)
                 self._interrupt(SessionInterrupted(self.session_id, f"{exc.strerror}."))
             else:
-                await self._fail(exc, journal, services.clock.now())
+                await self._store_failure(exc, journal, services.clock.now())
         finally:
             self._release_lease()
             self._notify_callers()
@@ -269,7 +269,7 @@ class WorkflowSession:
         self.phase = SessionPhase.INTERRUPTED if is_stored else SessionPhase.NOT_OPENED
         self.interruption = interruption
 
-    async def _fail(self, exc: Exception, journal: SessionJournal, now: datetime) -> None:
+    async def _store_failure(self, exc: Exception, journal: SessionJournal, now: datetime) -> None:
         """Store the error as the end of the session."""
         _log.exception("search failed", exc=exc, session_id=self.session_id)
         error = clip_text(redact(describe_exception(exc)), _MAX_ERROR_CHARS)
@@ -280,9 +280,9 @@ class WorkflowSession:
             self._interrupt(interruption)
             return
         self.error = ended.error
-        self._end(ended)
+        self._set_end(ended)
 
-    def _end(self, ended: SessionEnd) -> None:
+    def _set_end(self, ended: SessionEnd) -> None:
         has_failed = ended.error is not None
         self._ended = ended
         self._reports = ended.sources

@@ -64,7 +64,7 @@ class SessionStore(Protocol):
         ...
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
-        """Return a lease on the session, or None if another process holds it. Also does what `touch` does."""
+        """Return a lease on the session, or None if another process holds it. Also touch the session."""
         ...
 
     def touch(self, session_id: str) -> None:
@@ -93,18 +93,18 @@ class SessionFiles:
     def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
         path = self._get_path(session_id)
         if first and not path.exists():
-            self._create(session_id, path, step, value)
+            self._create_file(session_id, path, step, value)
             return
-        with self._open(session_id) as connection:
-            _insert(connection, step, value)
+        with self._open_database(session_id) as connection:
+            _insert_step(connection, step, value)
 
     def read(self, session_id: str, step: str) -> str | None:
-        with self._open(session_id) as connection, reading(connection):
+        with self._open_database(session_id) as connection, reading(connection):
             row: Any = connection.execute("SELECT value FROM steps WHERE step = ?", (step,)).fetchone()
         return row and row[0]
 
     def list_steps(self, session_id: str) -> list[str]:
-        with self._open(session_id) as connection, reading(connection):
+        with self._open_database(session_id) as connection, reading(connection):
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
@@ -140,13 +140,13 @@ class SessionFiles:
         latest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
         return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first if time < math.inf}
 
-    def _create(self, session_id: str, path: Path, step: str, value: str) -> None:
+    def _create_file(self, session_id: str, path: Path, step: str, value: str) -> None:
         """Create the file under another name and rename it, so that a session file always holds its first step."""
         with _raise_interruptions(session_id):
             make_private_folder(path.parent)
             with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
                 migrate(connection, _MIGRATIONS)
-                _insert(connection, step, value)
+                _insert_step(connection, step, value)
                 with reading(connection):  # closing does the same without reporting a failure
                     unfinished, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if unfinished:
@@ -160,7 +160,7 @@ class SessionFiles:
         return self._folder / f"{session_id}.db"
 
     @contextmanager
-    def _open(self, session_id: str) -> Generator[sqlite3.Connection]:
+    def _open_database(self, session_id: str) -> Generator[sqlite3.Connection]:
         try:
             connection = connect(self._get_path(session_id), create=False, durable=True)
         except DatabaseMissing:
@@ -171,7 +171,7 @@ class SessionFiles:
             yield connection
 
 
-def _insert(connection: sqlite3.Connection, step: str, value: str) -> None:
+def _insert_step(connection: sqlite3.Connection, step: str, value: str) -> None:
     with transaction(connection):
         connection.execute("INSERT INTO steps VALUES (?, ?) ON CONFLICT (step) DO NOTHING", (step, value))
 

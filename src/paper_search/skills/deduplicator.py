@@ -16,7 +16,7 @@ class Deduplicator:
     """Recognises records of one paper by identifiers, titles, authors and years, and merges them with provenance."""
 
     async def deduplicate(self, papers: Sequence[RawPaper]) -> DistinctPapers:
-        """Return every paper once, in the order of first appearance, with the reasons for what was merged."""
+        """Return every paper once, in the order of first appearance, with the reasons for the merges."""
         records = list(papers)
         if len(records) <= _INLINE_RECORDS:
             done = deduplicate(records)

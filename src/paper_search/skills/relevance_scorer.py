@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from paper_search.errors import LLMError
 from paper_search.llm.base import LLMProvider
-from paper_search.lookups import list_missing_notes, read_identifiers
+from paper_search.lookups import describe_missing_works, read_identifiers
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.feedback import read_marks
 from paper_search.relevance.scores import score_papers
@@ -57,7 +57,7 @@ class RelevanceScorer:
         The notes say where the model failed and which identifiers of the query were not found.
         """
         identifiers = read_identifiers(intent.topic)[: intent.constraints.max_results]
-        notes = list_missing_notes(identifiers, papers)
+        notes = describe_missing_works(identifiers, papers)
         if not papers:
             return ScoredPapers([], notes)
         known_hints = hints or RelevanceHints()

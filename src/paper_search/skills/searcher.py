@@ -107,7 +107,7 @@ async def _search_source(source: SearchSource, strategy: SearchStrategy) -> Sour
 
 
 def _correct_counts(result: SourceResult) -> SourceReport:
-    """Return the report with the true number of papers, whatever an installed source counted."""
+    """Return the report with the true number of papers, not the number that an installed source counted."""
     returned = len(result.papers)
     received = returned + sum(result.report.removed.values())
     return result.report.model_copy(update={"returned": returned, "received": received})
@@ -137,7 +137,7 @@ def _read_task_result(name: str, task: asyncio.Task[SourceResult]) -> SourceResu
     if isinstance(error, UraniborgError):
         reason = error.message
     else:
-        _log.exception("a source failed in an unexpected way", error, source=name)
+        _log.exception("a source failed unexpectedly", error, source=name)
         reason = f"Unexpected {type(error).__name__}; the log has the details."
     report = SourceReport(
         name=name,

@@ -153,7 +153,7 @@ class AnswerStore:
         return self.folder / f"{source}-{request.fingerprint}.json"
 
     def read_entry(self, request: Request) -> Entry | None:
-        """Return the entry of the request, or None. Raises DamagedEntry for a file that cannot be read."""
+        """Return the entry of the request, or None. Raise DamagedEntry for a file that cannot be read."""
         try:
             entry = read_entry_file(self.get_path(request))
         except FileNotFoundError:
@@ -161,7 +161,7 @@ class AnswerStore:
         return entry if entry.request == request else None
 
     def write_entry(self, request: Request, outcomes: Sequence[Outcome], kept_at: datetime | None = None) -> None:
-        """Write the outcomes in place of earlier ones. Raises OSError if the disk refuses."""
+        """Write the outcomes in place of earlier ones. Raise OSError if the disk refuses."""
         asked = {
             "source": request.source,
             "method": request.method,
@@ -190,12 +190,12 @@ class AnswerStore:
         return (path for path in self.folder.glob("*.json") if _ENTRY.fullmatch(path.name))
 
     def read_entries(self) -> list[Entry]:
-        """Return every entry in the folder. Raises DamagedEntry for the first that cannot be read."""
+        """Return every entry in the folder. Raise DamagedEntry for the first that cannot be read."""
         return [read_entry_file(path) for path in sorted(self.iterate_paths())]
 
 
 def read_entry_file(path: Path) -> Entry:
-    """Return the entry in a file. Raises DamagedEntry, or FileNotFoundError if the file does not exist."""
+    """Return the entry in a file. Raise DamagedEntry, or FileNotFoundError if the file does not exist."""
     try:
         return Entry.model_validate(json.loads(path.read_bytes()))
     except FileNotFoundError:

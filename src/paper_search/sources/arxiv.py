@@ -16,7 +16,7 @@ from paper_search.sources.response_bodies import (
     limit_page_size,
     list_values,
     make_refusal_error,
-    make_reported_error,
+    make_source_error,
     make_unreadable_error,
     parse_xml,
     split_batches,
@@ -62,7 +62,7 @@ class Arxiv:
             raise make_unreadable_error(NAME, "XML that is not an Atom feed")
         entries = feed.findall(f"{_ATOM}entry")
         if error := _find_error(entries):
-            raise make_reported_error(NAME, error)
+            raise make_source_error(NAME, error)
         papers = read_papers(entries, _read_paper)
         found = parse_count(get_element_text(feed.find(f"{_OPENSEARCH}totalResults")))
         start = (parse_count(dict(request.params).get("start")) or 0) + len(entries)

@@ -30,7 +30,7 @@ from paper_search.sources.response_bodies import (
     limit_page_size,
     list_values,
     make_refusal_error,
-    make_reported_error,
+    make_source_error,
     make_unreadable_error,
     parse_json_object,
     split_batches,
@@ -103,7 +103,7 @@ class Crossref:
         if body.get("status") != "ok" or not message:
             error_text = _join_messages(body.get("message"))
             raise (
-                make_reported_error(NAME, error_text)
+                make_source_error(NAME, error_text)
                 if error_text
                 else make_unreadable_error(NAME, "JSON that is not a Crossref answer")
             )
@@ -113,7 +113,7 @@ class Crossref:
             return Page([])
         works = get_list(NAME, message, "items")
         papers, found = read_papers(list_objects(works), _read_paper), parse_count(message.get("total-results"))
-        return Page(papers, _build_following(request, len(works), found) if len(papers) < limit else (), found)
+        return Page(papers, _build_next_requests(request, len(works), found) if len(papers) < limit else (), found)
 
     def read_failure(self, response: Response) -> Exception | None:
         return make_refusal_error(NAME, response, _join_messages(as_object(try_parse_json(response)).get("message")))
@@ -122,7 +122,7 @@ class Crossref:
 definition: SourceDefinition = Crossref()
 
 
-def _build_following(request: Request, received: int, found: int | None) -> tuple[Request, ...]:
+def _build_next_requests(request: Request, received: int, found: int | None) -> tuple[Request, ...]:
     params = dict(request.params)
     offset = (parse_count(params.get("offset")) or 0) + received
     if (

@@ -29,7 +29,7 @@ from paper_search.sources.response_bodies import (
     is_xml,
     limit_page_size,
     make_refusal_error,
-    make_reported_error,
+    make_source_error,
     make_unreadable_error,
     parse_json_object,
     parse_xml,
@@ -80,8 +80,8 @@ class EuropePmc:
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
         body = _to_object(parse_xml(NAME, response)) if is_xml(response) else parse_json_object(NAME, response)
         if error_text := get_first_text(body.get("errMsg"), body.get("error"), body.get("message")):
-            raise make_reported_error(
-                NAME, error_text, passing=(parse_count(body.get("errCode") or body.get("status")) or 0) >= 500
+            raise make_source_error(
+                NAME, error_text, retryable=(parse_count(body.get("errCode") or body.get("status")) or 0) >= 500
             )
         if "resultList" not in body:
             if "hitCount" not in body:

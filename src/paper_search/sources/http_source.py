@@ -98,7 +98,7 @@ class _SearchProgress:
     _seen: set[str] = field(default_factory=set[str])
 
     @property
-    def room(self) -> int:
+    def remaining(self) -> int:
         return self.limit - len(self.papers)
 
     @property
@@ -189,16 +189,16 @@ class _Search:
         queries = self._list_distinct_queries()
         share = compute_query_limit(progress.limit, len(queries))
         for query in queries:
-            if progress.room <= 0:
+            if progress.remaining <= 0:
                 break
             try:
-                await self._fetch_pages(query, min(share, progress.room))
+                await self._fetch_pages(query, min(share, progress.remaining))
             except SearchSourceError as error:
                 progress.errors.append(error)
                 if _is_final(error):
                     break
             except Exception as error:
-                _log.exception("a source failed in an unexpected way", source=self._definition.name)
+                _log.exception("a source failed unexpectedly", source=self._definition.name)
                 progress.errors.append(
                     NonRetryableError(f"Unexpected {type(error).__name__}; the log has the details.")
                 )

@@ -84,12 +84,12 @@ class SourceDefinition(Protocol):
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
         """Return the papers of a 200 response, of which at most `limit` are wanted.
 
-        Raises NonRetryableError if the body has an undocumented form, RetryableError if it reports a temporary failure.
+        Raise NonRetryableError if the body has an undocumented form, RetryableError if it reports a temporary failure.
         """
         ...
 
     def read_failure(self, response: Response) -> Exception | None:
-        """Return the error that a non-200 response means, or None if its status says enough."""
+        """Return the error that a non-200 response means, or None if its status is enough."""
         ...
 
 
@@ -140,7 +140,7 @@ class SearchSource(ABC):
 
     @abstractmethod
     async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
-        """Return the papers for the strategy. Raises SearchSourceError if the source fails before it returns any."""
+        """Return the papers for the strategy. Raise SearchSourceError if the source fails before it returns any."""
 
     async def search(self, query: str, **filters: Any) -> list[RawPaper]:
         """Return the papers for one plain query; `filters` are the fields of SearchConstraints."""

@@ -19,7 +19,7 @@ _CROSSREF_TYPES: Final = {
     "corrigendum": NoticeStatus.CORRECTED,
     "erratum": NoticeStatus.CORRECTED,
 }
-# Only links from a paper to its notice: "RetractionOf" and "ErratumFor" stand in the notice itself.
+# Only links from a paper to its notice: "RetractionOf" and "ErratumFor" are in the record of the notice.
 _MEDLINE_LINKS: Final = {
     "retractionin": NoticeStatus.RETRACTED,
     "retractedandrepublishedin": NoticeStatus.RETRACTED,

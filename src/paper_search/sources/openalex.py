@@ -29,7 +29,7 @@ from paper_search.sources.response_bodies import (
     limit_page_size,
     list_values,
     make_refusal_error,
-    make_reported_error,
+    make_source_error,
     make_unreadable_error,
     parse_json_object,
     split_batches,
@@ -107,7 +107,7 @@ class OpenAlex:
         body = parse_json_object(NAME, response)
         if "results" not in body:
             if "error" in body:
-                raise make_reported_error(NAME, get_first_text(body.get("message"), body["error"]))
+                raise make_source_error(NAME, get_first_text(body.get("message"), body["error"]))
             if not {"id", "doi"} & body.keys():
                 raise make_unreadable_error(NAME, "JSON without results")
             return Page(read_papers([body], _read_paper))

@@ -73,7 +73,7 @@ LONGEST_WAIT_S: Final = 20.0
 _LONGEST_PROMISE_S: Final = 366 * 86_400.0
 
 
-def read_no_failure(_response: Response) -> Exception | None:
+def ignore_failure_body(_response: Response) -> Exception | None:
     """Return None, for sources whose status alone explains a refusal."""
     return None
 
@@ -92,7 +92,7 @@ class SourcePolicy:
     """The message that a key is missing and how to set it; if set, no request is sent."""
     params: tuple[tuple[str, str], ...] = ()
     """Parameters about the caller, sent with every request and not part of fingerprints."""
-    read_failure: Callable[[Response], Exception | None] = read_no_failure
+    read_failure: Callable[[Response], Exception | None] = ignore_failure_body
 
 
 def make_refusal(source: str, response: Response, policy: SourcePolicy, now: datetime) -> SearchSourceError:

@@ -22,7 +22,7 @@ from paper_search.sources.response_bodies import (
     is_xml,
     limit_page_size,
     list_values,
-    make_reported_error,
+    make_source_error,
     make_unreadable_error,
     parse_json_object,
     parse_xml,
@@ -43,7 +43,7 @@ _ROOTS = (
     *("PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle", "pmc-articleset", "article"),
     *("eSearchResult", "eFetchResult", "eInfoResult", "eLinkResult", "eSpellResult", "ePostResult", "eSummaryResult"),
 )
-_PASSING = ("rate limit", "backend", "timeout", "timed out", "temporarily", "unable to", "try again", "unavailable")
+_RETRYABLE = ("rate limit", "backend", "timeout", "timed out", "temporarily", "unable to", "try again", "unavailable")
 
 
 class PubMed:
@@ -94,8 +94,8 @@ definition: SourceDefinition = PubMed()
 
 def _make_error(error_text: str) -> SearchSourceError:
     lowered = error_text.lower()
-    passing = any(word in lowered for word in _PASSING)
-    return make_reported_error(NAME, error_text, passing=passing, rate_limited="rate limit" in lowered)
+    retryable = any(word in lowered for word in _RETRYABLE)
+    return make_source_error(NAME, error_text, retryable=retryable, rate_limited="rate limit" in lowered)
 
 
 def _read_xml_page(response: Response, limit: int) -> Page:

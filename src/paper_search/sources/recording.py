@@ -83,7 +83,7 @@ class Recording:
     def create(
         cls, folder: Path, *, query: str, options: RecordedOptions | None = None, clock: Clock | None = None
     ) -> "Recording":
-        """Start a recording in a new or empty folder. Raises InvalidRecording for any other folder."""
+        """Start a recording in a new or empty folder. Raise InvalidRecording for any other folder."""
         recording = cls(folder, query, options or RecordedOptions(), (clock or SystemClock()).now().astimezone(UTC))
         try:
             make_folder(folder)
@@ -102,7 +102,7 @@ class Recording:
 
     @classmethod
     def open(cls, folder: Path) -> "Recording":
-        """Open the recording in `folder`. Raises InvalidRecording, or DamagedEntry for an unreadable answer."""
+        """Open the recording in `folder`. Raise InvalidRecording, or DamagedEntry for an unreadable answer."""
         manifest = _read_manifest(folder)
         entries = AnswerStore(folder).read_entries()
         return cls(
@@ -119,11 +119,11 @@ class Recording:
         """A clock frozen at the time of the recording."""
         return FrozenClock(self.recorded_at)
 
-    def record(self, inner: Transport) -> "RecordingTransport":
+    def open_recorder(self, inner: Transport) -> "RecordingTransport":
         """Return a transport that sends to `inner` and records every outcome; closing it completes the recording."""
         return RecordingTransport(inner, self)
 
-    def replay(self) -> "ReplayTransport":
+    def open_replay(self) -> "ReplayTransport":
         """Return a transport that answers from this recording only."""
         return ReplayTransport(self)
 
@@ -147,7 +147,7 @@ class RecordingTransport:
         self._writes: list[asyncio.Future[None]] = []
         self._abandoned = False
 
-    def abandon(self) -> None:
+    def mark_incomplete(self) -> None:
         """Mark the recording as incomplete because the search did not finish."""
         self._abandoned = True
 
@@ -155,12 +155,12 @@ class RecordingTransport:
         try:
             response = await self._inner.send(request)
         except SearchSourceError as error:
-            self._record_outcome(request, error)
+            self._queue_outcome(request, error)
             raise
         except asyncio.CancelledError:
-            self._record_outcome(request, None)
+            self._queue_outcome(request, None)
             raise
-        self._record_outcome(request, response)
+        self._queue_outcome(request, response)
         return response
 
     async def forget_answer(self, request: Request) -> None:
@@ -180,7 +180,7 @@ class RecordingTransport:
             _log.exception("the recording is incomplete", failure, folder=str(self._recording.folder))
         await self._inner.aclose()
 
-    def _record_outcome(self, request: Request, end: Response | SearchSourceError | None) -> None:
+    def _queue_outcome(self, request: Request, end: Response | SearchSourceError | None) -> None:
         # Nothing is awaited between the end of a request and this call, so no deadline can fall between the two.
         ends = self._ends[request]
         ends.append(end)

@@ -69,7 +69,7 @@ def list_known_names() -> list[str]:
 def list_default_names(config: "AppConfig") -> list[str]:
     """Return the sources that a search uses by default: all that are enabled, ready and have the key they need.
 
-    Raises UnknownSource if the config names an unknown source.
+    Raise UnknownSource if the config names an unknown source.
     """
     check_source_names(config.sources, list_known_names())
     names = [*KNOWN, *(name for name in list_ready_sources() if name not in KNOWN)]
@@ -86,7 +86,7 @@ def build_sources(
     """Return the sources named by `only`, or the default sources, over one transport.
 
     A named source without its key is reported as skipped. The caller closes a `transport` that it passes in; otherwise
-    closing any of the sources closes their transport. Raises UnknownSource for an unknown name.
+    closing any of the sources closes their transport. Raise UnknownSource for an unknown name.
     """
     # A recording may hold sources that are not installed here.
     recorded = transport.sources if isinstance(transport, ReplayTransport) else ()

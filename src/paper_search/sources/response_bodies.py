@@ -14,7 +14,7 @@ from paper_search.sources.record_fields import as_list, as_object, clean_text, g
 
 
 def parse_json(source: str, response: Response) -> Any:
-    """Return the JSON of a response. Raises NonRetryableError if the body is empty, a web page, or broken."""
+    """Return the JSON of a response. Raise NonRetryableError if the body is empty, a web page, or broken."""
     body = response.body.decode("utf-8-sig", "replace").strip()
     if not body:
         raise make_unreadable_error(source, "an empty body")
@@ -26,7 +26,7 @@ def parse_json(source: str, response: Response) -> Any:
 
 
 def parse_json_object(source: str, response: Response) -> dict[str, Any]:
-    """Return the JSON object of a response. Raises NonRetryableError for other JSON and for other bodies."""
+    """Return the JSON object of a response. Raise NonRetryableError for other JSON and for other bodies."""
     body = parse_json(source, response)
     if not isinstance(body, dict):
         raise make_unreadable_error(source, f"a JSON {type(body).__name__} instead of an object")
@@ -34,7 +34,7 @@ def parse_json_object(source: str, response: Response) -> dict[str, Any]:
 
 
 def parse_xml(source: str, response: Response) -> Element:
-    """Return the root of an XML response. Raises NonRetryableError if it is not XML or declares entities."""
+    """Return the root of an XML response. Raise NonRetryableError if it is not XML or declares entities."""
     if not response.body.strip():
         raise make_unreadable_error(source, "an empty body")
     try:
@@ -90,12 +90,12 @@ def make_refusal_error(source: str, response: Response, message: object) -> NonR
     return NonRetryableError(f"{source} refused the request ({response.status}): {detail}", source=source)
 
 
-def make_reported_error(
-    source: str, detail: str, *, passing: bool = False, rate_limited: bool = False
+def make_source_error(
+    source: str, detail: str, *, retryable: bool = False, rate_limited: bool = False
 ) -> SearchSourceError:
-    """Return the error that a source reports in a 200 response, with its message; a `passing` error can be retried."""
+    """Return the error that a source reports in a 200 response, with its message. A `retryable` error may pass."""
     message = f"{source} answered with an error: {detail[:300]}"
-    if passing:
+    if retryable:
         return RetryableError(message, rate_limited=rate_limited, source=source)
     return NonRetryableError(message, source=source)
 
@@ -121,7 +121,7 @@ def build_next_request(request: Request, **params: object) -> Request:
 
 
 def get_list(source: str, body: Mapping[str, Any], key: str) -> list[Any]:
-    """Return the list under a key, [] without the key. Raises NonRetryableError for other values."""
+    """Return the list under a key, [] without the key. Raise NonRetryableError for other values."""
     found = body.get(key)
     if found is not None and not isinstance(found, list):
         raise make_unreadable_error(source, f"JSON in which {key} is not a list")

@@ -26,7 +26,7 @@ from paper_search.sources.record_fields import (
 from paper_search.sources.response_bodies import (
     build_next_request,
     get_list,
-    make_reported_error,
+    make_source_error,
     make_unreadable_error,
     parse_json,
     read_refusal,
@@ -85,7 +85,7 @@ class SemanticScholar:
             return Page(read_papers(list_objects(cast("object", body)), _read_paper))
         answer = as_object(body)
         if error_text := get_first_text(answer.get("error"), answer.get("message")):
-            raise make_reported_error(NAME, error_text)
+            raise make_source_error(NAME, error_text)
         key = "recommendedPapers" if "recommendedPapers" in answer else "data"
         if not {key, "paperId", "authorId", "total"} & answer.keys():
             raise make_unreadable_error(NAME, "JSON without papers")

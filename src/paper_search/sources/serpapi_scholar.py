@@ -24,7 +24,7 @@ from paper_search.sources.response_bodies import (
     build_next_request,
     get_list,
     limit_page_size,
-    make_reported_error,
+    make_source_error,
     make_unreadable_error,
     parse_json_object,
     try_parse_json,
@@ -83,7 +83,7 @@ class SerpApiScholar:
 
     def read_failure(self, response: Response) -> Exception | None:
         error_text = clean_text(as_object(try_parse_json(response)).get("error"))
-        if not error_text or response.status >= 500 or (response.status == 429 and not _is_used_up(error_text)):
+        if not error_text or response.status >= 500 or (response.status == 429 and not _is_quota_used_up(error_text)):
             return None
         return _make_error(error_text)
 
@@ -95,21 +95,21 @@ def _is_nothing_found(error_text: str) -> bool:
     return "returned any results" in error_text or "no results" in error_text.lower()
 
 
-def _is_used_up(error_text: str) -> bool:
+def _is_quota_used_up(error_text: str) -> bool:
     return "run out of searches" in error_text.lower()
 
 
 def _make_error(error_text: str) -> SearchSourceError:
     lowered = error_text.lower()
-    if _is_used_up(error_text):  # until the next month of the account, whose date is not given
+    if _is_quota_used_up(error_text):  # until the next month of the account, whose date is not given
         hint = "Add searches to the SerpAPI account, or wait for its next month."
         return NonRetryableError(f"{NAME} has no searches left on this account.", hint=hint, source=NAME)
     if "api key" in lowered or "api_key" in lowered:
         return NonRetryableError(
             f"{NAME} refused the key.", hint="Set SERPAPI_API_KEY to a valid SerpAPI key.", source=NAME
         )
-    passing = any(word in lowered for word in ("try again", "throttl", "timed out"))
-    return make_reported_error(NAME, error_text, passing=passing, rate_limited="throttl" in lowered)
+    retryable = any(word in lowered for word in ("try again", "throttl", "timed out"))
+    return make_source_error(NAME, error_text, retryable=retryable, rate_limited="throttl" in lowered)
 
 
 def _render_query(node: Node) -> str:

@@ -1,4 +1,4 @@
-"""Decisions: checked once against their checkpoint, and read as the strategy or the feedback they stand for.
+"""Decisions: checked once against their checkpoint, and read as the strategy or the feedback that they contain.
 
 A server checks a decision before it accepts it, so that an invalid one leaves the checkpoint pending, and passes the
 `CheckedDecision` on. The engine checks what other checkpoint handlers return.
@@ -108,7 +108,7 @@ class CheckpointDialog:
 
 
 async def _call_handler(handler: CheckpointHandler, checkpoint: Checkpoint) -> Decision:
-    # Callers pass handlers of any kind, whatever the annotation says.
+    # The handlers of callers may be plain functions, and may return other types than annotated.
     returned = cast("object", handler.handle(checkpoint))
     decision = await returned if inspect.isawaitable(returned) else returned
     if not isinstance(decision, Decision):
@@ -150,7 +150,7 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
     assert isinstance(checkpoint.payload, StrategyPayload)
     proposed = checkpoint.payload.strategy
     if decision.action is DecisionAction.APPROVE:
-        _refuse_data(decision, "To change the strategy, send it with the action 'edit'.")
+        _refuse_approve_data(decision, "To change the strategy, send it with the action 'edit'.")
         return proposed
     fields = _read_fields(decision.revised_data, SearchStrategy, "strategy")
     fields.pop("origins", None)  # written by the engine
@@ -199,7 +199,7 @@ def add_reviewer(data: Any, reviewer: str) -> Any:
     return {**fields, "reviewer": reviewer} if has_decisions and not has_reviewer else fields
 
 
-def _refuse_data(decision: Decision, hint: str) -> None:
+def _refuse_approve_data(decision: Decision, hint: str) -> None:
     if decision.revised_data:
         raise InvalidDecision("An approve takes no data.", hint=hint)
 
@@ -279,13 +279,13 @@ def _refuse_unknown_papers(checkpoint: Checkpoint, feedback: UserFeedback) -> No
     if both := sorted(set(feedback.marked_relevant) & set(feedback.marked_irrelevant)):
         raise InvalidDecision(
             f"Marked both relevant and irrelevant: {', '.join(both[:5])}.",
-            hint="Mark each paper one way.",
+            hint="Mark each paper once.",
             papers=both[:20],
         )
     marks = feedback.model_copy(update={"decisions": {}}).statuses
     if two := sorted(key for key, mark in marks.items() if mark.status is not statuses[key].status):
         raise InvalidDecision(
-            f"Marked one way and decided another: {', '.join(two[:5])}.",
+            f"The mark and the decision differ for: {', '.join(two[:5])}.",
             hint="Give each paper one status: in decisions, or by a mark.",
             papers=two[:20],
         )

@@ -72,21 +72,35 @@ class SearchWorkflow:
         max_iterations: int | None = None,
         enable_strategy_checkpoint: bool = True,
         progress_reporter: ProgressReporter | None = None,
+        *,
+        journal: Journal | None = None,
         **options: Any,
     ) -> "SearchWorkflow":
-        """Return a workflow with the skills and sources of `config`; `options` are those of `build_workflow`.
+        """Return a workflow with the skills and sources of `config`; `options` are those of `build_components`.
 
         Raise UnknownDomain, UnknownSource or InvalidInput if the config names something that does not exist.
         """
-        from paper_search.assembly import build_workflow  # the engine itself imports no source and no model
+        from paper_search.assembly import build_components  # the engine itself imports no source and no model
 
-        return build_workflow(
-            config,
+        components = build_components(config, **options)
+        skills = components.skills
+        return cls(
+            skills.intent_parser,
+            skills.query_builder,
+            skills.searcher,
+            skills.deduplicator,
+            skills.relevance_scorer,
+            skills.result_organizer,
             checkpoint_handler=checkpoint_handler,
-            max_iterations=max_iterations,
+            max_iterations=max_iterations or components.max_rounds,
             enable_strategy_checkpoint=enable_strategy_checkpoint,
             progress_reporter=progress_reporter,
-            **options,
+            max_results=components.max_results,
+            domain=components.domain,
+            journal=journal,
+            clock=components.clock,
+            notes=components.notes,
+            release=components.release,
         )
 
     @property

@@ -101,9 +101,9 @@ class SearchRun:
             result_count = len(self._state.pool.included)
             if is_approved:
                 self._state.record_iteration(strategy, result_count, feedback)
-                return await self._complete(latest, reason=None)
+                return await self._complete_search(latest, reason=None)
             self._close_round(strategy, result_count, feedback)
-        return await self._complete(latest or self._build_empty_metadata(intent), reason=MAX_ROUNDS)
+        return await self._complete_search(latest or self._build_empty_metadata(intent), reason=MAX_ROUNDS)
 
     async def _parse_intent(self) -> ParsedIntent:
         """Return the intent of the query, with max_results at most as in the options."""
@@ -129,7 +129,7 @@ class SearchRun:
         if self._dialog is None or not self._options.ask_about_strategy:
             return proposed, None
         payload = StrategyPayload(intent=intent, strategy=proposed)
-        _, decision = await self._ask(self._dialog, CheckpointKind.STRATEGY_CONFIRMATION, payload)
+        _, decision = await self._ask_person(self._dialog, CheckpointKind.STRATEGY_CONFIRMATION, payload)
         strategy = decision.strategy
         if strategy is None:
             return proposed, decision.feedback
@@ -170,7 +170,7 @@ class SearchRun:
         if is_answered:
             self._state.pool.admit_papers(added.papers, strategy.filters.max_results, self._skills.min_relevance)
         else:
-            self._notes.append(_describe_silence(self._round, bool(self._state.pool.entries)))
+            self._notes.append(_describe_missing_answers(self._round, bool(self._state.pool.entries)))
         notes = [*self._options.notes, *intent.notes, *self._notes, *strategy.notes, *scoring.notes]
         return added.metadata.model_copy(update={"sources": outcome.reports, "notes": list(dict.fromkeys(notes))})
 
@@ -227,14 +227,14 @@ class SearchRun:
             return True, UserFeedback()
         collection = await self._collect_papers(latest, self._round + 1)
         payload = ResultPayload(collection=collection, accumulated_papers=self._state.accumulated_papers)
-        checkpoint, decision = await self._ask(
+        checkpoint, decision = await self._ask_person(
             self._dialog, CheckpointKind.RESULT_REVIEW, payload, paper_count=len(collection.papers)
         )
         decided_at = decision.at or datetime.fromisoformat(checkpoint.timestamp)
         self._state.add_decisions(decision.feedback, decided_at)
         return decision.action is DecisionAction.APPROVE, decision.feedback
 
-    async def _ask(
+    async def _ask_person(
         self, dialog: CheckpointDialog, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any
     ) -> tuple[Checkpoint, CheckedDecision]:
         """Show a checkpoint and return it with its decision."""
@@ -258,7 +258,7 @@ class SearchRun:
             notes=list(intent.notes),
         )
 
-    async def _complete(self, latest: SearchMetadata, reason: str | None) -> PaperCollection:
+    async def _complete_search(self, latest: SearchMetadata, reason: str | None) -> PaperCollection:
         """Return the result: all admitted papers that are not excluded, both on approval and after the last round."""
         self._state.is_complete = True
         metadata = latest.model_copy(update={"reason": reason})
@@ -287,7 +287,7 @@ class SearchRun:
             get_logger(__name__).exception("progress reporter failed", phase=phase)
 
 
-def _describe_silence(round_number: int, has_papers: bool) -> str:
+def _describe_missing_answers(round_number: int, has_papers: bool) -> str:
     """Return the note for a round in which no source answered."""
     earlier = "; the papers are those of the earlier rounds" if has_papers else ""
     return f"No source answered in round {round_number + 1}{earlier}."

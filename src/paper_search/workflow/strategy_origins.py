@@ -86,7 +86,7 @@ def _merge_queries(last: SearchStrategy, proposed: SearchStrategy) -> tuple[list
     inherited: list[SearchQuery] = []
     amended: set[str] = set()
     for query in select_person_queries(last):
-        successor = next((other for other in proposed.queries if _excludes_more(other, query)), None)
+        successor = next((other for other in proposed.queries if _has_more_exclusions(other, query)), None)
         inherited.append(successor or query)
         amended |= {successor.boolean_query} if successor else set()
     known = {normalise_query(query.boolean_query) for query in inherited}
@@ -95,7 +95,7 @@ def _merge_queries(last: SearchStrategy, proposed: SearchStrategy) -> tuple[list
     return [*inherited, *fresh] or list(proposed.queries), amended
 
 
-def _excludes_more(query: SearchQuery, than: SearchQuery) -> bool:
+def _has_more_exclusions(query: SearchQuery, than: SearchQuery) -> bool:
     parsed, other = parse_query(query.boolean_query), parse_query(than.boolean_query)
     if parsed is None or other is None:
         return False
@@ -125,10 +125,10 @@ def _list_origins(strategy: SearchStrategy, known: Mapping[str, PartOrigin]) -> 
             part=part, value="", inherited=False, reason=_REASONS.get(part, _OTHER_REASON)
         )
         if value is not None or origin.by_person:
-            origins.append(origin.model_copy(update={"part": part, "value": _clip(value)}))
+            origins.append(origin.model_copy(update={"part": part, "value": _clip_value(value)}))
     return origins
 
 
-def _clip(value: Any) -> str:
+def _clip_value(value: Any) -> str:
     text = "none" if value is None else str(value)
     return text if len(text) <= _MAX_VALUE_CHARS else text[: _MAX_VALUE_CHARS - 1] + "…"

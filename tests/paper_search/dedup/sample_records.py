@@ -24,7 +24,7 @@ def make_anonymous_paper(
 
 
 def count_papers(*papers: RawPaper) -> int:
-    """How many papers the records are."""
+    """Return the number of papers after deduplication."""
     return len(merge_duplicates(papers))
 
 

@@ -1,4 +1,4 @@
-"""Which records are one paper and which are not."""
+"""Tests of matching: which records are one paper."""
 
 from itertools import permutations
 from typing import Any
@@ -73,7 +73,7 @@ def test_the_doi_of_a_whole_volume_merges_none_of_its_papers() -> None:
     assert len({found.id for found in merged}) == len(topics)
 
 
-def test_two_strangers_with_one_doi_stay_two() -> None:
+def test_unrelated_records_with_one_doi_stay_separate() -> None:
     assert (
         count_papers(
             make_paper("Rings of Saturn", "A. Kim", doi="10.1000/x"), make_paper("Bird song", "B. Lee", doi="10.1000/x")
@@ -101,7 +101,7 @@ def test_a_dropped_subtitle_is_recognised() -> None:
     assert is_one_paper(make_paper(), make_paper(f"{TITLE}: evidence from three flybys", source="dblp"))
 
 
-def test_et_al_stands_for_the_rest() -> None:
+def test_et_al_matches_the_remaining_authors() -> None:
     assert is_one_paper(make_paper(), make_paper(TITLE, "Wang et al.", source="scholar"))
 
 
@@ -130,7 +130,7 @@ def test_et_al_stands_for_the_rest() -> None:
     ],
 )
 @pytest.mark.parametrize("source", ["openalex", "crossref"])
-def test_titles_that_mean_different_papers_stay_apart(left: str, right: str, source: str) -> None:
+def test_titles_that_mean_different_papers_stay_separate(left: str, right: str, source: str) -> None:
     assert count_papers(make_paper(left.format(TITLE)), make_paper(right.format(TITLE), source=source)) == 2
 
 
@@ -141,7 +141,7 @@ def test_generic_and_missing_titles_identify_nothing(title: str) -> None:
     assert count_papers(make_paper(title), make_paper(title, source="crossref")) == 2
 
 
-def test_untitled_papers_stay_apart_with_ids_of_their_own() -> None:
+def test_untitled_papers_stay_separate_with_unique_ids() -> None:
     merged = merge_duplicates(
         [make_anonymous_paper(""), make_anonymous_paper(""), make_anonymous_paper("  ", source="crossref")]
     )
@@ -152,7 +152,7 @@ def test_untitled_papers_with_one_identifier_are_one() -> None:
     assert is_one_paper(make_anonymous_paper("", doi="10.1000/x"), make_paper(doi="10.1000/x"))
 
 
-def test_two_journal_dois_stay_apart_whatever_else_agrees() -> None:
+def test_records_with_two_journal_dois_stay_separate() -> None:
     assert count_papers(make_paper(doi="10.1000/a"), make_paper(doi="10.1000/b")) == 2
 
 
@@ -260,7 +260,7 @@ def test_a_short_title_needs_authors_that_agree() -> None:
     assert is_one_paper(make_paper("Icy moons"), make_paper("Icy moons", source="dblp"))
 
 
-def test_one_word_more_is_forgiven_between_sources_but_not_within_one() -> None:
+def test_one_extra_word_is_accepted_between_sources_but_not_within_one() -> None:
     longer = "Tidal dissipation in the deep mantles of small icy moons of giants"
     shorter = longer.replace("deep ", "")
     assert is_one_paper(make_paper(longer), make_paper(shorter, source="dblp"))
@@ -280,7 +280,7 @@ def test_titles_in_any_script_are_compared(title: str, names: tuple[str, ...]) -
     assert count_papers(make_paper(f"{title} 1", *names), make_paper(f"{title} 2", *names)) == 2
 
 
-def test_debris_of_other_fields_in_a_title_is_seen_through() -> None:
+def test_words_of_other_fields_in_a_title_are_ignored() -> None:
     messy = make_anonymous_paper(
         f"Müller (2019). {TITLE.lower()}, Icy Letters 7", source="cora", venue="Icy Letters", volume="7"
     )

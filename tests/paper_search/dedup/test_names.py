@@ -1,33 +1,33 @@
-"""Names as sources write them."""
+"""Tests of author names in the spellings of sources."""
 
 import pytest
 
 from paper_search.dedup.names import Agreement, Name, compare_authors, match_names, read_people
 
 
-def names(*authors: str) -> list[Name]:
+def read_names(*authors: str) -> list[Name]:
     return [name for _, _, name in read_people(authors)]
 
 
 @pytest.mark.parametrize(
     "spelling", ["Lei Wang", "Wang, Lei", "WANG, Lei", "Lei Wang 0001", "  Lei   Wang ", "Lei Wang, PhD", "wang, lei"]
 )
-def test_every_order_and_case_of_a_full_name_is_read_alike(spelling: str) -> None:
-    assert names(spelling, "Someone Else")[0] == Name("wang", ("lei",))
+def test_every_order_and_case_of_a_full_name_gives_the_same_name(spelling: str) -> None:
+    assert read_names(spelling, "Someone Else")[0] == Name("wang", ("lei",))
 
 
 @pytest.mark.parametrize("spelling", ["L. Wang", "Wang, L.", "Wang L", "L Wang", "wang l."])
 def test_initials_are_read_on_either_side_of_the_family_name(spelling: str) -> None:
-    assert names(spelling, "Someone Else")[0] == Name("wang", ("l",))
+    assert read_names(spelling, "Someone Else")[0] == Name("wang", ("l",))
 
 
-def test_initials_run_together_are_taken_apart() -> None:
-    assert names("Smith JA", "Jean-Paul O’Neill") == [Name("smith", ("j", "a")), Name("oneill", ("jean", "paul"))]
+def test_joined_initials_are_split() -> None:
+    assert read_names("Smith JA", "Jean-Paul O’Neill") == [Name("smith", ("j", "a")), Name("oneill", ("jean", "paul"))]
 
 
 @pytest.mark.parametrize("spelling", ["Jürgen Müller", "Jürgen Mueller", "Jurgen Muller", "J&uuml;rgen M&#252;ller"])
 def test_accents_digraphs_and_entities_fold_to_one_family_name(spelling: str) -> None:
-    assert compare_authors(names(spelling), names("J. Müller")) is Agreement.STRONG
+    assert compare_authors(read_names(spelling), read_names("J. Müller")) is Agreement.STRONG
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def test_accents_digraphs_and_entities_fold_to_one_family_name(spelling: str) ->
     ],
 )
 def test_one_text_that_names_many_people_is_split(text: str) -> None:
-    assert [name.family for name in names(text)] == ["aur", "cesabianchi", "freund", "schapire"]
+    assert [name.family for name in read_names(text)] == ["aur", "cesabianchi", "freund", "schapire"]
 
 
-@pytest.mark.parametrize("nobody", ["et al.", "...", "and others", "others", "?", "", "ATLAS Collaboration"])
-def test_et_al_and_collaborations_are_nobody(nobody: str) -> None:
-    assert names("Lei Wang", nobody) == [Name("wang", ("lei",))]
+@pytest.mark.parametrize("text", ["et al.", "...", "and others", "others", "?", "", "ATLAS Collaboration"])
+def test_et_al_and_collaborations_are_not_people(text: str) -> None:
+    assert read_names("Lei Wang", text) == [Name("wang", ("lei",))]
 
 
 def test_a_collaboration_counts_when_groups_are_asked_for() -> None:
@@ -56,39 +56,41 @@ def test_a_collaboration_counts_when_groups_are_asked_for() -> None:
     ]
 
 
-def test_chinese_names_are_whole_with_or_without_a_space() -> None:
-    assert names("王磊", "李 娜") == [Name("王磊"), Name("李娜")]
+def test_chinese_names_are_read_with_or_without_a_space() -> None:
+    assert read_names("王磊", "李 娜") == [Name("王磊"), Name("李娜")]
 
 
-def test_family_and_given_name_the_wrong_way_round_still_agree() -> None:
-    assert compare_authors(names("Wang Lei", "Chen Min"), names("Lei Wang", "Min Chen")) is Agreement.STRONG
+def test_swapped_family_and_given_names_still_agree() -> None:
+    assert compare_authors(read_names("Wang Lei", "Chen Min"), read_names("Lei Wang", "Min Chen")) is Agreement.STRONG
 
 
 def test_one_of_two_family_names_may_be_left_out() -> None:
-    assert compare_authors(names("Rafael Campos Prieto"), names("Rafael Campos")) is Agreement.STRONG
+    assert compare_authors(read_names("Rafael Campos Prieto"), read_names("Rafael Campos")) is Agreement.STRONG
 
 
 def test_different_people_of_one_family_disagree() -> None:
-    assert compare_authors(names("Lei Wang"), names("Min Wang")) is Agreement.DIFFERENT
-    assert compare_authors(names("L. Wang", "B. Chen"), names("M. Wang", "B. Chen")) is Agreement.PARTIAL
+    assert compare_authors(read_names("Lei Wang"), read_names("Min Wang")) is Agreement.DIFFERENT
+    assert compare_authors(read_names("L. Wang", "B. Chen"), read_names("M. Wang", "B. Chen")) is Agreement.PARTIAL
 
 
-def test_a_lone_name_stands_for_the_first_author_only() -> None:
-    eight = names(*(f"{letter}. Author{letter}" for letter in "ABCDEFGH"))
-    assert compare_authors(names("A. AuthorA"), eight) is Agreement.STRONG
-    assert compare_authors(names("E. AuthorE"), eight) is Agreement.PARTIAL
+def test_a_single_name_matches_the_first_author_only() -> None:
+    eight = read_names(*(f"{letter}. Author{letter}" for letter in "ABCDEFGH"))
+    assert compare_authors(read_names("A. AuthorA"), eight) is Agreement.STRONG
+    assert compare_authors(read_names("E. AuthorE"), eight) is Agreement.PARTIAL
 
 
 def test_an_empty_list_agrees_with_nothing_and_contradicts_nothing() -> None:
-    assert compare_authors([], names("Lei Wang")) is Agreement.UNKNOWN
+    assert compare_authors([], read_names("Lei Wang")) is Agreement.UNKNOWN
 
 
 def test_namesakes_are_matched_to_the_one_with_the_same_given_name() -> None:
-    left, right = names("Lei Wang", "Min Wang"), names("Min Wang", "Lei Wang")
+    left, right = read_names("Lei Wang", "Min Wang"), read_names("Min Wang", "Lei Wang")
     assert match_names(left, right) == {0: 1, 1: 0}
 
 
 def test_three_hundred_authors_agree_with_their_initials() -> None:
-    full = names(*(f"Given{number} Family{'abcdefghij'[number % 10] * (number // 10 + 1)}" for number in range(300)))
+    full = read_names(
+        *(f"Given{number} Family{'abcdefghij'[number % 10] * (number // 10 + 1)}" for number in range(300))
+    )
     short = [Name(name.family, ("g",)) for name in full]
     assert compare_authors(full, short) is Agreement.STRONG

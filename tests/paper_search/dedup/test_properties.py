@@ -1,4 +1,4 @@
-"""What holds for any records in any order."""
+"""Properties of deduplication for any records in any order."""
 
 from collections import Counter
 
@@ -74,7 +74,7 @@ records = st.builds(
 )
 
 
-def as_set(papers: list[RawPaper]) -> Counter[str]:
+def count_by_content(papers: list[RawPaper]) -> Counter[str]:
     return Counter(paper.model_dump_json() for paper in papers)
 
 
@@ -82,7 +82,7 @@ def as_set(papers: list[RawPaper]) -> Counter[str]:
 @given(st.lists(records, max_size=10).flatmap(lambda found: st.tuples(st.just(found), st.permutations(found))))
 def test_any_order_gives_the_same_set(orders: tuple[list[RawPaper], list[RawPaper]]) -> None:
     one, other = deduplicate(orders[0]), deduplicate(orders[1])
-    assert as_set(one.papers) == as_set(other.papers)
+    assert count_by_content(one.papers) == count_by_content(other.papers)
     assert one.merged == other.merged
 
 
@@ -118,10 +118,10 @@ def test_no_paper_is_made_of_two_journal_dois(found: list[RawPaper]) -> None:
     ]
     for paper in merge_duplicates(traced):
         origins = [found[int(record.record_id)] for record in paper.records]
-        assert len({doi for origin in origins if (doi := journal_doi(origin))}) <= 1
+        assert len({doi for origin in origins if (doi := get_journal_doi(origin))}) <= 1
 
 
-def journal_doi(paper: RawPaper) -> str | None:
+def get_journal_doi(paper: RawPaper) -> str | None:
     of_preprint = paper.work_type is WorkType.PREPRINT and paper.identifiers.get("arxiv") != "2101.00001"
     return paper.doi[-1].lower() if paper.doi and "10.1000/" in paper.doi and not of_preprint else None
 
@@ -131,14 +131,14 @@ def journal_doi(paper: RawPaper) -> str | None:
         st.builds(RawPaper, title=st.text(), source=st.just("a"), authors=st.lists(st.builds(Author, name=st.text())))
     )
 )
-def test_any_text_at_all_is_survived(found: list[RawPaper]) -> None:
+def test_any_text_can_be_deduplicated(found: list[RawPaper]) -> None:
     once = merge_duplicates(found)
     assert merge_duplicates(once) == once
 
 
 @settings(deadline=None)
 @given(st.lists(records, max_size=6))
-def test_no_retraction_is_lost_and_none_is_made_up(found: list[RawPaper]) -> None:
+def test_no_retraction_is_lost_or_added(found: list[RawPaper]) -> None:
     statuses = {(notice.status, notice.notice_doi) for record in found for notice in record.notices}
     papers = merge_duplicates(found)
     assert {(notice.status, notice.notice_doi) for paper in papers for notice in paper.notices} == statuses

@@ -1,4 +1,4 @@
-"""Quality on sets that others labelled."""
+"""Deduplication quality on labelled public data sets."""
 
 from pathlib import Path
 

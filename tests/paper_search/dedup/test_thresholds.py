@@ -1,4 +1,4 @@
-"""Where one paper ends and two begin: each threshold from both of its sides."""
+"""Each threshold of deduplication, tested on both sides."""
 
 import pytest
 
@@ -7,8 +7,8 @@ from tests.paper_search.dedup.sample_records import TITLE, is_one_paper, make_an
 WORDS = "tidal dissipation mantles icy moons plumes craters auroras".split()  # noqa: SIM905 - a title is words
 
 
-def titled(count: int, *more: str) -> str:
-    """A title of so many telling words."""
+def make_title(count: int, *more: str) -> str:
+    """Return a title with this many distinctive words."""
     return " ".join([*WORDS[:count], *more])
 
 
@@ -41,14 +41,15 @@ def test_without_authors_a_title_needs_four_words_and_the_year_or_six_and_no_yea
     words: int, years: tuple[int | None, int | None], is_one: bool
 ) -> None:
     left, right = (
-        make_anonymous_paper(titled(words), year=year, source=source) for year, source in zip(years, "ab", strict=True)
+        make_anonymous_paper(make_title(words), year=year, source=source)
+        for year, source in zip(years, "ab", strict=True)
     )
     assert is_one_paper(left, right) is is_one
 
 
 @pytest.mark.parametrize(("words", "is_one"), [(6, True), (5, False)])
-def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, is_one: bool) -> None:
-    left, right = make_paper(titled(words)), make_paper(titled(words, "everywhere"), source="dblp")
+def test_one_extra_word_is_accepted_in_titles_of_six_or_more_words(words: int, is_one: bool) -> None:
+    left, right = make_paper(make_title(words)), make_paper(make_title(words, "everywhere"), source="dblp")
     assert is_one_paper(left, right) is is_one
 
 
@@ -64,8 +65,8 @@ def test_one_word_more_is_forgiven_in_titles_of_six_words_and_more(words: int, i
 def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_seven_tenths(
     shared: int, more: list[str], is_one: bool
 ) -> None:
-    preprint = make_paper(titled(shared, *more), identifiers={"arxiv": "2101.00001"})
-    article = make_paper(titled(shared), doi="10.1000/journal", source="crossref", year=2020)
+    preprint = make_paper(make_title(shared, *more), identifiers={"arxiv": "2101.00001"})
+    article = make_paper(make_title(shared), doi="10.1000/journal", source="crossref", year=2020)
     assert is_one_paper(preprint, article) is is_one
 
 
@@ -77,7 +78,7 @@ def test_a_title_reworded_between_preprint_and_article_shares_four_words_and_sev
         ("Craters on old Callisto mapped", "Craters on young Ganymede mapped", False),
     ],
 )
-def test_one_doi_of_strangers_is_trusted_where_titles_are_85_in_a_hundred_alike(
+def test_a_shared_doi_without_common_authors_needs_titles_that_are_85_percent_similar(
     left: str, right: str, is_one: bool
 ) -> None:
     one, other = (

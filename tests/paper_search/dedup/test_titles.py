@@ -1,11 +1,11 @@
-"""Titles, and what two of them differ in."""
+"""Tests of titles and of the differences of two titles."""
 
 import pytest
 
 from paper_search.dedup.titles import compare_titles, parse_title
 
 
-def differ(left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def list_differences(left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     found = compare_titles(parse_title(left), parse_title(right))
     return found.left, found.right
 
@@ -23,7 +23,7 @@ def differ(left: str, right: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         ("Ｒｉｎｇ formation", "Ring formation"),
     ],
 )
-def test_ways_to_write_one_title_are_equal(left: str, right: str) -> None:
+def test_spellings_of_one_title_are_equal(left: str, right: str) -> None:
     assert parse_title(left).compact == parse_title(right).compact
 
 
@@ -37,11 +37,11 @@ def test_ways_to_write_one_title_are_equal(left: str, right: str) -> None:
     ],
 )
 def test_spelling_hyphenation_and_function_words_make_no_difference(left: str, right: str) -> None:
-    assert differ(left, right) == ((), ())
+    assert list_differences(left, right) == ((), ())
 
 
 def test_the_words_of_one_title_only_are_listed_for_each_side() -> None:
-    assert differ("Rings of Saturn", "Rings of Uranus") == (("saturn",), ("uranus",))
+    assert list_differences("Rings of Saturn", "Rings of Uranus") == (("saturn",), ("uranus",))
 
 
 @pytest.mark.parametrize(
@@ -53,16 +53,16 @@ def test_the_words_of_one_title_only_are_listed_for_each_side() -> None:
     ],
 )
 def test_words_with_another_meaning_are_not_misspellings(left: str, right: str) -> None:
-    assert differ(left, right) != ((), ())
+    assert list_differences(left, right) != ((), ())
 
 
 @pytest.mark.parametrize("more", ["2", "III", "Part B", "erratum", "reply", "Task 4", "without", "semi"])
-def test_a_number_a_letter_or_a_notice_is_a_hard_difference(more: str) -> None:
-    assert compare_titles(parse_title("Rings of Saturn"), parse_title(f"Rings of Saturn {more}")).is_hard
+def test_a_number_a_letter_or_a_notice_is_a_distinctive_difference(more: str) -> None:
+    assert compare_titles(parse_title("Rings of Saturn"), parse_title(f"Rings of Saturn {more}")).has_distinctive_word
 
 
-def test_an_ordinary_word_is_not_a_hard_difference() -> None:
-    assert not compare_titles(parse_title("Rings of Saturn"), parse_title("Dense rings of Saturn")).is_hard
+def test_an_ordinary_word_is_not_a_distinctive_difference() -> None:
+    assert not compare_titles(parse_title("Rings of Saturn"), parse_title("Dense rings of Saturn")).has_distinctive_word
 
 
 @pytest.mark.parametrize(

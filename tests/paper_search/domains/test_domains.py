@@ -1,4 +1,4 @@
-"""Looking up fields of research by name."""
+"""Tests of the lookup of domains by name."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ from paper_search.intent.vocabulary import Vocabulary, make_key
 from paper_search.sources.registry import list_known_names
 
 
-def test_the_two_domains_that_ship_are_known() -> None:
+def test_the_two_domains_are_listed() -> None:
     assert list_domains() == ["general", "materials_science"]
     assert [get_domain(name).name for name in list_domains()] == list_domains()
 
@@ -52,18 +52,18 @@ def test_materials_science_knows_every_term_that_general_knows() -> None:
     assert get_domain("general").synonyms.keys() <= get_domain("materials_science").synonyms.keys()
 
 
-def test_an_acronym_means_what_it_means_in_the_field() -> None:
+def test_an_acronym_has_its_meaning_in_the_field() -> None:
     assert "generative adversarial network" in Vocabulary(get_domain("general").synonyms).find_synonyms("GAN")
     assert Vocabulary(get_domain("materials_science").synonyms).find_synonyms("GaN") == ["gallium nitride"]
 
 
 @pytest.mark.parametrize("name", list_domains())
-def test_priority_sources_are_sources_there_are(name: str) -> None:
+def test_priority_sources_exist(name: str) -> None:
     assert set(get_domain(name).priority_sources) <= set(list_known_names())
 
 
 @pytest.mark.parametrize("name", list_domains())
-def test_no_term_stands_in_two_groups_or_twice_in_one(name: str) -> None:
+def test_no_term_is_in_two_groups_or_twice_in_one(name: str) -> None:
     group_of: dict[tuple[str, ...], str] = {}
     for term, others in get_domain(name).synonyms.items():
         assert len({term.casefold(), *map(str.casefold, others)}) == 1 + len(others)

@@ -1,4 +1,4 @@
-"""BibTeX read with bibtexparser, the way a user of the exported file would."""
+"""A BibTeX reader based on bibtexparser, like that of a user of the exported file."""
 
 import functools
 import logging
@@ -8,7 +8,7 @@ from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares import LatexDecodingMiddleware
 from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
 
-# The decoder tells at length which fields it left alone.
+# The decoder logs every field that it does not change.
 logging.getLogger("bibtexparser").setLevel(logging.WARNING)
 _DECODING = LatexDecodingMiddleware()
 

@@ -1,4 +1,4 @@
-"""Small made-up collections, and the strategies that make hostile ones."""
+"""Small sample collections, and Hypothesis strategies for hostile ones."""
 
 import unicodedata
 from typing import Any
@@ -11,14 +11,14 @@ from paper_search.notices import EditorialNotice, NoticeStatus
 from uraniborg.kernel.bibliography.text import one_line
 
 untimed = settings(deadline=None)
-"""How long an example takes depends on the machine and decides nothing."""
+"""Settings without a deadline: the duration of an example depends on the machine."""
 
 TEX = "&%_#{}$^~\\\"'`-<>,?!@=|*[]"
 
 hostile_text = st.text(
     st.one_of(st.characters(codec="utf-8"), st.sampled_from(TEX + "\n\t\r\x00\u2028 aé")), max_size=60
 )
-"""Any text at all, rich in what TeX, Markdown and line-based formats take for markup."""
+"""Any text, with many characters that are markup in TeX, Markdown and line-based formats."""
 
 author_names = st.one_of(
     hostile_text,
@@ -73,7 +73,7 @@ papers = st.builds(
     notices=st.sampled_from([[], [RETRACTION, FLAG], [CONCERN], [CORRECTION]]),
     identifiers=st.sampled_from([{}, {"arxiv": "2301.00001"}]),
     relevance_score=st.floats(0, 1),
-    # Left to itself, Hypothesis would also make up the fields that no format exports.
+    # By default Hypothesis would also generate the fields that no format exports.
     issue=st.none(),
     language=st.none(),
     abstract=st.none(),
@@ -89,14 +89,14 @@ collections = st.lists(papers, max_size=4).map(lambda made: collection(*made))
 
 
 def composed(text: str) -> str:
-    """What an export may do to text without changing it: one line, Unicode's composed form."""
+    """Return the text as exports write it: on one line, in composed Unicode form."""
     return one_line(unicodedata.normalize("NFC", one_line(text)))
 
 
-def author_list(paper: Paper) -> list[str]:
+def list_authors(paper: Paper) -> list[str]:
     return [name for author in paper.authors if (name := composed(author.name))]
 
 
-def people_list(paper: Paper) -> list[str]:
-    """The authors, or the editors of a paper without authors."""
-    return author_list(paper) or [name for editor in paper.editors if (name := composed(editor.name))]
+def list_people(paper: Paper) -> list[str]:
+    """Return the authors, or the editors of a paper without authors."""
+    return list_authors(paper) or [name for editor in paper.editors if (name := composed(editor.name))]

@@ -1,4 +1,4 @@
-"""BibTeX written here parses back to the papers it was written from."""
+"""Tests of the BibTeX export: it parses back to the same papers."""
 
 import pytest
 from hypothesis import example, given
@@ -14,8 +14,8 @@ from tests.paper_search.export.samples import (
     collection,
     collections,
     composed,
+    list_people,
     paper,
-    people_list,
     untimed,
 )
 from tests.requirements import requirement
@@ -95,7 +95,7 @@ def test_a_paper_without_named_authors_is_by_unknown(names: tuple[str, ...]) -> 
         (WorkType.OTHER, "misc", "howpublished"),
     ],
 )
-def test_the_entry_type_follows_from_what_is_known(
+def test_the_entry_type_follows_from_the_known_fields(
     work_type: WorkType | None, entry_type: str, venue_field: str
 ) -> None:
     entry = read_bibtex(export_bibtex(collection(paper("Cells", venue="Hven", work_type=work_type))))[0]
@@ -174,7 +174,7 @@ def test_a_name_is_in_braces_only_where_bibtex_would_split_it_otherwise(name: st
 
 
 @pytest.mark.parametrize("doi", ["10.1/a{b}c", "10.1/x_y%20#z&<w>;2-2", "10.1/(SICI)10:1<1::AID>3.0.CO;2-2"])
-def test_a_doi_is_written_as_it_is(doi: str) -> None:
+def test_a_doi_is_written_unchanged(doi: str) -> None:
     assert read_bibtex(export_bibtex(collection(paper(doi=doi))))[0].raw["doi"] == doi
 
 
@@ -184,12 +184,12 @@ def test_a_doi_or_address_that_would_break_the_entry_is_percent_encoded() -> Non
     assert (entry.raw["doi"], entry.raw["url"]) == ("10.1/a%7Db%5C", "https://example.org/%7Ba%20b")
 
 
-def test_three_hundred_authors_all_come_back_in_order() -> None:
+def test_three_hundred_authors_survive_a_round_trip_in_order() -> None:
     names = [f"Given{number} Family{number}" for number in range(300)]
     assert read_bibtex(export_bibtex(collection(paper("Cells", *names))))[0].authors == names
 
 
-def test_a_thousand_papers_give_a_thousand_entries_with_keys_of_their_own() -> None:
+def test_a_thousand_papers_give_a_thousand_entries_with_unique_keys() -> None:
     made = [paper(f"Cells {number}", "Ada Brook", "Jürgen Müller", year=2020) for number in range(1000)]
     entries = read_bibtex(export_bibtex(collection(*made)))
     assert len({entry.key for entry in entries}) == 1000
@@ -213,21 +213,21 @@ def test_nul_bytes_and_lone_surrogates_do_no_harm() -> None:
 @given(collections)
 @example(collection(paper("a", "A and", "and B", "C and D", "and")))
 @example(collection(paper("a", "{", "}", "{and", "x} and {y")))
-def test_titles_authors_years_and_dois_come_back_the_same(made: PaperCollection) -> None:
+def test_titles_authors_years_and_dois_survive_a_round_trip(made: PaperCollection) -> None:
     entries = read_bibtex(export_bibtex(made))
     assert len(entries) == len(made.papers)
     for entry, original in zip(entries, made.papers, strict=True):
         assert composed(entry.decoded.get("title", "")) == composed(original.title)
-        assert [composed(name) for name in entry.authors] == (people_list(original) or ["Unknown"])
+        assert [composed(name) for name in entry.authors] == (list_people(original) or ["Unknown"])
         assert entry.raw.get("year") == (None if original.year is None else str(original.year))
         assert entry.raw.get("doi") == original.doi
 
 
 @untimed
 @given(collections)
-def test_bibtex_sees_our_family_name_or_the_whole_name(made: PaperCollection) -> None:
+def test_bibtex_reads_the_family_name_or_the_whole_name(made: PaperCollection) -> None:
     for entry, original in zip(read_bibtex(export_bibtex(made)), made.papers, strict=True):
-        for family, name in zip(entry.families, people_list(original), strict=False):
+        for family, name in zip(entry.families, list_people(original), strict=False):
             assert composed(family) in (composed(split_name(name).family), name)
 
 

@@ -1,4 +1,4 @@
-"""CSL-JSON written here is valid input for a citation processor."""
+"""Tests of the CSL-JSON export: it is valid input for a citation processor."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import given
 from paper_search.export import citation_keys, export_csl_json
 from paper_search.models import Author, PaperCollection, WorkType
 from paper_search.notices import NoticeStatus
-from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, paper, people_list, untimed
+from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, list_people, paper, untimed
 from uraniborg.kernel.bibliography.text import one_line
 
 TYPES = {
@@ -30,7 +30,7 @@ TEXT_VARIABLES = {
 NAME_PARTS = {"family", "given", "non-dropping-particle", "suffix", "literal"}
 
 
-def items(made: PaperCollection) -> list[dict[str, Any]]:
+def read_items(made: PaperCollection) -> list[dict[str, Any]]:
     return json.loads(export_csl_json(made))
 
 
@@ -53,7 +53,7 @@ def test_an_item_carries_every_known_field() -> None:
         abstract="Two\nlines.",
         identifiers={"arxiv": "2301.00001", "pmid": "17", "pmcid": "PMC17"},
     )
-    assert items(collection(made)) == [
+    assert read_items(collection(made)) == [
         {
             "id": "wang_2023_perovskite",
             "citation-key": "wang_2023_perovskite",
@@ -83,18 +83,18 @@ def test_an_item_carries_every_known_field() -> None:
 
 
 def test_an_empty_collection_gives_an_empty_array() -> None:
-    assert items(collection()) == []
+    assert read_items(collection()) == []
 
 
-def test_what_is_missing_is_left_out() -> None:
-    assert items(collection(paper(""))) == [
+def test_missing_values_are_omitted() -> None:
+    assert read_items(collection(paper(""))) == [
         {"id": "unknown_nd_untitled", "citation-key": "unknown_nd_untitled", "type": "article-journal"}
     ]
 
 
 @pytest.mark.parametrize("kind", list(WorkType))
 def test_every_kind_of_work_has_a_csl_type(kind: WorkType) -> None:
-    assert items(collection(paper(work_type=kind)))[0]["type"] == TYPES[kind]
+    assert read_items(collection(paper(work_type=kind)))[0]["type"] == TYPES[kind]
 
 
 def test_letters_are_not_escaped_and_lone_surrogates_can_be_encoded() -> None:
@@ -108,7 +108,7 @@ def test_letters_are_not_escaped_and_lone_surrogates_can_be_encoded() -> None:
 @untimed
 @given(collections)
 def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> None:
-    written = items(made)
+    written = read_items(made)
     assert [item["id"] for item in written] == citation_keys(made.papers)
     for item, original in zip(written, made.papers, strict=True):
         assert item.keys() <= TEXT_VARIABLES | {"author", "editor", "issued"}
@@ -119,7 +119,7 @@ def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> 
         assert item.get("issued", {"date-parts": [[None]]})["date-parts"] == [[original.year]]
         assert item["citation-key"] == item["id"]
         names = [*item.get("author", []), *item.get("editor", [])]
-        assert len(names) == len(people_list(original))
+        assert len(names) == len(list_people(original))
         assert not ("author" in item and "editor" in item)
         for name in names:
             assert name.keys() <= NAME_PARTS
@@ -128,7 +128,7 @@ def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> 
 
 def test_a_retraction_is_a_status_and_a_note() -> None:
     partial = RETRACTION.model_copy(update={"status": NoticeStatus.PARTIALLY_RETRACTED})
-    retracted, second, concern = items(
+    retracted, second, concern = read_items(
         collection(paper(notices=[RETRACTION]), paper("Two", notices=[partial]), paper("Three", notices=[CONCERN]))
     )
     assert retracted["status"] == "retracted"
@@ -139,7 +139,7 @@ def test_a_retraction_is_a_status_and_a_note() -> None:
 
 
 def test_the_editors_of_a_work_without_authors_are_its_editors() -> None:
-    edited, written = items(
+    edited, written = read_items(
         collection(paper(editors=[Author(name="Tom Reed")]), paper("Cells", "Ada", editors=[Author(name="Tom Reed")]))
     )
     assert edited["editor"] == [{"family": "Reed", "given": "Tom"}]

@@ -1,4 +1,4 @@
-"""Every format has a name, a pure synchronous function, and costs nothing until it is used."""
+"""Tests of the list of formats: each is a pure function that is loaded on first use."""
 
 import inspect
 import subprocess
@@ -62,7 +62,7 @@ def test_exports_are_synchronous() -> None:
 @requirement("PS-C8")
 @untimed
 @given(collections)
-def test_exports_are_pure_they_leave_the_collection_alone_and_repeat_themselves(made: PaperCollection) -> None:
+def test_exports_do_not_change_the_collection_and_are_repeatable(made: PaperCollection) -> None:
     before = made.model_dump_json()
     for write in FORMATS.values():
         assert write(made) == write(made)

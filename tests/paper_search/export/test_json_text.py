@@ -1,4 +1,4 @@
-"""JSON holds the whole collection."""
+"""Tests of the JSON export: it contains the whole collection."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from tests.requirements import requirement
 
 @requirement("PS-C4", "PS-X1")
 @pytest.mark.parametrize("indent", [0, 2, 4])
-def test_json_is_the_model_dump_with_the_indent_asked_for(indent: int) -> None:
+def test_json_is_the_model_dump_with_the_requested_indent(indent: int) -> None:
     made = collection(paper("Cells", "Ada Brook", year=2020))
     assert export_json(made, indent=indent) == made.model_dump_json(indent=indent)
 
@@ -46,7 +46,7 @@ def test_reading_the_json_gives_the_same_collection(made: PaperCollection) -> No
     assert PaperCollection.model_validate_json(export_json(made)) == made
 
 
-def test_lone_surrogates_become_replacement_characters_and_all_else_stays() -> None:
+def test_lone_surrogates_become_replacement_characters_and_other_text_stays() -> None:
     made = collection(paper("Zellen", "Ada Br\ud800ook", year=2020, venue="\udfff"))
     made.facets.by_year = {2020: 1}
     text = export_json(made)

@@ -1,4 +1,4 @@
-"""The Markdown table has one row per paper and six cells per row, whatever is in them."""
+"""Tests of the Markdown export: one row per paper and six cells per row."""
 
 import re
 
@@ -25,13 +25,13 @@ HEADER = "| # | Title | Authors | Year | Venue | Score |"
 SEPARATOR = "|---|-------|---------|------|-------|-------|"
 
 
-def cells(row: str) -> list[str]:
-    """A row split at the pipes that no backslash escapes."""
+def split_cells(row: str) -> list[str]:
+    """Return the cells of a row, split at unescaped pipes."""
     return [part.strip() for part in re.split(r"(?<!\\)(?:\\\\)*\|", row)[1:-1]]
 
 
-def shown(row: str) -> list[str]:
-    """The text a reader sees in each cell of a row, and a failure if anything but text is there."""
+def render_cells(row: str) -> list[str]:
+    """Return the displayed text of each cell; fail if a cell contains anything but text."""
     inline = [
         token for token in MarkdownIt().enable("table").parse(f"{HEADER}\n{SEPARATOR}\n{row}") if token.type == "inline"
     ]
@@ -70,7 +70,7 @@ def test_an_empty_collection_gives_header_and_separator_only() -> None:
     ],
 )
 def test_up_to_three_authors_are_listed_and_more_are_shortened(names: tuple[str, ...], listed: str) -> None:
-    assert cells(export_markdown(collection(paper("T", *names))).split("\n")[2])[2] == listed
+    assert split_cells(export_markdown(collection(paper("T", *names))).split("\n")[2])[2] == listed
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,16 @@ def test_up_to_three_authors_are_listed_and_more_are_shortened(names: tuple[str,
         "p < 0.05",
     ],
 )
-def test_a_title_is_shown_as_it_is_and_nothing_in_it_takes_effect(title: str) -> None:
+def test_markup_in_a_title_is_escaped(title: str) -> None:
     row = export_markdown(collection(paper(title, "Ada | Brook", venue="V | W"))).split("\n")[2]
-    assert shown(row) == ["1", title, "Ada | Brook", "-", "V | W", "0.00"]
+    assert render_cells(row) == ["1", title, "Ada | Brook", "-", "V | W", "0.00"]
 
 
 @pytest.mark.parametrize(
     "title", ["two\nlines", "two\r\nlines", "two\u2028lines", "two\x0b\x00 \tlines", "two\x85lines"]
 )
 def test_line_breaks_and_control_characters_become_spaces(title: str) -> None:
-    assert shown(export_markdown(collection(paper(title))).splitlines()[2])[1] in ("two lines", "twolines")
+    assert render_cells(export_markdown(collection(paper(title))).splitlines()[2])[1] in ("two lines", "twolines")
 
 
 def test_ordinary_titles_are_not_touched() -> None:
@@ -123,14 +123,14 @@ def test_any_collection_gives_one_row_of_six_cells_per_paper(made: PaperCollecti
     header, separator, *rows = export_markdown(made).splitlines()
     assert (header, separator) == (HEADER, SEPARATOR)
     assert len(rows) == len(made.papers)
-    assert all(len(cells(row)) == 6 and len(shown(row)) == 6 for row in rows)
+    assert all(len(split_cells(row)) == 6 and len(render_cells(row)) == 6 for row in rows)
 
 
 @untimed
 @given(hostile_text)
-def test_any_title_leaves_the_cells_around_it_alone(title: str) -> None:
+def test_no_title_changes_the_other_cells(title: str) -> None:
     row = export_markdown(collection(paper(title, year=2001, venue="Light", relevance_score=0.5))).splitlines()[2]
-    number, _, authors, year, venue, score = shown(row)
+    number, _, authors, year, venue, score = render_cells(row)
     assert (number, authors, year, venue, score) == ("1", "-", "2001", "Light", "0.50")
 
 
@@ -143,7 +143,7 @@ def test_a_retracted_paper_is_marked_in_its_title_cell_and_the_columns_stay() ->
     ]
     header, separator, *rows = export_markdown(collection(*papers)).split("\n")
     assert (header, separator) == (HEADER, SEPARATOR)
-    assert [shown(row)[1] for row in rows] == [
+    assert [render_cells(row)[1] for row in rows] == [
         "RETRACTED: Cells | light",
         "RETRACTED: Cells",
         "PARTIALLY RETRACTED: Cells",
@@ -160,7 +160,7 @@ def test_a_retracted_paper_is_marked_in_its_title_cell_and_the_columns_stay() ->
         ([""], "-"),
     ],
 )
-def test_editors_stand_in_for_missing_authors_and_are_marked(editors: list[str], listed: str) -> None:
+def test_editors_replace_missing_authors_and_are_marked(editors: list[str], listed: str) -> None:
     people = [Author(name=name) for name in editors]
-    assert cells(export_markdown(collection(paper("T", editors=people))).split("\n")[2])[2] == listed
-    assert cells(export_markdown(collection(paper("T", "Ada", editors=people))).split("\n")[2])[2] == "Ada"
+    assert split_cells(export_markdown(collection(paper("T", editors=people))).split("\n")[2])[2] == listed
+    assert split_cells(export_markdown(collection(paper("T", "Ada", editors=people))).split("\n")[2])[2] == "Ada"

@@ -1,4 +1,4 @@
-"""The search log reports what was asked, what came, and where every record went."""
+"""Tests of the search log: queries, records and the outcome of each record."""
 
 import json
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ from tests.paper_search.export.samples import collection, hostile_text, paper, u
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def strategy(query: str, origin: str) -> SearchStrategy:
+def make_strategy(query: str, origin: str) -> SearchStrategy:
     return SearchStrategy(
         queries=[SearchQuery(keywords=["cells"], boolean_query=query)],
         sources=["arxiv", "crossref", "openalex"],
@@ -36,10 +36,10 @@ def strategy(query: str, origin: str) -> SearchStrategy:
     )
 
 
-def first_round() -> RoundLog:
+def make_first_round() -> RoundLog:
     return RoundLog(
         round=0,
-        strategy=strategy('"solar cells" AND (perovskite OR halide)', "read from the question"),
+        strategy=make_strategy('"solar cells" AND (perovskite OR halide)', "read from the question"),
         sources=[
             SourceReport(
                 name="arxiv", status=SourceStatus.OK, returned=8, removed={"year": 2}, found=1200, calls=2,
@@ -62,10 +62,10 @@ def first_round() -> RoundLog:
     )  # fmt: skip
 
 
-def second_round() -> RoundLog:
+def make_second_round() -> RoundLog:
     return RoundLog(
         round=1,
-        strategy=strategy("tandem AND cells", "the reviewer asked for tandem cells"),
+        strategy=make_strategy("tandem AND cells", "the reviewer asked for tandem cells"),
         sources=[
             SourceReport(name="arxiv", status=SourceStatus.OK, returned=5, calls=1, requests=["https://x.example/2"])
         ],
@@ -77,7 +77,7 @@ def second_round() -> RoundLog:
     )
 
 
-def reviewed() -> PaperCollection:
+def make_reviewed_collection() -> PaperCollection:
     included = ReviewDecision(status=ReviewStatus.INCLUDE)
     below = [
         Exclusion(
@@ -95,13 +95,13 @@ def reviewed() -> PaperCollection:
     ]  # fmt: skip
     metadata = SearchMetadata(
         query="perovskite | solar cells",
-        search_strategy=second_round().strategy,
+        search_strategy=make_second_round().strategy,
         total_found=12,
         timestamp="2024-05-01T12:00:00+00:00",
         software="uraniborg 0.1.0",
         rounds=2,
-        sources=second_round().sources,
-        round_logs=[first_round(), second_round()],
+        sources=make_second_round().sources,
+        round_logs=[make_first_round(), make_second_round()],
         exclusions=[*below, *by_person],
         partial=True,
         reason="max_rounds",
@@ -111,7 +111,7 @@ def reviewed() -> PaperCollection:
     return PaperCollection(metadata=metadata, papers=papers)
 
 
-def rows(text: str) -> list[list[str]]:
+def read_rows(text: str) -> list[list[str]]:
     """Return every table row of the log as a Markdown reader displays it."""
     shown: list[list[str]] = []
     for token in MarkdownIt().enable("table").parse(text):
@@ -123,7 +123,7 @@ def rows(text: str) -> list[list[str]]:
 
 
 def test_the_flow_sums_all_rounds_and_every_box_is_the_sum_of_its_parts() -> None:
-    flow = json.loads(export_prisma_json(reviewed()))
+    flow = json.loads(export_prisma_json(make_reviewed_collection()))
     assert flow["identified"] == {"arxiv": 15, "crossref": 4, "openalex": 0}
     assert flow["removed"] == {"duplicate_within_round": 3, "duplicate_of_earlier_round": 3, "year": 2}
     assert (flow["screened"], flow["included"]) == (11, 3)
@@ -137,7 +137,7 @@ def test_the_flow_sums_all_rounds_and_every_box_is_the_sum_of_its_parts() -> Non
 
 
 def test_the_markdown_log_has_the_flow_with_reasons() -> None:
-    table = rows(export_prisma(reviewed()))
+    table = read_rows(export_prisma(make_reviewed_collection()))
     assert ["Records identified", "19", "arxiv (n = 15); crossref (n = 4); openalex (n = 0)"] in table
     removed = (
         "Duplicates within a round (n = 3); Duplicates of papers from earlier rounds (n = 3); "
@@ -151,7 +151,7 @@ def test_the_markdown_log_has_the_flow_with_reasons() -> None:
 
 
 def test_every_round_has_its_queries_requests_counts_and_source_reports() -> None:
-    text = export_prisma(reviewed())
+    text = export_prisma(make_reviewed_collection())
     first, second = text.split("## Round 2")
     assert '- Query 1: "solar cells" AND (perovskite OR halide)' in first
     assert "- Query 1: tandem AND cells" in second
@@ -159,7 +159,7 @@ def test_every_round_has_its_queries_requests_counts_and_source_reports() -> Non
     assert "- arxiv: https://export.arxiv.org/api/query?search_query=cells" in first.replace("\\", "")
     assert "- arxiv: https://x.example/2" in second
     assert "year_from 2019, year_to 2024, language en, max_results 50" in first.replace("\\", "")
-    table = rows(text)
+    table = read_rows(text)
     assert ["arxiv", "ok", "1200", "10", "2", "-"] in table
     assert ["crossref", "ok (partial)", "-", "4", "1", "timed out"] in table
     remark = "no credits left; answers again at 2024-05-02T00:00:00+00:00"
@@ -168,13 +168,13 @@ def test_every_round_has_its_queries_requests_counts_and_source_reports() -> Non
 
 
 def test_every_exclusion_is_listed_with_its_score_or_the_reviewers_reason() -> None:
-    table = rows(export_prisma(reviewed()))
+    table = read_rows(export_prisma(make_reviewed_collection()))
     assert ["Weak 3", "-", "1", "Relevance below the threshold", "score 0.13 below 0.3"] in table
     assert ["Silicon | 1", "10.1/x", "2", "Excluded by a person", "only silicon; by terminal"] in table
 
 
-def test_the_log_says_that_it_is_incomplete_and_why_it_ended() -> None:
-    text = export_prisma(reviewed())
+def test_the_log_states_that_it_is_incomplete_and_why_it_ended() -> None:
+    text = export_prisma(make_reviewed_collection())
     assert "Incomplete: at least one source" in text
     assert "Ended by: max" in text
     assert "- Results were capped." in text
@@ -184,7 +184,7 @@ def test_the_log_says_that_it_is_incomplete_and_why_it_ended() -> None:
 def test_a_collection_without_a_log_gives_a_short_report() -> None:
     text = export_prisma(collection())
     assert "No source was searched." in text
-    assert ["Papers included", "0", ""] in rows(text)
+    assert ["Papers included", "0", ""] in read_rows(text)
     assert "screen" not in text.lower()
     assert "Incomplete" not in text
     assert "Rounds that searched: not logged" in text
@@ -193,19 +193,19 @@ def test_a_collection_without_a_log_gives_a_short_report() -> None:
 def test_a_result_of_an_earlier_version_reports_its_sources_and_claims_no_screening() -> None:
     old = collection(paper("One"))
     old.metadata.sources = [SourceReport(name="arxiv", status=SourceStatus.OK, returned=30, calls=2)]
-    table = rows(export_prisma(old))
+    table = read_rows(export_prisma(old))
     assert ["Records identified", "30", "arxiv (n = 30)"] in table
     assert ["arxiv", "ok", "-", "30", "2", "-"] in table
     assert not any(row[0] == "Records screened" for row in table)
     assert "Records screened" not in export_prisma_svg(old)
 
 
-def svg_lines(text: str) -> list[str]:
+def read_svg_lines(text: str) -> list[str]:
     return [element.text or "" for element in ET.fromstring(text).iter(f"{SVG}text")]
 
 
 def test_the_diagram_has_every_box_of_the_flow() -> None:
-    lines = svg_lines(export_prisma_svg(reviewed()))
+    lines = read_svg_lines(export_prisma_svg(make_reviewed_collection()))
     assert lines[0] == "perovskite | solar cells"
     for expected in (
         "Records identified (n = 19)",
@@ -225,7 +225,7 @@ def test_the_diagram_has_every_box_of_the_flow() -> None:
 
 
 def test_boxes_do_not_overlap_and_lie_inside_the_diagram() -> None:
-    drawing = ET.fromstring(export_prisma_svg(reviewed()))
+    drawing = ET.fromstring(export_prisma_svg(make_reviewed_collection()))
     boxes = [
         tuple(float(rect.get(name, "")) for name in ("x", "y", "width", "height"))
         for rect in drawing.iter(f"{SVG}rect")
@@ -241,12 +241,12 @@ def test_boxes_do_not_overlap_and_lie_inside_the_diagram() -> None:
 
 
 def test_more_reasons_than_fit_are_summed_up() -> None:
-    made = reviewed()
+    made = make_reviewed_collection()
     made.metadata.exclusions = [
         Exclusion(paper_id=f"p{n}", title="t", reason=ExclusionReason.BY_PERSON, detail=f"reason {n:02} " + "x" * 200)
         for n in range(30)
     ]
-    lines = svg_lines(export_prisma_svg(made))
+    lines = read_svg_lines(export_prisma_svg(made))
     assert "19 others (n = 19)" in lines
     assert max(map(len, lines)) < 120
 
@@ -254,12 +254,12 @@ def test_more_reasons_than_fit_are_summed_up() -> None:
 @untimed
 @given(query=hostile_text, detail=hostile_text, title=hostile_text)
 def test_hostile_text_breaks_neither_the_table_nor_the_diagram(query: str, detail: str, title: str) -> None:
-    made = reviewed()
+    made = make_reviewed_collection()
     made.metadata.query = query
     made.metadata.exclusions = [
         Exclusion(paper_id="p", title=title, reason=ExclusionReason.BY_PERSON, detail=detail, reviewer=detail)
     ]
-    assert all(len(row) in (3, 5, 6) for row in rows(export_prisma(made)))
+    assert all(len(row) in (3, 5, 6) for row in read_rows(export_prisma(made)))
     ET.fromstring(export_prisma_svg(made))
 
 
@@ -276,9 +276,9 @@ def test_a_hostile_query_stays_on_its_line(query: str) -> None:
 @untimed
 @given(st.integers(0, 40))
 def test_a_diagram_of_any_number_of_sources_is_well_formed(count: int) -> None:
-    made = reviewed()
-    log = first_round()
+    made = make_reviewed_collection()
+    log = make_first_round()
     log.sources = [SourceReport(name=f"source-{n}", status=SourceStatus.OK, returned=n) for n in range(count)]
     made.metadata.round_logs = [log]
     total = sum(range(count))
-    assert f"Records identified (n = {total:,})" in svg_lines(export_prisma_svg(made))
+    assert f"Records identified (n = {total:,})" in read_svg_lines(export_prisma_svg(made))

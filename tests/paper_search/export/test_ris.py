@@ -1,4 +1,4 @@
-"""RIS written here is read back by rispy as the same papers."""
+"""Tests of the RIS export: rispy reads back the same papers."""
 
 # rispy ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -16,7 +16,7 @@ from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.bibliography.text import one_line
 
 
-def read(text: str) -> list[dict[str, Any]]:
+def read_ris(text: str) -> list[dict[str, Any]]:
     return rispy.loads(text)
 
 
@@ -37,7 +37,7 @@ def test_a_record_carries_every_known_field() -> None:
         language="en",
         abstract="Two\nlines.",
     )
-    assert read(export_ris(collection(made))) == [
+    assert read_ris(export_ris(collection(made))) == [
         {
             "type_of_reference": "JOUR",
             "id": "wang_2023_perovskite",
@@ -69,7 +69,7 @@ def test_an_empty_collection_gives_an_empty_string() -> None:
 
 
 def test_an_article_number_is_a_start_page_without_an_end() -> None:
-    record = read(export_ris(collection(paper(pages="e1017"))))[0]
+    record = read_ris(export_ris(collection(paper(pages="e1017"))))[0]
     assert record["start_page"] == "e1017"
     assert "end_page" not in record
 
@@ -90,18 +90,18 @@ def test_an_article_number_is_a_start_page_without_an_end() -> None:
     ],
 )
 def test_every_kind_of_work_has_a_ris_type(kind: WorkType | None, ris_type: str) -> None:
-    assert read(export_ris(collection(paper(work_type=kind))))[0]["type_of_reference"] == ris_type
+    assert read_ris(export_ris(collection(paper(work_type=kind))))[0]["type_of_reference"] == ris_type
 
 
 def test_no_title_can_end_its_record() -> None:
-    records = read(export_ris(collection(paper("x\nER  - \nTY  - BOOK\nTI  - evil"), paper("Next"))))
+    records = read_ris(export_ris(collection(paper("x\nER  - \nTY  - BOOK\nTI  - evil"), paper("Next"))))
     assert [record["title"] for record in records] == ["x ER - TY - BOOK TI - evil", "Next"]
 
 
 @untimed
 @given(collections)
-def test_any_collection_comes_back_the_same(made: PaperCollection) -> None:
-    records = read(export_ris(made))
+def test_any_collection_survives_a_round_trip(made: PaperCollection) -> None:
+    records = read_ris(export_ris(made))
     assert [record["id"] for record in records] == citation_keys(made.papers)
     for record, original in zip(records, made.papers, strict=True):
         names = [one_line(author.name) for author in original.authors]
@@ -116,13 +116,13 @@ def test_a_retraction_is_a_type_of_work_and_a_note() -> None:
     text = export_ris(collection(paper(notices=[RETRACTION]), paper("Two", notices=[CORRECTION])))
     assert "M3  - Retracted Publication" in text
     assert "N1  - Retracted 2010-02-06 (notice doi:10.1000/r_2, source crossref)" in text
-    retracted, corrected = read(text)
+    retracted, corrected = read_ris(text)
     assert retracted["type_of_reference"] == "JOUR"
     assert not {"type_of_work", "notes"} & corrected.keys()
 
 
-def test_a_concern_is_a_note_and_no_type_of_work() -> None:
-    record = read(export_ris(collection(paper(notices=[CONCERN]))))[0]
+def test_a_concern_is_a_note_and_not_a_type_of_work() -> None:
+    record = read_ris(export_ris(collection(paper(notices=[CONCERN]))))[0]
     assert record["notes"] == ["Expression of concern 2009 (notice doi:10.1000/c, source pubmed)"]
     assert "type_of_work" not in record
 

@@ -1,4 +1,4 @@
-"""The table of phrasings and how each is judged. Run as a module to print the accuracy of each slice.
+"""The table of phrasings and the check of each reading. Run as a module to print the accuracy of each slice.
 
     python -m tests.paper_search.intent.phrasings            # figures only
     python -m tests.paper_search.intent.phrasings tuning     # the failures of one slice, too
@@ -8,7 +8,7 @@ half only while you change rules.
 
 The held-out slice is three batches of sixty phrasings, each written after the rules and before it was run. At that
 first run 43 of 60 were read without any problem in every batch, and the years of 58, 56 and 55. The rules were then
-fixed for what each batch showed, so the figures printed now do not say how an unseen phrasing fares.
+fixed for what each batch showed, so the present figures do not predict the accuracy for unseen phrasings.
 """
 
 import hashlib
@@ -39,11 +39,11 @@ _VOCABULARY = Vocabulary(get_domain("general").synonyms)
 def load_slice(name: str) -> tuple[dict[str, Any], ...]:
     """Return the rows of one slice."""
     if name == "held-out":
-        return tuple(_rows("held_out.jsonl"))
-    return tuple(row for row in _rows("phrasings.jsonl") if slice_of(row["q"]) == name)
+        return tuple(_read_rows("held_out.jsonl"))
+    return tuple(row for row in _read_rows("phrasings.jsonl") if choose_slice(row["q"]) == name)
 
 
-def slice_of(phrasing: str) -> str:
+def choose_slice(phrasing: str) -> str:
     """Return the half that the hash of a phrasing puts it in."""
     return SLICES[hashlib.sha256(phrasing.encode()).digest()[0] % 2]
 
@@ -51,15 +51,15 @@ def slice_of(phrasing: str) -> str:
 def find_problems(row: dict[str, Any]) -> list[str]:
     """Return how the reading of a phrasing differs from the row; an empty list when it does not."""
     intent = read_query(row["q"], _VOCABULARY, TODAY)
-    words = _search_words(intent)
+    words = _list_search_words(intent)
     checks: dict[str, tuple[object, object]] = {
         "from": (row.get("from"), intent.constraints.year_from),
         "to": (row.get("to"), intent.constraints.year_to),
-        "missing": ([], [term for term in row.get("terms", []) if not words.issuperset(_spelled(term))]),
-        "intruding": ([], [term for term in row.get("not", []) if words & _spelled(term)]),
-        "phrases": (_folded(row.get("phrases", [])), _folded(intent.phrases)),
-        "excluded": (_folded(row.get("excluded", [])), _folded(intent.excluded)),
-        "preferences": (_meaning(row.get("preferences", [])), _meaning(intent.preferences)),
+        "missing": ([], [term for term in row.get("terms", []) if not words.issuperset(_split_spellings(term))]),
+        "intruding": ([], [term for term in row.get("not", []) if words & _split_spellings(term)]),
+        "phrases": (_fold_texts(row.get("phrases", [])), _fold_texts(intent.phrases)),
+        "excluded": (_fold_texts(row.get("excluded", [])), _fold_texts(intent.excluded)),
+        "preferences": (_normalise_preferences(row.get("preferences", [])), _normalise_preferences(intent.preferences)),
     }
     return [f"{name}: {wanted} != {found}" for name, (wanted, found) in checks.items() if wanted != found]
 
@@ -70,32 +70,32 @@ def measure_accuracy(name: str) -> float:
     return sum(not find_problems(row) for row in rows) / len(rows)
 
 
-def _rows(file: str) -> Iterator[dict[str, Any]]:
+def _read_rows(file: str) -> Iterator[dict[str, Any]]:
     path = _FOLDER / file
     if path.exists():
         yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
 
 
-def _search_words(intent: ParsedIntent) -> set[str]:
+def _list_search_words(intent: ParsedIntent) -> set[str]:
     """Return every word that is asked for: of the topic, the concepts and the queries."""
     strategy = plan_strategy(QueryBuilderInput(intent=intent), _VOCABULARY, ["crossref"], TODAY)
     trees = [parse_query(query.boolean_query) for query in strategy.queries]
     asked = [word for tree in trees if tree for word in list_wanted_words(tree)]
     texts = [*asked, *intent.concepts, *intent.phrases, intent.topic]
-    return {word for text in texts for word in _spelled(text)} | {
-        part for text in texts for word in _spelled(text) for part in word.split("-") if part
+    return {word for text in texts for word in _split_spellings(text)} | {
+        part for text in texts for word in _split_spellings(text) for part in word.split("-") if part
     }
 
 
-def _spelled(text: str) -> set[str]:
+def _split_spellings(text: str) -> set[str]:
     return {word.strip(",;:.!?").casefold() for word in text.split()}
 
 
-def _folded(texts: list[str]) -> list[str]:
+def _fold_texts(texts: list[str]) -> list[str]:
     return sorted(text.casefold() for text in texts)
 
 
-def _meaning(preferences: list[str]) -> list[str]:
+def _normalise_preferences(preferences: list[str]) -> list[str]:
     """Return the terms of all preferences: "with JWST" and "JWST" are the same wish."""
     return sorted(
         f"not {term}" if text.startswith("not ") else term
@@ -104,7 +104,7 @@ def _meaning(preferences: list[str]) -> list[str]:
     )
 
 
-def _by_field(rows: Sequence[dict[str, Any]]) -> str:
+def _format_by_field(rows: Sequence[dict[str, Any]]) -> str:
     """Return the share of rows without a problem in each field."""
     wrong = [{problem.partition(":")[0] for problem in find_problems(row)} for row in rows]
     fields = {"years": {"from", "to"}, "terms": {"missing", "intruding"}, "preferences": {"preferences"}}
@@ -114,12 +114,12 @@ def _by_field(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _main(shown: list[str]) -> None:
+def _print_report(shown: list[str]) -> None:
     for name in SLICES:
         rows = load_slice(name)
         if not rows:
             continue
-        print(f"{name}: {measure_accuracy(name):.1%} of {len(rows)}; by field: {_by_field(rows)}")
+        print(f"{name}: {measure_accuracy(name):.1%} of {len(rows)}; by field: {_format_by_field(rows)}")
         for row in rows if name in shown else ():
             if problems := find_problems(row):
                 print(f"  {row['q']!r}")
@@ -127,4 +127,4 @@ def _main(shown: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1:])
+    _print_report(sys.argv[1:])

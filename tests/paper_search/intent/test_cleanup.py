@@ -58,7 +58,7 @@ def test_markup_is_folded(text: str, expected: str) -> None:
         ("exoplanets (2015, transits (hot))", "exoplanets (2015, transits (hot))"),
     ],
 )
-def test_brackets_without_a_partner_go(text: str, expected: str) -> None:
+def test_unpaired_brackets_are_removed(text: str, expected: str) -> None:
     assert close_brackets(text) == expected
 
 

@@ -1,4 +1,4 @@
-"""What a text is about."""
+"""Tests of the concepts of a text."""
 
 from datetime import date
 
@@ -14,7 +14,7 @@ from paper_search.intent.vocabulary import Vocabulary
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
 
 
-def concepts(text: str) -> list[str]:
+def read_concepts(text: str) -> list[str]:
     return find_concepts(remove_courtesies(text), VOCABULARY)
 
 
@@ -67,7 +67,7 @@ def concepts(text: str) -> list[str]:
     ],
 )
 def test_concepts_are_the_noun_like_chunks(text: str, expected: list[str]) -> None:
-    assert concepts(text) == expected
+    assert read_concepts(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,14 +90,14 @@ def test_concepts_are_the_noun_like_chunks(text: str, expected: list[str]) -> No
     ],
 )
 def test_politeness_is_not_a_concept(text: str) -> None:
-    assert concepts(text) == ["ice"]
+    assert read_concepts(text) == ["ice"]
 
 
 @pytest.mark.parametrize(
     "text", ["search engines", "list decoding", "paper recycling", "A* search", "all-optical switching"]
 )
 def test_subjects_that_look_like_politeness_stay(text: str) -> None:
-    assert concepts(text) == [text]
+    assert read_concepts(text) == [text]
 
 
 @pytest.mark.parametrize(
@@ -139,17 +139,17 @@ def test_a_capital_or_makes_alternatives() -> None:
         ('"" and " "', []),
     ],
 )
-def test_quoted_phrases_are_set_aside_whatever_the_quotes(text: str, phrases: list[str]) -> None:
+def test_quoted_phrases_are_replaced_for_every_kind_of_quotes(text: str, phrases: list[str]) -> None:
     assert replace_phrases(normalise_text(text))[1] == phrases
 
 
-def test_a_text_without_its_phrases_can_be_made_whole_again() -> None:
+def test_the_phrases_of_a_text_can_be_restored() -> None:
     text, phrases = replace_phrases('roads with "black ice" in winter')
     assert "black" not in text
     assert restore_phrases(text, phrases) == "roads with black ice in winter"
 
 
-def test_normalising_removes_what_would_break_things_downstream() -> None:
+def test_normalising_removes_control_and_private_characters() -> None:
     assert normalise_text("CO₂\x00\ud800 soft\u00adhyphen\u202e \ue000x\n２０２０") == "CO2 softhyphen x 2020"
 
 

@@ -1,4 +1,4 @@
-"""Directions in feedback: what they are read as, and which limits they change."""
+"""Tests of directions in feedback and of the limits they change."""
 
 from datetime import date
 
@@ -85,7 +85,7 @@ def test_words_about_the_subject_are_not_directions(text: str) -> None:
     assert read_directions(text)[0] == []
 
 
-def test_the_rest_of_the_text_is_left() -> None:
+def test_the_rest_of_the_text_is_returned() -> None:
     directions, rest = read_directions("a wider range of hosts, but no reviews")
     assert directions == [WIDER]
     assert rest.split() == ["hosts,", "but", "no", "reviews"]
@@ -118,7 +118,7 @@ def test_a_direction_changes_the_limits_that_it_is_about(
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_survived_and_read_to_the_end(text: str) -> None:
+def test_any_text_is_read_to_the_end(text: str) -> None:
     directions, rest = read_directions(text)
     assert len(directions) == len(set(directions))
     assert read_directions(rest)[1] == rest

@@ -1,4 +1,4 @@
-"""What feedback on one round teaches the next."""
+"""Tests of feedback that is read for the next round."""
 
 from datetime import date
 
@@ -80,7 +80,7 @@ def test_a_negation_in_one_text_never_reaches_the_words_of_another() -> None:
     assert (lessons.wanted, lessons.unwanted) == (["Enceladus plumes"], ["reviews"])
 
 
-def test_a_later_text_wins_over_an_earlier_one() -> None:
+def test_a_later_text_overrides_an_earlier_one() -> None:
     lessons = read_feedback_texts(["no reviews, more on ice", "also reviews", "less ice"], VOCABULARY, TODAY)
     assert (lessons.wanted, lessons.unwanted) == (["reviews"], ["ice"])
     assert read_feedback_texts(["since 2010", "since 2015"], VOCABULARY, TODAY).limits == {"year_from": 2015}
@@ -95,7 +95,7 @@ def test_a_direction_is_not_a_search_word() -> None:
     assert extract_wanted_words("wider") == extract_wanted_words("fewer results, newer") == ""
 
 
-def test_a_number_named_wins_over_a_direction() -> None:
+def test_an_explicit_number_overrides_a_direction() -> None:
     lessons = read_feedback("fewer papers, at most 10 papers", VOCABULARY, TODAY, SearchConstraints(max_results=80))
     assert lessons.limits == {"max_results": 10}
 
@@ -118,7 +118,7 @@ def test_an_author_in_feedback_is_an_author_and_not_a_word() -> None:
         ("", "", []),
     ],
 )
-def test_what_feedback_asks_for_is_parted_from_what_it_refuses(feedback: str, wanted: str, unwanted: list[str]) -> None:
+def test_wanted_and_refused_words_of_feedback_are_separated(feedback: str, wanted: str, unwanted: list[str]) -> None:
     assert extract_wanted_words(feedback) == wanted
     assert read_feedback(feedback, Vocabulary({}), TODAY).unwanted == unwanted
 
@@ -134,21 +134,21 @@ def test_terms_shared_by_relevant_titles_are_learned() -> None:
     assert learn_terms(RELEVANT, [], ["nets"], VOCABULARY) == ["message passing", "quantum chemistry"]
 
 
-def test_what_the_query_or_an_irrelevant_title_already_says_is_not_learned() -> None:
+def test_terms_of_the_query_and_of_irrelevant_titles_are_not_learned() -> None:
     learned = learn_terms(RELEVANT, ["Passing a message"], ["quantum chemistry"], VOCABULARY)
     assert "message passing" not in learned
     assert "quantum chemistry" not in learned
 
 
-def test_one_relevant_title_teaches_its_longer_concepts() -> None:
+def test_one_relevant_title_gives_its_longer_concepts() -> None:
     assert learn_terms(RELEVANT[:1], [], ["molecules"], VOCABULARY) == ["Equivariant message passing"]
 
 
-def test_one_title_of_single_words_teaches_those() -> None:
+def test_one_title_of_single_words_gives_these_words() -> None:
     assert learn_terms(["Mindfulness"], [], ["burnout"], VOCABULARY) == ["Mindfulness"]
 
 
-def test_nothing_is_learned_from_nothing() -> None:
+def test_without_titles_no_term_is_learned() -> None:
     assert learn_terms([], [], [], VOCABULARY) == []
     assert learn_terms(["", "???", "A study"], [], [], VOCABULARY) == []
 

@@ -1,4 +1,4 @@
-"""The table of phrasings: how many of them are read as a person means them."""
+"""The accuracy of query reading on the table of phrasings."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.paper_search.intent.phrasings import find_problems, load_slice, measu
 AT_LEAST = 0.95
 
 
-def test_the_table_holds_two_hundred_phrasings_in_two_halves_that_share_none() -> None:
+def test_the_table_has_two_hundred_phrasings_in_two_disjoint_halves() -> None:
     tuning, check = ({row["q"] for row in load_slice(name)} for name in ("tuning", "check"))
     assert not tuning & check
     assert len(tuning | check) >= 200
@@ -15,7 +15,7 @@ def test_the_table_holds_two_hundred_phrasings_in_two_halves_that_share_none() -
 
 
 @pytest.mark.parametrize("name", ["tuning", "check", "held-out"])
-def test_nearly_all_phrasings_are_read_as_a_person_means_them(name: str) -> None:
+def test_nearly_all_phrasings_are_read_correctly(name: str) -> None:
     accuracy = measure_accuracy(name)
     print(f"{name}: {accuracy:.1%} of {len(load_slice(name))} phrasings")
     assert accuracy >= AT_LEAST

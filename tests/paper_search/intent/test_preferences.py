@@ -1,4 +1,4 @@
-"""What a person would like most."""
+"""Tests of preferences in queries."""
 
 from datetime import date
 
@@ -63,7 +63,7 @@ def test_a_preference_is_not_a_condition_of_any_query_and_is_noted() -> None:
     assert not any("JWST" in f"{query.boolean_query} {query.keywords}" for query in strategy.queries)
 
 
-def test_a_wish_that_is_all_there_is_becomes_the_subject() -> None:
+def test_a_wish_without_another_subject_becomes_the_subject() -> None:
     intent = read_query("I care most about sea ice", VOCABULARY, TODAY)
     assert (intent.topic, intent.preferences) == ("sea ice", [])
 

@@ -1,4 +1,4 @@
-"""Queries that a person wrote, loosened and tightened."""
+"""Tests of typed queries, loosened and tightened."""
 
 import pytest
 from hypothesis import given
@@ -17,14 +17,14 @@ from paper_search.query.boolean_query import Node, parse_query
 from paper_search.query.rendering import normalise_query
 
 
-def tree(query: str) -> Node:
+def parse_tree(query: str) -> Node:
     node = parse_query(query)
     assert node is not None
     return node
 
 
-def loosened(query: str) -> list[str]:
-    return [build_search_query(node).boolean_query for node in loosen_query(tree(query))]
+def list_looser_queries(query: str) -> list[str]:
+    return [build_search_query(node).boolean_query for node in loosen_query(parse_tree(query))]
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def loosened(query: str) -> list[str]:
         ("ice", []),
     ],
 )
-def test_the_most_restrictive_condition_goes_first_and_the_subject_stays(query: str, looser: list[str]) -> None:
-    assert loosened(query) == looser
+def test_the_most_restrictive_condition_is_dropped_first_and_the_subject_stays(query: str, looser: list[str]) -> None:
+    assert list_looser_queries(query) == looser
 
 
-def test_tightening_leaves_the_alternatives_out() -> None:
-    (tighter,) = tighten_query(tree("(ice OR snow) AND (road OR street) AND NOT hail"))
+def test_tightening_drops_the_alternatives() -> None:
+    (tighter,) = tighten_query(parse_tree("(ice OR snow) AND (road OR street) AND NOT hail"))
     assert build_search_query(tighter).boolean_query == "ice AND road AND NOT hail"
-    assert list(tighten_query(tree("ice AND snow"))) == []
+    assert list(tighten_query(parse_tree("ice AND snow"))) == []
 
 
 def test_loosened_and_tightened_conditions_are_described() -> None:
@@ -57,8 +57,8 @@ def test_loosened_and_tightened_conditions_are_described() -> None:
     assert describe_loosening("", "ice") == describe_tightening("ice", "") == []
 
 
-def test_words_asked_for_and_refused_join_the_queries_written() -> None:
-    refiner = Refiner([tree("ice AND snow"), tree("hail")], [tree("reviews")])
+def test_wanted_and_refused_words_are_added_to_typed_queries() -> None:
+    refiner = Refiner([parse_tree("ice AND snow"), parse_tree("hail")], [parse_tree("reviews")])
     assert [query.boolean_query for query in refiner.compose_opening(())] == [
         "ice AND snow AND NOT reviews",
         "hail AND NOT reviews",
@@ -70,11 +70,11 @@ def test_words_asked_for_and_refused_join_the_queries_written() -> None:
 
 
 @given(st.text(max_size=60))
-def test_every_form_of_any_query_parses_and_keeps_what_is_excluded(query: str) -> None:
+def test_every_form_of_any_query_parses_and_keeps_its_exclusions(query: str) -> None:
     node = parse_query(query)
     if node is None:
         return
     for form in (*loosen_query(node), *tighten_query(node)):
         text = build_search_query(form).boolean_query
         assert normalise_query(text) == text
-        assert split_exclusions(tree(text))[1] == split_exclusions(tree(normalise_query(query)))[1]
+        assert split_exclusions(parse_tree(text))[1] == split_exclusions(parse_tree(normalise_query(query)))[1]

@@ -1,4 +1,4 @@
-"""When the papers wanted were published."""
+"""Tests of years of publication in queries."""
 
 from datetime import date
 
@@ -12,7 +12,7 @@ from paper_search.intent.years import EARLIEST_YEAR, read_years
 TODAY = date(2024, 6, 15)
 
 
-def years_of(query: str) -> tuple[int | None, int | None]:
+def read_bounds(query: str) -> tuple[int | None, int | None]:
     reading = read_years(replace_phrases(normalise_text(query))[0], TODAY)
     return reading.year_from, reading.year_to
 
@@ -93,7 +93,7 @@ def years_of(query: str) -> tuple[int | None, int | None]:
     ],
 )
 def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: int | None) -> None:
-    assert years_of(query) == (year_from, year_to)
+    assert read_bounds(query) == (year_from, year_to)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_word_of_time_gives_years(query: str, year_from: int | None, year_to: 
     ],
 )
 def test_a_number_without_a_reason_is_not_a_year(query: str) -> None:
-    assert years_of(query) == (None, None)
+    assert read_bounds(query) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ def test_a_number_without_a_reason_is_not_a_year(query: str) -> None:
         ("過去3年間の氷", 2021, None),
     ],
 )
-def test_a_negated_limit_is_turned_round(query: str, year_from: int | None, year_to: int | None) -> None:
-    assert years_of(query) == (year_from, year_to)
+def test_a_negated_limit_is_inverted(query: str, year_from: int | None, year_to: int | None) -> None:
+    assert read_bounds(query) == (year_from, year_to)
     assert not set("12") & set(read_years(replace_phrases(normalise_text(query))[0], TODAY).rest)
 
 
@@ -230,7 +230,7 @@ def test_recent_is_noted_with_its_first_year() -> None:
         )
     )
 )
-def test_any_jumble_of_time_words_gives_consistent_years(words: list[str]) -> None:
+def test_any_mix_of_time_words_gives_consistent_years(words: list[str]) -> None:
     reading = read_years(" ".join(words), TODAY)
     for year in (reading.year_from, reading.year_to):
         assert year is None or EARLIEST_YEAR <= year <= TODAY.year + 1

@@ -1,4 +1,4 @@
-"""The provider against a real server on loopback that speaks the chat completions interface."""
+"""Tests of the provider with a chat completions server on loopback."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ class Answer:
     never: bool = False
 
 
-def said(text: str | None, finish_reason: str = "stop") -> Answer:
+def make_answer(text: str | None, finish_reason: str = "stop") -> Answer:
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": finish_reason}
     return Answer(
@@ -34,7 +34,7 @@ def said(text: str | None, finish_reason: str = "stop") -> Answer:
     )
 
 
-def refused(status: int, message: str) -> Answer:
+def make_refusal(status: int, message: str) -> Answer:
     return Answer(
         status=status, body=json.dumps({"error": {"message": message, "type": "e", "param": None, "code": None}})
     )
@@ -42,7 +42,7 @@ def refused(status: int, message: str) -> Answer:
 
 @dataclass
 class ChatServer:
-    """Answers with each scripted answer in turn, the last one for ever; keeps what it was asked."""
+    """Sends the scripted answers in turn, the last one repeatedly; stores the requests."""
 
     answers: list[Answer]
     port: int = 0
@@ -73,13 +73,13 @@ class ChatServer:
             )
             await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # the client hung up first
+            pass  # the client closed the connection first
         finally:
             writer.close()
 
 
 @asynccontextmanager
-async def serving(*answers: Answer, port: int = 0) -> AsyncGenerator[ChatServer]:
+async def run_chat_server(*answers: Answer, port: int = 0) -> AsyncGenerator[ChatServer]:
     chat = ChatServer(list(answers))
     server = await asyncio.start_server(chat.serve, "127.0.0.1", port)
     chat.port = server.sockets[0].getsockname()[1]
@@ -91,7 +91,7 @@ async def serving(*answers: Answer, port: int = 0) -> AsyncGenerator[ChatServer]
         await asyncio.wait_for(server.wait_closed(), 5)
 
 
-def provider_of(chat: ChatServer, *, timeout_s: float = 20.0) -> LLMProvider:
+def connect_provider(chat: ChatServer, *, timeout_s: float = 20.0) -> LLMProvider:
     made = create_provider(LLMConfig(model="m-1", api_key=SecretStr(KEY), base_url=chat.url, timeout_s=timeout_s))
     assert made is not None
     return made
@@ -102,9 +102,9 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-async def test_an_answer_comes_back_as_text_and_the_request_carries_what_was_configured() -> None:
-    async with serving(said("forty-two")) as chat:
-        assert await provider_of(chat).complete("be brief", "what is it?") == "forty-two"
+async def test_an_answer_is_returned_as_text_and_the_request_has_the_configured_options() -> None:
+    async with run_chat_server(make_answer("forty-two")) as chat:
+        assert await connect_provider(chat).complete("be brief", "what is it?") == "forty-two"
     request = chat.asked[0]
     assert request["model"] == "m-1"
     assert request["messages"] == [
@@ -116,22 +116,22 @@ async def test_an_answer_comes_back_as_text_and_the_request_carries_what_was_con
     assert "post /v1/chat/completions" in chat.heads[0].lower()
 
 
-async def test_json_is_asked_for_by_mode_and_by_schema_and_comes_back_parsed() -> None:
-    async with serving(said('Gladly: ```json\n{"topic": "ice"}\n```')) as chat:
-        assert await provider_of(chat).complete_json("s", "u", {"title": "Shape"}) == {"topic": "ice"}
+async def test_json_is_requested_by_mode_and_by_schema_and_returned_parsed() -> None:
+    async with run_chat_server(make_answer('Gladly: ```json\n{"topic": "ice"}\n```')) as chat:
+        assert await connect_provider(chat).complete_json("s", "u", {"title": "Shape"}) == {"topic": "ice"}
     assert chat.asked[0]["response_format"] == {"type": "json_object"}
     assert "valid JSON" in chat.asked[0]["messages"][0]["content"]
     assert '"Shape"' in chat.asked[0]["messages"][0]["content"]
 
 
-async def test_options_the_endpoint_refuses_are_left_out_from_then_on() -> None:
+async def test_options_that_the_endpoint_refuses_are_omitted_afterwards() -> None:
     answers = [
-        refused(400, "Unsupported value: 'temperature' does not support 0"),
-        refused(422, "unknown field response_format"),
-        said("{}"),
+        make_refusal(400, "Unsupported value: 'temperature' does not support 0"),
+        make_refusal(422, "unknown field response_format"),
+        make_answer("{}"),
     ]
-    async with serving(*answers) as chat:
-        provider = provider_of(chat)
+    async with run_chat_server(*answers) as chat:
+        provider = connect_provider(chat)
         assert await provider.complete_json("s", "u") == {}
         assert await provider.complete_json("s", "u") == {}
     assert [set(request) & {"temperature", "response_format", "max_tokens"} for request in chat.asked] == [
@@ -142,34 +142,34 @@ async def test_options_the_endpoint_refuses_are_left_out_from_then_on() -> None:
     ]
 
 
-async def test_a_bad_request_about_something_else_is_not_repeated() -> None:
-    async with serving(refused(400, "context too long")) as chat:
+async def test_another_bad_request_is_not_retried() -> None:
+    async with run_chat_server(make_refusal(400, "context too long")) as chat:
         with pytest.raises(LLMError, match="400"):
-            await provider_of(chat).complete("s", "u")
+            await connect_provider(chat).complete("s", "u")
     assert len(chat.asked) == 1
 
 
 @pytest.mark.parametrize(("status", "error"), [(401, LLMAuthError), (403, LLMAuthError), (404, LLMError)])
-async def test_a_refusal_is_told_at_once_and_not_repeated(status: int, error: type[LLMError]) -> None:
-    async with serving(refused(status, f"wrong key {KEY}")) as chat:
+async def test_a_refusal_is_raised_at_once_and_not_retried(status: int, error: type[LLMError]) -> None:
+    async with run_chat_server(make_refusal(status, f"wrong key {KEY}")) as chat:
         with pytest.raises(LLMError) as caught:
-            await provider_of(chat).complete("s", "u")
+            await connect_provider(chat).complete("s", "u")
     assert type(caught.value) is error
     assert len(chat.asked) == 1
 
 
 @pytest.mark.parametrize(("status", "error"), [(429, LLMRateLimitError), (500, LLMError), (503, LLMError)])
-async def test_a_passing_failure_is_tried_three_times_in_all(status: int, error: type[LLMError]) -> None:
-    async with serving(refused(status, "later")) as chat:
+async def test_a_temporary_failure_is_tried_three_times(status: int, error: type[LLMError]) -> None:
+    async with run_chat_server(make_refusal(status, "later")) as chat:
         with pytest.raises(LLMError) as caught:
-            await provider_of(chat).complete("s", "u")
+            await connect_provider(chat).complete("s", "u")
     assert type(caught.value) is error
     assert len(chat.asked) == 3
 
 
 async def test_a_retry_that_succeeds_gives_its_answer() -> None:
-    async with serving(refused(500, "oops"), refused(429, "later"), said("there")) as chat:
-        assert await provider_of(chat).complete("s", "u") == "there"
+    async with run_chat_server(make_refusal(500, "oops"), make_refusal(429, "later"), make_answer("there")) as chat:
+        assert await connect_provider(chat).complete("s", "u") == "there"
 
 
 @pytest.mark.parametrize(
@@ -183,41 +183,41 @@ async def test_a_retry_that_succeeds_gives_its_answer() -> None:
         Answer(body='{"choices": null}'),
         Answer(body='{"error": {"message": "quota"}}'),
         Answer(body=""),
-        said(None),
-        said("   "),
-        said('{"topic": "ic', finish_reason="length"),
+        make_answer(None),
+        make_answer("   "),
+        make_answer('{"topic": "ic', finish_reason="length"),
     ],
 )
-async def test_an_answer_that_is_none_is_a_response_error(answer: Answer) -> None:
-    async with serving(answer) as chat:
+async def test_an_empty_answer_is_a_response_error(answer: Answer) -> None:
+    async with run_chat_server(answer) as chat:
         with pytest.raises(LLMResponseError):
-            await provider_of(chat).complete_json("s", "u")
+            await connect_provider(chat).complete_json("s", "u")
 
 
 async def test_prose_instead_of_json_is_a_response_error() -> None:
-    async with serving(said("I would rather not.")) as chat:
+    async with run_chat_server(make_answer("I would rather not.")) as chat:
         with pytest.raises(LLMResponseError, match="no JSON object"):
-            await provider_of(chat).complete_json("s", "u")
+            await connect_provider(chat).complete_json("s", "u")
 
 
-async def test_a_server_that_never_answers_is_given_up_on_when_the_time_is_over() -> None:
-    async with serving(Answer(never=True)) as chat:
+async def test_a_server_that_never_answers_times_out() -> None:
+    async with run_chat_server(Answer(never=True)) as chat:
         with pytest.raises(LLMError, match=r"did not answer within 0\.2 seconds"):
-            await asyncio.wait_for(provider_of(chat, timeout_s=0.2).complete("s", "u"), 30)
+            await asyncio.wait_for(connect_provider(chat, timeout_s=0.2).complete("s", "u"), 30)
 
 
-async def test_an_endpoint_that_is_not_there_is_an_error_of_the_family() -> None:
-    async with serving(said("x")) as chat:
-        provider = provider_of(chat)
+async def test_an_unreachable_endpoint_is_an_llm_error() -> None:
+    async with run_chat_server(make_answer("x")) as chat:
+        provider = connect_provider(chat)
     with pytest.raises(LLMError, match="cannot be reached"):
         await provider.complete("s", "u")
 
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
-async def test_no_error_text_ever_holds_the_key(status: int) -> None:
-    async with serving(refused(status, f"the key {KEY} is wrong")) as chat:
+async def test_no_error_text_contains_the_key(status: int) -> None:
+    async with run_chat_server(make_refusal(status, f"the key {KEY} is wrong")) as chat:
         with pytest.raises(LLMError) as caught:
-            await provider_of(chat).complete("s", "u")
+            await connect_provider(chat).complete("s", "u")
     error = caught.value
     assert KEY not in json.dumps(error.body())
     assert KEY not in repr(error)
@@ -227,8 +227,8 @@ async def test_no_error_text_ever_holds_the_key(status: int) -> None:
 
 def test_one_provider_serves_several_event_loops_and_leaves_nothing_open() -> None:
     async def listen_and_ask(provider: LLMProvider | None, port: int) -> tuple[LLMProvider, int]:
-        async with serving(said("hello"), port=port) as chat:
-            asked = provider or provider_of(chat)
+        async with run_chat_server(make_answer("hello"), port=port) as chat:
+            asked = provider or connect_provider(chat)
             assert await asked.complete("s", "u") == "hello"
             return asked, chat.port
 

@@ -1,4 +1,4 @@
-"""Finding the JSON object in what a model wrote."""
+"""Tests of the extraction of a JSON object from the text of a model."""
 
 import json
 
@@ -28,7 +28,7 @@ VALUES = st.recursive(
         '```json\nnot json\n``` but {"topic": "ice"}',
     ],
 )
-def test_the_object_is_found_whatever_stands_around_it(text: str) -> None:
+def test_the_object_is_found_in_any_surrounding_text(text: str) -> None:
     assert extract_json(text) == {"topic": "ice"}
 
 

@@ -17,16 +17,16 @@ PIECES = st.sampled_from(["AND", "OR", "NOT", "(", ")", '"', "“", "”", "a", 
 ANY_QUERY = st.text() | st.lists(PIECES, max_size=60).map(" ".join)
 
 
-def term(text: str) -> Term:
+def make_term(text: str) -> Term:
     return Term(tuple(text.split()))
 
 
-A, B, C, D = (term(letter) for letter in "abcd")
+A, B, C, D = (make_term(letter) for letter in "abcd")
 
 
-def test_a_query_with_everything_is_read_as_people_mean_it() -> None:
+def test_a_query_with_every_operator_is_parsed_as_expected() -> None:
     assert parse_query('(perovskite OR "solar cell") AND efficiency NOT review') == AllOf(
-        (AnyOf((term("perovskite"), term("solar cell"))), term("efficiency")), (term("review"),)
+        (AnyOf((make_term("perovskite"), make_term("solar cell"))), make_term("efficiency")), (make_term("review"),)
     )
 
 
@@ -49,10 +49,10 @@ def test_a_query_with_everything_is_read_as_people_mean_it() -> None:
         ("a NOT (NOT b)", AllOf((A, B))),
         ("NOT NOT a", A),
         ("a a OR a", A),
-        ("“graph neural” nets", AllOf((term("graph neural"), term("nets")))),
-        ("«deep learning»", term("deep learning")),
-        ("and or not", AllOf((term("and"), term("or"), term("not")))),
-        ('"OR"', term("OR")),
+        ("“graph neural” nets", AllOf((make_term("graph neural"), make_term("nets")))),
+        ("«deep learning»", make_term("deep learning")),
+        ("and or not", AllOf((make_term("and"), make_term("or"), make_term("not")))),
+        ('"OR"', make_term("OR")),
     ],
 )
 def test_operators_brackets_and_quotes_make_this_tree(query: str, tree: Node) -> None:
@@ -60,7 +60,7 @@ def test_operators_brackets_and_quotes_make_this_tree(query: str, tree: Node) ->
 
 
 @pytest.mark.parametrize("query", ["", "   ", "AND OR NOT", "((((", '""', "NOT a", "NOT (a OR b)", "-- !! ::"])
-def test_a_query_that_wants_nothing_is_none(query: str) -> None:
+def test_a_query_without_wanted_terms_is_none(query: str) -> None:
     assert parse_query(query) is None
 
 
@@ -77,11 +77,11 @@ def test_a_query_that_wants_nothing_is_none(query: str) -> None:
         ("a OR NOT b", A),
     ],
 )
-def test_unbalanced_input_is_read_as_far_as_it_goes(query: str, tree: Node) -> None:
+def test_unbalanced_input_is_parsed_as_far_as_possible(query: str, tree: Node) -> None:
     assert parse_query(query) == tree
 
 
-def test_words_keep_what_belongs_to_them_and_lose_what_a_source_would_take_for_an_operator() -> None:
+def test_words_lose_only_the_characters_that_are_operators_of_sources() -> None:
     found = parse_query("COVID-19 C++ O'Neill perovskit* --dash +plus title:word हिन्दी e\u0301te\u0301 wom*n")
     assert isinstance(found, AllOf)
     assert [part.text for part in found.parts if isinstance(part, Term)] == [
@@ -99,22 +99,22 @@ def test_words_keep_what_belongs_to_them_and_lose_what_a_source_would_take_for_a
 
 
 def test_only_plain_words_stay_without_quotes() -> None:
-    assert quote_term(term("perovskite")) == "perovskite"
-    assert quote_term(term("perovskit*")) == "perovskit*"
-    assert quote_term(term("solar cell")) == '"solar cell"'
-    assert quote_term(term("COVID-19")) == '"COVID-19"'
-    assert quote_term(term("AND")) == '"AND"'
-    assert quote_term(term("solar cell*")) == '"solar cell"'
+    assert quote_term(make_term("perovskite")) == "perovskite"
+    assert quote_term(make_term("perovskit*")) == "perovskit*"
+    assert quote_term(make_term("solar cell")) == '"solar cell"'
+    assert quote_term(make_term("COVID-19")) == '"COVID-19"'
+    assert quote_term(make_term("AND")) == '"AND"'
+    assert quote_term(make_term("solar cell*")) == '"solar cell"'
 
 
-def test_a_tree_is_spelled_in_the_operators_of_a_source() -> None:
+def test_a_tree_is_rendered_with_the_operators_of_a_source() -> None:
     tree = parse_query('(a OR "b c") d NOT (e OR f)')
     assert tree is not None
     assert render_with_operators(tree) == '((a OR "b c") AND d NOT e NOT f)'
     assert render_with_operators(tree, both=" + ", either=" | ", without=" -") == '((a | "b c") + d -e -f)'
 
 
-def test_positive_words_are_what_is_wanted_once_and_in_order() -> None:
+def test_wanted_words_are_listed_once_and_in_order() -> None:
     tree = parse_query('(b OR "a b") AND c* NOT d')
     assert tree is not None
     assert list_wanted_words(tree) == ["b", "a", "c"]
@@ -134,7 +134,7 @@ def test_too_many_clauses_are_cut_off() -> None:
 
 def test_a_query_without_boolean_form_falls_back_to_its_keywords() -> None:
     assert parse_search_query(SearchQuery(keywords=["solar cell", "dye"], boolean_query="")) == AllOf(
-        (term("solar cell"), term("dye"))
+        (make_term("solar cell"), make_term("dye"))
     )
     assert parse_search_query(SearchQuery(keywords=["a"], boolean_query="b")) == B
 
@@ -158,7 +158,7 @@ def test_thousands_of_brackets_are_parsed() -> None:
 
 
 @given(ANY_QUERY)
-def test_reading_never_raises_and_every_tree_can_be_spelled(query: str) -> None:
+def test_parsing_never_raises_and_every_tree_can_be_rendered(query: str) -> None:
     tree = parse_query(query)
     if tree is not None:
         assert list_wanted_words(tree)
@@ -168,7 +168,7 @@ def test_reading_never_raises_and_every_tree_can_be_spelled(query: str) -> None:
 
 
 @given(ANY_QUERY)
-def test_what_is_spelled_is_read_back_as_the_same_tree(query: str) -> None:
+def test_a_rendered_tree_is_parsed_back_into_the_same_tree(query: str) -> None:
     if tree := parse_query(query):
         once = parse_query(render_with_operators(tree))
         assert once is not None
@@ -176,11 +176,11 @@ def test_what_is_spelled_is_read_back_as_the_same_tree(query: str) -> None:
 
 
 @given(ANY_QUERY, st.integers(0, 200))
-def test_what_is_shortened_always_fits(query: str, limit: int) -> None:
+def test_a_shortened_query_always_fits(query: str, limit: int) -> None:
     assert count_address_bytes(render_within_limit(parse_query(query), render_with_operators, limit)) <= limit
 
 
-def test_a_huge_query_is_read_whole() -> None:
+def test_a_huge_query_is_parsed_completely() -> None:
     tree = parse_query('a "b c" OR (d NOT e) ' * 20_000)
     assert isinstance(tree, AnyOf)
     assert list_wanted_words(tree) == ["a", "b", "c", "d"]

@@ -16,7 +16,7 @@ from paper_search.query.filters import (
 YEARS = st.integers(1500, 2100) | st.none()
 
 
-def paper(title: str = "A title", **fields: object) -> RawPaper:
+def make_paper(title: str = "A title", **fields: object) -> RawPaper:
     return RawPaper.model_validate({"title": title, "source": "tiny", **fields})
 
 
@@ -37,7 +37,9 @@ def test_years_are_compared_with_both_ends_included(
 
 
 @given(YEARS, YEARS, YEARS)
-def test_a_narrower_range_never_lets_more_through(year: int | None, year_from: int | None, year_to: int | None) -> None:
+def test_a_narrower_range_never_accepts_more_papers(
+    year: int | None, year_from: int | None, year_to: int | None
+) -> None:
     assert is_within_years(year, year_from, None) >= is_within_years(year, year_from, year_to)
     assert is_within_years(year, None, year_to) >= is_within_years(year, year_from, year_to)
 
@@ -90,19 +92,19 @@ def test_a_paper_is_excluded_when_every_alternative_excludes_it(query: str, text
 
 
 @given(st.text(), st.text())
-def test_any_query_can_be_held_against_any_text(query: str, text: str) -> None:
+def test_any_query_can_be_matched_with_any_text(query: str, text: str) -> None:
     node = parse_query(query)
     assert node is None or is_text_excluded(node, text) in {True, False}
 
 
-def test_only_what_the_source_did_not_apply_is_applied() -> None:
+def test_only_filters_that_the_source_did_not_apply_are_applied() -> None:
     papers = [
-        paper("Old", year=1999),
-        paper("French", language="fr"),
-        paper("Graphene oxide"),
-        paper("Kept", year=2020, language="en"),
-        paper("In the abstract", abstract="about oxide"),
-        paper("  "),
+        make_paper("Old", year=1999),
+        make_paper("French", language="fr"),
+        make_paper("Graphene oxide"),
+        make_paper("Kept", year=2020, language="en"),
+        make_paper("In the abstract", abstract="about oxide"),
+        make_paper("  "),
     ]
     filters = SearchConstraints(year_from=2010, language="en")
     query = "graphene NOT oxide"
@@ -116,14 +118,14 @@ def test_only_what_the_source_did_not_apply_is_applied() -> None:
     assert filter_papers(papers, filters, [query])[1] == {"year": 1, "language": 1, "excluded_words": 2, "no_title": 1}
 
 
-def test_a_paper_that_one_of_several_queries_admits_is_not_excluded() -> None:
+def test_a_paper_that_one_of_several_queries_allows_is_not_excluded() -> None:
     paper = RawPaper(title="Graphene oxide", source="any")
     assert filter_papers([paper], SearchConstraints(), ["graphene NOT oxide", "graphene"]) == ([paper], {})
     assert filter_papers([paper], SearchConstraints(), ["graphene NOT oxide"]) == ([], {"excluded_words": 1})
 
 
 @given(st.integers(0, 2000), st.integers(0, 50))
-def test_the_shares_of_the_queries_cover_what_is_wanted(limit: int, queries: int) -> None:
+def test_the_limits_of_the_queries_add_up_to_at_least_the_limit(limit: int, queries: int) -> None:
     share = compute_query_limit(limit, queries)
     assert share <= limit
     assert share * max(queries, 1) >= limit

@@ -1,4 +1,4 @@
-"""Boolean queries that always parse."""
+"""Tests of rendered boolean queries, which always parse."""
 
 import pytest
 from hypothesis import given
@@ -21,7 +21,7 @@ from paper_search.query.rendering import format_query, normalise_query, parse_ph
         ("", ""),
     ],
 )
-def test_a_query_from_elsewhere_is_put_in_order(query: str, expected: str) -> None:
+def test_a_query_in_another_form_is_normalised(query: str, expected: str) -> None:
     assert normalise_query(query) == expected
 
 
@@ -33,14 +33,14 @@ def test_text_becomes_one_phrase_that_no_character_can_break() -> None:
     assert parse_phrase(' "() ') is None
 
 
-def test_conditions_without_content_vanish() -> None:
+def test_empty_conditions_are_dropped() -> None:
     assert join_any([None]) is None
     assert join_all([None], [parse_phrase("x")]) is None
     assert join_all([parse_phrase("a"), None, parse_phrase("a")]) == parse_phrase("a")
 
 
 @given(st.text(max_size=60))
-def test_tidying_twice_changes_nothing_more(query: str) -> None:
+def test_normalising_twice_changes_nothing(query: str) -> None:
     once = normalise_query(query)
     assert normalise_query(once) == once
     assert once.count("(") == once.count(")")

@@ -1,4 +1,4 @@
-"""Made-up papers and intents for the relevance tests."""
+"""Sample papers and intents for the relevance tests."""
 
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
 from paper_search.relevance.scores import score_papers

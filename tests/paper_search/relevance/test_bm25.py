@@ -1,103 +1,112 @@
-"""The match of a candidate's own words, the weights of terms and the company papers keep."""
+"""Tests of text matches, term weights and the similarity boost."""
 
 import pytest
 
 from paper_search.relevance.bm25 import measure_matches, weigh_terms
 from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, raise_similar_papers
+from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, boost_similar_papers
 from paper_search.relevance.query import build_query
 from tests.paper_search.relevance.sample_papers import make_intent
 
 
-def strengths(topic: str, *candidates: Candidate) -> list[float]:
+def compute_strengths(topic: str, *candidates: Candidate) -> list[float]:
     pool, query = Pool(candidates), build_query(make_intent(topic))
     return measure_matches(pool, query, weigh_terms(pool, query.asked))
 
 
-def candidate(title: str, body: str = "", venue: str = "") -> Candidate:
+def make_candidate(title: str, body: str = "", venue: str = "") -> Candidate:
     return Candidate(title.split(), body.split(), venue.split())
 
 
 def test_a_word_in_the_title_weighs_more_than_in_the_body_and_there_more_than_in_the_venue() -> None:
-    title, body, venue, nowhere = strengths(
+    title, body, venue, nowhere = compute_strengths(
         "amber",
-        candidate("amber road", "x y z"),
-        candidate("x road", "amber y z"),
-        candidate("x road", "w y z", "amber"),
-        candidate("x road", "w y z"),
+        make_candidate("amber road", "x y z"),
+        make_candidate("x road", "amber y z"),
+        make_candidate("x road", "w y z", "amber"),
+        make_candidate("x road", "w y z"),
     )
     assert title > body > venue > nowhere == 0
 
 
 def test_repeating_a_word_helps_less_and_less() -> None:
-    once, twice, often = strengths(
-        "amber", candidate("x", "amber b c d"), candidate("x", "amber amber c d"), candidate("x", "amber " * 4)
+    once, twice, often = compute_strengths(
+        "amber",
+        make_candidate("x", "amber b c d"),
+        make_candidate("x", "amber amber c d"),
+        make_candidate("x", "amber " * 4),
     )
     assert 0 < often - twice < 2 * (twice - once)
     assert often < 1
 
 
-def test_the_same_word_says_more_in_a_short_text() -> None:
-    short, long = strengths("amber", candidate("x", "amber b"), candidate("x", "amber " + "b " * 60))
+def test_the_same_word_weighs_more_in_a_short_text() -> None:
+    short, long = compute_strengths("amber", make_candidate("x", "amber b"), make_candidate("x", "amber " + "b " * 60))
     assert short > long
 
 
-def test_neighbours_that_follow_one_another_are_all_counted() -> None:
-    twice, once = strengths(
-        "amber road", candidate("x", "amber road amber road"), candidate("x", "amber road road amber")
+def test_overlapping_pairs_of_neighbours_are_all_counted() -> None:
+    twice, once = compute_strengths(
+        "amber road", make_candidate("x", "amber road amber road"), make_candidate("x", "amber road road amber")
     )
     assert twice > once
 
 
 def test_a_common_word_and_a_word_outside_titles_weigh_less() -> None:
-    pool = Pool([candidate("amber road", "method study boat"), candidate("amber coast", "method study boat")])
+    pool = Pool([make_candidate("amber road", "method study boat"), make_candidate("amber coast", "method study boat")])
     weights = weigh_terms(pool, {"amber": 1, "boat": 1, "method": 1})
     assert weights["amber"] > weights["boat"] > weights["method"] > 0
 
 
 @pytest.mark.parametrize("size", [1, 2, 10, 1_000])
-def test_no_weight_vanishes_when_every_candidate_holds_the_term(size: int) -> None:
-    pool = Pool([candidate("amber", "amber road")] * size)
+def test_a_term_that_every_candidate_contains_has_a_weight_above_zero(size: int) -> None:
+    pool = Pool([make_candidate("amber", "amber road")] * size)
     assert weigh_terms(pool, {"amber": 1, "road": 1, "absent": 1})["amber"] > 0.3
 
 
-def test_a_term_asked_for_twice_weighs_twice() -> None:
-    pool = Pool([candidate("amber road")])
+def test_a_term_that_the_query_repeats_weighs_twice() -> None:
+    pool = Pool([make_candidate("amber road")])
     weights = weigh_terms(pool, {"amber": 2, "road": 1})
     assert weights["amber"] == 2 * weights["road"]
 
 
 def test_an_empty_pool_has_no_strengths() -> None:
-    assert strengths("amber") == []
+    assert compute_strengths("amber") == []
 
 
-def test_company_raises_the_match_that_resembles_the_others() -> None:
+def test_similarity_raises_the_match_that_resembles_the_others() -> None:
     pool = Pool(
         [
-            candidate("amber trade", "baltic merchants ships coast"),
-            candidate("amber trade", "baltic merchants harbour coast"),
-            candidate("amber trade", "baltic ships merchants guild"),
-            candidate("amber trade", "insect fossil gene protein"),
+            make_candidate("amber trade", "baltic merchants ships coast"),
+            make_candidate("amber trade", "baltic merchants harbour coast"),
+            make_candidate("amber trade", "baltic ships merchants guild"),
+            make_candidate("amber trade", "insect fossil gene protein"),
         ]
     )
-    *typical, odd = raise_similar_papers(pool, [0.5, 0.5, 0.5, 0.5])
+    *typical, odd = boost_similar_papers(pool, [0.5, 0.5, 0.5, 0.5])
     assert min(typical) > odd >= 0.5
 
 
-def test_company_is_bounded_and_a_paper_is_not_its_own_company() -> None:
-    pool = Pool([candidate("amber trade", "baltic"), candidate("amber trade", "baltic"), candidate("whale", "fish")])
-    best, twin_of_best, alone = raise_similar_papers(pool, [0.8, 0.1, 0.4])
+def test_the_similarity_boost_is_bounded_and_ignores_the_paper_itself() -> None:
+    pool = Pool(
+        [
+            make_candidate("amber trade", "baltic"),
+            make_candidate("amber trade", "baltic"),
+            make_candidate("whale", "fish"),
+        ]
+    )
+    best, twin_of_best, alone = boost_similar_papers(pool, [0.8, 0.1, 0.4])
     assert twin_of_best == pytest.approx(0.1 + SHARE * 0.8)
     assert 0.8 < best < 0.8 + SHARE * 0.8
     assert alone == 0.4
 
 
-def test_company_leaves_alone_a_single_paper_no_match_and_an_empty_pool() -> None:
-    assert raise_similar_papers(Pool([candidate("amber")]), [0.7]) == [0.7]
-    assert raise_similar_papers(Pool([candidate("amber"), candidate("amber")]), [0.0, 0.0]) == [0.0, 0.0]
-    assert raise_similar_papers(Pool([]), []) == []
+def test_a_single_paper_no_match_and_an_empty_pool_get_no_similarity_boost() -> None:
+    assert boost_similar_papers(Pool([make_candidate("amber")]), [0.7]) == [0.7]
+    assert boost_similar_papers(Pool([make_candidate("amber"), make_candidate("amber")]), [0.0, 0.0]) == [0.0, 0.0]
+    assert boost_similar_papers(Pool([]), []) == []
 
 
-def test_company_treats_equally_strong_papers_alike_beyond_its_limits() -> None:
-    same = [candidate("amber trade", "baltic")] * (CONSIDERED + BEST)
-    assert len(set(raise_similar_papers(Pool(same), [0.5] * len(same)))) == 1
+def test_equally_strong_papers_get_the_same_similarity_boost() -> None:
+    same = [make_candidate("amber trade", "baltic")] * (CONSIDERED + BEST)
+    assert len(set(boost_similar_papers(Pool(same), [0.5] * len(same)))) == 1

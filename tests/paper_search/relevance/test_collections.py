@@ -1,4 +1,4 @@
-"""On test collections, the scorer's order of what a plain BM25 found is no worse than BM25's own."""
+"""On test collections, the ranking of the scorer is at least as good as plain BM25."""
 
 import functools
 from pathlib import Path
@@ -11,7 +11,7 @@ from paper_search.text import extract_terms
 
 @pytest.fixture(autouse=True)
 def every_text_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Most papers are found for several queries."""
+    """Read each text once: most papers are found for several queries."""
     monkeypatch.setattr("paper_search.relevance.pool.extract_terms", functools.cache(extract_terms))
 
 

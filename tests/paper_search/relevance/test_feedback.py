@@ -1,11 +1,11 @@
-"""What a person marked moves what is like it."""
+"""Tests of marks, which change the scores of similar papers."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import Paper, RelevanceHints, Work
-from paper_search.relevance.calibration import MARK_STEP, move_towards_marks
+from paper_search.relevance.calibration import MARK_STEP, adjust_for_feedback
 from paper_search.relevance.feedback import read_marks
 from tests.paper_search.relevance.sample_papers import list_scores, make_authors, make_intent, make_paper, score_pool
 
@@ -18,7 +18,7 @@ LASER = make_paper("Perovskite lasers", "Optical gain and lasing in perovskite m
 POOL = [TIN, LASER]
 
 
-def test_papers_like_those_marked_relevant_rise_and_the_reason_says_so() -> None:
+def test_papers_similar_to_relevant_ones_rise_and_the_reason_names_it() -> None:
     hinted = score_pool(POOL, WANTED, RelevanceHints(relevant=[LEAD_FREE]))
     tin, laser = list_scores(POOL, WANTED)
     assert hinted[0].relevance_score > tin
@@ -26,7 +26,7 @@ def test_papers_like_those_marked_relevant_rise_and_the_reason_says_so() -> None
     assert "like papers marked relevant" in hinted[0].relevance_reason
 
 
-def test_papers_like_those_marked_irrelevant_sink() -> None:
+def test_papers_similar_to_irrelevant_ones_sink() -> None:
     hinted = score_pool(POOL, WANTED, RelevanceHints(irrelevant=[LEAD_FREE]))
     tin, laser = list_scores(POOL, WANTED)
     assert hinted[0].relevance_score < tin
@@ -34,7 +34,7 @@ def test_papers_like_those_marked_irrelevant_sink() -> None:
     assert "like papers marked irrelevant" in hinted[0].relevance_reason
 
 
-def test_marked_papers_stand_at_the_top_and_the_bottom_themselves() -> None:
+def test_marked_papers_score_1_and_0() -> None:
     hints = RelevanceHints(relevant=[LASER], irrelevant=[TIN])
     tin, laser = score_pool(POOL, WANTED, hints)
     assert (tin.relevance_score, laser.relevance_score) == (0.0, 1.0)
@@ -42,13 +42,13 @@ def test_marked_papers_stand_at_the_top_and_the_bottom_themselves() -> None:
     assert "marked relevant" in laser.relevance_reason
 
 
-def test_a_marked_paper_is_known_again_after_it_was_stored_and_merged_with_another_record() -> None:
+def test_a_marked_paper_is_recognised_after_it_was_stored_and_merged() -> None:
     stored = Work.model_validate(Paper(**LEAD_FREE.model_dump(exclude={"id"}), id="x").model_dump())
     merged = LEAD_FREE.model_copy(update={"identifiers": {"doi": "10.1000/lead"}, "doi": "10.1000/lead"})
     assert read_marks([merged, TIN], RelevanceHints(relevant=[stored])) == [True, None]
 
 
-def test_papers_are_known_by_any_identifier_they_share() -> None:
+def test_papers_are_recognised_by_any_shared_identifier() -> None:
     marked = make_paper("One title", identifiers={"arxiv": "2101.00001"})
     same = make_paper("Another title", identifiers={"arxiv": "2101.00001", "doi": "10.1000/a"})
     assert read_marks([same], RelevanceHints(irrelevant=[marked])) == [False]
@@ -59,19 +59,19 @@ def test_editorials_of_different_people_are_not_one_paper() -> None:
     assert read_marks([other], RelevanceHints(relevant=[marked])) == [None]
 
 
-def test_free_text_joins_the_query() -> None:
+def test_free_text_is_added_to_the_query() -> None:
     tin, laser = list_scores(POOL, WANTED, RelevanceHints(free_text=["lasing in microcavities"]))
     assert laser > tin
 
 
-def test_what_was_marked_both_ways_alike_cancels_out() -> None:
+def test_similar_papers_marked_both_ways_cancel_out() -> None:
     twin = LEAD_FREE.model_copy(update={"title": "Lead-free  perovskite", "year": 2022})
     hinted = list_scores(POOL, WANTED, RelevanceHints(relevant=[LEAD_FREE], irrelevant=[twin]))
     assert hinted == pytest.approx(list_scores(POOL, WANTED))
 
 
 @given(st.floats(0, 1), st.floats(-1, 1))
-def test_leaning_is_bounded_and_stays_between_nought_and_one(score: float, leaning: float) -> None:
-    moved = move_towards_marks(score, leaning)
+def test_adjusted_scores_stay_between_zero_and_one(score: float, similarity: float) -> None:
+    moved = adjust_for_feedback(score, similarity)
     assert 0 <= moved <= 1
     assert abs(moved - score) <= MARK_STEP

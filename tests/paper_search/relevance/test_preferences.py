@@ -1,18 +1,18 @@
-"""Preferences: papers that meet them rise, and nothing falls."""
+"""Tests of preferences: papers that meet them rise, and no paper falls."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.models import RawPaper
-from paper_search.relevance.calibration import FAIR, raise_for_preferences
+from paper_search.relevance.calibration import FAIR, boost_for_preferences
 from tests.paper_search.relevance.sample_papers import list_scores, make_authors, make_intent, make_paper, score_pool
 
 PLAIN = make_paper("Sea ice in winter", "We measure sea ice.", year=2012)
 OFF_TOPIC = make_paper("Amber trade", "Albedo of amber.", year=2022, language="de", venue="Nature")
 
 
-def wishing(*preferences: str) -> list[float]:
+def score_with_preferences(*preferences: str) -> list[float]:
     wanted = make_intent("sea ice", "sea ice", preferences=list(preferences))
     return list_scores([PLAIN, CANDIDATES[preferences[0]], OFF_TOPIC], wanted)
 
@@ -28,7 +28,7 @@ CANDIDATES: dict[str, RawPaper] = {
 
 @pytest.mark.parametrize("preference", list(CANDIDATES))
 def test_a_paper_that_meets_a_preference_ranks_before_an_equal_one(preference: str) -> None:
-    plain, preferred, _ = wishing(preference)
+    plain, preferred, _ = score_with_preferences(preference)
     assert preferred > plain + 0.05
     (reason,) = (
         one.relevance_reason
@@ -37,20 +37,20 @@ def test_a_paper_that_meets_a_preference_ranks_before_an_equal_one(preference: s
     assert f"preferred: {preference}" in reason
 
 
-def test_a_wish_for_the_absence_of_something_is_met_by_papers_without_it() -> None:
+def test_a_negative_preference_is_met_by_papers_without_the_term() -> None:
     wanted = make_intent("sea ice", "sea ice", preferences=["not albedo"])
     without, with_it = list_scores([PLAIN, CANDIDATES["albedo"]], wanted)
     assert without > with_it
 
 
-def test_a_preference_lifts_no_paper_that_is_off_the_topic_over_the_threshold() -> None:
+def test_a_preference_does_not_raise_an_irrelevant_paper_over_the_threshold() -> None:
     wanted = make_intent(
         "sea ice thickness", "sea ice", "thickness", preferences=["albedo", "written in German", "Nature"]
     )
     assert list_scores([OFF_TOPIC, PLAIN], wanted)[0] < FAIR
 
 
-def test_no_paper_falls_because_others_are_preferred() -> None:
+def test_a_preference_lowers_no_score() -> None:
     papers = [PLAIN, CANDIDATES["albedo"], OFF_TOPIC]
     before = list_scores(papers, make_intent("sea ice", "sea ice"))
     after = list_scores(papers, make_intent("sea ice", "sea ice", preferences=["albedo"]))
@@ -58,13 +58,13 @@ def test_no_paper_falls_because_others_are_preferred() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(0, 3))
-def test_raising_keeps_bounds_order_and_the_threshold(one: float, other: float, met: int) -> None:
+def test_the_preference_boost_keeps_bounds_order_and_the_threshold(one: float, other: float, met: int) -> None:
     low, high = sorted((one, other))
-    assert low <= raise_for_preferences(low, met, 3) <= 1
-    assert raise_for_preferences(low, met, 3) <= raise_for_preferences(high, met, 3) + 1e-9
-    assert (raise_for_preferences(low, met, 3) >= FAIR) == (low >= FAIR)
+    assert low <= boost_for_preferences(low, met, 3) <= 1
+    assert boost_for_preferences(low, met, 3) <= boost_for_preferences(high, met, 3) + 1e-9
+    assert (boost_for_preferences(low, met, 3) >= FAIR) == (low >= FAIR)
 
 
-def test_a_paper_asked_for_by_its_identifier_scores_1() -> None:
+def test_a_paper_requested_by_its_identifier_scores_1() -> None:
     papers = [make_paper("Amber trade", None, doi="10.5555/a"), make_paper("Sea ice")]
     assert list_scores(papers, make_intent("10.5555/a", "10.5555/a"))[0] == 1.0

@@ -1,4 +1,4 @@
-"""Citations, recency, authors and venues."""
+"""Tests of citations, recency, authors and venues."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_a_year_in_the_future_counts_as_this_year() -> None:
         ("Geoffrey Hinton", "Hinton"),
     ],
 )
-def test_a_name_is_found_however_it_is_written(wanted: str, held: str) -> None:
+def test_an_author_is_found_in_every_spelling_of_the_name(wanted: str, held: str) -> None:
     assert find_wanted_authors(make_paper("x", authors=make_authors(held)), [wanted]) == [held]
 
 

@@ -1,4 +1,4 @@
-"""The judgement of a whole pool: order, bounds, and what 0.3 means."""
+"""Tests of the scores of a pool: order, bounds and the threshold of 0.3."""
 
 import math
 from random import Random
@@ -71,7 +71,7 @@ def test_a_paper_with_none_of_the_concepts_stays_below_the_threshold_in_any_pool
     assert max(list_scores([nothing, generic, *pool], wanted)[:2]) < 0.3
 
 
-def test_one_shared_word_out_of_three_is_next_to_nothing() -> None:
+def test_one_shared_word_out_of_three_scores_below_the_threshold() -> None:
     stem_cells = make_paper(
         "Stem cells in the cell cycle: cells and more cells", "Cells, cells, cells and again cells."
     )
@@ -79,7 +79,7 @@ def test_one_shared_word_out_of_three_is_next_to_nothing() -> None:
     assert list_scores([stem_cells, *OTHERS], PEROVSKITE)[0] < 0.3
 
 
-def test_a_long_question_asks_for_a_smaller_part_of_itself() -> None:
+def test_a_long_query_needs_a_smaller_share_of_matches() -> None:
     short = "amber trade guild ships"
     long = f"{short} merchants harbour tolls coast letters silver wool salt herring winter convoy lantern"
     found = make_paper("Harbour life", f"Amber was one of many goods, and ships lay idle. {FILLER}")
@@ -88,7 +88,7 @@ def test_a_long_question_asks_for_a_smaller_part_of_itself() -> None:
 
 
 @given(PAPERS)
-def test_scores_are_numbers_between_nought_and_one_in_the_order_given(papers: list[RawPaper]) -> None:
+def test_scores_are_between_zero_and_one_in_the_given_order(papers: list[RawPaper]) -> None:
     result = score_pool(papers, PEROVSKITE)
     assert [one.paper for one in result] == papers
     assert all(0.0 <= one.relevance_score <= 1.0 and not math.isnan(one.relevance_score) for one in result)
@@ -96,7 +96,7 @@ def test_scores_are_numbers_between_nought_and_one_in_the_order_given(papers: li
 
 
 @given(PAPERS, st.randoms())
-def test_the_order_of_the_papers_decides_nothing(papers: list[RawPaper], chance: Random) -> None:
+def test_the_order_of_the_papers_does_not_matter(papers: list[RawPaper], chance: Random) -> None:
     places = [*range(len(papers))]
     chance.shuffle(places)
     in_order = list_scores(papers, PEROVSKITE)
@@ -105,7 +105,7 @@ def test_the_order_of_the_papers_decides_nothing(papers: list[RawPaper], chance:
 
 
 @given(PAPERS)
-def test_full_and_empty_matches_keep_their_side_of_the_threshold(papers: list[RawPaper]) -> None:
+def test_full_matches_score_above_and_empty_matches_below_the_threshold(papers: list[RawPaper]) -> None:
     for scored in score_pool(papers, PEROVSKITE):
         held = {"perovskite", "solar", "cells"} & set(f"{scored.paper.title} {scored.paper.abstract}".split())
         if len(held) in (0, 3):
@@ -119,7 +119,7 @@ def test_identical_papers_score_the_same_and_one_paper_is_enough() -> None:
     assert list_scores([], PEROVSKITE) == []
 
 
-def test_a_paper_without_an_abstract_is_not_crushed() -> None:
+def test_a_paper_without_an_abstract_is_not_penalised_much() -> None:
     bare, full, weak = list_scores(
         [
             make_paper("Stability of perovskite solar cells"),
@@ -141,7 +141,7 @@ def test_a_snippet_replaces_a_missing_abstract() -> None:
     assert "snippet: perovskite, solar cells" in with_snippet.relevance_reason
 
 
-def test_a_term_that_every_candidate_holds_still_counts() -> None:
+def test_a_term_that_every_candidate_contains_still_counts() -> None:
     strong, weak = list_scores(
         [
             make_paper("Perovskite", "Perovskite and perovskite again."),
@@ -152,7 +152,7 @@ def test_a_term_that_every_candidate_holds_still_counts() -> None:
     assert strong > weak >= 0.3
 
 
-def test_words_side_by_side_beat_the_same_words_apart() -> None:
+def test_adjacent_words_score_higher_than_separate_words() -> None:
     together, apart = list_scores(
         [
             make_paper("A chapter", "We train a neural network on weather and report how the season went."),
@@ -163,7 +163,7 @@ def test_words_side_by_side_beat_the_same_words_apart() -> None:
     assert together > apart
 
 
-def test_a_quoted_phrase_found_word_for_word_beats_its_words() -> None:
+def test_a_quoted_phrase_scores_higher_than_its_separate_words() -> None:
     wanted = make_intent("attention transformers", "attention", phrases=["multi head attention"])
     exact, loose = list_scores(
         [
@@ -175,7 +175,7 @@ def test_a_quoted_phrase_found_word_for_word_beats_its_words() -> None:
     assert exact > loose
 
 
-def test_an_author_asked_for_lifts_their_papers_only() -> None:
+def test_a_wanted_author_raises_only_their_papers() -> None:
     wanted = make_intent("capsule networks", "capsule networks", authors=["Geoffrey Hinton"])
     theirs, other = score_pool(
         [
@@ -199,16 +199,16 @@ def test_a_query_for_an_author_alone_finds_the_author() -> None:
     assert theirs >= 0.3 > other
 
 
-def test_a_venue_asked_for_lifts_its_papers() -> None:
+def test_a_wanted_venue_raises_its_papers() -> None:
     wanted = make_intent("kernel methods", "kernel methods", venues=["ICML"])
-    there, elsewhere = score_pool(
+    there, other_venue = score_pool(
         [
             make_paper("Kernel methods", venue="International Conference on Machine Learning"),
             make_paper("Kernel methods", venue="Annals of Botany"),
         ],
         wanted,
     )
-    assert there.relevance_score > elsewhere.relevance_score
+    assert there.relevance_score > other_venue.relevance_score
     assert "in the venue asked for" in there.relevance_reason
 
 
@@ -228,18 +228,18 @@ def test_citations_and_recency_order_equals_but_never_beat_a_clearly_better_matc
     assert famous_but_weak < plain
 
 
-def test_a_query_of_stop_words_alone_is_taken_at_its_word() -> None:
+def test_a_query_of_stop_words_alone_matches_these_words() -> None:
     found, other = list_scores(
         [make_paper("To be or not to be"), make_paper("Whales of the north")], make_intent("to be or not to be")
     )
     assert found >= 0.3 > other
 
 
-def test_a_query_without_words_gives_every_paper_the_same_middling_score() -> None:
+def test_a_query_without_words_gives_every_paper_the_same_medium_score() -> None:
     assert list_scores(OTHERS, make_intent("???")) == [0.5] * len(OTHERS)
 
 
-def test_huge_and_hostile_papers_and_queries_are_survived() -> None:
+def test_huge_and_hostile_papers_and_queries_are_scored() -> None:
     monsters = [
         make_paper("", ""),
         make_paper("\u202eperovskite\u202c solar cells", "مواد"),

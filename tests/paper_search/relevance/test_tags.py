@@ -1,4 +1,4 @@
-"""Kinds of papers by the words they use of themselves."""
+"""Tests of tags for the kind of a paper."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from paper_search.models import PaperTag
 from tests.paper_search.relevance.sample_papers import make_intent, make_paper, score_pool
 
 
-def tags(title: str, abstract: str | None = None, **fields: object) -> list[PaperTag]:
+def get_tags(title: str, abstract: str | None = None, **fields: object) -> list[PaperTag]:
     return score_pool([make_paper(title, abstract, **fields)], make_intent("anything"))[0].tags
 
 
@@ -25,21 +25,21 @@ def tags(title: str, abstract: str | None = None, **fields: object) -> list[Pape
         ("Beads", "Participants were randomised into two groups.", PaperTag.EMPIRICAL),
     ],
 )
-def test_each_kind_is_known_by_its_own_words(title: str, abstract: str | None, tag: PaperTag) -> None:
-    assert tags(title, abstract) == [tag]
+def test_each_kind_is_recognised_by_its_words(title: str, abstract: str | None, tag: PaperTag) -> None:
+    assert get_tags(title, abstract) == [tag]
 
 
 def test_a_paper_can_be_of_several_kinds_in_a_fixed_order() -> None:
-    assert tags("A benchmark", "We propose a new method. We prove it right.") == [
+    assert get_tags("A benchmark", "We propose a new method. We prove it right.") == [
         PaperTag.METHOD,
         PaperTag.THEORETICAL,
         PaperTag.DATASET,
     ]
 
 
-def test_a_source_that_says_dataset_is_believed() -> None:
-    assert tags("Beads", work_type="dataset") == [PaperTag.DATASET]
+def test_the_work_type_dataset_of_a_source_gives_the_tag() -> None:
+    assert get_tags("Beads", work_type="dataset") == [PaperTag.DATASET]
 
 
-def test_no_sign_gives_no_tag() -> None:
-    assert tags("Amber", "Beads lay on the coast.") == []
+def test_without_cues_there_is_no_tag() -> None:
+    assert get_tags("Amber", "Beads lay on the coast.") == []

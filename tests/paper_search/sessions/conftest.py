@@ -1,4 +1,4 @@
-"""A house, a manager of it, and a house whose source answers when told to."""
+"""Fixtures: a manager of the data folder, and a data folder with a gated source."""
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -6,20 +6,15 @@ from pathlib import Path
 import pytest
 
 from paper_search.sessions import SessionManager
-from tests.paper_search.sessions.helpers import Gated, House
+from tests.paper_search.sessions.helpers import DataFolder, GatedFolder
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
-
-
-@pytest.fixture
-async def manager(house: House) -> AsyncGenerator[SessionManager]:
-    async with house.open() as made:
+async def manager(data_folder: DataFolder) -> AsyncGenerator[SessionManager]:
+    async with data_folder.open_manager() as made:
         yield made
 
 
 @pytest.fixture
-async def gated(tmp_path: Path) -> Gated:
-    return Gated(tmp_path)
+async def gated(tmp_path: Path) -> GatedFolder:
+    return GatedFolder(tmp_path)

@@ -1,4 +1,4 @@
-"""Sessions for tests: a house with a store and an inbox on disk, workflows over made-up sources, gates and a clock."""
+"""Sessions for tests: a data folder with store and inbox, workflows over fake sources, gates and a clock."""
 
 import asyncio
 import json
@@ -30,12 +30,12 @@ APPROVE = Decision(action=DecisionAction.APPROVE)
 REJECT = Decision(action=DecisionAction.REJECT)
 STRATEGY = "strategy_confirmation"
 REVIEW = "result_review"
-PATIENCE_S = 20.0
-"""How long a test waits at most for what must come."""
+TIMEOUT_S = 20.0
+"""The maximum time that a test waits for an event."""
 
 
 class MovableClock:
-    """A clock that starts at the present (the file system has its own) and moves only when told."""
+    """A clock that starts at the present, as file times do, and moves only by `advance`."""
 
     def __init__(self, at: datetime | None = None) -> None:
         self._at = at or datetime.now(UTC)
@@ -44,29 +44,32 @@ class MovableClock:
         return self._at
 
     def advance(self, **by: float) -> None:
-        """By `seconds=`, `minutes=`, `days=` and so on."""
+        """Move the clock by `seconds=`, `minutes=`, `days=` and so on."""
         self._at += timedelta(**by)
 
 
-def paper(title: str, source: str = "alpha", **fields: Any) -> RawPaper:
-    """A record of `source` that fits QUERY if its title does."""
+def make_paper(title: str, source: str = "alpha", **fields: Any) -> RawPaper:
+    """Return a record of `source`; it matches QUERY if its title does."""
     values: dict[str, Any] = {"authors": [Author(name="Tycho Brahe")], "year": 2020, "venue": "Icarus", **fields}
     record = SourceRecord(source=source, record_id=title.casefold())
     return RawPaper(title=title, source=source, records=[record], **values)
 
 
-def moons(count: int = 3, source: str = "alpha", **fields: Any) -> list[RawPaper]:
-    """So many papers that fit QUERY, none like another."""
+def make_moon_papers(count: int = 3, source: str = "alpha", **fields: Any) -> list[RawPaper]:
+    """Return distinct papers that match QUERY."""
     return [
-        paper(
-            f"Tidal heating of icy moons: {_word(number)} {number}", source, doi=f"10.1000/{source}.{number}", **fields
+        make_paper(
+            f"Tidal heating of icy moons: {_make_word(number)} {number}",
+            source,
+            doi=f"10.1000/{source}.{number}",
+            **fields,
         )
         for number in range(count)
     ]
 
 
-def _word(number: int) -> str:
-    """A word of its own for each number, so that no two titles are taken for one."""
+def _make_word(number: int) -> str:
+    """Return a distinct word for each number, so that no two titles are merged."""
     letters = "bcdfghjklm"
     return "".join(f"{letters[int(digit)]}o" for digit in f"{number:04d}")
 
@@ -74,12 +77,12 @@ def _word(number: int) -> str:
 class Engine:
     """Builds workflows with the real skills over `sources`, which all sessions share.
 
-    `failures` maps a stage ("intent", "dedup") to what it raises, `gates` to what it waits for; both may be changed
-    while sessions run. `ran` holds the stages that were carried out, `configs` what workflows were built with.
+    `failures` maps a stage ("intent", "dedup") to the exception it raises, `gates` to the event it waits for; both may
+    change while sessions run. `ran` holds the stages that ran, `configs` the configurations of the workflows.
     """
 
     def __init__(self, *sources: SearchSource, max_rounds: int = 5, **options: Any) -> None:
-        self.sources = list(sources) if sources else [FakeSource("alpha", moons())]
+        self.sources = list(sources) if sources else [FakeSource("alpha", make_moon_papers())]
         self.options = {"max_iterations": max_rounds, **options}
         self.failures: dict[str, Exception] = {}
         self.gates: dict[str, asyncio.Event] = {}
@@ -88,15 +91,15 @@ class Engine:
         self.configs: list[AppConfig] = []
 
     def __call__(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
-        """Raises `refusal`, as a configuration that cannot be built would."""
+        """Return a workflow. Raise `refusal`, if it is set, like an invalid configuration."""
         if self.refusal is not None:
             raise self.refusal
         self.configs.append(config)
         return SearchWorkflow(
-            _Parser(self),
+            _StagedParser(self),
             QueryBuilder(available_sources=[source.source_name for source in self.sources]),
             Searcher(self.sources),
-            _Merger(self),
+            _StagedDeduplicator(self),
             RelevanceScorer(),
             ResultOrganizer(0.0),
             max_results=config.default_max_results,
@@ -105,8 +108,8 @@ class Engine:
             **hooks,
         )
 
-    async def stage(self, name: str) -> None:
-        """What happens when a stage begins."""
+    async def run_stage(self, name: str) -> None:
+        """Record the stage, wait for its gate, and raise its failure."""
         self.ran.append(name)
         if (gate := self.gates.get(name)) is not None:
             await gate.wait()
@@ -115,43 +118,43 @@ class Engine:
 
     @property
     def asked(self) -> list[int]:
-        """How often each source was asked."""
+        """The number of searches of each source."""
         return [len(source.asked) for source in self.sources if isinstance(source, FakeSource)]
 
 
-class _Parser(IntentParser):
+class _StagedParser(IntentParser):
     def __init__(self, engine: Engine) -> None:
         super().__init__()
         self._engine = engine
 
     async def parse(self, user_input: str) -> ParsedIntent:
-        await self._engine.stage("intent")
+        await self._engine.run_stage("intent")
         return await super().parse(user_input)
 
 
-class _Merger(Deduplicator):
+class _StagedDeduplicator(Deduplicator):
     def __init__(self, engine: Engine) -> None:
         super().__init__()
         self._engine = engine
 
     async def deduplicate(self, papers: Sequence[RawPaper]) -> DistinctPapers:
-        await self._engine.stage("dedup")
+        await self._engine.run_stage("dedup")
         return await super().deduplicate(papers)
 
 
-class House:
-    """A data folder, and managers over it: each has a store and an inbox of its own, as a process of its own has."""
+class DataFolder:
+    """A data folder with managers. Each manager has its own store and inbox objects, like a separate process."""
 
     def __init__(self, folder: Path, *sources: SearchSource, clock: MovableClock | None = None, **options: Any) -> None:
         self.folder = folder
         self.clock = clock or MovableClock()
         self.engine = Engine(*sources, **options)
-        self.settings = SessionsConfig(reply_within_s=PATIENCE_S)
+        self.settings = SessionsConfig(reply_within_s=TIMEOUT_S)
         self.present = AppConfig()
-        """What the settings of the house say when a session is brought back."""
+        """The present settings when a session is restored."""
 
-    def manager(self, **changes: Any) -> SessionManager:
-        """A manager that is the caller's to close."""
+    def create_manager(self, **changes: Any) -> SessionManager:
+        """Return a manager that the caller closes."""
         given: dict[str, Any] = {
             "settings": self.settings,
             "store": self.store(),
@@ -164,9 +167,9 @@ class House:
         return SessionManager(**given)
 
     @asynccontextmanager
-    async def open(self, **changes: Any) -> AsyncGenerator[SessionManager]:
-        """A manager, closed when the block ends."""
-        manager = self.manager(**changes)
+    async def open_manager(self, **changes: Any) -> AsyncGenerator[SessionManager]:
+        """Yield a manager and close it at the end of the block."""
+        manager = self.create_manager(**changes)
         try:
             yield manager
         finally:
@@ -176,37 +179,39 @@ class House:
         return SessionFiles(self.folder / "sessions")
 
     def inbox(self) -> Inbox:
-        """Another way into the inbox, to be closed by the caller."""
+        """Return the inbox, opened again; the caller closes it."""
         return Inbox(self.folder / "inbox.db", self.clock)
 
-    def files(self, session_id: str) -> list[Path]:
-        """What the session has on disk."""
+    def list_files(self, session_id: str) -> list[Path]:
+        """Return the files of the session."""
         return sorted((self.folder / "sessions").glob(f"{session_id}*"))
 
-    def bytes_on_disk(self) -> bytes:
-        """Everything in the folder, to search for what must not be there."""
+    def read_all_bytes(self) -> bytes:
+        """Return the content of all files of the folder."""
         return b"".join(file.read_bytes() for file in sorted(self.folder.rglob("*")) if file.is_file())
 
 
-async def opened(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
-    """The reply of a new session at its first checkpoint."""
+async def open_session(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
+    """Open a session; return its reply at the first checkpoint."""
     return await manager.start(query, config or AppConfig())
 
 
-async def at_review(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
-    """The reply of a new session at its first review."""
-    reply = await opened(manager, query, config)
+async def open_review(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
+    """Open a session; return its reply at the first review."""
+    reply = await open_session(manager, query, config)
     return await manager.decide(reply["session_id"], APPROVE)
 
 
-async def completed(manager: SessionManager, query: str = QUERY, config: AppConfig | None = None) -> dict[str, Any]:
-    """The reply of a new session at its end."""
-    reply = await at_review(manager, query, config)
+async def complete_session(
+    manager: SessionManager, query: str = QUERY, config: AppConfig | None = None
+) -> dict[str, Any]:
+    """Open and approve a session; return its last reply."""
+    reply = await open_review(manager, query, config)
     return await manager.decide(reply["session_id"], APPROVE)
 
 
-async def eventually(holds: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
-    """Returns as soon as it holds. Raises TimeoutError when it never does."""
+async def wait_until(holds: Callable[[], bool], within_s: float = TIMEOUT_S) -> None:
+    """Return once `holds` is true. Raise TimeoutError if it never is."""
     async with asyncio.timeout(within_s):
         while True:
             if holds():
@@ -214,30 +219,30 @@ async def eventually(holds: Callable[[], bool], within_s: float = PATIENCE_S) ->
             await asyncio.sleep(0.005)
 
 
-def size(value: Any) -> int:
-    """How many bytes a reply takes as compact JSON."""
+def measure_json(value: Any) -> int:
+    """Return the size of a reply as compact JSON in bytes."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-STRIKE = Unavailable("The merger is on strike.")
+DEDUP_ERROR = Unavailable("The deduplicator failed.")
 NARROWER = {"queries": [{"keywords": ["Europa"], "boolean_query": "Europa"}], "sources": ["alpha"]}
 
 
-def edit(data: Any) -> Decision:
+def make_edit(data: Any) -> Decision:
     return Decision(action=DecisionAction.EDIT, revised_data=data)
 
 
-def reject(data: Any = None, note: str | None = None) -> Decision:
+def make_reject(data: Any = None, note: str | None = None) -> Decision:
     return Decision(action=DecisionAction.REJECT, revised_data=data, note=note)
 
 
-def list_stored_decisions(house: House, session_id: str) -> list[str]:
-    return [step for step in house.store().list_steps(session_id) if step.startswith("decision-")]
+def list_stored_decisions(data_folder: DataFolder, session_id: str) -> list[str]:
+    return [step for step in data_folder.store().list_steps(session_id) if step.startswith("decision-")]
 
 
 @asynccontextmanager
-async def waiting(work: Awaitable[Any]) -> AsyncGenerator[asyncio.Task[Any]]:
-    """A call under way; whatever is left of it ends with the block."""
+async def run_in_background(work: Awaitable[Any]) -> AsyncGenerator[asyncio.Task[Any]]:
+    """Run a call in a task; cancel it at the end of the block."""
     task = asyncio.ensure_future(work)
     assert isinstance(task, asyncio.Task)
     try:
@@ -247,26 +252,26 @@ async def waiting(work: Awaitable[Any]) -> AsyncGenerator[asyncio.Task[Any]]:
         await asyncio.wait([task])
 
 
-async def ended(task: asyncio.Task[Any]) -> Any:
-    async with asyncio.timeout(PATIENCE_S):
+async def wait_for_end(task: asyncio.Task[Any]) -> Any:
+    async with asyncio.timeout(TIMEOUT_S):
         return await task
 
 
-class Gated:
-    """A house with a source that answers once `gate` is open."""
+class GatedFolder:
+    """A data folder with a source that answers once `gate` is set."""
 
     def __init__(self, folder: Path) -> None:
         self.gate = asyncio.Event()
-        self.source = FakeSource("alpha", moons(), gate=self.gate)
-        self.house = House(folder, self.source)
+        self.source = FakeSource("alpha", make_moon_papers(), gate=self.gate)
+        self.data_folder = DataFolder(folder, self.source)
 
-    async def searching(self) -> None:
-        await eventually(lambda: bool(self.source.asked))
+    async def wait_for_search(self) -> None:
+        await wait_until(lambda: bool(self.source.asked))
 
 
-async def settled(manager: SessionManager, session_id: str) -> dict[str, Any]:
-    """The reply once the session has come to a checkpoint or to its end."""
+async def wait_for_checkpoint(manager: SessionManager, session_id: str) -> dict[str, Any]:
+    """Return the reply once the session is at a checkpoint or at its end."""
     await manager.get_state(session_id)
     if (session := manager.get(session_id)) is not None:
-        await eventually(lambda: session.pending is not None or session.is_complete)
+        await wait_until(lambda: session.pending is not None or session.is_complete)
     return await manager.get_state(session_id)

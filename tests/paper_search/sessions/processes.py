@@ -1,4 +1,4 @@
-"""The real server as a process: through the official client, and in raw JSON-RPC for what that never sends."""
+"""The real server as a process, called by the official client or with raw JSON-RPC messages."""
 
 import itertools
 import json
@@ -18,13 +18,13 @@ from typing import IO, Any, Final, cast
 
 from paper_search.sources.registry import KNOWN
 from tests.forked_processes import Forked, template
-from tests.paper_search.sessions import hurried
+from tests.paper_search.sessions import fast_server
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, request
 from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
 from uraniborg.recordings import QUERY, RECORDING
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-search-mcp"))
-MAIN: Final = f"{hurried.__name__}:{hurried.main.__name__}"
+MAIN: Final = f"{fast_server.__name__}:{fast_server.main.__name__}"
 LOADED: Final = (
     "uraniborg.kernel.mcp",
     "paper_search.sessions",
@@ -41,10 +41,10 @@ LOADED: Final = (
     "rich.logging",
     "structlog",
 )
-SOON: Final = 30.0
-"""How long anything may take before it counts as never happening."""
+TIMEOUT_S: Final = 30.0
+"""The maximum seconds to wait for an event."""
 REPLY_BYTES: Final = 25_000
-"""No reply but an export is longer than this."""
+"""The maximum size of a reply that is not an export."""
 
 _INTERNALS: Final = re.compile(
     r"""
@@ -59,7 +59,7 @@ _INTERNALS: Final = re.compile(
 _PATHS: Final = (str(RECORDING.parent), sys.prefix, sys.base_prefix, str(Path(__file__).parents[3]))
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
-SHELF: Final = """
+GATED_SOURCE: Final = """
 import asyncio, os, pathlib, subprocess, sys
 
 HERE = pathlib.Path(__file__).parent
@@ -71,7 +71,7 @@ class Shelf:
     async def search_advanced(self, strategy):
         print("printed by a source")
         os.write(1, b"written by a source\\n")
-        subprocess.run([sys.executable, "-c", "print('said by a child of a source')"], check=True)
+        subprocess.run([sys.executable, "-c", "print('printed by a child of a source')"], check=True)
         with (HERE / "asked").open("a") as file:
             file.write("asked\\n")
         while not (HERE / "open").exists():
@@ -81,15 +81,15 @@ class Shelf:
 """
 
 
-class Shelf:
-    """An installed source that is noisy, and gives its papers once it was opened: for servers on the `env` below."""
+class GatedSource:
+    """An installed source that prints text and returns its papers once it is opened. Servers use it with `env`."""
 
     def __init__(self, folder: Path) -> None:
         info = folder / "shelf-1.0.dist-info"
         info.mkdir(parents=True)
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shelf\nVersion: 1.0\n")
         (info / "entry_points.txt").write_text("[paper_search.sources]\nshelf = the_shelf:Shelf\n")
-        (folder / "the_shelf.py").write_text(SHELF)
+        (folder / "the_shelf.py").write_text(GATED_SOURCE)
         self._folder = folder
         others = {name: {"enabled": False} for name in KNOWN}
         self.env = {
@@ -102,17 +102,17 @@ class Shelf:
         (self._folder / "open").touch()
 
     @property
-    def times_asked(self) -> int:
+    def search_count(self) -> int:
         asked = self._folder / "asked"
         return len(asked.read_text().splitlines()) if asked.exists() else 0
 
-    def wait_until_asked(self, times: int = 1) -> None:
-        eventually(lambda: self.times_asked >= times)
+    def wait_for_search(self, times: int = 1) -> None:
+        eventually(lambda: self.search_count >= times)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for one call: the text of a result, or the family's error, from a result or from JSON-RPC."""
+    """The answer to one call: the text of a result, or the body of an error, from a result or from JSON-RPC."""
 
     text: str
     is_error: bool
@@ -122,7 +122,7 @@ class Answer:
         if "error" in message:
             error = message["error"]
             assert error["message"].strip()
-            assert error.get("data"), f"a JSON-RPC error without the family's body: {error}"
+            assert error.get("data"), f"a JSON-RPC error without an error body: {error}"
             return cls(json.dumps(error["data"], ensure_ascii=False), is_error=True)
         result = message["result"]
         if "contents" in result:
@@ -143,15 +143,15 @@ class Answer:
         assert body.keys() == {"error"}
         return body["error"]
 
-    def leaks_nothing(self, *paths: object) -> "Answer":
+    def check_no_leaks(self, *paths: object) -> "Answer":
         for path in (*_PATHS, *map(str, paths)):
             assert path not in self.text
         if self.is_error:
             assert not (found := _INTERNALS.search(self.text)), (found, self.text)
         return self
 
-    def is_clear(self, code: str | Sequence[str], *named: str) -> "Answer":
-        """It is an error of this code (or one of these) that says what was wrong and what to do, and nothing else."""
+    def check_error(self, code: str | Sequence[str], *named: str) -> "Answer":
+        """Check that this is an error with one of these codes, a message, a hint and no internal details."""
         error = self.error
         assert error["code"] in ([code] if isinstance(code, str) else code), error
         assert error["message"].strip()
@@ -161,30 +161,30 @@ class Answer:
         assert len(self.text.encode()) <= REPLY_BYTES
         shown = error["message"] + error["hint"]
         assert not _CONTROL.search(shown), ascii(shown)
-        return self.leaks_nothing()
+        return self.check_no_leaks()
 
 
 class Server:
-    """A server process, talked to in lines. Its stderr goes to a file in its home."""
+    """A server process that exchanges lines. Its stderr goes to a file in `home`."""
 
     def __init__(self, home: Path, command: Sequence[str], env: Mapping[str, str]) -> None:
         home.mkdir(parents=True, exist_ok=True)
         self.home = home
-        self.said: list[bytes] = []
-        """Every line it has written to stdout."""
+        self.output_lines: list[bytes] = []
+        """Every line that the server has written to stdout."""
         self._log = home / "stderr"
         self._numbers = itertools.count(1)
         self._waiting: dict[Any, Future[dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self._is_listening = True
         with self._log.open("ab") as stderr:
-            self.process = _started(home, command, env, stderr)
+            self.process = _start_process(home, command, env, stderr)
         self._stdin, self._stdout = cast("tuple[IO[bytes], IO[bytes]]", (self.process.stdin, self.process.stdout))
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def initialize(self) -> None:
-        self._begin(INITIALIZE).result(SOON)
+        self._begin(INITIALIZE).result(TIMEOUT_S)
         self.send(INITIALIZED)
 
     def call(self, tool: str, /, **arguments: Any) -> Answer:
@@ -198,7 +198,7 @@ class Server:
         return Pending(message["id"], self._begin(message))
 
     def ask_raw(self, line: Callable[[int], bytes]) -> "Pending":
-        """Send the line made for a request id, whatever it is."""
+        """Send the line that `line` makes for a request id, unchecked."""
         number = next(self._numbers)
         return Pending(number, self._begin({"id": number}, line(number)))
 
@@ -209,14 +209,14 @@ class Server:
             self._stdin.flush()
 
     def search(self, query: str = QUERY) -> dict[str, Any]:
-        """The state of a new session."""
+        """Open a session and return its state."""
         return self.call("search_papers", query=query).state
 
     def state(self, session_id: str) -> dict[str, Any]:
         return self.call("get_session", session_id=session_id).state
 
     def state_once(self, session_id: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The session's state, when it has become what is wanted."""
+        """Return the state of the session once `wanted` accepts it."""
         found: list[dict[str, Any]] = []
 
         def is_wanted() -> bool:
@@ -227,40 +227,40 @@ class Server:
         return found[-1]
 
     def close(self) -> int:
-        """End its input, and return how it ended."""
+        """Close its stdin and return its exit code."""
         self._stdin.close()
-        return self.process.wait(SOON)
+        return self.process.wait(TIMEOUT_S)
 
     def stop_listening(self) -> None:
-        """Break the pipe it writes to, and leave the one it reads from open."""
+        """Close the pipe that the server writes to; the pipe that it reads from stays open."""
         self._is_listening = False
         self.send(request("ping", id="the last"))
-        self._reader.join(SOON)
+        self._reader.join(TIMEOUT_S)
         self._stdout.close()
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.wait(SOON)
+        self.process.wait(TIMEOUT_S)
 
     @property
     def log(self) -> str:
         return self._log.read_text(encoding="utf-8", errors="replace")
 
-    def was_never_surprised(self) -> None:
-        """Its log tells of no failure that it did not reckon with."""
+    def check_log(self) -> None:
+        """Check that the log contains no unexpected failure."""
         for event in ("unexpected error", "search failed", "Task exception was never retrieved"):
             assert event not in self.log
 
     def release(self) -> None:
-        """End it, whatever state it is in, and let go of everything."""
+        """Kill the process and close its streams."""
         self.process.kill()
-        self.process.wait(SOON)
-        self._reader.join(SOON)
+        self.process.wait(TIMEOUT_S)
+        self._reader.join(TIMEOUT_S)
         for stream in (self._stdin, self._stdout):
             try:
                 stream.close()
             except OSError:
-                continue  # what was still to be sent has nobody to go to
+                continue  # unsent data cannot be delivered
 
     def _begin(self, message: Mapping[str, Any], line: bytes | None = None) -> Future[dict[str, Any]]:
         future: Future[dict[str, Any]] = Future()
@@ -271,7 +271,7 @@ class Server:
     def _read(self) -> None:
         try:
             while self._is_listening and (line := self._stdout.readline()):
-                self.said.append(line)
+                self.output_lines.append(line)
                 message = json.loads(line)
                 if (future := self._waiting.pop(message.get("id"), None)) is not None:
                     future.set_result(message)
@@ -286,7 +286,7 @@ class Server:
         self._waiting.clear()
 
 
-def _started(
+def _start_process(
     home: Path, command: Sequence[str], env: Mapping[str, str], stderr: IO[bytes]
 ) -> subprocess.Popen[bytes] | Forked:
     given, pipe = environment(home, env), subprocess.PIPE
@@ -297,20 +297,20 @@ def _started(
 
 @dataclass(frozen=True)
 class Pending:
-    """A call under way; calling it waits for the answer."""
+    """A pending call; calling it waits for the answer."""
 
     request_id: int
     future: Future[dict[str, Any]]
 
     def __call__(self) -> Answer:
-        return Answer.of(self.future.result(SOON))
+        return Answer.of(self.future.result(TIMEOUT_S))
 
 
 @contextmanager
 def serving(home: Path, *, command: Sequence[str] = (), env: Mapping[str, str] | None = None) -> Generator[Server]:
-    """An initialized server on the data folder in `home`, which answers searches from the recording.
+    """Run an initialized server on the data folder in `home`; it answers searches from the recording.
 
-    Without a `command` it is one that need not load anything first, and is in a hurry.
+    Without a `command` the server is forked from a process that has loaded everything.
     """
     server = Server(home, command, env or {})
     try:
@@ -321,8 +321,8 @@ def serving(home: Path, *, command: Sequence[str] = (), env: Mapping[str, str] |
 
 
 @asynccontextmanager
-async def client_of(home: Path, env: Mapping[str, str] | None = None) -> AsyncGenerator[ClientSession]:
-    """The same server, talked to by the official client."""
+async def open_client(home: Path, env: Mapping[str, str] | None = None) -> AsyncGenerator[ClientSession]:
+    """Run the server with the official client."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "stderr").open("a") as stderr:
         async with stdio_client_for(COMMAND, env=environment(home, env or {}), cwd=str(home), stderr=stderr) as client:
@@ -339,34 +339,34 @@ def environment(home: Path, more: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def eventually(happened: Callable[[], bool], within_s: float = SOON) -> None:
-    """Look until it has happened."""
+def eventually(happened: Callable[[], bool], within_s: float = TIMEOUT_S) -> None:
+    """Wait until `happened` is true."""
     deadline = time.monotonic() + within_s
     pause = threading.Event()
     while not happened():
-        assert time.monotonic() < deadline, "it never happened"
+        assert time.monotonic() < deadline, "the condition never became true"
         pause.wait(0.02)
 
 
-def sessions_folder(home: Path) -> Path:
+def get_sessions_folder(home: Path) -> Path:
     return home / "data" / "paper_search" / "sessions"
 
 
-def journal_of(home: Path, session_id: str) -> Path:
-    return sessions_folder(home) / f"{session_id}.db"
+def get_journal_path(home: Path, session_id: str) -> Path:
+    return get_sessions_folder(home) / f"{session_id}.db"
 
 
-def inbox_of(home: Path) -> Path:
+def get_inbox_path(home: Path) -> Path:
     return home / "data" / "inbox.db"
 
 
-def steps_in(journal: Path) -> dict[str, Any]:
-    """What a journal holds, step by step, in the order it was written."""
+def read_steps(journal: Path) -> dict[str, Any]:
+    """Return the steps of a journal in the order in which they were written."""
     with closing(sqlite3.connect(journal)) as connection:
         rows = connection.execute("SELECT step, value FROM steps ORDER BY rowid")
         return {step: json.loads(value) for step, value in rows}
 
 
-def decisions_in(journal: Path) -> list[str]:
-    """The actions that a journal has, in order."""
-    return [value["action"] for step, value in steps_in(journal).items() if step.startswith("decision-")]
+def read_decisions(journal: Path) -> list[str]:
+    """Return the actions of the decisions in a journal, in order."""
+    return [value["action"] for step, value in read_steps(journal).items() if step.startswith("decision-")]

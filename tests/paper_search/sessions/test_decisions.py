@@ -1,4 +1,4 @@
-"""Edits of a strategy as people and agents write them."""
+"""Tests of edits of a strategy as people and agents write them."""
 
 from typing import Any
 
@@ -16,43 +16,43 @@ PROPOSED = SearchStrategy(
 )
 
 
-def applied(data: Any) -> SearchStrategy:
+def apply_edit(data: Any) -> SearchStrategy:
     return SearchStrategy.model_validate({**PROPOSED.model_dump(), **complete_edit(data, PROPOSED)})
 
 
-def test_a_filter_that_is_not_named_keeps_what_was_proposed() -> None:
-    assert applied({"filters": {"year_to": 2020}}).filters == SearchConstraints(
+def test_a_filter_that_is_not_named_stays_as_proposed() -> None:
+    assert apply_edit({"filters": {"year_to": 2020}}).filters == SearchConstraints(
         year_from=2016, year_to=2020, max_results=50
     )
-    assert applied({"filters": {"year_from": None}}).filters.year_from is None
+    assert apply_edit({"filters": {"year_from": None}}).filters.year_from is None
 
 
 @pytest.mark.parametrize("data", [{"filters": {"from": 2018}}, {"queries": [{"boolean_query": "a", "weight": 2}]}])
-def test_what_does_not_exist_is_refused_with_what_does_and_an_example(data: dict[str, Any]) -> None:
+def test_unknown_fields_are_refused_with_the_allowed_ones_and_an_example(data: dict[str, Any]) -> None:
     with pytest.raises(InvalidDecision, match=r"Unknown (filter|query) fields: (from|weight)") as refused:
         complete_edit(data, PROPOSED)
     assert EDIT_EXAMPLE in refused.value.hint
 
 
 def test_a_query_may_be_text_and_need_not_name_its_keywords() -> None:
-    queries = applied({"queries": ['"icy moons" AND (tides OR NOT rings)', {"boolean_query": "Io"}]}).queries
+    queries = apply_edit({"queries": ['"icy moons" AND (tides OR NOT rings)', {"boolean_query": "Io"}]}).queries
     assert [query.keywords for query in queries] == [["icy moons", "tides", "rings"], ["Io"]]
     assert queries[0].boolean_query == '"icy moons" AND (tides OR NOT rings)'
 
 
 def test_keywords_that_are_named_stay() -> None:
-    (query,) = applied({"queries": [{"keywords": ["tides"], "boolean_query": "Io"}]}).queries
+    (query,) = apply_edit({"queries": [{"keywords": ["tides"], "boolean_query": "Io"}]}).queries
     assert query.keywords == ["tides"]
 
 
-def test_one_source_may_be_named_without_a_list_and_the_strategy_may_be_sent_whole() -> None:
-    assert applied({"strategy": {"sources": "beta"}}).sources == ["beta"]
+def test_one_source_may_be_sent_without_a_list_and_the_strategy_may_be_complete() -> None:
+    assert apply_edit({"strategy": {"sources": "beta"}}).sources == ["beta"]
 
 
 @pytest.mark.parametrize("data", [None, "text", 7, [], {"queries": "x"}, {"filters": []}, {"queries": [1, None]}])
-def test_what_is_no_edit_is_left_to_the_engine_to_refuse(data: Any) -> None:
+def test_data_that_is_not_an_edit_is_refused_by_the_engine(data: Any) -> None:
     done = complete_edit(data, PROPOSED)
     assert done == data
     if isinstance(done, dict):
         with pytest.raises(ValidationError):
-            applied(done)
+            apply_edit(done)

@@ -1,4 +1,4 @@
-"""Sessions are opened, looked at, decided once and exported; what cannot be is refused, and harms none of them."""
+"""Tests of the manager: sessions are opened, read, decided once and exported; invalid calls are refused."""
 
 # pyright: reportPrivateUsage=false
 
@@ -32,25 +32,25 @@ from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction, SearchWorkflow
 from tests.paper_search.sessions.helpers import (
     APPROVE,
+    DEDUP_ERROR,
     NARROWER,
     QUERY,
     REJECT,
     REVIEW,
     STRATEGY,
-    STRIKE,
-    Gated,
-    House,
-    at_review,
-    completed,
-    edit,
-    ended,
-    eventually,
+    DataFolder,
+    GatedFolder,
+    complete_session,
     list_stored_decisions,
-    moons,
-    opened,
-    reject,
-    size,
-    waiting,
+    make_edit,
+    make_moon_papers,
+    make_reject,
+    measure_json,
+    open_review,
+    open_session,
+    run_in_background,
+    wait_for_end,
+    wait_until,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.errors import Unavailable
@@ -60,9 +60,9 @@ from uraniborg.kernel.logging import register_secret
 
 @requirement("PS-REQ-13")
 async def test_creating_starts_the_search_in_the_background_and_returns_its_id_at_once(
-    house: House, manager: SessionManager
+    data_folder: DataFolder, manager: SessionManager
 ) -> None:
-    house.engine.gates["intent"] = asyncio.Event()
+    data_folder.engine.gates["intent"] = asyncio.Event()
     session_id = manager.create(f"  {QUERY} ", AppConfig())
     session = manager.get(session_id)
     assert isinstance(session, WorkflowSession)
@@ -70,8 +70,8 @@ async def test_creating_starts_the_search_in_the_background_and_returns_its_id_a
     assert (session.result, session.error, session.is_complete) == (None, None, False)
     assert isinstance(session._task, asyncio.Task)
     assert not session._task.done()
-    house.engine.gates["intent"].set()
-    await eventually(lambda: session.pending is not None)
+    data_folder.engine.gates["intent"].set()
+    await wait_until(lambda: session.pending is not None)
 
 
 @requirement("PS-REQ-13")
@@ -82,40 +82,40 @@ async def test_ids_are_new_each_time_and_cannot_be_guessed(manager: SessionManag
 
 
 @pytest.mark.parametrize("query", ["", "   ", "???", "x" * 2_001])
-async def test_what_cannot_be_searched_opens_no_session(house: House, manager: SessionManager, query: str) -> None:
+async def test_an_invalid_query_opens_no_session(data_folder: DataFolder, manager: SessionManager, query: str) -> None:
     with pytest.raises(InvalidQuery):
         manager.create(query, AppConfig())
     with pytest.raises(InvalidQuery):
         await manager.start(query, AppConfig())
-    assert [path for path in house.folder.rglob("*.db") if path.parent.name == "sessions"] == []
+    assert [path for path in data_folder.folder.rglob("*.db") if path.parent.name == "sessions"] == []
 
 
 @requirement("PS-E1")
-async def test_a_configuration_that_cannot_be_built_opens_no_session(house: House, manager: SessionManager) -> None:
-    house.engine.refusal = UnknownDomain("There is no domain 'alchemy'.")
+async def test_an_invalid_configuration_opens_no_session(data_folder: DataFolder, manager: SessionManager) -> None:
+    data_folder.engine.refusal = UnknownDomain("There is no domain 'alchemy'.")
     with pytest.raises(UnknownDomain):
         await manager.start(QUERY, AppConfig())
-    assert not (house.folder / "sessions").exists()
+    assert not (data_folder.folder / "sessions").exists()
     assert manager._sessions.list_all() == []
-    with closing(house.inbox()) as inbox:
+    with closing(data_folder.inbox()) as inbox:
         assert inbox.pending() == []
 
 
 @requirement("PS-REQ-8", "PS-PROP-6")
-async def test_a_new_session_is_answered_at_its_first_checkpoint_and_can_be_looked_up(manager: SessionManager) -> None:
-    reply = await opened(manager)
+async def test_a_new_session_returns_at_its_first_checkpoint_and_can_be_looked_up(manager: SessionManager) -> None:
+    reply = await open_session(manager)
     assert reply["checkpoint"]["kind"] == STRATEGY
     assert (reply["is_complete"], reply["iteration"], reply["round"]) == (False, 0, 0)
     assert await manager.get_state(reply["session_id"]) == reply
 
 
 @requirement("PS-REQ-8", "PS-PROP-6")
-async def test_a_search_that_asks_nobody_is_answered_with_its_result(house: House) -> None:
+async def test_a_search_without_checkpoints_returns_its_result(data_folder: DataFolder) -> None:
     def unattended(config: AppConfig, **hooks: Any) -> SearchWorkflow:
-        return house.engine(config, **{**hooks, "checkpoint_handler": None})
+        return data_folder.engine(config, **{**hooks, "checkpoint_handler": None})
 
-    async with house.open(build=unattended) as manager:
-        reply = await opened(manager)
+    async with data_folder.open_manager(build=unattended) as manager:
+        reply = await open_session(manager)
         assert reply["is_complete"] is True
         assert reply["result"]["paper_count"] == reply["paper_count"] == 3
         assert "checkpoint" not in reply
@@ -123,37 +123,39 @@ async def test_a_search_that_asks_nobody_is_answered_with_its_result(house: Hous
         assert len((await manager.get_result(reply["session_id"])).papers) == 3
 
 
-async def test_a_search_without_a_strategy_checkpoint_is_answered_at_its_review(tmp_path: Path) -> None:
-    async with House(tmp_path, enable_strategy_checkpoint=False).open() as manager:
-        reply = await opened(manager)
+async def test_a_search_without_a_strategy_checkpoint_returns_at_its_review(tmp_path: Path) -> None:
+    async with DataFolder(tmp_path, enable_strategy_checkpoint=False).open_manager() as manager:
+        reply = await open_session(manager)
         assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 0)
         assert (await manager.decide(reply["session_id"], APPROVE))["is_complete"]
 
 
-async def test_a_call_that_has_waited_long_enough_answers_with_how_far_the_search_is(gated: Gated) -> None:
-    gated.house.settings = SessionsConfig(reply_within_s=0.05)
-    gated.house.engine.gates["intent"] = asyncio.Event()
-    async with gated.house.open() as manager:
-        reply = await opened(manager)
+async def test_a_call_that_reaches_its_timeout_returns_the_progress(gated: GatedFolder) -> None:
+    gated.data_folder.settings = SessionsConfig(reply_within_s=0.05)
+    gated.data_folder.engine.gates["intent"] = asyncio.Event()
+    async with gated.data_folder.open_manager() as manager:
+        reply = await open_session(manager)
         assert (reply["is_complete"], reply["has_pending_checkpoint"]) == (False, False)
         assert not {"checkpoint", "checkpoint_id", "user_action_required", "current_checkpoint_kind"} & reply.keys()
         session = manager.get(reply["session_id"])
         assert session is not None
-        gated.house.engine.gates["intent"].set()
-        await eventually(lambda: session.pending is not None)
+        gated.data_folder.engine.gates["intent"].set()
+        await wait_until(lambda: session.pending is not None)
         assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == STRATEGY
         reply = await manager.decide(reply["session_id"], APPROVE)
         assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["iteration"]) == (False, False, 1)
-        await gated.searching()
+        await gated.wait_for_search()
         assert (await manager.get_state(reply["session_id"]))["phase"] == "searching"
         gated.gate.set()
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
         assert (await manager.get_state(reply["session_id"]))["checkpoint_kind"] == REVIEW
 
 
 @requirement("PS-REQ-9", "PS-REQ-13", "PS-PROP-9")
-async def test_two_approvals_lead_through_both_checkpoints_to_the_result(house: House, manager: SessionManager) -> None:
-    reply = await opened(manager)
+async def test_two_approvals_lead_through_both_checkpoints_to_the_result(
+    data_folder: DataFolder, manager: SessionManager
+) -> None:
+    reply = await open_session(manager)
     session_id = reply["session_id"]
     second = await manager.decide(session_id, APPROVE)
     assert (second["checkpoint_kind"], second["iteration"], second["round"]) == (REVIEW, 1, 0)
@@ -165,16 +167,18 @@ async def test_two_approvals_lead_through_both_checkpoints_to_the_result(house: 
     assert session.is_complete
     assert session.result is not None
     assert len(session.result.papers) == 3
-    assert house.engine.asked == [1]
+    assert data_folder.engine.asked == [1]
 
 
 @requirement("PS-C3")
 @pytest.mark.parametrize("data", [NARROWER, SearchStrategy.model_validate(NARROWER)], ids=["dict", "model"])
-async def test_an_edited_strategy_is_the_one_that_is_searched(house: House, manager: SessionManager, data: Any) -> None:
-    reply = await opened(manager)
-    reply = await manager.decide(reply["session_id"], edit(data))
+async def test_an_edited_strategy_is_the_one_that_is_searched(
+    data_folder: DataFolder, manager: SessionManager, data: Any
+) -> None:
+    reply = await open_session(manager)
+    reply = await manager.decide(reply["session_id"], make_edit(data))
     assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
-    source = house.engine.sources[0]
+    source = data_folder.engine.sources[0]
     assert isinstance(source, FakeSource)
     assert [query.boolean_query for query in source.asked[0].queries] == ["Europa"]
 
@@ -182,10 +186,10 @@ async def test_an_edited_strategy_is_the_one_that_is_searched(house: House, mana
 @requirement("PS-C3")
 @pytest.mark.parametrize("action", [DecisionAction.EDIT, DecisionAction.REJECT])
 @pytest.mark.parametrize("as_model", [False, True])
-async def test_feedback_on_papers_leads_to_another_round_that_heeds_it(
+async def test_feedback_on_papers_is_applied_in_the_next_round(
     manager: SessionManager, action: DecisionAction, as_model: bool
 ) -> None:
-    reply = await at_review(manager)
+    reply = await open_review(manager)
     session_id = reply["session_id"]
     good, bad, _ = (paper["id"] for paper in reply["checkpoint"]["payload"]["papers"])
     feedback: Any = {"marked_relevant": [good], "marked_irrelevant": [bad], "free_text_feedback": "more on Europa"}
@@ -200,14 +204,14 @@ async def test_feedback_on_papers_leads_to_another_round_that_heeds_it(
 
 
 async def test_a_note_guides_the_next_round(manager: SessionManager) -> None:
-    reply = await at_review(manager)
-    reply = await manager.decide(reply["session_id"], reject(note="also Enceladus"))
+    reply = await open_review(manager)
+    reply = await manager.decide(reply["session_id"], make_reject(note="also Enceladus"))
     assert "enceladus" in str(reply["checkpoint"]["payload"]["strategy"]).casefold()
 
 
-async def test_rounds_that_are_used_up_end_the_search_and_say_so(tmp_path: Path) -> None:
-    async with House(tmp_path, max_rounds=2).open() as manager:
-        reply = await at_review(manager)
+async def test_used_up_rounds_end_the_search_with_a_reason(tmp_path: Path) -> None:
+    async with DataFolder(tmp_path, max_rounds=2).open_manager() as manager:
+        reply = await open_review(manager)
         reply = await manager.decide(reply["session_id"], REJECT)
         reply = await manager.decide(reply["session_id"], REJECT)
         assert (reply["is_complete"], reply["iteration"], reply["round"]) == (True, 3, 2)
@@ -216,8 +220,8 @@ async def test_rounds_that_are_used_up_end_the_search_and_say_so(tmp_path: Path)
 
 
 @requirement("PS-REQ-14", "PS-E2")
-async def test_an_unknown_session_is_not_found_whatever_is_asked_of_it(house: House, manager: SessionManager) -> None:
-    await opened(manager)
+async def test_an_unknown_session_is_not_found_by_any_method(data_folder: DataFolder, manager: SessionManager) -> None:
+    await open_session(manager)
     for session_id in (new_id(), "", "nonsense", "../../etc/passwd", "\ud800", "x" * 100_000):
         calls: list[Callable[[str], Awaitable[Any]]] = [
             lambda unknown: manager.decide(unknown, APPROVE),
@@ -229,9 +233,9 @@ async def test_an_unknown_session_is_not_found_whatever_is_asked_of_it(house: Ho
         for call in calls:
             with pytest.raises(SessionNotFound, match=r"^Session not found") as caught:
                 await call(session_id)
-            assert size(caught.value.body()) < 1_000
+            assert measure_json(caught.value.body()) < 1_000
         assert manager.get(session_id) is None
-    assert len(list((house.folder / "sessions").glob("*.db"))) == 1
+    assert len(list((data_folder.folder / "sessions").glob("*.db"))) == 1
 
 
 @requirement("PS-PROP-10")
@@ -246,43 +250,45 @@ async def test_an_unknown_session_is_not_found_whatever_is_asked_of_it(house: Ho
     ],
     ids=ascii,
 )
-async def test_cleaning_up_what_is_not_there_does_nothing(manager: SessionManager, session_id: str) -> None:
-    reply = await opened(manager)
+async def test_cleaning_up_an_unknown_session_does_nothing(manager: SessionManager, session_id: str) -> None:
+    reply = await open_session(manager)
     manager.cleanup(session_id)
     assert manager.get(session_id) is None
     assert await manager.get_state(reply["session_id"]) == reply
 
 
 @requirement("PS-REQ-14", "PS-E3")
-async def test_deciding_before_anything_is_asked_is_refused(house: House, manager: SessionManager) -> None:
-    house.engine.gates["intent"] = asyncio.Event()
+async def test_deciding_before_the_first_checkpoint_is_refused(
+    data_folder: DataFolder, manager: SessionManager
+) -> None:
+    data_folder.engine.gates["intent"] = asyncio.Event()
     session_id = manager.create(QUERY, AppConfig())
     with pytest.raises(NoPendingCheckpoint, match=r"^No pending checkpoint"):
         await manager.decide(session_id, APPROVE)
-    house.engine.gates["intent"].set()
+    data_folder.engine.gates["intent"].set()
     session = manager.get(session_id)
     assert session is not None
-    await eventually(lambda: session.pending is not None)
-    assert (await manager.get_state(session_id))["iteration"] == 0, "and it was not kept for later"
+    await wait_until(lambda: session.pending is not None)
+    assert (await manager.get_state(session_id))["iteration"] == 0, "the refused decision is not stored"
 
 
 @requirement("PS-REQ-14", "PS-E3")
-async def test_deciding_while_the_search_works_is_refused(gated: Gated) -> None:
-    gated.house.settings = SessionsConfig(reply_within_s=0.05)
-    async with gated.house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_deciding_while_the_search_works_is_refused(gated: GatedFolder) -> None:
+    gated.data_folder.settings = SessionsConfig(reply_within_s=0.05)
+    async with gated.data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
         await manager.decide(session_id, APPROVE)
         with pytest.raises(NoPendingCheckpoint, match=r"^No pending checkpoint"):
             await manager.decide(session_id, REJECT)
 
 
 @requirement("PS-REQ-14", "PS-E4")
-@pytest.mark.parametrize("decision", [APPROVE, REJECT, edit(NARROWER)], ids=["approve", "reject", "edit"])
+@pytest.mark.parametrize("decision", [APPROVE, REJECT, make_edit(NARROWER)], ids=["approve", "reject", "edit"])
 async def test_deciding_after_the_end_is_refused(manager: SessionManager, decision: Decision) -> None:
-    reply = await completed(manager)
+    reply = await complete_session(manager)
     with pytest.raises(SessionComplete, match=r"^Session already complete"):
         await manager.decide(reply["session_id"], decision)
     assert await manager.get_state(reply["session_id"]) == reply
@@ -290,7 +296,7 @@ async def test_deciding_after_the_end_is_refused(manager: SessionManager, decisi
 
 @requirement("PS-REQ-14", "PS-E5")
 async def test_there_is_no_result_before_the_end(manager: SessionManager) -> None:
-    reply = await opened(manager)
+    reply = await open_session(manager)
     for _ in range(2):
         with pytest.raises(SessionNotComplete, match=r"^Session not complete"):
             await manager.get_result(reply["session_id"])
@@ -302,18 +308,18 @@ async def test_there_is_no_result_before_the_end(manager: SessionManager) -> Non
 @pytest.mark.parametrize(
     "decision",
     [
-        edit(None),
-        edit({}),
-        edit({"queries": []}),
-        edit({"queries": "Europa"}),
-        edit({"sources": ["nowhere"]}),
-        edit({"no such field": 1}),
-        edit({"filters": {"max_results": 0}}),
-        edit({"filters": {"year_from": 2020, "year_to": 1990}}),
-        edit([1, 2]),
-        edit({"marked_relevant": ["p_1"]}),
-        reject({"marked_relevant": ["p_1"]}),
-        reject({"queries": []}),
+        make_edit(None),
+        make_edit({}),
+        make_edit({"queries": []}),
+        make_edit({"queries": "Europa"}),
+        make_edit({"sources": ["nowhere"]}),
+        make_edit({"no such field": 1}),
+        make_edit({"filters": {"max_results": 0}}),
+        make_edit({"filters": {"year_from": 2020, "year_to": 1990}}),
+        make_edit([1, 2]),
+        make_edit({"marked_relevant": ["p_1"]}),
+        make_reject({"marked_relevant": ["p_1"]}),
+        make_reject({"queries": []}),
         Decision(action=DecisionAction.APPROVE, revised_data=NARROWER),
     ],
     ids=str,
@@ -321,7 +327,7 @@ async def test_there_is_no_result_before_the_end(manager: SessionManager) -> Non
 async def test_data_that_does_not_fit_the_strategy_is_refused_and_the_checkpoint_stays(
     manager: SessionManager, decision: Decision
 ) -> None:
-    reply = await opened(manager)
+    reply = await open_session(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], decision)
     assert await manager.get_state(reply["session_id"]) == reply
@@ -332,11 +338,11 @@ async def test_data_that_does_not_fit_the_strategy_is_refused_and_the_checkpoint
 @pytest.mark.parametrize(
     "decision",
     [
-        edit(NARROWER),
-        reject({"marked_relevant": ["p_unknown"]}),
-        reject({"marked_relevant": 7}),
-        reject({"free_text_feedback": ["a"]}),
-        reject("not json"),
+        make_edit(NARROWER),
+        make_reject({"marked_relevant": ["p_unknown"]}),
+        make_reject({"marked_relevant": 7}),
+        make_reject({"free_text_feedback": ["a"]}),
+        make_reject("not json"),
         Decision(action=DecisionAction.APPROVE, revised_data={"free_text_feedback": "no"}),
     ],
     ids=str,
@@ -344,38 +350,40 @@ async def test_data_that_does_not_fit_the_strategy_is_refused_and_the_checkpoint
 async def test_data_that_does_not_fit_the_review_is_refused_and_the_checkpoint_stays(
     manager: SessionManager, decision: Decision
 ) -> None:
-    reply = await at_review(manager)
+    reply = await open_review(manager)
     with pytest.raises(InvalidDecision):
         await manager.decide(reply["session_id"], decision)
     assert await manager.get_state(reply["session_id"]) == reply
     assert (await manager.decide(reply["session_id"], APPROVE))["is_complete"]
 
 
-async def test_the_id_of_what_is_pending_may_be_given(manager: SessionManager) -> None:
-    reply = await opened(manager)
+async def test_the_id_of_the_pending_checkpoint_may_be_sent(manager: SessionManager) -> None:
+    reply = await open_session(manager)
     reply = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
     assert (reply["checkpoint_kind"], reply["iteration"]) == (REVIEW, 1)
     assert "already_decided" not in reply
 
 
-async def test_a_repeated_decision_reports_its_outcome_and_is_not_taken_again(
-    house: House, manager: SessionManager
+async def test_a_repeated_decision_reports_its_outcome_and_is_not_applied_again(
+    data_folder: DataFolder, manager: SessionManager
 ) -> None:
-    reply = await opened(manager)
+    reply = await open_session(manager)
     session_id, first_id = reply["session_id"], reply["checkpoint_id"]
     at_second = await manager.decide(session_id, APPROVE, checkpoint_id=first_id)
-    for again in (APPROVE, REJECT, edit({"nonsense": 1})):
+    for again in (APPROVE, REJECT, make_edit({"nonsense": 1})):
         repeated = await manager.decide(session_id, again, checkpoint_id=first_id)
-        said = repeated.pop("already_decided")
+        earlier = repeated.pop("already_decided")
         assert repeated == at_second
-        assert (said["checkpoint_id"], said["action"], said["door"]) == (first_id, "approve", "agent")
-    assert house.engine.asked == [1]
-    assert list_stored_decisions(house, session_id) == ["decision-0"]
+        assert (earlier["checkpoint_id"], earlier["action"], earlier["door"]) == (first_id, "approve", "agent")
+    assert data_folder.engine.asked == [1]
+    assert list_stored_decisions(data_folder, session_id) == ["decision-0"]
 
 
-async def test_every_earlier_checkpoint_can_be_asked_about_for_ever(house: House, manager: SessionManager) -> None:
+async def test_the_decision_of_every_earlier_checkpoint_can_be_looked_up(
+    data_folder: DataFolder, manager: SessionManager
+) -> None:
     ids: list[str] = []
-    reply = await opened(manager)
+    reply = await open_session(manager)
     session_id = reply["session_id"]
     for decision in (REJECT, APPROVE, REJECT, APPROVE, APPROVE):
         ids.append(reply["checkpoint_id"])
@@ -383,7 +391,7 @@ async def test_every_earlier_checkpoint_can_be_asked_about_for_ever(house: House
     assert len(set(ids)) == 5
     assert reply["is_complete"]
     await manager.aclose()
-    async with house.open() as another:
+    async with data_folder.open_manager() as another:
         for checkpoint_id, action in zip(ids, ["reject", "approve", "reject", "approve", "approve"], strict=True):
             repeated = await another.decide(session_id, REJECT, checkpoint_id=checkpoint_id)
             assert repeated.pop("already_decided")["action"] == action
@@ -392,95 +400,99 @@ async def test_every_earlier_checkpoint_can_be_asked_about_for_ever(house: House
 
 @pytest.mark.parametrize("wrong", ["", "nonsense", "\ud800", "x" * 100_000])
 async def test_a_checkpoint_the_session_never_had_is_not_found(manager: SessionManager, wrong: str) -> None:
-    reply = await opened(manager)
+    reply = await open_session(manager)
     with pytest.raises(CheckpointNotFound) as caught:
         await manager.decide(reply["session_id"], APPROVE, checkpoint_id=wrong)
-    assert size(caught.value.body()) < 1_000
+    assert measure_json(caught.value.body()) < 1_000
     assert await manager.get_state(reply["session_id"]) == reply
 
 
 @requirement("PS-PROP-8")
 async def test_the_checkpoint_of_another_session_decides_nothing_in_either(manager: SessionManager) -> None:
-    one, other = await opened(manager, "moons of Jupiter"), await opened(manager, "moons of Saturn")
+    one, other = await open_session(manager, "moons of Jupiter"), await open_session(manager, "moons of Saturn")
     with pytest.raises(CheckpointNotFound):
         await manager.decide(one["session_id"], APPROVE, checkpoint_id=other["checkpoint_id"])
     assert await manager.get_state(one["session_id"]) == one
     assert await manager.get_state(other["session_id"]) == other
 
 
-async def test_a_checkpoint_that_is_still_to_come_is_not_found(manager: SessionManager) -> None:
-    reply = await opened(manager)
+async def test_a_future_checkpoint_is_not_found(manager: SessionManager) -> None:
+    reply = await open_session(manager)
     later = f"{reply['session_id']}:1:{REVIEW}"
     with pytest.raises(CheckpointNotFound):
         await manager.decide(reply["session_id"], APPROVE, checkpoint_id=later)
 
 
-async def test_a_decision_sent_again_while_it_is_carried_out_waits_for_the_same_outcome(gated: Gated) -> None:
-    async with gated.house.open() as manager:
-        reply = await opened(manager)
+async def test_a_decision_sent_again_while_it_is_carried_out_waits_for_the_same_outcome(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as manager:
+        reply = await open_session(manager)
         session_id, given = reply["session_id"], reply["checkpoint_id"]
-        async with waiting(manager.decide(session_id, APPROVE, checkpoint_id=given)) as first:
-            await gated.searching()
-            async with waiting(manager.decide(session_id, APPROVE, checkpoint_id=given)) as again:
+        async with run_in_background(manager.decide(session_id, APPROVE, checkpoint_id=given)) as first:
+            await gated.wait_for_search()
+            async with run_in_background(manager.decide(session_id, APPROVE, checkpoint_id=given)) as again:
                 done, _ = await asyncio.wait([first, again], timeout=0.05)
                 assert not done
                 gated.gate.set()
-                outcome, repeated = await ended(first), await ended(again)
+                outcome, repeated = await wait_for_end(first), await wait_for_end(again)
         assert repeated.pop("already_decided")["action"] == "approve"
         assert repeated == outcome
         assert outcome["checkpoint_kind"] == REVIEW
-        assert gated.house.engine.asked == [1]
+        assert gated.data_folder.engine.asked == [1]
 
 
-async def test_a_repeated_decision_of_a_failed_session_tells_the_failure(house: House, manager: SessionManager) -> None:
-    house.engine.failures["dedup"] = STRIKE
-    reply = await opened(manager)
+async def test_a_repeated_decision_of_a_failed_session_reports_the_failure(
+    data_folder: DataFolder, manager: SessionManager
+) -> None:
+    data_folder.engine.failures["dedup"] = DEDUP_ERROR
+    reply = await open_session(manager)
     for _ in range(2):
-        with pytest.raises(SessionFailed, match="on strike"):
+        with pytest.raises(SessionFailed, match="The deduplicator failed"):
             await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
 
 
 async def test_a_repeated_reply_is_no_longer_than_any_other(tmp_path: Path) -> None:
-    papers = [paper.model_copy(update={"venue": "潮汐加热" * 80}) for paper in moons(60)]
+    papers = [paper.model_copy(update={"venue": "潮汐加热" * 80}) for paper in make_moon_papers(60)]
     for paper in papers:
         paper.title += " 冰卫星" * 80
     failing = [FakeSource(f"source-{n}", error=NonRetryableError("没有网络" * 200)) for n in range(29)]
-    async with House(tmp_path, FakeSource("alpha", papers), *failing).open() as manager:
-        reply = await opened(manager, QUERY + " 潮汐" * 600)
+    async with DataFolder(tmp_path, FakeSource("alpha", papers), *failing).open_manager() as manager:
+        reply = await open_session(manager, QUERY + " 潮汐" * 600)
         note = "关于" * 1_000
         given = reply["checkpoint_id"]
         decision = Decision(action=DecisionAction.APPROVE, note=note)
         replies = [reply, *[await manager.decide(reply["session_id"], decision, checkpoint_id=given) for _ in range(2)]]
         assert "already_decided" in replies[-1]
-        assert [size(said) for said in replies if size(said) > 25_000] == []
+        assert [measure_json(earlier) for earlier in replies if measure_json(earlier) > 25_000] == []
 
 
 @requirement("PS-REQ-14", "PS-E8")
-async def test_of_two_decisions_at_once_one_is_applied_and_the_other_is_refused(gated: Gated) -> None:
-    async with gated.house.open() as manager:
-        reply = await opened(manager)
+async def test_of_two_concurrent_decisions_one_is_applied_and_the_other_is_refused(gated: GatedFolder) -> None:
+    async with gated.data_folder.open_manager() as manager:
+        reply = await open_session(manager)
         session_id = reply["session_id"]
         async with (
-            waiting(manager.decide(session_id, APPROVE)) as first,
-            waiting(manager.decide(session_id, REJECT)) as second,
+            run_in_background(manager.decide(session_id, APPROVE)) as first,
+            run_in_background(manager.decide(session_id, REJECT)) as second,
         ):
             with pytest.raises(CheckpointBusy, match="checkpoint already being processed"):
-                await ended(second)
-            await gated.searching()
+                await wait_for_end(second)
+            await gated.wait_for_search()
             with pytest.raises(CheckpointBusy, match="checkpoint already being processed"):
                 await manager.decide(session_id, REJECT)
             assert not first.done()
             gated.gate.set()
-            reply = await ended(first)
+            reply = await wait_for_end(first)
         assert (reply["checkpoint_kind"], reply["iteration"], reply["round"]) == (REVIEW, 1, 0)
         assert (await manager.decide(session_id, APPROVE))["is_complete"], "the session stays usable"
-        assert list_stored_decisions(gated.house, session_id) == ["decision-0", "decision-1"]
+        assert list_stored_decisions(gated.data_folder, session_id) == ["decision-0", "decision-1"]
 
 
 @requirement("PS-E8")
-async def test_of_many_decisions_at_once_exactly_one_is_taken(house: House, manager: SessionManager) -> None:
-    reply = await opened(manager)
-    decisions = [APPROVE, REJECT, edit(NARROWER)] * 5
+async def test_of_many_concurrent_decisions_exactly_one_is_applied(
+    data_folder: DataFolder, manager: SessionManager
+) -> None:
+    reply = await open_session(manager)
+    decisions = [APPROVE, REJECT, make_edit(NARROWER)] * 5
     outcomes = await asyncio.gather(
         *(manager.decide(reply["session_id"], decision) for decision in decisions), return_exceptions=True
     )
@@ -489,13 +501,13 @@ async def test_of_many_decisions_at_once_exactly_one_is_taken(house: House, mana
     assert all(isinstance(outcome, CheckpointBusy) for outcome in outcomes if not isinstance(outcome, dict))
     assert taken[0] == await manager.get_state(reply["session_id"])
     assert taken[0]["iteration"] == 1
-    assert list_stored_decisions(house, reply["session_id"]) == ["decision-0"]
+    assert list_stored_decisions(data_folder, reply["session_id"]) == ["decision-0"]
 
 
-async def test_a_refused_decision_does_not_keep_the_next_one_out(manager: SessionManager) -> None:
-    reply = await opened(manager)
+async def test_a_refused_decision_does_not_block_the_next_one(manager: SessionManager) -> None:
+    reply = await open_session(manager)
     outcomes = await asyncio.gather(
-        manager.decide(reply["session_id"], edit(None)),
+        manager.decide(reply["session_id"], make_edit(None)),
         manager.decide(reply["session_id"], APPROVE),
         return_exceptions=True,
     )
@@ -505,7 +517,7 @@ async def test_a_refused_decision_does_not_keep_the_next_one_out(manager: Sessio
 
 @requirement("PS-REQ-15", "PS-PROP-8")
 async def test_sessions_share_no_handler_task_or_checkpoint(manager: SessionManager) -> None:
-    one, other = await opened(manager, "moons of Jupiter"), await opened(manager, "moons of Saturn")
+    one, other = await open_session(manager, "moons of Jupiter"), await open_session(manager, "moons of Saturn")
     first, second = manager.get(one["session_id"]), manager.get(other["session_id"])
     assert first is not None
     assert second is not None
@@ -518,12 +530,12 @@ async def test_sessions_share_no_handler_task_or_checkpoint(manager: SessionMana
 
 
 @requirement("PS-REQ-15", "PS-PROP-8")
-async def test_forty_sessions_decided_side_by_side_are_never_mixed_up(house: House, manager: SessionManager) -> None:
+async def test_forty_concurrent_sessions_are_never_mixed_up(data_folder: DataFolder, manager: SessionManager) -> None:
     async def search(number: int) -> dict[str, Any]:
-        reply = await opened(manager, f"tidal heating of moon number{number}")
+        reply = await open_session(manager, f"tidal heating of moon number{number}")
         session_id = reply["session_id"]
         for _ in range(number % 3):
-            reply = await manager.decide(session_id, reject(note=f"remark{number}"))
+            reply = await manager.decide(session_id, make_reject(note=f"remark{number}"))
             assert f"number{number}" in str(reply["checkpoint"]["payload"])
         reply = await manager.decide(session_id, APPROVE)
         return await manager.decide(session_id, APPROVE)
@@ -537,34 +549,34 @@ async def test_forty_sessions_decided_side_by_side_are_never_mixed_up(house: Hou
         assert reply["round"] == 1 + number % 3
         result = await manager.get_result(reply["session_id"])
         assert result.metadata.query == reply["query"]
-    assert house.engine.asked == [40]
+    assert data_folder.engine.asked == [40]
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_before_its_first_checkpoint_tells_the_waiting_call(
-    house: House, manager: SessionManager
+async def test_a_failure_before_the_first_checkpoint_is_reported_to_the_waiting_call(
+    data_folder: DataFolder, manager: SessionManager
 ) -> None:
-    house.engine.failures["intent"] = Unavailable("The parser is on strike.")
-    with pytest.raises(SessionFailed, match="The parser is on strike") as caught:
-        await opened(manager)
+    data_folder.engine.failures["intent"] = Unavailable("The parser failed.")
+    with pytest.raises(SessionFailed, match="The parser failed") as caught:
+        await open_session(manager)
     session_id = caught.value.ids["session_id"]
     reply = await manager.get_state(session_id)
-    assert (reply["is_complete"], reply["error"]) == (True, "The parser is on strike.")
+    assert (reply["is_complete"], reply["error"]) == (True, "The parser failed.")
 
 
 @requirement("PS-REQ-14", "PS-E7")
-async def test_a_search_that_fails_tells_the_waiting_call_and_all_later_ones_also_after_a_restart(
-    house: House, manager: SessionManager
+async def test_a_failure_is_reported_to_the_waiting_call_and_to_later_calls_even_after_a_restart(
+    data_folder: DataFolder, manager: SessionManager
 ) -> None:
-    house.engine.failures["dedup"] = STRIKE
-    session_id = (await opened(manager))["session_id"]
-    with pytest.raises(SessionFailed, match="on strike"):
+    data_folder.engine.failures["dedup"] = DEDUP_ERROR
+    session_id = (await open_session(manager))["session_id"]
+    with pytest.raises(SessionFailed, match="The deduplicator failed"):
         await manager.decide(session_id, APPROVE)
     session = manager.get(session_id)
     assert session is not None
-    assert (session.error, session.is_complete, session.result) == ("The merger is on strike.", True, None)
-    house.engine.failures.clear()
-    async with house.open() as another:
+    assert (session.error, session.is_complete, session.result) == ("The deduplicator failed.", True, None)
+    data_folder.engine.failures.clear()
+    async with data_folder.open_manager() as another:
         for door in (manager, another):
             calls: list[Callable[[], Awaitable[Any]]] = [
                 partial(door.decide, session_id, APPROVE),
@@ -572,14 +584,14 @@ async def test_a_search_that_fails_tells_the_waiting_call_and_all_later_ones_als
                 partial(door.get_papers, session_id),
             ]
             for call in calls:
-                with pytest.raises(SessionFailed, match="The merger is on strike") as caught:
+                with pytest.raises(SessionFailed, match="The deduplicator failed") as caught:
                     await call()
                 assert caught.value.code == "session_failed"
             reply = await door.get_state(session_id)
-            assert reply["error"] == "The merger is on strike."
+            assert reply["error"] == "The deduplicator failed."
             assert (reply["is_complete"], reply["has_pending_checkpoint"]) == (True, False)
             assert "result" not in reply
-    assert house.engine.ran.count("dedup") == 1, "what has failed is not tried again"
+    assert data_folder.engine.ran.count("dedup") == 1, "what has failed is not tried again"
 
 
 class SilentError(Exception):
@@ -598,14 +610,14 @@ class SilentError(Exception):
         (RuntimeError(), "RuntimeError"),
         (SilentError(), "SilentError"),
         (ExceptionGroup("merging", [ZeroDivisionError("division by zero")]), "ZeroDivisionError: division by zero"),
-        (Unavailable("The merger is on strike."), "The merger is on strike."),
+        (Unavailable("The deduplicator failed."), "The deduplicator failed."),
     ],
 )
 async def test_any_exception_of_a_skill_is_captured_with_its_class_and_text(
-    house: House, manager: SessionManager, failure: Exception, error: str
+    data_folder: DataFolder, manager: SessionManager, failure: Exception, error: str
 ) -> None:
-    house.engine.failures["dedup"] = failure
-    session_id = (await opened(manager))["session_id"]
+    data_folder.engine.failures["dedup"] = failure
+    session_id = (await open_session(manager))["session_id"]
     for _ in range(2):
         with pytest.raises(SessionFailed) as caught:
             await manager.decide(session_id, APPROVE)
@@ -618,10 +630,12 @@ async def test_any_exception_of_a_skill_is_captured_with_its_class_and_text(
 
 @requirement("PS-E7")
 @pytest.mark.parametrize("kind", [RuntimeError, Unavailable])
-async def test_a_captured_error_holds_no_secret(house: House, manager: SessionManager, kind: type[Exception]) -> None:
+async def test_a_captured_error_contains_no_secret(
+    data_folder: DataFolder, manager: SessionManager, kind: type[Exception]
+) -> None:
     register_secret("s3cr3t-v4lue-of-a-key")
-    house.engine.failures["dedup"] = kind("GET https://x.example/?key=s3cr3t-v4lue-of-a-key failed.")
-    session_id = (await opened(manager))["session_id"]
+    data_folder.engine.failures["dedup"] = kind("GET https://x.example/?key=s3cr3t-v4lue-of-a-key failed.")
+    session_id = (await open_session(manager))["session_id"]
     with pytest.raises(SessionFailed) as caught:
         await manager.decide(session_id, APPROVE)
     error = (await manager.get_state(session_id))["error"]
@@ -629,13 +643,13 @@ async def test_a_captured_error_holds_no_secret(house: House, manager: SessionMa
     assert "s3cr3t" not in error
     assert "s3cr3t" not in str(caught.value.body())
     await manager.aclose()
-    assert b"s3cr3t" not in house.bytes_on_disk()
+    assert b"s3cr3t" not in data_folder.read_all_bytes()
 
 
 async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_listed(tmp_path: Path) -> None:
     sources = [FakeSource(f"source-{n}", error=NonRetryableError(f"Source {n} is closed.")) for n in range(4)]
-    async with House(tmp_path, *sources).open() as manager:
-        reply = await at_review(manager)
+    async with DataFolder(tmp_path, *sources).open_manager() as manager:
+        reply = await open_review(manager)
         assert reply["checkpoint_kind"] == REVIEW
         assert reply["checkpoint"]["payload"]["papers"] == []
         assert reply["checkpoint"]["payload"]["total_papers"] == 0
@@ -652,31 +666,31 @@ async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_
 
 
 async def test_there_are_no_papers_to_read_before_a_search(manager: SessionManager) -> None:
-    reply = await opened(manager)
+    reply = await open_session(manager)
     with pytest.raises(NoPapersYet):
         await manager.get_papers(reply["session_id"])
 
 
 async def test_all_papers_can_be_read_page_by_page_under_review_and_afterwards(tmp_path: Path) -> None:
-    papers = [paper.model_copy(update={"abstract": "潮汐" * 400}) for paper in moons(130)]
-    house = House(tmp_path, FakeSource("alpha", papers))
-    async with house.open() as manager:
-        reply = await at_review(manager, config=AppConfig(default_max_results=1_000))
+    papers = [paper.model_copy(update={"abstract": "潮汐" * 400}) for paper in make_moon_papers(130)]
+    data_folder = DataFolder(tmp_path, FakeSource("alpha", papers))
+    async with data_folder.open_manager() as manager:
+        reply = await open_review(manager, config=AppConfig(default_max_results=1_000))
         session_id = reply["session_id"]
-        under_review = await all_papers(manager, session_id)
+        under_review = await list_all_papers(manager, session_id)
         await manager.decide(session_id, APPROVE)
         ids = [paper.id for paper in (await manager.get_result(session_id)).papers]
         assert len(set(ids)) == 130
-        assert under_review == await all_papers(manager, session_id) == ids
+        assert under_review == await list_all_papers(manager, session_id) == ids
         shown = [paper["id"] for paper in reply["checkpoint"]["payload"]["papers"]]
         assert shown == ids[: len(shown)]
 
 
-async def all_papers(manager: SessionManager, session_id: str) -> list[str]:
+async def list_all_papers(manager: SessionManager, session_id: str) -> list[str]:
     seen: list[str] = []
     page = await manager.get_papers(session_id)
     while True:
-        assert size(page) <= 25_000
+        assert measure_json(page) <= 25_000
         seen += [paper["id"] for paper in page["papers"]]
         if page["next"] is None:
             return seen
@@ -684,8 +698,8 @@ async def all_papers(manager: SessionManager, session_id: str) -> list[str]:
 
 
 async def test_the_last_round_is_announced_before_it_is_used_up(tmp_path: Path) -> None:
-    async with House(tmp_path, max_rounds=2).open() as manager:
-        reply = await opened(manager, config=AppConfig(max_rounds=2))
+    async with DataFolder(tmp_path, max_rounds=2).open_manager() as manager:
+        reply = await open_session(manager, config=AppConfig(max_rounds=2))
         assert reply["rounds_left"] == 2
         assert "last round" not in reply["summary"]
         reply = await manager.decide(reply["session_id"], REJECT)

@@ -1,4 +1,4 @@
-"""Whatever is done to sessions, in whichever order and through whichever door, each stays what it should be."""
+"""Random operations through two managers keep every session consistent."""
 
 import asyncio
 import shutil
@@ -30,13 +30,13 @@ from paper_search.sessions.state import read_session_state
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (
     APPROVE,
-    PATIENCE_S,
     REVIEW,
     STRATEGY,
-    House,
-    at_review,
-    eventually,
-    opened,
+    TIMEOUT_S,
+    DataFolder,
+    open_review,
+    open_session,
+    wait_until,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import InboxPort
@@ -64,19 +64,19 @@ INVALID: dict[tuple[str, str], Any] = {
 }
 
 
-def decision_of(kind: str, action: str, data: str) -> Decision:
+def make_decision(kind: str, action: str, data: str) -> Decision:
     given = None if data == "none" else (VALID if data == "valid" else INVALID)[kind, action]
     return Decision(action=DecisionAction(action), revised_data=given)
 
 
-def is_taken(kind: str, action: str, data: str) -> bool:
-    """A bare edit of the strategy says nothing; otherwise only data that does not fit is refused."""
+def is_accepted(kind: str, action: str, data: str) -> bool:
+    """Return True unless the data is invalid or the edit of a strategy is empty."""
     return data == "valid" or (data == "none" and (kind, action) != (STRATEGY, "edit"))
 
 
 @dataclass
 class Model:
-    """What a session must look like."""
+    """The expected state of a session."""
 
     session_id: str
     query: str
@@ -86,14 +86,14 @@ class Model:
     round: int = 0
     reason: str | None = None
     decided: dict[str, str] = field(default_factory=dict[str, str])
-    """What was decided at each checkpoint before."""
+    """The action at each earlier checkpoint."""
 
     @property
     def is_complete(self) -> bool:
         return self.kind is None
 
     def decide(self, action: str) -> None:
-        """Take an action that fits."""
+        """Apply a valid action."""
         assert self.kind is not None
         assert self.checkpoint_id is not None
         self.decided[self.checkpoint_id] = action
@@ -131,7 +131,7 @@ class Model:
 
 
 class Sessions(RuleBasedStateMachine):
-    """Two doors, which stand for two processes, over one store and one inbox."""
+    """Two managers, like two processes, with one store and one inbox."""
 
     sessions = Bundle("sessions")
     doors = st.sampled_from([0, 1])
@@ -140,9 +140,9 @@ class Sessions(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.house = House(self.folder, max_rounds=MAX_ROUNDS)
+        self.data_folder = DataFolder(self.folder, max_rounds=MAX_ROUNDS)
         self.runner = asyncio.Runner()
-        self.managers = [self.house.manager(), self.house.manager()]
+        self.managers = [self.data_folder.create_manager(), self.data_folder.create_manager()]
         self.models: list[Model] = []
         self.opened = 0
 
@@ -156,7 +156,7 @@ class Sessions(RuleBasedStateMachine):
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         async def bounded() -> T:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 return await work
 
         return self.runner.run(bounded())
@@ -166,7 +166,7 @@ class Sessions(RuleBasedStateMachine):
     def open(self, door: int) -> Model:
         self.opened += 1
         query = f"tidal heating of moon number{self.opened}"
-        reply = self.run(opened(self.managers[door], query))
+        reply = self.run(open_session(self.managers[door], query))
         model = Model(reply["session_id"], query, reply["checkpoint_id"])
         self.models.append(model)
         model.check(reply)
@@ -174,20 +174,20 @@ class Sessions(RuleBasedStateMachine):
         return model
 
     @rule(session=sessions, door=doors)
-    def look(self, session: Model, door: int) -> None:
+    def read_state(self, session: Model, door: int) -> None:
         session.check(self.run(self.managers[door].get_state(session.session_id)))
 
     @rule(session=sessions, door=doors, action=actions, data=st.sampled_from(DATA), with_id=st.booleans())
     def decide(self, session: Model, door: int, action: str, data: str, with_id: bool) -> None:
         before = session.iteration
-        decision = decision_of(session.kind or REVIEW, action, data)
+        decision = make_decision(session.kind or REVIEW, action, data)
         checkpoint_id = session.checkpoint_id if with_id else None
         deciding = self.managers[door].decide(session.session_id, decision, checkpoint_id=checkpoint_id)
         if session.is_complete:
             with pytest.raises(SessionComplete):
                 self.run(deciding)
             return
-        if not is_taken(session.kind or "", action, data):
+        if not is_accepted(session.kind or "", action, data):
             with pytest.raises(InvalidDecision):
                 self.run(deciding)
             return
@@ -199,7 +199,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=sessions, door=doors, action=actions, pick=st.integers(0, 9))
     def repeat(self, session: Model, door: int, action: str, pick: int) -> None:
-        """Decide again what was decided before, this way or another."""
+        """Send another decision for an earlier checkpoint."""
         decision = Decision(action=DecisionAction(action))
         if not session.decided:
             with pytest.raises(CheckpointNotFound):
@@ -213,14 +213,14 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(session=sessions, door=doors, action=actions)
     def decide_elsewhere(self, session: Model, door: int, action: str) -> None:
-        """A decision that a third process writes into the inbox, whether or not anybody runs the session."""
+        """Store a decision in the inbox as a third process."""
         if session.is_complete:
             return
         assert session.checkpoint_id is not None
         data = "valid" if (session.kind, action) == (STRATEGY, "edit") else "none"
-        with closing(self.house.inbox()) as inbox:
+        with closing(self.data_folder.inbox()) as inbox:
             inbox.decide(
-                session.checkpoint_id, to_inbox_decision(decision_of(session.kind or "", action, data)), "console"
+                session.checkpoint_id, to_inbox_decision(make_decision(session.kind or "", action, data)), "console"
             )
         given = session.checkpoint_id
         session.decide(action)
@@ -229,8 +229,8 @@ class Sessions(RuleBasedStateMachine):
         session.check(reply)
 
     @rule(minutes=st.sampled_from([5, 31]))
-    def time_passes(self, minutes: int) -> None:
-        self.house.clock.advance(minutes=minutes)
+    def advance_time(self, minutes: int) -> None:
+        self.data_folder.clock.advance(minutes=minutes)
         for manager in self.managers:
             self.run(manager.unload_idle())
         if minutes > 30:
@@ -239,28 +239,28 @@ class Sessions(RuleBasedStateMachine):
     @rule(door=doors)
     def restart(self, door: int) -> None:
         self.run(self.managers[door].aclose())
-        self.managers[door] = self.house.manager()
+        self.managers[door] = self.data_folder.create_manager()
         assert all(self.managers[door].get(model.session_id) is None for model in self.models)
 
     @rule(session=consumes(sessions), door=doors)
     def clean_up(self, session: Model, door: int) -> None:
-        # Whoever has it in memory deletes it.
+        # The manager that has the session in memory deletes it.
         holding = [manager for manager in self.managers if manager.get(session.session_id) is not None]
         manager = holding[0] if holding else self.managers[door]
         self.run(asyncio.to_thread(manager.cleanup, session.session_id))
         self.models.remove(session)
         assert manager.get(session.session_id) is None
-        assert self.house.files(session.session_id) == []
+        assert self.data_folder.list_files(session.session_id) == []
         with pytest.raises(SessionNotFound):
             self.run(manager.get_state(session.session_id))
         with pytest.raises(SessionNotFound):
             self.run(manager.decide(session.session_id, APPROVE, checkpoint_id=session.checkpoint_id))
 
     @invariant()
-    def what_is_on_disk_is_as_expected(self) -> None:
-        """Nothing that was done to one session has changed another."""
-        store = self.house.store()
-        with closing(self.house.inbox()) as inbox:
+    def stored_data_is_as_expected(self) -> None:
+        """Check that the stored data of every session is as expected."""
+        store = self.data_folder.store()
+        with closing(self.data_folder.inbox()) as inbox:
             for model in self.models:
                 state = read_session_state(store, inbox, model.session_id)
                 assert (state.query, state.iteration, state.round) == (model.query, model.iteration, model.round)
@@ -269,34 +269,34 @@ class Sessions(RuleBasedStateMachine):
                 steps = store.list_steps(model.session_id)
                 assert sum(step.startswith("decision-") for step in steps) == model.iteration
             asked = {model.checkpoint_id for model in self.models if model.checkpoint_id}
-            self.run(self._are_pending(inbox, asked))
+            self.run(self._check_pending(inbox, asked))
 
-    async def _are_pending(self, inbox: InboxPort, asked: set[str]) -> None:
-        """A checkpoint is in the journal a moment before it is in the inbox; the loop runs only while we do."""
+    async def _check_pending(self, inbox: InboxPort, asked: set[str]) -> None:
+        """Check the pending entries; run the loop until each checkpoint of the journals is in the inbox."""
         while {entry.id for entry in inbox.pending("paper_search")} != asked:  # noqa: ASYNC110 - a thread writes it
             await asyncio.sleep(0.005)
 
     @invariant()
-    def nothing_is_made_twice(self) -> None:
-        assert self.house.engine.ran.count("intent") == self.opened
+    def no_stage_is_repeated(self) -> None:
+        assert self.data_folder.engine.ran.count("intent") == self.opened
 
 
 @requirement("PS-PROP-6", "PS-PROP-7", "PS-PROP-8", "PS-PROP-9", "PS-PROP-10", "PS-REQ-13", "PS-REQ-15")
-def test_sessions_stay_what_they_should_be_whatever_is_done_to_them() -> None:
+def test_random_operations_keep_every_session_consistent() -> None:
     run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
         Sessions,
-        # Shrinking would take longer than a test may.
+        # Shrinking would exceed the time limit of a test.
         settings=settings(max_examples=15, stateful_step_count=20, phases=[Phase.reuse, Phase.generate]),
     )
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path, max_rounds=MAX_ROUNDS)
+def data_folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path, max_rounds=MAX_ROUNDS)
 
 
-async def at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
-    reach = opened if kind is CheckpointKind.STRATEGY_CONFIRMATION else at_review
+async def open_at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
+    reach = open_session if kind is CheckpointKind.STRATEGY_CONFIRMATION else open_review
     reply = await reach(manager)
     assert reply["checkpoint_kind"] == kind.value
     return reply
@@ -307,13 +307,13 @@ async def at(manager: SessionManager, kind: CheckpointKind) -> dict[str, Any]:
 @pytest.mark.parametrize("action", [action.value for action in DecisionAction])
 @pytest.mark.parametrize("kind", CheckpointKind)
 async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
-    house: House, kind: CheckpointKind, action: str, data: str
+    data_folder: DataFolder, kind: CheckpointKind, action: str, data: str
 ) -> None:
-    async with house.open() as manager:
-        before = await at(manager, kind)
+    async with data_folder.open_manager() as manager:
+        before = await open_at(manager, kind)
         session_id = before["session_id"]
-        decision = decision_of(kind.value, action, data)
-        if not is_taken(kind.value, action, data):
+        decision = make_decision(kind.value, action, data)
+        if not is_accepted(kind.value, action, data):
             with pytest.raises(InvalidDecision) as caught:
                 await manager.decide(session_id, decision)
             assert caught.value.hint
@@ -329,9 +329,9 @@ async def test_every_action_at_every_checkpoint_with_any_data_is_handled(
 
 @requirement("PS-PROP-9")
 @pytest.mark.parametrize("kind", CheckpointKind)
-async def test_the_valid_edit_that_says_nothing_new_counts_too(house: House, kind: CheckpointKind) -> None:
-    async with house.open() as manager:
-        before = await at(manager, kind)
+async def test_a_valid_edit_without_changes_is_accepted(data_folder: DataFolder, kind: CheckpointKind) -> None:
+    async with data_folder.open_manager() as manager:
+        before = await open_at(manager, kind)
         data = {"sources": ["alpha"]} if kind is CheckpointKind.STRATEGY_CONFIRMATION else {}
         decision = Decision(action=DecisionAction.EDIT, revised_data=data)
         reply = await manager.decide(before["session_id"], decision)
@@ -339,28 +339,28 @@ async def test_the_valid_edit_that_says_nothing_new_counts_too(house: House, kin
 
 
 @requirement("PS-PROP-6")
-async def test_a_session_can_be_looked_up_from_the_moment_it_is_created(house: House) -> None:
-    house.engine.gates["intent"] = asyncio.Event()
-    async with house.open() as manager:
+async def test_a_session_can_be_looked_up_from_the_moment_it_is_created(data_folder: DataFolder) -> None:
+    data_folder.engine.gates["intent"] = asyncio.Event()
+    async with data_folder.open_manager() as manager:
         session_id = manager.create("icy moons", AppConfig())
         reply = await manager.get_state(session_id)
         assert (reply["session_id"], reply["query"]) == (session_id, "icy moons")
         assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["iteration"]) == (False, False, 0)
-        house.engine.gates["intent"].set()
+        data_folder.engine.gates["intent"].set()
         session = manager.get(session_id)
         assert session is not None
-        await eventually(lambda: session.pending is not None)
+        await wait_until(lambda: session.pending is not None)
 
 
 @requirement("PS-PROP-10")
 @pytest.mark.parametrize("restarted", [False, True])
-async def test_after_a_clean_up_no_manager_knows_the_session(house: House, restarted: bool) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_after_a_clean_up_no_manager_finds_the_session(data_folder: DataFolder, restarted: bool) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         manager.cleanup(session_id)
         assert manager.get(session_id) is None
         if restarted:
-            async with house.open() as another:
+            async with data_folder.open_manager() as another:
                 assert another.get(session_id) is None
                 with pytest.raises(SessionNotFound):
                     await another.get_state(session_id)

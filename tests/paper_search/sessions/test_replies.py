@@ -1,4 +1,4 @@
-"""What an agent is told has the keys it was promised, fits into its context, and leads to everything that does not."""
+"""Tests of replies: they have the documented keys, fit the size limit and link to the rest."""
 
 import json
 import re
@@ -79,7 +79,7 @@ OF_A_SOURCE = {"name", "status", "returned", "calls", "seconds", "reason"}
 CJK = "潮汐加热冰卫星"
 
 
-def paper(number: int, **fields: Any) -> Paper:
+def make_paper(number: int, **fields: Any) -> Paper:
     values: dict[str, Any] = {
         "id": f"p_{number:016x}",
         "title": f"Paper {number}",
@@ -91,10 +91,10 @@ def paper(number: int, **fields: Any) -> Paper:
     return Paper(**values)
 
 
-def huge(number: int) -> Paper:
-    """A paper with more of everything than anybody wants to read."""
+def make_huge_paper(number: int) -> Paper:
+    """Return a paper with very long fields."""
     long = CJK * 60
-    return paper(
+    return make_paper(
         number,
         title=f"{number} {long}",
         authors=[Author(name=f"{long} {part}") for part in range(8)],
@@ -109,16 +109,16 @@ def huge(number: int) -> Paper:
     )
 
 
-def strategy(**fields: Any) -> SearchStrategy:
+def make_strategy(**fields: Any) -> SearchStrategy:
     queries = [SearchQuery(keywords=["icy moons"], boolean_query='"icy moons"')]
     return SearchStrategy.model_validate({"queries": queries, "sources": ["alpha"], **fields})
 
 
-def collection(papers: list[Paper], reports: list[SourceReport] | None = None) -> PaperCollection:
+def make_collection(papers: list[Paper], reports: list[SourceReport] | None = None) -> PaperCollection:
     counts = [StageCount(round=number, stage="search", count_in=9, count_out=8) for number in range(3)]
     metadata = SearchMetadata(
         query="moons",
-        search_strategy=strategy(),
+        search_strategy=make_strategy(),
         total_found=len(papers),
         sources=reports or [],
         stage_counts=counts,
@@ -126,18 +126,18 @@ def collection(papers: list[Paper], reports: list[SourceReport] | None = None) -
     return PaperCollection(metadata=metadata, papers=papers, facets=count_facets(papers))
 
 
-def review(papers: list[Paper], reports: list[SourceReport] | None = None, **fields: Any) -> Checkpoint:
-    payload = ResultPayload(collection=collection(papers, reports), accumulated_papers=papers[:1])
+def make_review(papers: list[Paper], reports: list[SourceReport] | None = None, **fields: Any) -> Checkpoint:
+    payload = ResultPayload(collection=make_collection(papers, reports), accumulated_papers=papers[:1])
     return Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=payload, run_id=ID, iteration=1, **fields)
 
 
-def proposal(given: SearchStrategy | None = None, **intent: Any) -> Checkpoint:
+def make_proposal(given: SearchStrategy | None = None, **intent: Any) -> Checkpoint:
     values: dict[str, Any] = {"topic": "moons", "concepts": ["moons"], "intent_type": IntentType.SURVEY, **intent}
-    payload = StrategyPayload(intent=ParsedIntent(**values), strategy=given or strategy())
+    payload = StrategyPayload(intent=ParsedIntent(**values), strategy=given or make_strategy())
     return Checkpoint(kind=CheckpointKind.STRATEGY_CONFIRMATION, payload=payload, run_id=ID)
 
 
-def waiting(checkpoint: Checkpoint, query: str = "icy moons") -> SessionState:
+def make_waiting_state(checkpoint: Checkpoint, query: str = "icy moons") -> SessionState:
     payload = checkpoint.payload
     return SessionState(
         ID,
@@ -151,29 +151,29 @@ def waiting(checkpoint: Checkpoint, query: str = "icy moons") -> SessionState:
     )
 
 
-def ended(**fields: Any) -> SessionState:
+def make_ended_state(**fields: Any) -> SessionState:
     end = SessionEnd.model_validate({"at": NOW, "paper_count": 12, "rounds": 2, **fields})
     phase = FAILED if end.error else COMPLETED
     return SessionState(ID, "icy moons", ASKED_AT, phase=phase, iteration=2, round=end.rounds, ended=end)
 
 
-def told(state: SessionState) -> dict[str, Any]:
-    """The reply as it travels."""
-    return json.loads(wire(replies.build_reply(state, NOW)))
+def build_fields(state: SessionState) -> dict[str, Any]:
+    """Return the reply as encoded JSON."""
+    return json.loads(encode_reply(replies.build_reply(state, NOW)))
 
 
-def wire(reply: dict[str, Any]) -> bytes:
+def encode_reply(reply: dict[str, Any]) -> bytes:
     return to_json(reply)
 
 
-def failing(count: int, reason: str = "It did not answer.") -> list[SourceReport]:
+def make_failed_reports(count: int, reason: str = "It did not answer.") -> list[SourceReport]:
     return [SourceReport(name=f"source-{n}", status=SourceStatus.FAILED, calls=3, reason=reason) for n in range(count)]
 
 
 @requirement("PS-REQ-8", "PS-REQ-11")
-@pytest.mark.parametrize(("checkpoint", "kind"), [(proposal(), STRATEGY), (review([paper(1)]), REVIEW)])
+@pytest.mark.parametrize(("checkpoint", "kind"), [(make_proposal(), STRATEGY), (make_review([make_paper(1)]), REVIEW)])
 def test_a_reply_at_a_checkpoint_has_every_key_and_the_payload_once(checkpoint: Checkpoint, kind: str) -> None:
-    reply = told(waiting(checkpoint))
+    reply = build_fields(make_waiting_state(checkpoint))
     assert reply.keys() >= ALWAYS | PENDING
     assert not {"result", "paper_count", "error"} & reply.keys()
     nested = reply["checkpoint"]
@@ -195,7 +195,7 @@ def test_a_reply_at_a_checkpoint_has_every_key_and_the_payload_once(checkpoint: 
     "phase", ["working", "intent_parsing", "searching", "deduplicating", "scoring", "something new"]
 )
 def test_a_reply_of_a_working_session_has_no_checkpoint(phase: str) -> None:
-    reply = told(SessionState(ID, "icy moons", ASKED_AT, phase=phase, iteration=1, sources_asked=3))
+    reply = build_fields(SessionState(ID, "icy moons", ASKED_AT, phase=phase, iteration=1, sources_asked=3))
     assert reply.keys() == ALWAYS
     assert (reply["is_complete"], reply["has_pending_checkpoint"], reply["phase"]) == (False, False, phase)
     assert "get_session" in reply["summary"]
@@ -203,8 +203,8 @@ def test_a_reply_of_a_working_session_has_no_checkpoint(phase: str) -> None:
 
 @requirement("PS-REQ-8", "PS-REQ-11")
 @pytest.mark.parametrize("reason", [None, "max_rounds"])
-def test_a_result_has_its_count_and_the_reason_of_its_end_if_nobody_approved(reason: str | None) -> None:
-    reply = told(ended(reason=reason))
+def test_a_result_has_its_count_and_a_reason_if_it_was_not_approved(reason: str | None) -> None:
+    reply = build_fields(make_ended_state(reason=reason))
     assert reply.keys() == ALWAYS | {"result", "paper_count"}
     assert reply["is_complete"] is True
     assert reply["has_pending_checkpoint"] is False
@@ -216,23 +216,25 @@ def test_a_result_has_its_count_and_the_reason_of_its_end_if_nobody_approved(rea
 
 @requirement("PS-REQ-11", "PS-E7")
 def test_a_failure_is_a_string_in_an_otherwise_normal_reply() -> None:
-    reply = told(ended(error="The model could not be reached.", paper_count=0))
+    reply = build_fields(make_ended_state(error="The model could not be reached.", paper_count=0))
     assert reply.keys() == ALWAYS | {"error"}
     assert reply["error"] == "The model could not be reached."
     assert reply["is_complete"] is True
 
 
-def test_the_time_stands_still_once_a_session_has_ended() -> None:
-    state = ended()
+def test_the_elapsed_time_stops_once_a_session_has_ended() -> None:
+    state = make_ended_state()
     assert replies.build_reply(state, NOW + timedelta(days=3))["elapsed_s"] == 90.0
-    assert replies.build_reply(waiting(proposal()), NOW + timedelta(seconds=10.04))["elapsed_s"] == 100.0
-    assert replies.build_reply(waiting(proposal()), ASKED_AT - timedelta(hours=1))["elapsed_s"] == 0.0
+    assert (
+        replies.build_reply(make_waiting_state(make_proposal()), NOW + timedelta(seconds=10.04))["elapsed_s"] == 100.0
+    )
+    assert replies.build_reply(make_waiting_state(make_proposal()), ASKED_AT - timedelta(hours=1))["elapsed_s"] == 0.0
 
 
-def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -> None:
+def test_a_review_lists_its_papers_with_short_fields_facets_and_counts() -> None:
     report = SourceReport(name="alpha", status=SourceStatus.OK, returned=2, calls=1, seconds=0.5)
-    papers = [paper(1, year=2021, venue="Icarus", doi="10.1/x", relevance_score=0.987654), paper(2)]
-    reply = told(waiting(review(papers, [report], round=2)))
+    papers = [make_paper(1, year=2021, venue="Icarus", doi="10.1/x", relevance_score=0.987654), make_paper(2)]
+    reply = build_fields(make_waiting_state(make_review(papers, [report], round=2)))
     payload = reply["checkpoint"]["payload"]
     assert {"papers", "total_papers", "shown", "facets", "accumulated_count", "stage_counts"} <= payload.keys()
     assert "more" not in payload, "all of them are shown"
@@ -257,23 +259,25 @@ def test_a_review_lists_its_papers_with_short_fields_and_what_surrounds_them() -
 
 def test_a_strategy_is_complete_if_it_fits() -> None:
     filters = SearchConstraints(year_from=2010, year_to=2020, max_results=7)
-    given = strategy(filters=filters, notes=["a note"])
-    payload = told(waiting(proposal(given, excluded=["reviews"])))["checkpoint"]["payload"]
+    given = make_strategy(filters=filters, notes=["a note"])
+    payload = build_fields(make_waiting_state(make_proposal(given, excluded=["reviews"])))["checkpoint"]["payload"]
     assert SearchStrategy.model_validate(payload["strategy"]) == given
     assert payload["intent"]["excluded"] == ["reviews"]
     assert "shortened" not in payload
 
 
-def test_the_question_names_what_a_person_must_know() -> None:
+def test_the_question_names_queries_sources_years_and_failures() -> None:
     filters = SearchConstraints(year_from=2010, year_to=2020)
-    asked = told(waiting(proposal(strategy(filters=filters))))["summary"]
+    asked = build_fields(make_waiting_state(make_proposal(make_strategy(filters=filters))))["summary"]
     assert all(part in asked for part in ('"icy moons"', "alpha", "2010", "2020"))
-    asked = told(waiting(review([paper(1), paper(2)], failing(2))))["summary"]
+    asked = build_fields(make_waiting_state(make_review([make_paper(1), make_paper(2)], make_failed_reports(2))))[
+        "summary"
+    ]
     assert all(part in asked for part in ("2 papers", "source-0", "source-1", "failed"))
 
 
-def test_a_review_without_papers_says_that_no_source_answered_and_lists_the_failures() -> None:
-    reply = told(waiting(review([], failing(3, "No network."))))
+def test_a_review_without_papers_states_that_no_source_answered_and_lists_the_failures() -> None:
+    reply = build_fields(make_waiting_state(make_review([], make_failed_reports(3, "No network."))))
     assert reply["checkpoint"]["payload"]["papers"] == []
     assert reply["checkpoint"]["payload"]["total_papers"] == 0
     assert "No source answered" in reply["summary"]
@@ -285,8 +289,8 @@ def test_a_review_without_papers_says_that_no_source_answered_and_lists_the_fail
 
 @pytest.mark.parametrize("count", [0, 1, 19, 20, 21, 40, 1_000])
 def test_at_most_twenty_papers_are_listed_and_the_reply_names_the_address_of_the_rest(count: int) -> None:
-    papers = [paper(number) for number in range(count)]
-    payload = told(waiting(review(papers)))["checkpoint"]["payload"]
+    papers = [make_paper(number) for number in range(count)]
+    payload = build_fields(make_waiting_state(make_review(papers)))["checkpoint"]["payload"]
     assert payload["total_papers"] == count
     assert payload["shown"] == len(payload["papers"]) == min(MOST_PAPERS, count)
     assert [shown["id"] for shown in payload["papers"]] == [shown.id for shown in papers[:MOST_PAPERS]]
@@ -300,8 +304,10 @@ def test_at_most_twenty_papers_are_listed_and_the_reply_names_the_address_of_the
     assert "export_results" in payload["more"]
 
 
-def test_the_address_of_the_rest_fits_what_is_shown_also_when_less_than_twenty_fit() -> None:
-    payload = told(waiting(review([huge(number) for number in range(100)])))["checkpoint"]["payload"]
+def test_the_address_of_the_next_page_follows_the_listed_papers() -> None:
+    payload = build_fields(make_waiting_state(make_review([make_huge_paper(number) for number in range(100)])))[
+        "checkpoint"
+    ]["payload"]
     assert 0 < payload["shown"] <= MOST_PAPERS
     assert payload["more"].startswith(f"{100 - payload['shown']} more")
     assert f"/papers/{payload['shown']}" in payload["more"]
@@ -310,7 +316,7 @@ def test_the_address_of_the_rest_fits_what_is_shown_also_when_less_than_twenty_f
 LONG_QUERY = CJK * 285 + "潮汐加热冰"
 CONTROLS = "a" + "\x01" * 1_999
 ASTRAL = "𝔪" * 2_000
-BIG_STRATEGY = strategy(
+BIG_STRATEGY = make_strategy(
     queries=[
         SearchQuery(
             keywords=[f"{CJK}{number}" for number in range(40)],
@@ -322,62 +328,64 @@ BIG_STRATEGY = strategy(
     sources=[f"source-{number}" for number in range(30)],
     notes=[CJK * 50] * 30,
 )
-LONG_LIST = strategy(queries=[SearchQuery(keywords=["a"], boolean_query="a")] * 1_200)
-LONG_TEXT = strategy(queries=[SearchQuery(keywords=[], boolean_query="潮" * 20_000)])
+LONG_LIST = make_strategy(queries=[SearchQuery(keywords=["a"], boolean_query="a")] * 1_200)
+LONG_TEXT = make_strategy(queries=[SearchQuery(keywords=[], boolean_query="潮" * 20_000)])
 LONG_REASON = CJK * 1_000
-MANY = review([huge(number) for number in range(1_000)])
-MANY_AND_FAILURES = review([huge(number) for number in range(100)], failing(30, LONG_REASON))
+MANY = make_review([make_huge_paper(number) for number in range(1_000)])
+MANY_AND_FAILURES = make_review(
+    [make_huge_paper(number) for number in range(100)], make_failed_reports(30, LONG_REASON)
+)
 
 
 @pytest.mark.parametrize("query", ["moons", LONG_QUERY, CONTROLS, ASTRAL, '"\\' * 1_000], ids=lambda text: text[:3])
 @pytest.mark.parametrize(
     "checkpoint",
     [
-        proposal(BIG_STRATEGY),
-        proposal(LONG_LIST),
-        proposal(LONG_TEXT, topic=LONG_QUERY, concepts=[CJK * 20] * 100, notes=[LONG_QUERY] * 10),
+        make_proposal(BIG_STRATEGY),
+        make_proposal(LONG_LIST),
+        make_proposal(LONG_TEXT, topic=LONG_QUERY, concepts=[CJK * 20] * 100, notes=[LONG_QUERY] * 10),
         MANY,
         MANY_AND_FAILURES,
-        review([], failing(30, LONG_REASON)),
-        review([], failing(40, "\x02" * 500)),
+        make_review([], make_failed_reports(30, LONG_REASON)),
+        make_review([], make_failed_reports(40, "\x02" * 500)),
     ],
     ids=["big", "list", "text", "papers", "papers and failures", "failures", "control characters"],
 )
-def test_no_reply_is_longer_than_it_may_be(query: str, checkpoint: Checkpoint) -> None:
-    reply = replies.build_reply(waiting(checkpoint, query), NOW)
-    assert len(wire(reply)) <= MOST_BYTES
+def test_no_reply_exceeds_the_maximum_size(query: str, checkpoint: Checkpoint) -> None:
+    reply = replies.build_reply(make_waiting_state(checkpoint, query), NOW)
+    assert len(encode_reply(reply)) <= MOST_BYTES
     assert reply.keys() >= ALWAYS | PENDING
     assert reply["query"] == query
     payload = reply["checkpoint"]["payload"]
     assert ("more" in payload) is (payload.get("shown", 0) < payload.get("total_papers", 0))
 
 
-def test_papers_are_shown_however_many_sources_failed() -> None:
-    payload = replies.build_reply(waiting(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
+def test_papers_are_listed_even_if_many_sources_failed() -> None:
+    payload = replies.build_reply(make_waiting_state(MANY_AND_FAILURES), NOW)["checkpoint"]["payload"]
     assert payload["papers"]
 
 
-def test_of_thirty_failing_sources_every_one_is_named() -> None:
-    reply = told(waiting(review([], failing(30, LONG_REASON))))
+def test_all_thirty_failing_sources_are_named() -> None:
+    reply = build_fields(make_waiting_state(make_review([], make_failed_reports(30, LONG_REASON))))
     assert [source["name"] for source in reply["sources"]] == [f"source-{number}" for number in range(30)]
     assert all(source["reason"] for source in reply["sources"])
 
 
-def test_an_error_as_long_as_a_book_is_cut() -> None:
-    state = ended(error=CJK * 10_000)
-    assert len(wire(replies.build_reply(state, NOW))) <= MOST_BYTES
-    assert told(state)["error"].startswith(CJK)
+def test_a_very_long_error_is_shortened() -> None:
+    state = make_ended_state(error=CJK * 10_000)
+    assert len(encode_reply(replies.build_reply(state, NOW))) <= MOST_BYTES
+    assert build_fields(state)["error"].startswith(CJK)
 
 
 @pytest.mark.parametrize("count", [0, 1, 7, 20, 250])
-@pytest.mark.parametrize("make", [paper, huge])
-def test_the_pages_hold_every_paper_once_and_in_order_and_none_is_too_long(count: int, make: Any) -> None:
-    given = collection([make(number) for number in range(count)])
+@pytest.mark.parametrize("make", [make_paper, make_huge_paper])
+def test_the_pages_contain_every_paper_once_in_order_within_the_size_limit(count: int, make: Any) -> None:
+    given = make_collection([make(number) for number in range(count)])
     seen: list[str] = []
     offset: int | None = 0
     while offset is not None:
         page = replies.build_papers_page(ID, given, offset)
-        assert len(wire(page)) <= MOST_BYTES
+        assert len(encode_reply(page)) <= MOST_BYTES
         assert (page["session_id"], page["total_papers"], page["offset"]) == (ID, count, offset)
         assert page["papers"] or not count
         seen += [entry["id"] for entry in page["papers"]]
@@ -390,20 +398,20 @@ def test_the_pages_hold_every_paper_once_and_in_order_and_none_is_too_long(count
     assert seen == [made.id for made in given.papers]
 
 
-def test_a_page_tells_the_abstract_and_the_address_too() -> None:
-    made = paper(1, abstract="Tides heat moons.", full_text_url="https://example.org/1")
-    (entry,) = replies.build_papers_page(ID, collection([made]), 0)["papers"]
+def test_a_page_includes_abstracts_and_links() -> None:
+    made = make_paper(1, abstract="Tides heat moons.", full_text_url="https://example.org/1")
+    (entry,) = replies.build_papers_page(ID, make_collection([made]), 0)["papers"]
     assert entry.keys() == OF_A_PAPER | {"abstract", "url"}
     assert (entry["abstract"], entry["url"]) == ("Tides heat moons.", "https://example.org/1")
 
 
 @pytest.mark.parametrize("offset", [3, 4, 10**18])
 def test_a_page_beyond_the_end_is_empty_and_the_last(offset: int) -> None:
-    page = replies.build_papers_page(ID, collection([paper(n) for n in range(3)]), offset)
+    page = replies.build_papers_page(ID, make_collection([make_paper(n) for n in range(3)]), offset)
     assert (page["papers"], page["next"], page["total_papers"]) == ([], None, 3)
 
 
-def test_an_earlier_decision_is_reported_with_its_door_and_a_short_note() -> None:
+def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -> None:
     entry = Entry(
         id=f"{ID}:0:{STRATEGY}",
         part="paper_search",
@@ -416,10 +424,10 @@ def test_an_earlier_decision_is_reported_with_its_door_and_a_short_note() -> Non
         door="console",
         decided_at=NOW,
     )
-    said = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
-    assert (said["checkpoint_id"], said["action"], said["door"]) == (entry.id, "reject", "console")
-    assert said["decided_at"] == NOW.isoformat()
-    assert len(wire(said)) < 3_000
+    earlier = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
+    assert (earlier["checkpoint_id"], earlier["action"], earlier["door"]) == (entry.id, "reject", "console")
+    assert earlier["decided_at"] == NOW.isoformat()
+    assert len(encode_reply(earlier)) < 3_000
 
 
 WILD = st.text(st.characters(exclude_categories=["Cs"]), max_size=60).flatmap(
@@ -459,25 +467,25 @@ REPORTS = st.lists(
 
 @settings(max_examples=60)
 @given(papers=PAPERS, reports=REPORTS, query=WILD.map(lambda text: f"a{text}"[:2_000]))
-def test_whatever_sources_send_the_reply_and_the_pages_stay_within_bounds(
+def test_replies_and_pages_stay_within_bounds_for_any_source_data(
     papers: list[Paper], reports: list[SourceReport], query: str
 ) -> None:
-    checkpoint = review(papers, reports)
-    reply = replies.build_reply(waiting(checkpoint, query), NOW)
-    assert len(wire(reply)) <= MOST_BYTES
+    checkpoint = make_review(papers, reports)
+    reply = replies.build_reply(make_waiting_state(checkpoint, query), NOW)
+    assert len(encode_reply(reply)) <= MOST_BYTES
     payload = reply["checkpoint"]["payload"]
     assert reply["checkpoint"]["payload"] == payload
     assert payload["shown"] == len(payload["papers"]) <= MOST_PAPERS
     assert ("more" in payload) is (payload["shown"] < len(papers))
     assert isinstance(payload["facets"], dict)
-    page = replies.build_papers_page(ID, collection(papers), 0)
-    assert len(wire(page)) <= MOST_BYTES
+    page = replies.build_papers_page(ID, make_collection(papers), 0)
+    assert len(encode_reply(page)) <= MOST_BYTES
     assert bool(page["papers"]) is bool(papers)
 
 
 def test_facets_are_few_and_the_newest_years_come_first() -> None:
-    papers = [paper(number, year=1900 + number, venue=f"Venue {number}") for number in range(60)]
-    given = collection(papers)
+    papers = [make_paper(number, year=1900 + number, venue=f"Venue {number}") for number in range(60)]
+    given = make_collection(papers)
     given = given.model_copy(update={"facets": Facets(by_year={1900 + n: 1 for n in range(60)}, by_venue={"V": 3})})
     checkpoint = Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=ResultPayload(collection=given), run_id=ID)
     facets = replies.build_checkpoint_payload(checkpoint)["facets"]
@@ -494,14 +502,16 @@ CALLED_A_CORRECTION = EditorialNotice(
 )
 
 
-def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_for_other_papers() -> None:
+def test_a_review_lists_retractions_and_concerns_with_their_sources() -> None:
     concern = EditorialNotice(status=NoticeStatus.CONCERN, source="pubmed", date="2009")
     papers = [
-        paper(1, notices=[RETRACTION, CALLED_A_CORRECTION]),
-        paper(2, notices=[concern]),
-        paper(3, notices=[CALLED_A_CORRECTION]),
+        make_paper(1, notices=[RETRACTION, CALLED_A_CORRECTION]),
+        make_paper(2, notices=[concern]),
+        make_paper(3, notices=[CALLED_A_CORRECTION]),
     ]
-    retracted, doubted, corrected = told(waiting(review(papers)))["checkpoint"]["payload"]["papers"]
+    retracted, doubted, corrected = build_fields(make_waiting_state(make_review(papers)))["checkpoint"]["payload"][
+        "papers"
+    ]
     assert retracted["retraction"] == {
         "status": "retracted", "source": "crossref", "date": "2010-02-06", "notice_doi": "10.1000/r",
     }  # fmt: skip
@@ -514,8 +524,12 @@ def test_a_review_shows_retractions_and_concerns_with_their_sources_and_nothing_
     assert not {"retraction", "editorial_note"} & corrected.keys()
 
 
-def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices() -> None:
-    payload = json.loads(wire(replies.build_checkpoint_payload(review([paper(1, notices=[RETRACTION]), paper(2)]))))
+def test_a_terminal_lists_a_retracted_paper_with_a_mark_and_its_notices() -> None:
+    payload = json.loads(
+        encode_reply(
+            replies.build_checkpoint_payload(make_review([make_paper(1, notices=[RETRACTION]), make_paper(2)]))
+        )
+    )
     lines = format_payload(payload)
     assert lines[0] == "RETRACTED: Paper 1 (-)"
     assert lines[2] == "  Retracted 2010-02-06 (notice doi:10.1000/r, source crossref)"
@@ -525,7 +539,7 @@ def test_a_terminal_lists_a_retracted_paper_behind_a_mark_and_with_its_notices()
 
 def test_retracted_papers_of_any_length_fit_into_a_reply() -> None:
     long = [RETRACTION.model_copy(update={"notice_doi": f"10.1000/{n}{CJK * 80}"}) for n in range(30)]
-    papers = [huge(number).model_copy(update={"notices": long}) for number in range(40)]
-    reply = replies.build_reply(waiting(review(papers)), NOW)
-    assert len(wire(reply)) <= MOST_BYTES
+    papers = [make_huge_paper(number).model_copy(update={"notices": long}) for number in range(40)]
+    reply = replies.build_reply(make_waiting_state(make_review(papers)), NOW)
+    assert len(encode_reply(reply)) <= MOST_BYTES
     assert reply["checkpoint"]["payload"]["shown"] > 0

@@ -1,4 +1,4 @@
-"""What a session leaves on disk is written once, whole, and only for sessions that exist."""
+"""Tests of the store: steps are written once, completely, and only for existing sessions."""
 
 import os
 import signal
@@ -29,14 +29,14 @@ def files(tmp_path: Path) -> SessionFiles:
     return SessionFiles(tmp_path / "sessions")
 
 
-def made(store: SessionStore) -> str:
+def stored_session(store: SessionStore) -> str:
     session_id = new_id()
     store.write(session_id, "session", "{}", first=True)
     return session_id
 
 
 def test_steps_are_stored_in_order_and_read_back_unchanged(store: SessionStore) -> None:
-    session_id = made(store)
+    session_id = stored_session(store)
     values = {"intent": "ünï 漢字 \u2028 '\"", "round-0/search": "x" * 2_000_000, "decision-0": ""}
     for step, value in values.items():
         store.write(session_id, step, value)
@@ -46,7 +46,7 @@ def test_steps_are_stored_in_order_and_read_back_unchanged(store: SessionStore) 
 
 
 def test_a_stored_step_is_not_overwritten(store: SessionStore) -> None:
-    session_id = made(store)
+    session_id = stored_session(store)
     store.write(session_id, "decision-0", "first")
     store.write(session_id, "decision-0", "second")
     store.write(session_id, "session", "other", first=True)
@@ -55,8 +55,8 @@ def test_a_stored_step_is_not_overwritten(store: SessionStore) -> None:
     assert store.list_steps(session_id) == ["session", "decision-0"]
 
 
-def test_sessions_share_nothing(store: SessionStore) -> None:
-    one, other = made(store), made(store)
+def test_sessions_share_no_steps(store: SessionStore) -> None:
+    one, other = stored_session(store), stored_session(store)
     store.write(one, "intent", "of one")
     assert store.read(other, "intent") is None
     store.delete(other)
@@ -67,9 +67,7 @@ IDS = ["", ".", "..", "../../inbox", "a/b", "x" * 300, "\0", "\ud800", "A" * 32,
 
 
 @pytest.mark.parametrize("session_id", IDS)
-def test_a_session_that_is_not_there_is_not_found_and_nothing_is_made(
-    files: SessionFiles, tmp_path: Path, session_id: str
-) -> None:
+def test_an_unknown_session_is_not_found_and_not_created(files: SessionFiles, tmp_path: Path, session_id: str) -> None:
     calls: list[Callable[[], Any]] = [
         lambda: files.read(session_id, "session"),
         lambda: files.list_steps(session_id),
@@ -83,14 +81,14 @@ def test_a_session_that_is_not_there_is_not_found_and_nothing_is_made(
 
 
 @pytest.mark.parametrize("session_id", [odd for odd in IDS if odd != "0" * 32])
-def test_what_is_no_id_never_becomes_a_file_name(files: SessionFiles, tmp_path: Path, session_id: str) -> None:
+def test_an_invalid_id_never_becomes_a_file_name(files: SessionFiles, tmp_path: Path, session_id: str) -> None:
     with pytest.raises(SessionNotFound):
         files.write(session_id, "session", "{}", first=True)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_a_lease_is_held_by_one_and_free_once_released(store: SessionStore) -> None:
-    session_id, other = made(store), made(store)
+def test_a_lease_is_exclusive_until_it_is_released(store: SessionStore) -> None:
+    session_id, other = stored_session(store), stored_session(store)
     lease = store.acquire_lease(session_id)
     assert lease is not None
     assert store.acquire_lease(session_id) is None
@@ -101,8 +99,8 @@ def test_a_lease_is_held_by_one_and_free_once_released(store: SessionStore) -> N
     again.release()
 
 
-def test_a_lease_does_not_keep_others_from_reading_and_writing(store: SessionStore) -> None:
-    session_id = made(store)
+def test_a_lease_does_not_prevent_reading_and_writing(store: SessionStore) -> None:
+    session_id = stored_session(store)
     lease = store.acquire_lease(session_id)
     assert lease is not None
     store.write(session_id, "intent", "{}")
@@ -110,8 +108,8 @@ def test_a_lease_does_not_keep_others_from_reading_and_writing(store: SessionSto
     lease.release()
 
 
-def test_what_was_deleted_is_gone_for_good(store: SessionStore) -> None:
-    session_id = made(store)
+def test_a_deleted_session_does_not_come_back(store: SessionStore) -> None:
+    session_id = stored_session(store)
     store.delete(session_id)
     store.delete(session_id)
     with pytest.raises(SessionNotFound):
@@ -123,7 +121,7 @@ def test_what_was_deleted_is_gone_for_good(store: SessionStore) -> None:
 
 
 def test_deleting_leaves_no_file_behind(files: SessionFiles, tmp_path: Path) -> None:
-    session_id = made(files)
+    session_id = stored_session(files)
     lease = files.acquire_lease(session_id)
     assert lease is not None
     lease.release()
@@ -132,7 +130,7 @@ def test_deleting_leaves_no_file_behind(files: SessionFiles, tmp_path: Path) -> 
 
 
 def test_the_age_of_a_session_is_the_time_since_its_last_write(files: SessionFiles, tmp_path: Path) -> None:
-    old, young = made(files), made(files)
+    old, young = stored_session(files), stored_session(files)
     now = datetime.now(UTC)
     long_ago = (now - timedelta(days=100)).timestamp()
     os.utime(tmp_path / "sessions" / f"{old}.db", (long_ago, long_ago))
@@ -141,20 +139,20 @@ def test_the_age_of_a_session_is_the_time_since_its_last_write(files: SessionFil
     assert files.list_unused_since(now - timedelta(days=110)) == []
 
 
-def test_a_folder_that_is_not_there_holds_no_old_sessions(files: SessionFiles, tmp_path: Path) -> None:
+def test_a_missing_folder_has_no_unused_sessions(files: SessionFiles, tmp_path: Path) -> None:
     assert files.list_unused_since(datetime.now(UTC)) == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_by_default_sessions_lie_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_sessions_are_in_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     store = SessionFiles()
     assert list(tmp_path.iterdir()) == []
-    session_id = made(store)
+    session_id = stored_session(store)
     assert (tmp_path / "home" / "data" / "paper_search" / "sessions" / f"{session_id}.db").is_file()
 
 
-def test_writes_are_forced_to_the_disk(files: SessionFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_are_synced_to_the_disk(files: SessionFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     real = sqlite3.connect
 
@@ -163,7 +161,7 @@ def test_writes_are_forced_to_the_disk(files: SessionFiles, monkeypatch: pytest.
         connection.set_trace_callback(seen.append)
         return connection
 
-    session_id = made(files)
+    session_id = stored_session(files)
     monkeypatch.setattr(sqlite3, "connect", traced)
     files.write(session_id, "decision-0", "{}")
     assert "PRAGMA synchronous = FULL" in seen
@@ -173,7 +171,7 @@ def test_writes_are_forced_to_the_disk(files: SessionFiles, monkeypatch: pytest.
 def test_a_damaged_file_is_a_clear_error_and_the_other_sessions_stay_readable(
     files: SessionFiles, tmp_path: Path, damaged: bytes | None
 ) -> None:
-    session_id, other = made(files), made(files)
+    session_id, other = stored_session(files), stored_session(files)
     files.write(session_id, "round-0/search", "x" * 50_000)
     path = tmp_path / "sessions" / f"{session_id}.db"
     path.write_bytes(damaged or path.read_bytes()[:5000])
@@ -189,7 +187,7 @@ def test_a_damaged_file_is_a_clear_error_and_the_other_sessions_stay_readable(
 
 
 def test_a_file_that_was_emptied_is_not_started_over(files: SessionFiles, tmp_path: Path) -> None:
-    session_id = made(files)
+    session_id = stored_session(files)
     (tmp_path / "sessions" / f"{session_id}.db").write_bytes(b"")
     uses = (lambda: files.list_steps(session_id), lambda: files.write(session_id, "intent", "{}"))
     for use in (*uses, *uses):
@@ -197,7 +195,7 @@ def test_a_file_that_was_emptied_is_not_started_over(files: SessionFiles, tmp_pa
             use()
 
 
-def test_a_session_that_was_never_written_whole_is_not_there_and_grows_old(files: SessionFiles, tmp_path: Path) -> None:
+def test_an_incompletely_written_session_is_not_found_and_expires(files: SessionFiles, tmp_path: Path) -> None:
     session_id = new_id()
     (tmp_path / "sessions").mkdir()
     (tmp_path / "sessions" / f"{session_id}.new").write_bytes(b"half of it")
@@ -208,8 +206,8 @@ def test_a_session_that_was_never_written_whole_is_not_there_and_grows_old(files
     assert list((tmp_path / "sessions").iterdir()) == []
 
 
-def test_a_session_of_a_newer_version_is_refused_and_left_alone(files: SessionFiles, tmp_path: Path) -> None:
-    session_id = made(files)
+def test_a_session_of_a_newer_version_is_refused_and_not_changed(files: SessionFiles, tmp_path: Path) -> None:
+    session_id = stored_session(files)
     path = tmp_path / "sessions" / f"{session_id}.db"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("INSERT INTO migrations VALUES ('of the future')")

@@ -1,4 +1,4 @@
-"""Two who decide at once, from one process and from two; and clients that leave, or give up, while they wait."""
+"""Concurrent decisions in one process and in two, and clients that disconnect or time out."""
 
 import asyncio
 import json
@@ -16,19 +16,19 @@ from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import SessionFiles
 from tests.paper_search.sessions.processes import (
-    SOON,
+    TIMEOUT_S,
     Answer,
+    GatedSource,
     Server,
-    Shelf,
-    client_of,
-    decisions_in,
     environment,
     eventually,
-    inbox_of,
-    journal_of,
+    get_inbox_path,
+    get_journal_path,
+    get_sessions_folder,
+    open_client,
+    read_decisions,
+    read_steps,
     serving,
-    sessions_folder,
-    steps_in,
 )
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Entry, Inbox
@@ -38,54 +38,44 @@ from uraniborg.recordings import QUERY, RECORDING
 STRATEGY = "strategy_confirmation"
 REVIEW = "result_review"
 TOPIC = "moons"
-"""One word, so that there is one query for a source to answer."""
+"""One word, so that a source gets one query."""
 HOUSE = str(Path(sys.executable).with_name("uraniborg"))
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "installed")
-
-
 @contextmanager
-def two_servers(home: Path, shelf: Shelf | None = None) -> Generator[tuple[Server, Server]]:
-    env = shelf.env if shelf else {}
+def run_two_servers(home: Path, gated_source: GatedSource | None = None) -> Generator[tuple[Server, Server]]:
+    env = gated_source.env if gated_source else {}
     with serving(home, env=env) as first, serving(home, env=env) as second:
         yield first, second
 
 
 def decide_at_once(*calls: tuple[Server, dict[str, Any]]) -> list[Answer]:
-    """The answers to `decide` calls that all set out at the same moment."""
+    """Send `decide` calls at the same time; return their answers."""
     start = threading.Barrier(len(calls))
     answers: list[Answer | None] = [None] * len(calls)
 
     def decide(place: int, server: Server, arguments: dict[str, Any]) -> None:
-        start.wait(SOON)
+        start.wait(TIMEOUT_S)
         answers[place] = server.call("decide", **arguments)
 
     threads = [threading.Thread(target=decide, args=(place, *call)) for place, call in enumerate(calls)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(SOON)
+        thread.join(TIMEOUT_S)
     return [answer for answer in answers if answer is not None]
 
 
-def was_taken(answer: Answer) -> bool:
-    """Whether this decision is the one that was carried out; one that was not is told so, or told what was."""
+def was_applied(answer: Answer) -> bool:
+    """Return True if this decision was applied; check that the others got a clear error or report."""
     if answer.is_error:
-        answer.is_clear("checkpoint_busy", "checkpoint already being processed", "get_session")
+        answer.check_error("checkpoint_busy", "checkpoint already being processed", "get_session")
         return False
     return "already_decided" not in answer.state
 
 
 def finish(server: Server, session_id: str) -> str:
-    """Approve whatever the session asks from here on, and return its papers."""
+    """Approve all remaining checkpoints and return the exported papers."""
     while not server.state_once(session_id, lambda state: state["has_pending_checkpoint"] or state["is_complete"])[
         "is_complete"
     ]:
@@ -95,49 +85,49 @@ def finish(server: Server, session_id: str) -> str:
 
 @requirement("PS-E8")
 @pytest.mark.parametrize("names_the_checkpoint", [True, False], ids=["with its id", "without"])
-def test_of_two_decides_at_once_in_one_process_one_is_taken(
-    home: Path, shelf: Shelf, names_the_checkpoint: bool
+def test_of_two_concurrent_decides_in_one_process_one_is_applied(
+    home: Path, gated_source: GatedSource, names_the_checkpoint: bool
 ) -> None:
-    with serving(home, env=shelf.env) as server:
+    with serving(home, env=gated_source.env) as server:
         asked = server.search(TOPIC)
         session_id = asked["session_id"]
         which = {"checkpoint_id": asked["checkpoint_id"]} if names_the_checkpoint else {}
         first = server.begin("decide", session_id=session_id, action="approve", note="first", **which)
         second = server.begin("decide", session_id=session_id, action="reject", note="second", **which)
-        shelf.wait_until_asked()
+        gated_source.wait_for_search()
         if not names_the_checkpoint:
-            second().is_clear("checkpoint_busy", "checkpoint already being processed")
-        shelf.open()
+            second().check_error("checkpoint_busy", "checkpoint already being processed")
+        gated_source.open()
         assert first().state["checkpoint_kind"] == REVIEW
         if names_the_checkpoint:
-            told = second()
-            assert not was_taken(told)
-            if not told.is_error:
-                assert told.state["already_decided"]["note"] == "first"
-                assert told.state["checkpoint_kind"] == REVIEW
-        journal = steps_in(journal_of(home, session_id))
+            answer = second()
+            assert not was_applied(answer)
+            if not answer.is_error:
+                assert answer.state["already_decided"]["note"] == "first"
+                assert answer.state["checkpoint_kind"] == REVIEW
+        journal = read_steps(get_journal_path(home, session_id))
         assert journal["decision-0"]["note"] == "first"
         assert "decision-1" not in journal
         finish(server, session_id)
 
 
 @requirement("PS-E8")
-def test_a_decide_in_another_process_while_one_is_carried_out_is_refused(home: Path, shelf: Shelf) -> None:
-    with two_servers(home, shelf) as (one, other):
+def test_a_decide_in_another_process_is_refused_while_one_is_carried_out(home: Path, gated_source: GatedSource) -> None:
+    with run_two_servers(home, gated_source) as (one, other):
         session_id = one.search(TOPIC)["session_id"]
         first = one.begin("decide", session_id=session_id, action="approve", note="first")
-        shelf.wait_until_asked()
+        gated_source.wait_for_search()
         for server in (one, other):
             late = server.call("decide", session_id=session_id, action="approve", note="late")
-            late.is_clear("checkpoint_busy", "checkpoint already being processed")
-        shelf.open()
+            late.check_error("checkpoint_busy", "checkpoint already being processed")
+        gated_source.open()
         assert first().state["iteration"] == 1
-        assert decisions_in(journal_of(home, session_id)) == ["approve"]
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve"]
         finish(other, session_id)
 
 
 @requirement("PS-E8")
-def test_of_many_decides_at_once_in_one_process_one_is_taken(home: Path) -> None:
+def test_of_many_concurrent_decides_in_one_process_one_is_applied(home: Path) -> None:
     with serving(home) as server:
         asked = server.search()
         session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
@@ -147,21 +137,21 @@ def test_of_many_decides_at_once_in_one_process_one_is_taken(home: Path) -> None
             )
             for number in range(30)
         ]
-        taken = [number for number, decide in enumerate(decides) if was_taken(decide())]
+        taken = [number for number, decide in enumerate(decides) if was_applied(decide())]
         assert len(taken) == 1
-        assert steps_in(journal_of(home, session_id))["decision-0"]["note"] == f"number {taken[0]}"
-        assert decisions_in(journal_of(home, session_id)) == ["approve"]
+        assert read_steps(get_journal_path(home, session_id))["decision-0"]["note"] == f"number {taken[0]}"
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve"]
         finish(server, session_id)
 
 
 @requirement("PS-E8")
-def test_of_two_decides_at_once_in_two_processes_one_is_taken_every_time(home: Path) -> None:
-    with two_servers(home) as (one, other):
+def test_of_two_concurrent_decides_in_two_processes_one_is_applied(home: Path) -> None:
+    with run_two_servers(home) as (one, other):
         won = {"one": 0, "other": 0}
         for number in range(4):
             asked = (one if number % 2 else other).search()
             session_id = asked["session_id"]
-            journal = journal_of(home, session_id)
+            journal = get_journal_path(home, session_id)
             rounds = [("approve", "reject"), ("reject", "reject"), ("approve", "approve")]
             for decided, actions in enumerate(rounds):
                 pending = one.state_once(session_id, lambda state: state["has_pending_checkpoint"])
@@ -170,12 +160,12 @@ def test_of_two_decides_at_once_in_two_processes_one_is_taken_every_time(home: P
                     (one, {**common, "action": actions[0], "note": "one"}),
                     (other, {**common, "action": actions[1], "note": "other"}),
                 )
-                taken = [name for name, answer in zip(won, answers, strict=True) if was_taken(answer)]
+                taken = [name for name, answer in zip(won, answers, strict=True) if was_applied(answer)]
                 assert len(taken) == 1
                 won[taken[0]] += 1
-                steps = steps_in(journal)
+                steps = read_steps(journal)
                 assert steps[f"decision-{decided}"]["note"] == taken[0]
-                assert len(decisions_in(journal)) == decided + 1
+                assert len(read_decisions(journal)) == decided + 1
                 for answer in answers:
                     if not answer.is_error:
                         assert answer.state["iteration"] == decided + 1
@@ -185,8 +175,8 @@ def test_of_two_decides_at_once_in_two_processes_one_is_taken_every_time(home: P
         assert sum(won.values()) >= 8
 
 
-def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Path) -> None:
-    with two_servers(home) as (one, other):
+def test_decides_without_a_checkpoint_id_are_applied_once_or_refused(home: Path) -> None:
+    with run_two_servers(home) as (one, other):
         for _ in range(4):
             session_id = one.search()["session_id"]
             answers = decide_at_once(
@@ -196,25 +186,27 @@ def test_decides_that_name_no_checkpoint_are_each_taken_once_or_refused(home: Pa
             taken: list[str] = []
             for name, answer in zip(("one", "other"), answers, strict=True):
                 if answer.is_error and answer.error["code"] == "no_pending_checkpoint":
-                    answer.is_clear("no_pending_checkpoint", "the session is working", "get_session")  # it came later
-                elif was_taken(answer):
+                    answer.check_error(
+                        "no_pending_checkpoint", "the session is working", "get_session"
+                    )  # it came later
+                elif was_applied(answer):
                     taken.append(name)
-            steps = steps_in(journal_of(home, session_id))
+            steps = read_steps(get_journal_path(home, session_id))
             notes = [value["note"] for step, value in steps.items() if step.startswith("decision-")]
             assert sorted(notes) == sorted(taken)
             finish(other, session_id)
 
 
-async def test_a_decision_in_another_process_reaches_the_one_that_waits(home: Path, shelf: Shelf) -> None:
-    shelf.open()
-    async with client_of(home, shelf.env) as agent, client_of(home, shelf.env) as console:
+async def test_a_decision_of_another_process_reaches_the_waiting_process(home: Path, gated_source: GatedSource) -> None:
+    gated_source.open()
+    async with open_client(home, gated_source.env) as agent, open_client(home, gated_source.env) as console:
         asked = json_of(await agent.call_tool("search_papers", {"query": TOPIC}))
         session_id = asked["session_id"]
         seen = json_of(await console.call_tool("get_session", {"session_id": session_id}))
         assert seen["checkpoint"] == asked["checkpoint"]
         decided = json_of(await console.call_tool("decide", {"session_id": session_id, "action": "approve"}))
         assert decided["checkpoint_kind"] == REVIEW
-        async with asyncio.timeout(SOON):
+        async with asyncio.timeout(TIMEOUT_S):
             state = json_of(await agent.call_tool("get_session", {"session_id": session_id}))
         assert state["checkpoint"] == decided["checkpoint"]
         late = await agent.call_tool(
@@ -227,10 +219,10 @@ async def test_a_decision_in_another_process_reaches_the_one_that_waits(home: Pa
             text_of(await client.call_tool("export_results", {"session_id": session_id})) for client in (agent, console)
         ]
         assert exports[0] == exports[1]
-        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve", "approve"]
 
 
-def test_a_decision_from_the_command_line_and_one_from_the_agent_do_not_both_count(home: Path) -> None:
+def test_of_decisions_from_the_command_line_and_the_agent_only_one_is_applied(home: Path) -> None:
     with serving(home) as server:
         for action in ("approve", "reject"):
             asked = server.search()
@@ -245,19 +237,19 @@ def test_a_decision_from_the_command_line_and_one_from_the_agent_do_not_both_cou
                 answer = server.call(
                     "decide", session_id=session_id, action="approve", note="agent", checkpoint_id=checkpoint_id
                 )
-                out, err = command.communicate(timeout=SOON)
-            by_agent = was_taken(answer)
+                out, err = command.communicate(timeout=TIMEOUT_S)
+            by_agent = was_applied(answer)
             assert (command.returncode == 0) != by_agent, (out, err)
             if by_agent:
                 assert json.loads(out)["error"]["code"] == "already_decided"
             server.state_once(session_id, lambda state: state["iteration"] == 1 and state["has_pending_checkpoint"])
-            decision = steps_in(journal_of(home, session_id))["decision-0"]
+            decision = read_steps(get_journal_path(home, session_id))["decision-0"]
             assert decision["note"] == ("agent" if by_agent else "from the terminal")
             finish(server, session_id)
 
 
-class HastyInbox(Inbox):
-    """While `in_haste`, another process decides what is asked at once, and it takes a while until the asker hears."""
+class InboxThatDecides(Inbox):
+    """While `in_haste` is set, another process decides each new entry at once, and `put` returns late."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -273,7 +265,7 @@ class HastyInbox(Inbox):
             while self._looks.acquire(blocking=False):
                 pass
             for _ in range(3):
-                assert self._looks.acquire(timeout=SOON)
+                assert self._looks.acquire(timeout=TIMEOUT_S)
         return entry
 
     def revision(self) -> tuple[int, int]:
@@ -286,33 +278,33 @@ class HastyInbox(Inbox):
         self._elsewhere.close()
 
 
-async def no_news_wanted(_session: object) -> None:
+async def ignore_progress(_session: object) -> None:
     pass
 
 
-async def test_a_decision_that_comes_before_the_session_has_begun_to_wait_is_not_overlooked(home: Path) -> None:
-    inbox = HastyInbox(inbox_of(home))
-    manager = SessionManager(store=SessionFiles(sessions_folder(home)), inbox=inbox)
+async def test_a_decision_stored_before_the_session_waits_is_applied(home: Path) -> None:
+    inbox = InboxThatDecides(get_inbox_path(home))
+    manager = SessionManager(store=SessionFiles(get_sessions_folder(home)), inbox=inbox)
     config = AppConfig(replay_dir=RECORDING)
     try:
-        await manager.start(QUERY, config)  # so that there is somebody to look for decisions for
+        await manager.start(QUERY, config)  # so that the inbox is polled
         inbox.in_haste = True
         session_id = (await manager.start(QUERY, config))["session_id"]
         session = manager.get(session_id)
         assert session is not None
-        await session.wait_until_passed(f"{session_id}:0:{STRATEGY}", SOON, no_news_wanted)
+        await session.wait_until_passed(f"{session_id}:0:{STRATEGY}", TIMEOUT_S, ignore_progress)
         assert (await manager.get_state(session_id))["checkpoint_kind"] == REVIEW
-        assert decisions_in(journal_of(home, session_id)) == ["approve"]
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve"]
     finally:
         await manager.aclose()
 
 
-def test_a_decision_for_the_inbox_that_does_not_fit_is_asked_for_again(home: Path) -> None:
-    """What another program writes into the inbox without asking us is not trusted either."""
+def test_an_invalid_decision_in_the_inbox_is_reopened(home: Path) -> None:
+    """Entries that another program writes into the inbox are checked too."""
     with serving(home) as server:
         asked = server.search()
         session_id, checkpoint_id = asked["session_id"], asked["checkpoint_id"]
-        inbox = Inbox(inbox_of(home))
+        inbox = Inbox(get_inbox_path(home))
         try:
             for decision in (
                 Decision(action="dance"),
@@ -330,46 +322,48 @@ def test_a_decision_for_the_inbox_that_does_not_fit_is_asked_for_again(home: Pat
         finally:
             inbox.close()
         finish(server, session_id)
-        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve", "approve"]
 
 
 def test_a_client_that_breaks_its_pipes_while_it_waits_leaves_a_session_that_continues(
-    home: Path, shelf: Shelf
+    home: Path, gated_source: GatedSource
 ) -> None:
-    with serving(home, env=shelf.env) as server:
+    with serving(home, env=gated_source.env) as server:
         session_id = server.search(TOPIC)["session_id"]
         waiting = server.begin("decide", session_id=session_id, action="approve", note="before I go")
-        shelf.wait_until_asked()
+        gated_source.wait_for_search()
         assert not waiting.future.done()
         server.stop_listening()  # with stdout open, the server would wait to answer the call
         server.process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
-        assert server.process.wait(SOON) == 0
-        server.was_never_surprised()
-    assert steps_in(journal_of(home, session_id))["decision-0"]["note"] == "before I go"
-    shelf.open()
-    with serving(home, env=shelf.env) as server:
+        assert server.process.wait(TIMEOUT_S) == 0
+        server.check_log()
+    assert read_steps(get_journal_path(home, session_id))["decision-0"]["note"] == "before I go"
+    gated_source.open()
+    with serving(home, env=gated_source.env) as server:
         state = server.state_once(session_id, lambda state: state["has_pending_checkpoint"])
         assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
         finish(server, session_id)
-        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve", "approve"]
 
 
-def test_a_client_that_stops_listening_while_it_waits_leaves_a_session_that_continues(home: Path, shelf: Shelf) -> None:
-    with serving(home, env=shelf.env) as server:
+def test_a_client_that_stops_reading_while_it_waits_leaves_a_session_that_continues(
+    home: Path, gated_source: GatedSource
+) -> None:
+    with serving(home, env=gated_source.env) as server:
         session_id = server.search(TOPIC)["session_id"]
         server.begin("decide", session_id=session_id, action="approve")
-        shelf.wait_until_asked()
+        gated_source.wait_for_search()
         server.stop_listening()
-        shelf.open()
-        assert server.process.wait(SOON) == 0
-    with serving(home, env=shelf.env) as server:
+        gated_source.open()
+        assert server.process.wait(TIMEOUT_S) == 0
+    with serving(home, env=gated_source.env) as server:
         state = server.state_once(session_id, lambda state: state["has_pending_checkpoint"])
         assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
         finish(server, session_id)
 
 
-def test_a_client_that_is_gone_before_its_search_was_answered_leaves_a_session_or_nothing(home: Path) -> None:
-    folder = sessions_folder(home)
+def test_a_client_that_leaves_during_its_search_leaves_a_valid_session_or_none(home: Path) -> None:
+    folder = get_sessions_folder(home)
     with serving(home) as server:
         server.begin("search_papers", query=TOPIC)
         eventually(lambda: folder.is_dir() and any(folder.glob("*.db")))
@@ -378,31 +372,31 @@ def test_a_client_that_is_gone_before_its_search_was_answered_leaves_a_session_o
     with serving(home) as server:
         answer = server.call("get_session", session_id=journal.stem)
         if answer.is_error:
-            answer.is_clear(("session_not_found", "session_interrupted"), journal.stem)
+            answer.check_error(("session_not_found", "session_interrupted"), journal.stem)
         else:
             finish(server, journal.stem)
         finish(server, server.search()["session_id"])
 
 
-def test_a_cancelled_decide_ends_the_wait_and_not_the_session(home: Path, shelf: Shelf) -> None:
-    with serving(home, env=shelf.env) as server:
+def test_a_cancelled_decide_ends_the_wait_and_not_the_session(home: Path, gated_source: GatedSource) -> None:
+    with serving(home, env=gated_source.env) as server:
         session_id = server.search(TOPIC)["session_id"]
         waiting = server.begin("decide", session_id=session_id, action="approve")
-        shelf.wait_until_asked()
+        gated_source.wait_for_search()
         cancel = {"requestId": waiting.request_id, "reason": "the person has left"}
         server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})
-        assert "error" in waiting.future.result(SOON)
+        assert "error" in waiting.future.result(TIMEOUT_S)
         state = server.state(session_id)
         assert (state["phase"], state["iteration"], state["has_pending_checkpoint"]) == ("searching", 1, False)
-        server.call("decide", session_id=session_id, action="approve").is_clear(
+        server.call("decide", session_id=session_id, action="approve").check_error(
             "no_pending_checkpoint", "No pending checkpoint", "get_session"
         )
-        shelf.open()
+        gated_source.open()
         state = server.state_once(session_id, lambda state: state["has_pending_checkpoint"])
         assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
         finish(server, session_id)
-        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
-        assert shelf.times_asked == 1
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve", "approve"]
+        assert gated_source.search_count == 1
 
 
 def test_a_cancelled_search_leaves_a_session_that_waits(home: Path) -> None:
@@ -412,16 +406,16 @@ def test_a_cancelled_search_leaves_a_session_that_waits(home: Path) -> None:
             waiting = server.begin("search_papers", query=QUERY)
             cancel = {"requestId": waiting.request_id}
             server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel})
-            waiting.future.result(SOON)
-        for journal in sessions_folder(home).glob("*.db"):
+            waiting.future.result(TIMEOUT_S)
+        for journal in get_sessions_folder(home).glob("*.db"):
             state = server.state_once(journal.stem, lambda state: state["has_pending_checkpoint"])
             assert state["checkpoint_kind"] == STRATEGY
-        server.was_never_surprised()
+        server.check_log()
         finish(server, known)
 
 
-async def test_the_official_client_may_give_up_waiting_and_ask_again(home: Path, shelf: Shelf) -> None:
-    async with client_of(home, shelf.env) as client:
+async def test_the_official_client_may_time_out_and_call_again(home: Path, gated_source: GatedSource) -> None:
+    async with open_client(home, gated_source.env) as client:
         asked = json_of(await client.call_tool("search_papers", {"query": TOPIC}))
         decision = {
             "session_id": asked["session_id"],
@@ -429,19 +423,19 @@ async def test_the_official_client_may_give_up_waiting_and_ask_again(home: Path,
             "checkpoint_id": asked["checkpoint_id"],
         }
         waiting = asyncio.create_task(client.call_tool("decide", decision))
-        await asyncio.to_thread(shelf.wait_until_asked)
+        await asyncio.to_thread(gated_source.wait_for_search)
         waiting.cancel()
         again = asyncio.create_task(client.call_tool("decide", decision))
-        shelf.open()
-        async with asyncio.timeout(SOON):
+        gated_source.open()
+        async with asyncio.timeout(TIMEOUT_S):
             state = json_of(await again)
         assert state["already_decided"]["action"] == "approve"
         assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
-    assert shelf.times_asked == 1
-    assert decisions_in(journal_of(home, asked["session_id"])) == ["approve"]
+    assert gated_source.search_count == 1
+    assert read_decisions(get_journal_path(home, asked["session_id"])) == ["approve"]
 
 
-def test_cancelling_what_is_not_there_changes_nothing(home: Path) -> None:
+def test_cancelling_an_unknown_request_changes_nothing(home: Path) -> None:
     with serving(home) as server:
         session_id = server.search()["session_id"]
         for request_id in (0, 999, "no such request", None, [1], 1.5):
@@ -453,20 +447,22 @@ def test_cancelling_what_is_not_there_changes_nothing(home: Path) -> None:
         assert server.close() == 0
 
 
-def test_a_process_that_takes_over_a_session_continues_where_the_killed_one_was(home: Path, shelf: Shelf) -> None:
-    with two_servers(home, shelf) as (one, other):
+def test_a_process_continues_the_session_of_a_killed_process_where_it_stopped(
+    home: Path, gated_source: GatedSource
+) -> None:
+    with run_two_servers(home, gated_source) as (one, other):
         asked = one.search(TOPIC)
         session_id = asked["session_id"]
         watching = other.begin(
             "decide", session_id=session_id, action="approve", note="other", checkpoint_id=asked["checkpoint_id"]
         )
-        shelf.wait_until_asked()
+        gated_source.wait_for_search()
         one.kill()
-        shelf.wait_until_asked(2)
-        shelf.open()
+        gated_source.wait_for_search(2)
+        gated_source.open()
         state = watching().state
         assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
-        steps = steps_in(journal_of(home, session_id))
+        steps = read_steps(get_journal_path(home, session_id))
         assert steps["decision-0"]["note"] == "other"
         finish(other, session_id)
-        assert decisions_in(journal_of(home, session_id)) == ["approve", "approve"]
+        assert read_decisions(get_journal_path(home, session_id)) == ["approve", "approve"]

@@ -1,4 +1,4 @@
-"""Reading a whole query, by rule and with a model."""
+"""Tests of the intent parser, by rule and with a model."""
 
 import json
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from uraniborg.kernel.clock import FrozenClock
 CLOCK = FrozenClock(datetime(2024, 6, 15, tzinfo=UTC))
 
 
-async def read(query: str, domain: str = "general") -> ParsedIntent:
+async def read_intent(query: str, domain: str = "general") -> ParsedIntent:
     return await IntentParser(domain=domain, clock=CLOCK).parse(query)
 
 
@@ -149,8 +149,8 @@ async def read(query: str, domain: str = "general") -> ParsedIntent:
         ),
     ],
 )
-async def test_a_query_is_read_as_a_person_means_it(query: str, expected: dict[str, Any]) -> None:
-    intent = await read(query)
+async def test_a_query_is_read_into_the_expected_intent(query: str, expected: dict[str, Any]) -> None:
+    intent = await read_intent(query)
     assert intent.model_dump(exclude_defaults=True, exclude={"notes", "intent_type"}) == {
         key: value for key, value in expected.items() if key != "intent_type"
     }
@@ -158,19 +158,21 @@ async def test_a_query_is_read_as_a_person_means_it(query: str, expected: dict[s
 
 
 async def test_every_reading_has_a_note() -> None:
-    notes = " ".join((await read("top 5 surveys by Jane Doe in Nature since 2020 in French, not about ice")).notes)
+    notes = " ".join(
+        (await read_intent("top 5 surveys by Jane Doe in Nature since 2020 in French, not about ice")).notes
+    )
     for part in ("At most 5", "since 2020", "French", "Jane Doe", "Nature", "surveys and reviews"):
         assert part in notes
 
 
-async def test_a_note_says_that_a_query_is_used_as_typed_or_contains_an_identifier() -> None:
-    assert "searched unchanged" in (await read("ice AND snow")).notes[0]
-    assert "identifies one paper" in (await read("doi:10.1038/nature21360")).notes[0]
+async def test_a_note_reports_a_query_used_as_typed_or_with_an_identifier() -> None:
+    assert "searched unchanged" in (await read_intent("ice AND snow")).notes[0]
+    assert "identifies one paper" in (await read_intent("doi:10.1038/nature21360")).notes[0]
 
 
 @pytest.mark.parametrize("query", ["papers since 2020", "find papers", "the who", "A", "recent"])
 async def test_when_cleaning_leaves_nothing_the_raw_words_are_used(query: str) -> None:
-    intent = await read(query)
+    intent = await read_intent(query)
     assert intent.topic == query
     assert intent.concepts
     assert "names no subject" in " ".join(intent.notes)
@@ -178,22 +180,22 @@ async def test_when_cleaning_leaves_nothing_the_raw_words_are_used(query: str) -
 
 @pytest.mark.parametrize("query", ["", "   ", "???", '""', "\x00\ud800", "()[]{}"])
 async def test_a_query_without_a_word_gives_an_empty_intent_and_no_exception(query: str) -> None:
-    assert (await read(query)).concepts == []
+    assert (await read_intent(query)).concepts == []
 
 
 async def test_a_pasted_abstract_is_cut_to_a_workable_number_of_concepts_with_a_note() -> None:
-    intent = await read(", ".join(f"concept number{n}" for n in range(200)))
+    intent = await read_intent(", ".join(f"concept number{n}" for n in range(200)))
     assert len(intent.concepts) == 12
     assert "first 12 of 200" in " ".join(intent.notes)
 
 
-async def test_the_number_of_papers_counts_as_stated_only_when_it_was() -> None:
-    assert "max_results" not in (await read("ice")).constraints.model_fields_set
-    assert "max_results" in (await read("top 7 papers on ice")).constraints.model_fields_set
+async def test_the_number_of_papers_is_set_only_if_the_query_states_it() -> None:
+    assert "max_results" not in (await read_intent("ice")).constraints.model_fields_set
+    assert "max_results" in (await read_intent("top 7 papers on ice")).constraints.model_fields_set
 
 
-async def test_a_domain_knows_its_own_terms() -> None:
-    assert (await read("MOF CO2 reduction", "materials_science")).concepts == ["MOF", "CO2 reduction"]
+async def test_a_domain_recognises_its_own_terms() -> None:
+    assert (await read_intent("MOF CO2 reduction", "materials_science")).concepts == ["MOF", "CO2 reduction"]
 
 
 def test_an_unknown_domain_is_refused_at_once() -> None:
@@ -211,8 +213,8 @@ JUMBLE = st.lists(st.sampled_from(CUES.split("|")) | st.text(max_size=12), max_s
 
 @settings(deadline=None, max_examples=300)
 @given(JUMBLE | st.text())
-async def test_reading_never_raises_and_what_it_reads_is_consistent(query: str) -> None:
-    intent = await read(query)
+async def test_reading_never_raises_and_gives_a_consistent_intent(query: str) -> None:
+    intent = await read_intent(query)
     limits = intent.constraints
     assert limits.year_from is None or limits.year_to is None or limits.year_from <= limits.year_to
     assert 1 <= limits.max_results <= MAX_RESULTS_CAP
@@ -261,11 +263,11 @@ async def test_reading_never_raises_and_what_it_reads_is_consistent(query: str) 
     ],
 )
 async def test_long_hostile_queries_are_read_in_reasonable_time(piece: str) -> None:
-    assert len((await read(piece * 100_000)).topic) <= 5_000
+    assert len((await read_intent(piece * 100_000)).topic) <= 5_000
 
 
 class Model:
-    """Answers what it is told to, and keeps what it was asked."""
+    """A model that returns a scripted answer and stores the requests."""
 
     def __init__(self, answer: dict[str, Any] | LLMError) -> None:
         self.answer = answer
@@ -286,7 +288,7 @@ class Model:
 GOOD: dict[str, Any] = {"topic": "sea ice", "concepts": ["sea ice", "albedo"], "intent_type": "survey"}
 
 
-async def test_a_model_is_believed_within_bounds() -> None:
+async def test_the_answer_of_a_model_is_used_within_bounds() -> None:
     answer = GOOD | {
         "constraints": {"year_from": 2022, "year_to": 2018, "language": "German", "max_results": 10**9},
         "authors": ["Jane Doe", "  ", "Jane Doe"],
@@ -302,25 +304,25 @@ async def test_a_model_is_believed_within_bounds() -> None:
     assert intent.notes[0] == "The query was read by a language model."
 
 
-async def test_years_a_model_makes_up_beyond_reason_are_left_out() -> None:
+async def test_impossible_years_of_a_model_are_dropped() -> None:
     answer = GOOD | {"constraints": {"year_from": 3, "year_to": 9999}}
     intent = await IntentParser(Model(answer), clock=CLOCK).parse("sea ice")
     assert (intent.constraints.year_from, intent.constraints.year_to) == (None, None)
 
 
-async def test_figures_and_quotes_of_the_person_outlive_the_model() -> None:
+async def test_numbers_and_quotes_in_the_query_override_the_model() -> None:
     intent = await IntentParser(Model(GOOD), clock=CLOCK).parse('top 7 papers on "black ice"')
     assert intent.constraints.max_results == 7
     assert intent.phrases == ["black ice"]
 
 
-async def test_a_model_without_concepts_is_helped_out_by_the_rules() -> None:
+async def test_rules_supply_the_concepts_that_a_model_omits() -> None:
     intent = await IntentParser(Model(GOOD | {"topic": " ", "concepts": [" ", "()"]}), clock=CLOCK).parse("black ice")
     assert (intent.topic, intent.concepts) == ("black ice", ["black ice"])
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "note"),
     [
         (LLMRateLimitError("slow down"), "llm_rate_limited"),
         (LLMResponseError("no JSON"), "llm_bad_response"),
@@ -329,10 +331,10 @@ async def test_a_model_without_concepts_is_helped_out_by_the_rules() -> None:
         ({}, "was invalid"),
     ],
 )
-async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, said: str) -> None:
+async def test_rules_replace_a_model_that_fails_with_a_note(answer: Any, note: str) -> None:
     intent = await IntentParser(Model(answer), clock=CLOCK).parse("black ice since 2020")
-    by_rule = await read("black ice since 2020")
-    assert said in intent.notes[0]
+    by_rule = await read_intent("black ice since 2020")
+    assert note in intent.notes[0]
     assert intent.model_copy(update={"notes": by_rule.notes}) == by_rule
 
 

@@ -27,11 +27,11 @@ from uraniborg.kernel.errors import InvalidInput, NotFound
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
 
 
-def paper(title: str, source: str = "any") -> RawPaper:
+def make_paper(title: str, source: str = "any") -> RawPaper:
     return RawPaper(title=title, source=source)
 
 
-def asking(*sources: str, queries: int = 1) -> SearchStrategy:
+def make_strategy(*sources: str, queries: int = 1) -> SearchStrategy:
     return SearchStrategy(
         queries=[SearchQuery(keywords=["graphene"], boolean_query="graphene")] * queries,
         sources=list(sources),
@@ -39,15 +39,15 @@ def asking(*sources: str, queries: int = 1) -> SearchStrategy:
     )
 
 
-def titles(outcome: FoundPapers) -> list[str]:
+def list_titles(outcome: FoundPapers) -> list[str]:
     return [found.title for found in outcome]
 
 
-def statuses(outcome: FoundPapers) -> dict[str, SourceStatus]:
+def list_statuses(outcome: FoundPapers) -> dict[str, SourceStatus]:
     return {report.name: report.status for report in outcome.reports}
 
 
-async def until(happened: Callable[[], object]) -> None:
+async def wait_until(happened: Callable[[], object]) -> None:
     for _ in range(1000):
         if happened():
             return
@@ -55,43 +55,43 @@ async def until(happened: Callable[[], object]) -> None:
     pytest.fail("it never happened")
 
 
-async def test_the_papers_of_all_sources_are_given_with_a_report_for_each() -> None:
-    searcher = Searcher([FakeSource("one", [paper("A"), paper("B")]), FakeSource("two", [paper("C")])])
-    outcome = await searcher.search(asking())
-    assert titles(outcome) == ["A", "B", "C"]
+async def test_papers_of_all_sources_are_returned_with_a_report_for_each_source() -> None:
+    searcher = Searcher([FakeSource("one", [make_paper("A"), make_paper("B")]), FakeSource("two", [make_paper("C")])])
+    outcome = await searcher.search(make_strategy())
+    assert list_titles(outcome) == ["A", "B", "C"]
     assert [(report.name, report.returned) for report in outcome.reports] == [("one", 2), ("two", 1)]
 
 
-async def test_sources_work_side_by_side() -> None:
+async def test_sources_are_searched_concurrently() -> None:
     gate = asyncio.Event()
-    sources = [FakeSource(name, [paper(name)], gate=gate) for name in ("one", "two", "three")]
-    task = asyncio.create_task(Searcher(sources).search(asking()))
-    await until(lambda: all(source.asked for source in sources))
+    sources = [FakeSource(name, [make_paper(name)], gate=gate) for name in ("one", "two", "three")]
+    task = asyncio.create_task(Searcher(sources).search(make_strategy()))
+    await wait_until(lambda: all(source.asked for source in sources))
     gate.set()
-    assert titles(await task) == ["one", "two", "three"]
+    assert list_titles(await task) == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize("finishing", list(permutations(["one", "two", "three"])))
-async def test_the_outcome_does_not_depend_on_who_finishes_first(finishing: tuple[str, ...]) -> None:
+async def test_the_outcome_does_not_depend_on_which_source_finishes_first(finishing: tuple[str, ...]) -> None:
     gates = {name: asyncio.Event() for name in finishing}
-    sources = [FakeSource(name, [paper(name)], gate=gates[name]) for name in ("one", "two", "three")]
+    sources = [FakeSource(name, [make_paper(name)], gate=gates[name]) for name in ("one", "two", "three")]
     arrived: list[str] = []
     task = asyncio.create_task(
-        Searcher(sources).search(asking("three", "one", "two"), lambda report: arrived.append(report.name))
+        Searcher(sources).search(make_strategy("three", "one", "two"), lambda report: arrived.append(report.name))
     )
     for count, name in enumerate(finishing, start=1):
         gates[name].set()
-        await until(lambda count=count: len(arrived) == count)
+        await wait_until(lambda count=count: len(arrived) == count)
     outcome = await task
     assert arrived == list(finishing)
-    assert titles(outcome) == ["three", "one", "two"]
+    assert list_titles(outcome) == ["three", "one", "two"]
     assert [report.name for report in outcome.reports] == ["three", "one", "two"]
 
 
 async def test_results_stream_in_before_the_slowest_source_has_finished() -> None:
     gate = asyncio.Event()
-    searcher = Searcher([FakeSource("slow", [paper("S")], gate=gate), FakeSource("fast", [paper("F")])])
-    async with aclosing(searcher.stream_results(asking())) as stream:
+    searcher = Searcher([FakeSource("slow", [make_paper("S")], gate=gate), FakeSource("fast", [make_paper("F")])])
+    async with aclosing(searcher.stream_results(make_strategy())) as stream:
         assert (await anext(stream)).report.name == "fast"
         gate.set()
         assert (await anext(stream)).report.name == "slow"
@@ -99,26 +99,26 @@ async def test_results_stream_in_before_the_slowest_source_has_finished() -> Non
             await anext(stream)
 
 
-async def test_without_queries_every_source_is_skipped_and_none_is_asked() -> None:
-    sources = [FakeSource("one", [paper("A")]), FakeSource("two")]
-    outcome = await Searcher(sources).search(asking(queries=0))
+async def test_without_queries_every_source_is_skipped_and_none_is_searched() -> None:
+    sources = [FakeSource("one", [make_paper("A")]), FakeSource("two")]
+    outcome = await Searcher(sources).search(make_strategy(queries=0))
     assert outcome == []
-    assert statuses(outcome) == {"one": SourceStatus.SKIPPED, "two": SourceStatus.SKIPPED}
+    assert list_statuses(outcome) == {"one": SourceStatus.SKIPPED, "two": SourceStatus.SKIPPED}
     assert all(report.reason == "The strategy has no query." for report in outcome.reports)
     assert [source.asked for source in sources] == [[], []]
 
 
-async def test_only_the_sources_named_are_asked() -> None:
-    one, two = FakeSource("one", [paper("A")]), FakeSource("two", [paper("B")])
-    outcome = await Searcher([one, two]).search(asking("two", "two"))
-    assert titles(outcome) == ["B"]
-    assert statuses(outcome) == {"two": SourceStatus.OK}
+async def test_only_the_named_sources_are_searched() -> None:
+    one, two = FakeSource("one", [make_paper("A")]), FakeSource("two", [make_paper("B")])
+    outcome = await Searcher([one, two]).search(make_strategy("two", "two"))
+    assert list_titles(outcome) == ["B"]
+    assert list_statuses(outcome) == {"two": SourceStatus.OK}
     assert one.asked == []
 
 
-async def test_a_source_that_is_not_there_is_skipped_and_never_replaced() -> None:
-    one = FakeSource("one", [paper("A")])
-    outcome = await Searcher([one]).search(asking("scopus"))
+async def test_an_unavailable_source_is_skipped_and_not_replaced() -> None:
+    one = FakeSource("one", [make_paper("A")])
+    outcome = await Searcher([one]).search(make_strategy("scopus"))
     assert outcome == []
     (report,) = outcome.reports
     assert (report.name, report.status) == ("scopus", SourceStatus.SKIPPED)
@@ -127,16 +127,16 @@ async def test_a_source_that_is_not_there_is_skipped_and_never_replaced() -> Non
 
 
 async def test_without_any_source_the_outcome_is_empty() -> None:
-    outcome = await Searcher([]).search(asking())
+    outcome = await Searcher([]).search(make_strategy())
     assert SearchOutcome.from_papers(outcome) == SearchOutcome()
-    assert "none" in ((await Searcher([]).search(asking("one"))).reports[0].reason or "")
+    assert "none" in ((await Searcher([]).search(make_strategy("one"))).reports[0].reason or "")
 
 
-async def test_one_failing_source_does_not_cost_the_others() -> None:
-    sources = [FakeSource("bad", error=NonRetryableError("refused")), FakeSource("good", [paper("A")])]
-    outcome = await Searcher(sources).search(asking())
-    assert titles(outcome) == ["A"]
-    assert statuses(outcome) == {"bad": SourceStatus.FAILED, "good": SourceStatus.OK}
+async def test_one_failing_source_does_not_affect_the_others() -> None:
+    sources = [FakeSource("bad", error=NonRetryableError("refused")), FakeSource("good", [make_paper("A")])]
+    outcome = await Searcher(sources).search(make_strategy())
+    assert list_titles(outcome) == ["A"]
+    assert list_statuses(outcome) == {"bad": SourceStatus.FAILED, "good": SourceStatus.OK}
 
 
 @pytest.mark.parametrize(
@@ -150,18 +150,18 @@ async def test_one_failing_source_does_not_cost_the_others() -> None:
     ],
 )
 async def test_a_failure_is_reported_with_its_reason(error: Exception, status: SourceStatus, reason: str) -> None:
-    (report,) = (await Searcher([FakeSource("bad", error=error)]).search(asking())).reports
+    (report,) = (await Searcher([FakeSource("bad", error=error)]).search(make_strategy())).reports
     assert (report.status, report.reason, report.returned) == (status, reason, 0)
     assert report.retry_at == getattr(error, "retry_at", None)
 
 
 async def test_a_source_without_matches_is_empty_and_not_failed() -> None:
-    (report,) = (await Searcher([FakeSource("one")]).search(asking())).reports
+    (report,) = (await Searcher([FakeSource("one")]).search(make_strategy())).reports
     assert (report.status, report.reason) == (SourceStatus.EMPTY, None)
 
 
-class Odd(SearchSource):
-    """Returns, or raises, whatever it was given."""
+class OddSource(SearchSource):
+    """A source that returns or raises the given value."""
 
     def __init__(self, answer: Any) -> None:
         self._answer = answer
@@ -178,51 +178,53 @@ class Odd(SearchSource):
 
 
 @pytest.mark.parametrize("answer", [None, 7, ["a title"], [None], asyncio.CancelledError()])
-async def test_a_source_that_misbehaves_fails_alone(answer: Any) -> None:
-    outcome = await Searcher([Odd(answer), FakeSource("good", [paper("A")])]).search(asking())
-    assert titles(outcome) == ["A"]
-    assert statuses(outcome) == {"odd": SourceStatus.FAILED, "good": SourceStatus.OK}
+async def test_a_source_that_raises_unexpectedly_fails_alone(answer: Any) -> None:
+    outcome = await Searcher([OddSource(answer), FakeSource("good", [make_paper("A")])]).search(make_strategy())
+    assert list_titles(outcome) == ["A"]
+    assert list_statuses(outcome) == {"odd": SourceStatus.FAILED, "good": SourceStatus.OK}
 
 
-async def test_a_source_cannot_change_what_the_others_are_asked() -> None:
-    given, good = asking(), FakeSource("good")
-    await Searcher([Odd([]), good]).search(given)
-    assert good.asked == [asking()]
-    assert given == asking()
+async def test_a_source_cannot_change_the_strategy_of_other_sources() -> None:
+    given, good = make_strategy(), FakeSource("good")
+    await Searcher([OddSource([]), good]).search(given)
+    assert good.asked == [make_strategy()]
+    assert given == make_strategy()
 
 
-class Reporting(FakeSource):
-    """Reports on itself, under a name of its own."""
+class SelfReportingSource(FakeSource):
+    """A source that reports under another name."""
 
     async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
         report = SourceReport(name="alias", status=SourceStatus.OK, returned=1, found=99, calls=3, partial=True)
         return SourceResult(await self.search_advanced(strategy), report)
 
 
-async def test_a_source_that_reports_on_itself_is_believed_save_for_its_name() -> None:
-    (report,) = (await Searcher([Reporting("one", [paper("A")])]).search(asking())).reports
+async def test_the_report_of_a_source_is_used_except_for_its_name() -> None:
+    (report,) = (await Searcher([SelfReportingSource("one", [make_paper("A")])]).search(make_strategy())).reports
     assert (report.name, report.found, report.calls, report.partial) == ("one", 99, 3, True)
 
 
-async def test_the_papers_of_a_source_are_counted_whatever_its_own_report_counts() -> None:
-    (report,) = (await Searcher([Reporting("one", [paper("A"), paper("B")])]).search(asking())).reports
+async def test_papers_are_counted_even_if_the_report_of_the_source_differs() -> None:
+    (report,) = (
+        await Searcher([SelfReportingSource("one", [make_paper("A"), make_paper("B")])]).search(make_strategy())
+    ).reports
     assert (report.returned, report.received) == (2, 2)
 
 
 async def test_records_removed_from_a_plain_source_are_counted_by_reason() -> None:
     old = RawPaper(title="Graphene", year=1999, source="one")
     french = RawPaper(title="Le graphène", language="fr", source="one")
-    named = [paper(f"Graphene {number}") for number in range(12)]
-    strategy = asking()
+    named = [make_paper(f"Graphene {number}") for number in range(12)]
+    strategy = make_strategy()
     strategy.filters = SearchConstraints(year_from=2000, language="en", max_results=10)
     strategy.queries[0].boolean_query = "graphene NOT oxide"
-    records = [old, french, paper(" "), paper("Graphene oxide"), *named]
+    records = [old, french, make_paper(" "), make_paper("Graphene oxide"), *named]
     (report,) = (await Searcher([FakeSource("one", records)]).search(strategy)).reports
     assert (report.received, report.returned) == (16, 10)
     assert report.removed == {"year": 1, "language": 1, "no_title": 1, "excluded_words": 1, "over_source_limit": 2}
 
 
-async def test_two_sources_of_one_name_are_refused() -> None:
+async def test_two_sources_with_the_same_name_are_refused() -> None:
     with pytest.raises(InvalidInput, match="same name"):
         Searcher([FakeSource("one"), FakeSource("one")])
 
@@ -231,8 +233,8 @@ def test_the_available_sources_are_named_in_order() -> None:
     assert Searcher([FakeSource("two"), FakeSource("one")]).available == ["two", "one"]
 
 
-class Watched(FakeSource):
-    """Never finishes, and notes how it ended."""
+class WatchedSource(FakeSource):
+    """A source that never finishes and records how it ended."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, gate=asyncio.Event())
@@ -250,51 +252,51 @@ class Watched(FakeSource):
 
 
 async def test_cancelling_a_search_ends_every_source() -> None:
-    sources = [Watched("one"), Watched("two")]
-    task = asyncio.create_task(Searcher(sources).search(asking()))
-    await until(lambda: all(source.asked for source in sources))
+    sources = [WatchedSource("one"), WatchedSource("two")]
+    task = asyncio.create_task(Searcher(sources).search(make_strategy()))
+    await wait_until(lambda: all(source.asked for source in sources))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert [source.ended for source in sources] == ["cancelled", "cancelled"]
 
 
-async def test_leaving_the_stream_early_ends_the_sources_still_at_work() -> None:
-    slow = Watched("slow")
+async def test_leaving_the_stream_early_cancels_the_running_sources() -> None:
+    slow = WatchedSource("slow")
     async with aclosing(
-        Searcher([FakeSource("fast"), slow]).stream_results(asking("absent", "fast", "slow"))
+        Searcher([FakeSource("fast"), slow]).stream_results(make_strategy("absent", "fast", "slow"))
     ) as stream:
         assert (await anext(stream)).report.status is SourceStatus.SKIPPED
-        await until(lambda: slow.asked)
+        await wait_until(lambda: slow.asked)
     assert slow.ended == "cancelled"
 
 
 async def test_a_listener_that_raises_stops_the_search_and_its_sources() -> None:
-    slow = Watched("slow")
+    slow = WatchedSource("slow")
 
     def listen(_report: SourceReport) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        await Searcher([FakeSource("fast"), slow]).search(asking(), listen)
+        await Searcher([FakeSource("fast"), slow]).search(make_strategy(), listen)
     assert slow.ended == "cancelled"
 
 
 async def test_closing_closes_the_sources_that_can_be_closed() -> None:
-    watched = Watched("one")
+    watched = WatchedSource("one")
     await Searcher([watched, FakeSource("two")]).aclose()
     assert watched.ended == " and closed"
 
 
-async def test_an_outcome_survives_being_written_down() -> None:
-    outcome = await Searcher([FakeSource("one", [paper("Ω\u2028")]), FakeSource("two")]).search(asking())
+async def test_an_outcome_can_be_stored_as_json_and_read_back() -> None:
+    outcome = await Searcher([FakeSource("one", [make_paper("Ω\u2028")]), FakeSource("two")]).search(make_strategy())
     stored = SearchOutcome.from_papers(outcome)
     assert SearchOutcome.model_validate_json(stored.model_dump_json()) == stored
 
 
-async def test_a_hundred_sources_at_once_are_no_trouble() -> None:
+async def test_a_hundred_sources_are_searched_at_once() -> None:
     names = [f"source {i}" for i in range(100)]
-    outcome = await Searcher([FakeSource(name, [paper(name)] * 10) for name in names]).search(asking())
+    outcome = await Searcher([FakeSource(name, [make_paper(name)] * 10) for name in names]).search(make_strategy())
     assert [report.name for report in outcome.reports] == names
     assert len(outcome) == 1000
 

@@ -1,4 +1,4 @@
-"""Made-up answers in the shapes that the sources really send. The papers and people in them do not exist."""
+"""Sample answers in the formats of the sources. The papers and people are fictitious."""
 
 import json
 from typing import Any

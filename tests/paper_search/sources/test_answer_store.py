@@ -27,7 +27,7 @@ JSON = st.recursive(
 )
 
 
-def replay(store: AnswerStore, request: Request = REQUEST, time: int = 0) -> Response:
+def replay_outcome(store: AnswerStore, request: Request = REQUEST, time: int = 0) -> Response:
     entry = store.read_entry(request)
     assert entry is not None
     return entry.outcomes[time].replay()
@@ -58,11 +58,11 @@ def test_every_body_comes_back_byte_for_byte(body: bytes, tmp_path: Path) -> Non
     store = AnswerStore(tmp_path)
     answer = Response(200, body, {"content-type": "x"}, seconds=0.125, calls=3)
     store.write_entry(REQUEST, [StoredAnswer.from_response(answer)])
-    assert replay(store) == answer
+    assert replay_outcome(store) == answer
 
 
 @given(st.binary())
-def test_no_bytes_are_changed_by_keeping_them(body: bytes) -> None:
+def test_storing_a_body_changes_no_byte(body: bytes) -> None:
     assert StoredAnswer.from_response(Response(200, body)).replay().body == body
 
 
@@ -72,9 +72,9 @@ def test_compact_json_is_stored_as_json(value: Any) -> None:
         body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
         return
-    kept = StoredAnswer.from_response(Response(200, body))
-    assert kept.replay().body == body
-    assert kept.encoding == "json"
+    stored = StoredAnswer.from_response(Response(200, body))
+    assert stored.replay().body == body
+    assert stored.encoding == "json"
 
 
 def test_files_can_be_read_and_compared_by_people(tmp_path: Path) -> None:
@@ -103,12 +103,12 @@ def test_files_can_be_read_and_compared_by_people(tmp_path: Path) -> None:
         SearchSourceError("odd"),
     ],
 )
-def test_a_failure_is_raised_again_as_it_was(error: SearchSourceError, tmp_path: Path) -> None:
+def test_a_stored_failure_is_raised_unchanged(error: SearchSourceError, tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
     store.write_entry(REQUEST, [StoredFailure.from_error(error)])
     for _ in range(2):
         with pytest.raises(type(error)) as caught:
-            replay(store)
+            replay_outcome(store)
         again = caught.value
         assert type(again) is type(error)
         assert vars(again) == vars(error)
@@ -131,13 +131,13 @@ def test_outcomes_keep_their_order(tmp_path: Path) -> None:
         ],
     )
     with pytest.raises(RetryableError):
-        replay(store)
-    assert replay(store, time=1).body == b"2"
+        replay_outcome(store)
+    assert replay_outcome(store, time=1).body == b"2"
     with pytest.raises(TimeoutError):
-        replay(store, time=2)
+        replay_outcome(store, time=2)
 
 
-def test_what_is_not_there_or_was_removed_is_none(tmp_path: Path) -> None:
+def test_a_missing_or_removed_entry_is_none(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path / "absent")
     assert store.read_entry(REQUEST) is None
     store.remove_entry(REQUEST)
@@ -147,7 +147,7 @@ def test_what_is_not_there_or_was_removed_is_none(tmp_path: Path) -> None:
     assert list(store.folder.iterdir()) == []
 
 
-def test_a_file_of_another_request_is_not_taken_for_this_one(tmp_path: Path) -> None:
+def test_a_file_of_another_request_is_not_used(tmp_path: Path) -> None:
     store = AnswerStore(tmp_path)
     other = Request("tiny", "https://tiny.example/other")
     store.write_entry(other, [StoredTimeout()])
@@ -188,7 +188,7 @@ def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
         store.read_entries()
 
 
-def test_an_entry_written_by_hand_needs_little(tmp_path: Path) -> None:
+def test_an_entry_written_by_hand_needs_few_fields(tmp_path: Path) -> None:
     request = Request("tiny", "https://tiny.example/works", (("q", "a"),))
     AnswerStore(tmp_path).get_path(request).write_text(
         json.dumps(
@@ -200,4 +200,4 @@ def test_an_entry_written_by_hand_needs_little(tmp_path: Path) -> None:
         ),
         encoding="utf-8",
     )
-    assert replay(AnswerStore(tmp_path), request) == Response(200, b'{"items":[]}')
+    assert replay_outcome(AnswerStore(tmp_path), request) == Response(200, b'{"items":[]}')

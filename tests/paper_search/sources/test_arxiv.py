@@ -8,7 +8,7 @@ from tests.paper_search.sources.sample_answers import ARXIV, ARXIV_ERROR, build_
 SOURCE = "arxiv"
 
 
-def test_every_field_of_an_entry_arrives() -> None:
+def test_every_field_of_an_entry_is_read() -> None:
     (paper,) = read_sample(SOURCE, ARXIV).papers
     assert paper.title == "Glazes and kilns"
     assert [author.name for author in paper.authors] == ["Ada Example", "Bo Sample"]
@@ -22,11 +22,11 @@ def test_every_field_of_an_entry_arrives() -> None:
     assert paper.raw_data == {"categories": ["physics.app-ph"], "comment": "3 pages"}
 
 
-def test_an_entry_without_a_journal_came_out_at_arxiv() -> None:
+def test_the_venue_of_an_entry_without_a_journal_is_arxiv() -> None:
     assert read_sample(SOURCE, ARXIV.replace("J. Kilns 3 (2022) 12", "")).papers[0].venue == "arXiv"
 
 
-def test_the_query_goes_out_with_fields_operators_and_dates() -> None:
+def test_the_request_has_fields_operators_and_dates() -> None:
     sent = build_params(SOURCE, 30, year_from=2018, year_to=2022)
     assert sent["search_query"] == (
         '((all:kiln OR all:"glass furnace") AND all:glaze ANDNOT all:review)'
@@ -37,11 +37,11 @@ def test_the_query_goes_out_with_fields_operators_and_dates() -> None:
     assert "submittedDate" not in build_params(SOURCE)["search_query"]
 
 
-def test_pages_hold_a_hundred_at_most() -> None:
+def test_a_page_has_at_most_a_hundred_entries() -> None:
     assert build_params(SOURCE, 1_000)["max_results"] == "100"
 
 
-def test_the_next_page_is_asked_for_until_enough_came() -> None:
+def test_the_next_page_is_requested_until_the_limit() -> None:
     page = read_sample(SOURCE, ARXIV, limit=2)
     assert page.found == 31
     assert dict(page.follow[0].params)["start"] == "1"
@@ -49,13 +49,13 @@ def test_the_next_page_is_asked_for_until_enough_came() -> None:
     assert read_sample(SOURCE, ARXIV.replace(">31<", ">1<"), limit=2).follow == ()
 
 
-def test_an_error_feed_is_an_error_whatever_its_status() -> None:
+def test_an_error_feed_is_an_error_with_any_status() -> None:
     with pytest.raises(NonRetryableError, match="start must be an integer"):
         read_sample(SOURCE, ARXIV_ERROR)
     assert "start must be an integer" in str(definition.read_failure(make_response(ARXIV_ERROR, 400)))
 
 
-def test_refusals_that_are_not_feeds_are_judged_by_their_status() -> None:
+def test_refusals_that_are_not_feeds_are_explained_by_their_status() -> None:
     assert definition.read_failure(make_response("Rate exceeded.", 429)) is None
     assert definition.read_failure(make_response("<html>busy</html>", 503)) is None
 
@@ -65,7 +65,7 @@ def test_a_feed_without_entries_is_empty() -> None:
     assert (page.papers, page.follow) == ([], ())
 
 
-def test_a_page_without_the_entries_it_counts_is_a_passing_failure_and_no_empty_result() -> None:
+def test_a_page_without_the_entries_it_counts_is_a_temporary_failure() -> None:
     before, _, rest = ARXIV.partition("<entry>")
     with pytest.raises(RetryableError, match="empty page"):
         read_sample(SOURCE, before + rest.rpartition("</entry>")[2])

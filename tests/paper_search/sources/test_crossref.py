@@ -12,11 +12,11 @@ SOURCE = "crossref"
 WORK = CROSSREF["message"]["items"][0]
 
 
-def works(*items: Any) -> dict[str, Any]:
+def make_works(*items: Any) -> dict[str, Any]:
     return {"status": "ok", "message-type": "work-list", "message": {"total-results": len(items), "items": list(items)}}
 
 
-def test_every_field_of_a_work_arrives() -> None:
+def test_every_field_of_a_work_is_read() -> None:
     (paper,) = read_sample(SOURCE, CROSSREF).papers
     assert paper.title == "Glazes & kilns"
     assert paper.authors == [
@@ -33,13 +33,14 @@ def test_every_field_of_a_work_arrives() -> None:
     assert paper.full_text_url == "https://clay.example.org/1.pdf"
 
 
-def test_a_copy_without_an_open_licence_is_not_offered_as_full_text() -> None:
+def test_a_copy_without_an_open_licence_is_not_a_full_text_link() -> None:
     assert (
-        read_sample(SOURCE, works({**WORK, "license": []})).papers[0].full_text_url == "https://doi.org/10.5555/KILN.1"
+        read_sample(SOURCE, make_works({**WORK, "license": []})).papers[0].full_text_url
+        == "https://doi.org/10.5555/KILN.1"
     )
 
 
-def test_the_query_goes_out_as_words_with_years() -> None:
+def test_the_request_has_the_words_and_years() -> None:
     sent = build_params(SOURCE, 30, year_from=2018, year_to=2022, language="en")
     assert sent["query.bibliographic"] == "kiln glass furnace glaze"
     assert sent["filter"] == "from-pub-date:2018-01-01,until-pub-date:2022-12-31"
@@ -50,7 +51,7 @@ def test_the_page_size_is_bounded() -> None:
     assert build_params(SOURCE, 1_000)["rows"] == "200"
 
 
-def test_the_next_page_is_asked_for_until_enough_came() -> None:
+def test_the_next_page_is_requested_until_the_limit() -> None:
     full = {**CROSSREF, "message": {"total-results": 900, "items": [WORK] * 4}}
     page = read_sample(SOURCE, full, limit=5)
     assert page.found == 900
@@ -67,7 +68,7 @@ def _asking(**changes: str) -> Any:
 
 @pytest.mark.parametrize("title", [[], [""], None, "", [None], {"x": 1}])
 def test_a_work_without_a_title_is_skipped_and_the_others_stay(title: Any) -> None:
-    assert len(read_sample(SOURCE, works({**WORK, "title": title}, None, WORK)).papers) == 1
+    assert len(read_sample(SOURCE, make_works({**WORK, "title": title}, None, WORK)).papers) == 1
 
 
 @pytest.mark.parametrize(
@@ -79,9 +80,9 @@ def test_a_work_without_a_title_is_skipped_and_the_others_stay(title: Any) -> No
         ({"issued": "2019"}, None),
     ],
 )
-def test_the_year_is_taken_from_the_first_date_there_is(dates: dict[str, Any], year: int | None) -> None:
+def test_the_year_is_read_from_the_first_available_date(dates: dict[str, Any], year: int | None) -> None:
     bare = {key: value for key, value in WORK.items() if "published" not in key}
-    assert read_sample(SOURCE, works({**bare, **dates})).papers[0].year == year
+    assert read_sample(SOURCE, make_works({**bare, **dates})).papers[0].year == year
 
 
 @pytest.mark.parametrize(
@@ -96,8 +97,8 @@ def test_the_year_is_taken_from_the_first_date_there_is(dates: dict[str, Any], y
         (None, None),
     ],
 )
-def test_the_type_of_a_work_is_understood(kind: str | None, expected: WorkType | None) -> None:
-    assert read_sample(SOURCE, works({**WORK, "type": kind})).papers[0].work_type is expected
+def test_the_type_of_a_work_gives_the_work_type(kind: str | None, expected: WorkType | None) -> None:
+    assert read_sample(SOURCE, make_works({**WORK, "type": kind})).papers[0].work_type is expected
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_the_type_of_a_work_is_understood(kind: str | None, expected: WorkType |
     ],
 )
 def test_a_subtitle_is_joined_to_its_title(title: str, subtitle: Any, joined: str) -> None:
-    assert read_sample(SOURCE, works({**WORK, "title": [title], "subtitle": subtitle})).papers[0].title == joined
+    assert read_sample(SOURCE, make_works({**WORK, "title": [title], "subtitle": subtitle})).papers[0].title == joined
 
 
 @pytest.mark.parametrize(
@@ -148,18 +149,18 @@ def test_a_subtitle_is_joined_to_its_title(title: str, subtitle: Any, joined: st
     ],
 )
 def test_a_title_is_free_of_markup_and_of_a_closing_full_stop(title: str, clean: str) -> None:
-    assert read_sample(SOURCE, works({**WORK, "title": [title]})).papers[0].title == clean
+    assert read_sample(SOURCE, make_works({**WORK, "title": [title]})).papers[0].title == clean
 
 
-def test_editors_stand_for_authors_only_where_there_are_none() -> None:
+def test_editors_are_read_only_without_authors() -> None:
     editors = [
         {"given": "Eda", "family": "Kiln", "ORCID": "http://orcid.org/0000-0000-0000-0002"},
         {"name": "Clay Inc"},
     ]
-    edited = read_sample(SOURCE, works({**WORK, "author": [], "editor": editors, "type": "edited-book"})).papers[0]
+    edited = read_sample(SOURCE, make_works({**WORK, "author": [], "editor": editors, "type": "edited-book"})).papers[0]
     assert edited.authors == []
     assert edited.editors == [Author(name="Eda Kiln", author_id="0000-0000-0000-0002"), Author(name="Clay Inc")]
-    written = read_sample(SOURCE, works({**WORK, "editor": editors})).papers[0]
+    written = read_sample(SOURCE, make_works({**WORK, "editor": editors})).papers[0]
     assert written.authors
     assert written.editors == []
 
@@ -167,31 +168,31 @@ def test_editors_stand_for_authors_only_where_there_are_none() -> None:
 def test_the_date_of_registration_is_the_last_resort_for_the_year_and_marked_as_such() -> None:
     undated = {**{key: value for key, value in WORK.items() if "published" not in key}, "issued": None}
     created = {"created": {"date-parts": [[2015, 1, 13]]}}
-    paper = read_sample(SOURCE, works({**undated, **created})).papers[0]
+    paper = read_sample(SOURCE, make_works({**undated, **created})).papers[0]
     assert (paper.year, paper.provenance) == (2015, {"year": "crossref (date of registration)"})
     assert paper.has_registration_year
-    dated = read_sample(SOURCE, works({**WORK, **created})).papers[0]
+    dated = read_sample(SOURCE, make_works({**WORK, **created})).papers[0]
     assert (dated.year, dated.provenance, dated.has_registration_year) == (2021, {}, False)
-    assert read_sample(SOURCE, works(undated)).papers[0].provenance == {}
+    assert read_sample(SOURCE, make_works(undated)).papers[0].provenance == {}
 
 
-def test_lists_of_journals_members_and_funders_hold_no_papers() -> None:
+def test_lists_of_journals_members_and_funders_have_no_papers() -> None:
     journals = {"status": "ok", "message-type": "journal-list", "message": {"items": [{"title": "Journal of Kilns"}]}}
     assert read_sample(SOURCE, journals).papers == []
 
 
-def test_a_single_work_is_read_too() -> None:
+def test_a_single_work_is_read() -> None:
     single = {"status": "ok", "message-type": "work", "message": WORK}
     assert [paper.title for paper in read_sample(SOURCE, single).papers] == ["Glazes & kilns"]
 
 
-def test_a_failure_inside_a_200_is_an_error_in_its_own_words() -> None:
+def test_a_failure_in_a_200_response_is_an_error_with_its_message() -> None:
     failed = {"status": "failed", "message-type": "validation-failure", "message": [{"message": "no such filter"}]}
     with pytest.raises(NonRetryableError, match="no such filter"):
         read_sample(SOURCE, failed)
     assert "no such filter" in str(definition.read_failure(make_response(failed, 400)))
 
 
-def test_refusals_without_words_are_left_to_their_status() -> None:
+def test_refusals_without_a_message_are_explained_by_their_status() -> None:
     assert definition.read_failure(make_response("Resource not found.", 404)) is None
     assert definition.read_failure(make_response("<html>504</html>", 504)) is None

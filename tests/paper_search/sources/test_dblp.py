@@ -11,11 +11,11 @@ INFO = DBLP["result"]["hits"]["hit"][0]["info"]
 PLAIN = SearchQuery(keywords=[], boolean_query='(kiln OR "glass furnace*") AND glaze')
 
 
-def hits(*infos: Any) -> dict[str, Any]:
+def make_hits(*infos: Any) -> dict[str, Any]:
     return {"result": {"hits": {"@total": str(len(infos)), "hit": [{"info": info} for info in infos]}}}
 
 
-def test_every_field_of_a_hit_arrives() -> None:
+def test_every_field_of_a_hit_is_read() -> None:
     (paper,) = read_sample(SOURCE, DBLP).papers
     assert paper.title == "Glazes & Kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="1/2-9"), Author(name="Bo Sample")]
@@ -26,7 +26,7 @@ def test_every_field_of_a_hit_arrives() -> None:
     assert paper.full_text_url == "https://doi.org/10.5555/kiln.1"
 
 
-def test_the_xml_form_is_read_too() -> None:
+def test_the_xml_form_is_read_as_well() -> None:
     page = read_sample(SOURCE, DBLP_XML)
     (paper,) = page.papers
     assert (page.found, paper.title, paper.venue, paper.year) == (6, "Glazes and H2O", "KILN", 2021)
@@ -43,36 +43,36 @@ def test_the_xml_form_is_read_too() -> None:
         ("Ada", []),
     ],
 )
-def test_authors_come_alone_in_lists_as_text_or_as_objects(authors: Any, names: list[str]) -> None:
-    (paper,) = read_sample(SOURCE, hits({**INFO, "authors": authors})).papers
+def test_authors_are_read_from_single_values_lists_texts_and_objects(authors: Any, names: list[str]) -> None:
+    (paper,) = read_sample(SOURCE, make_hits({**INFO, "authors": authors})).papers
     assert [author.name for author in paper.authors] == names
 
 
 @pytest.mark.parametrize(
     ("raw", "clean"), [("Kilns.", "Kilns"), ("Why Kilns?", "Why Kilns?"), ("And then...", "And then...")]
 )
-def test_one_full_stop_is_taken_off_a_title(raw: str, clean: str) -> None:
-    assert read_sample(SOURCE, hits({**INFO, "title": raw})).papers[0].title == clean
+def test_one_final_full_stop_is_removed_from_a_title(raw: str, clean: str) -> None:
+    assert read_sample(SOURCE, make_hits({**INFO, "title": raw})).papers[0].title == clean
 
 
-def test_the_query_goes_out_as_words_with_bars_for_or() -> None:
+def test_the_request_has_the_words_with_bars_for_or() -> None:
     sent = build_params(SOURCE, 30, PLAIN)
     assert sent["q"] == "kiln|glass kiln|furnace glaze"
     assert (sent["format"], sent["h"], sent["f"]) == ("json", "30", "0")
     assert build_params(SOURCE, 5_000, PLAIN)["h"] == "1000"
 
 
-def test_more_is_asked_for_when_some_will_be_taken_out_afterwards() -> None:
+def test_more_papers_are_requested_if_filters_apply_afterwards() -> None:
     assert build_params(SOURCE, 30, PLAIN, year_from=2018)["h"] == "1000"
     assert build_params(SOURCE, 30)["h"] == "1000"
 
 
-def test_the_next_page_is_asked_for_until_enough_came() -> None:
+def test_the_next_page_is_requested_until_the_limit() -> None:
     page = read_sample(SOURCE, DBLP, limit=2)
     assert page.found == 103
     assert dict(page.follow[0].params)["f"] == "1"
     assert read_sample(SOURCE, DBLP, limit=1).follow == ()
-    assert read_sample(SOURCE, hits(INFO), limit=2).follow == ()
+    assert read_sample(SOURCE, make_hits(INFO), limit=2).follow == ()
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_the_next_page_is_asked_for_until_enough_came() -> None:
         ({"type": None}, None),
     ],
 )
-def test_the_type_of_a_hit_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read_sample(SOURCE, hits({**INFO, **changes})).papers[0].work_type is kind
+def test_the_type_of_a_hit_gives_the_work_type(changes: dict[str, Any], kind: WorkType | None) -> None:
+    assert read_sample(SOURCE, make_hits({**INFO, **changes})).papers[0].work_type is kind
 
 
 def test_a_search_without_hits_is_empty() -> None:
@@ -95,5 +95,5 @@ def test_a_search_without_hits_is_empty() -> None:
     assert (page.papers, page.follow, page.found) == ([], (), 0)
 
 
-def test_refusals_are_left_to_their_status() -> None:
+def test_refusals_are_explained_by_their_status() -> None:
     assert definition.read_failure(make_response("", 500)) is None

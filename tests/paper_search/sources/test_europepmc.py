@@ -11,11 +11,11 @@ SOURCE = "europepmc"
 RECORD = EUROPEPMC["resultList"]["result"][0]
 
 
-def results(*records: Any) -> dict[str, Any]:
+def make_results(*records: Any) -> dict[str, Any]:
     return {"hitCount": len(records), "resultList": {"result": list(records)}}
 
 
-def test_every_field_of_a_record_arrives() -> None:
+def test_every_field_of_a_record_is_read() -> None:
     (paper,) = read_sample(SOURCE, EUROPEPMC).papers
     assert paper.title == "Glazes and kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="0000-0000-0000-0001"), Author(name="The Kiln Group")]
@@ -39,21 +39,21 @@ def test_the_short_form_names_authors_in_one_line() -> None:
         "pmcid": "PMC9",
         "pubType": "review; journal article",
     }
-    (paper,) = read_sample(SOURCE, results(lite)).papers
+    (paper,) = read_sample(SOURCE, make_results(lite)).papers
     assert [author.name for author in paper.authors] == ["Example A", "Sample BC"]
     assert paper.venue == "J Kilns"
     assert paper.full_text_url == "https://europepmc.org/articles/PMC9"
     assert paper.raw_data == {"types": ["review", "journal article"]}
 
 
-def test_the_xml_form_is_read_too() -> None:
+def test_the_xml_form_is_read_as_well() -> None:
     page = read_sample(SOURCE, EUROPEPMC_XML)
     (paper,) = page.papers
     assert (page.found, paper.title, paper.year, paper.citation_count) == (1, "Glazes and kilns", 2021, 7)
     assert [author.name for author in paper.authors] == ["Example A", "Sample B"]
 
 
-def test_the_query_goes_out_with_years_and_language() -> None:
+def test_the_request_has_the_query_years_and_language() -> None:
     sent = build_params(SOURCE, 30, year_from=2018, language="de")
     assert sent["query"] == (
         '((kiln OR "glass furnace") AND glaze NOT review) AND PUB_YEAR:[2018 TO 3000] AND LANG:"ger"'
@@ -62,7 +62,7 @@ def test_the_query_goes_out_with_years_and_language() -> None:
     assert build_params(SOURCE, 1_000)["pageSize"] == "100"
 
 
-def test_the_next_page_is_asked_for_until_enough_came_or_the_cursor_stands_still() -> None:
+def test_the_next_page_is_requested_until_the_limit_or_a_repeated_cursor() -> None:
     page = read_sample(SOURCE, EUROPEPMC, limit=2)
     assert page.found == 77
     assert dict(page.follow[0].params)["cursorMark"] == "AoIIP4="
@@ -79,20 +79,20 @@ def test_the_next_page_is_asked_for_until_enough_came_or_the_cursor_stands_still
         ({"source": "PAT", "pubTypeList": None}, None),
     ],
 )
-def test_the_type_of_a_record_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read_sample(SOURCE, results({**RECORD, **changes})).papers[0].work_type is kind
+def test_the_type_of_a_record_gives_the_work_type(changes: dict[str, Any], kind: WorkType | None) -> None:
+    assert read_sample(SOURCE, make_results({**RECORD, **changes})).papers[0].work_type is kind
 
 
-def test_a_preprint_is_placed_on_its_server() -> None:
+def test_the_venue_of_a_preprint_is_its_server() -> None:
     preprint = {**RECORD, "journalInfo": None, "source": "PPR", "bookOrReportDetails": {"publisher": "claRxiv"}}
-    assert read_sample(SOURCE, results(preprint)).papers[0].venue == "claRxiv"
+    assert read_sample(SOURCE, make_results(preprint)).papers[0].venue == "claRxiv"
 
 
-def test_a_list_of_ids_alone_holds_no_papers() -> None:
-    assert read_sample(SOURCE, results({"id": "1", "source": "MED"})).papers == []
+def test_a_list_of_ids_alone_has_no_papers() -> None:
+    assert read_sample(SOURCE, make_results({"id": "1", "source": "MED"})).papers == []
 
 
-def test_errors_inside_a_200_are_reported_and_temporary_ones_are_retryable() -> None:
+def test_errors_in_a_200_response_are_reported_and_temporary_ones_are_retryable() -> None:
     with pytest.raises(NonRetryableError, match="bad cursor"):
         read_sample(SOURCE, {"errCode": 404, "errMsg": "bad cursor"})
     with pytest.raises(RetryableError, match="out of order"):

@@ -23,7 +23,7 @@ from tests.paper_search.sources.tiny_definition import URL, TinyDefinition, make
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
 
 
-async def titles_and_report(
+async def search_titles(
     answers: dict[str, Any], *queries: str, definition: TinyDefinition | None = None, **filters: Any
 ) -> tuple[list[str], SourceReport]:
     transport = FakeTransport({f"{URL}/{path}": answer for path, answer in answers.items()})
@@ -35,8 +35,8 @@ async def titles_and_report(
     return [paper.title for paper in result.papers], result.report
 
 
-async def test_papers_come_with_a_report() -> None:
-    titles, report = await titles_and_report({"a": make_page("A", "B", total=7, seconds=0.25)}, "a")
+async def test_papers_are_returned_with_a_report() -> None:
+    titles, report = await search_titles({"a": make_page("A", "B", total=7, seconds=0.25)}, "a")
     assert titles == ["A", "B"]
     assert report.requests == [f"{URL}/a?rows=100"]
     assert report.model_copy(update={"requests": []}) == SourceReport(
@@ -45,26 +45,26 @@ async def test_papers_come_with_a_report() -> None:
     assert isinstance(HttpSource(TinyDefinition(), FakeTransport({})), ReportingSource)
 
 
-async def test_queries_that_come_down_to_one_request_send_it_once() -> None:
-    titles, report = await titles_and_report({"a": make_page("A", total=1)}, "a", "a")
+async def test_equal_queries_send_one_request() -> None:
+    titles, report = await search_titles({"a": make_page("A", total=1)}, "a", "a")
     assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
-async def test_different_queries_that_come_down_to_one_request_send_it_once() -> None:
-    titles, report = await titles_and_report({"a": make_page("A", total=1)}, "a AND b", "a OR b", "a")
+async def test_different_queries_with_the_same_request_send_it_once() -> None:
+    titles, report = await search_titles({"a": make_page("A", total=1)}, "a AND b", "a OR b", "a")
     assert (titles, report.calls, len(report.requests)) == (["A"], 1, 1)
 
 
-async def test_a_source_whose_budget_ended_after_it_was_asked_has_failed_and_was_not_skipped() -> None:
+async def test_a_source_whose_budget_ends_after_a_call_is_failed_and_not_skipped() -> None:
     spent = CallLimitError("The call budget of tiny (1) is used up.", calls=0)
-    _, asked = await titles_and_report({"a": make_page(follow=[f"{URL}/2"]), "2": spent}, "a")
+    _, asked = await search_titles({"a": make_page(follow=[f"{URL}/2"]), "2": spent}, "a")
     assert (asked.status, asked.calls) == (SourceStatus.FAILED, 1)
-    _, unasked = await titles_and_report({"a": spent}, "a")
+    _, unasked = await search_titles({"a": spent}, "a")
     assert (unasked.status, unasked.calls) == (SourceStatus.SKIPPED, 0)
 
 
-async def test_no_matches_are_empty_and_not_failed() -> None:
-    titles, report = await titles_and_report({"a": make_page(total=0)}, "a")
+async def test_no_matches_give_the_status_empty() -> None:
+    titles, report = await search_titles({"a": make_page(total=0)}, "a")
     assert (titles, report.status, report.found, report.reason) == ([], SourceStatus.EMPTY, 0, None)
 
 
@@ -74,27 +74,27 @@ async def test_pages_are_followed_until_the_limit() -> None:
         "2": make_page(*"GHIJKL", follow=[f"{URL}/3"]),
         "3": make_page("never"),
     }
-    titles, report = await titles_and_report(answers, "a", max_results=12)
+    titles, report = await search_titles(answers, "a", max_results=12)
     assert titles == list("ABCDEFGHIJKL")
     assert report.calls == 2
 
 
 async def test_the_requested_limit_is_applied() -> None:
-    titles, _ = await titles_and_report({"a": make_page(*map(str, range(50)))}, "a", max_results=3)
+    titles, _ = await search_titles({"a": make_page(*map(str, range(50)))}, "a", max_results=3)
     assert titles == ["0", "1", "2"]
 
 
-class Generous(TinyDefinition):
-    """Sends more than it is asked for."""
+class GenerousDefinition(TinyDefinition):
+    """A definition that returns more papers than requested."""
 
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
         return super().read_response(request, response, 1_000)
 
 
-async def test_records_over_the_limit_out_of_range_and_sent_twice_are_counted() -> None:
+async def test_records_over_the_limit_out_of_range_and_repeated_are_counted() -> None:
     records = [*({"title": f"T{n}", "doi": f"10.1/{n}", "year": 2000 + n} for n in range(10)), "", "A", "A", "B"]
-    titles, report = await titles_and_report(
-        {"a": make_page(*records)}, "a", definition=Generous(), year_from=2008, max_results=3
+    titles, report = await search_titles(
+        {"a": make_page(*records)}, "a", definition=GenerousDefinition(), year_from=2008, max_results=3
     )
     assert titles == ["T8", "T9", "A"]
     assert report.received == 14
@@ -117,13 +117,13 @@ async def test_no_further_query_is_sent_when_nothing_more_is_wanted() -> None:
 async def test_a_paper_that_two_queries_find_is_returned_once() -> None:
     editorial = {"title": "Editorial"}
     answers = {"a": make_page("A", editorial), "b": make_page("A", "B", editorial)}
-    titles, _ = await titles_and_report(answers, "a", "b")
+    titles, _ = await search_titles(answers, "a", "b")
     assert titles == ["A", "Editorial", "B", "Editorial"]
 
 
 async def test_papers_before_a_failed_page_are_returned_as_partial() -> None:
     answers = {"a": make_page("A", total=90, follow=[f"{URL}/2"]), "2": RetryableError("tiny fell over")}
-    titles, report = await titles_and_report(answers, "a")
+    titles, report = await search_titles(answers, "a")
     assert titles == ["A"]
     assert (report.status, report.partial, report.reason, report.found) == (
         SourceStatus.OK,
@@ -133,20 +133,20 @@ async def test_papers_before_a_failed_page_are_returned_as_partial() -> None:
     )
 
 
-async def test_one_failing_query_does_not_cost_the_others() -> None:
+async def test_one_failing_query_does_not_affect_the_others() -> None:
     answers = {"a": NonRetryableError("bad query"), "b": make_page("B")}
-    titles, report = await titles_and_report(answers, "a", "b")
+    titles, report = await search_titles(answers, "a", "b")
     assert (titles, report.partial, report.reason) == (["B"], True, "bad query.")
 
 
 async def test_each_reason_is_reported_once() -> None:
     answers = {"a": NonRetryableError("Bad query."), "b": NonRetryableError("Bad query."), "c": RetryableError("down")}
-    _, report = await titles_and_report(answers, "a", "b", "c")
+    _, report = await search_titles(answers, "a", "b", "c")
     assert report.reason == "Bad query. down."
 
 
 async def test_a_failure_beside_an_empty_query_is_a_failure() -> None:
-    _, report = await titles_and_report({"a": make_page(), "b": NonRetryableError("bad query")}, "a", "b")
+    _, report = await search_titles({"a": make_page(), "b": NonRetryableError("bad query")}, "a", "b")
     assert (report.status, report.partial) == (SourceStatus.FAILED, False)
 
 
@@ -159,25 +159,25 @@ async def test_a_failure_beside_an_empty_query_is_a_failure() -> None:
     ],
 )
 async def test_a_rate_limit_is_reported_with_its_end(error: SearchSourceError, status: SourceStatus) -> None:
-    _, report = await titles_and_report({"": error}, "a")
+    _, report = await search_titles({"": error}, "a")
     assert (report.status, report.retry_at, report.reason) == (status, LATER, f"{error.message}.")
 
 
-async def test_a_source_that_limits_is_not_asked_the_other_queries() -> None:
+async def test_other_queries_are_not_sent_to_a_source_that_limits_the_rate() -> None:
     transport = FakeTransport({URL: RetryableError("slow down", rate_limited=True)})
     await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", "c"))
     assert len(transport.requests) == 1
 
 
 @pytest.mark.parametrize("error", [MissingKeyError("set KEY", calls=0), CallLimitError("budget 0", calls=0)])
-async def test_a_source_that_may_not_be_called_is_skipped(error: SearchSourceError) -> None:
-    _, report = await titles_and_report({"": error}, "a", "b")
+async def test_a_source_without_its_key_or_budget_is_skipped(error: SearchSourceError) -> None:
+    _, report = await search_titles({"": error}, "a", "b")
     assert (report.status, report.calls, report.reason) == (SourceStatus.SKIPPED, 0, f"{error.message}.")
 
 
-async def test_a_budget_that_runs_out_on_the_way_makes_the_result_partial() -> None:
+async def test_a_budget_that_ends_during_the_search_makes_the_result_partial() -> None:
     answers = {"a": make_page("A", follow=[f"{URL}/2"]), "2": CallLimitError("budget used up", calls=0)}
-    titles, report = await titles_and_report(answers, "a", "b")
+    titles, report = await search_titles(answers, "a", "b")
     assert (titles, report.partial, report.calls, report.reason) == (["A"], True, 1, "budget used up.")
 
 
@@ -187,7 +187,7 @@ async def test_calls_and_seconds_of_answers_and_failures_add_up() -> None:
         "b": RetryableError("down", calls=3, seconds=6.1),
         "c": Response(200, make_page("C").body, seconds=0.5, calls=0),
     }
-    _, report = await titles_and_report(answers, "a", "b", "c")
+    _, report = await search_titles(answers, "a", "b", "c")
     assert (report.calls, report.seconds) == (6, 7.85)
 
 
@@ -206,32 +206,32 @@ async def test_calls_and_seconds_of_answers_and_failures_add_up() -> None:
     ],
 )
 async def test_a_malformed_answer_fails_the_source_and_raises_nothing(body: bytes) -> None:
-    _, report = await titles_and_report({"": Response(200, body)}, "a")
+    _, report = await search_titles({"": Response(200, body)}, "a")
     assert report.status is SourceStatus.FAILED
     assert report.reason is not None
     assert report.reason.lower().startswith("malformed answer")
 
 
 async def test_a_huge_malformed_answer_is_read_off_the_loop_and_reported_the_same_way() -> None:
-    _, report = await titles_and_report({"": Response(200, b"[" + b"1," * 400_000)}, "a")
+    _, report = await search_titles({"": Response(200, b"[" + b"1," * 400_000)}, "a")
     assert report.reason is not None
     assert report.reason.startswith("Malformed answer")
 
 
-async def test_a_passing_failure_inside_an_answer_is_asked_once_more() -> None:
+async def test_a_temporary_failure_in_an_answer_is_requested_once_more() -> None:
     busy = make_page(busy="yes")
-    titles, report = await titles_and_report({"a": [busy, make_page("A")]}, "a")
+    titles, report = await search_titles({"a": [busy, make_page("A")]}, "a")
     assert (titles, report.calls, report.partial) == (["A"], 2, False)
-    _, report = await titles_and_report({"a": busy}, "a")
+    _, report = await search_titles({"a": busy}, "a")
     assert (report.status, report.calls, report.reason) == (SourceStatus.FAILED, 2, "tiny is busy.")
 
 
-async def test_a_limit_inside_an_answer_is_not_asked_again() -> None:
-    _, report = await titles_and_report({"a": make_page(busy="limit")}, "a")
+async def test_a_rate_limit_in_an_answer_is_not_retried() -> None:
+    _, report = await search_titles({"a": make_page(busy="limit")}, "a")
     assert (report.status, report.calls) == (SourceStatus.RATE_LIMITED, 1)
 
 
-class Remembering(FakeTransport):
+class RememberingTransport(FakeTransport):
     forgotten: Sequence[Request] = ()
 
     async def forget_answer(self, request: Request) -> None:
@@ -239,12 +239,12 @@ class Remembering(FakeTransport):
 
 
 async def test_an_unusable_answer_is_dropped_from_the_cache() -> None:
-    transport = Remembering({URL: Response(200, b"<html>")})
+    transport = RememberingTransport({URL: Response(200, b"<html>")})
     await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a"))
     assert list(transport.forgotten) == transport.requests
 
 
-async def test_what_the_source_cannot_filter_is_filtered_afterwards() -> None:
+async def test_filters_that_the_source_lacks_are_applied_afterwards() -> None:
     items = [
         {"title": "Old", "year": 1999},
         {"title": "Graphene oxide", "year": 2020},
@@ -252,15 +252,15 @@ async def test_what_the_source_cannot_filter_is_filtered_afterwards() -> None:
         {"title": "Kept", "year": 2020},
     ]
     query = "graphene NOT oxide"
-    titles, report = await titles_and_report({"": make_page(*items)}, query, year_from=2010)
+    titles, report = await search_titles({"": make_page(*items)}, query, year_from=2010)
     assert (titles, report.returned) == (["Kept"], 1)
     able = TinyDefinition(capabilities=frozenset({"year", "not"}))
-    titles, _ = await titles_and_report({"": make_page(*items)}, query, definition=able, year_from=2010)
+    titles, _ = await search_titles({"": make_page(*items)}, query, definition=able, year_from=2010)
     assert titles == ["Old", "Graphene oxide", "Kept"]
 
 
-async def test_papers_that_all_fail_the_filters_leave_an_explained_emptiness() -> None:
-    _, report = await titles_and_report({"": make_page({"title": "Old", "year": 1999})}, "a", year_from=2010)
+async def test_if_no_paper_meets_the_filters_the_report_explains_the_empty_result() -> None:
+    _, report = await search_titles({"": make_page({"title": "Old", "year": 1999})}, "a", year_from=2010)
     assert report.status is SourceStatus.EMPTY
     assert report.reason is not None
     assert "Received 1 paper;" in report.reason
@@ -269,36 +269,36 @@ async def test_papers_that_all_fail_the_filters_leave_an_explained_emptiness() -
 async def test_filtered_papers_do_not_use_up_the_limit() -> None:
     old = [{"title": f"Old {i}", "year": 1999} for i in range(10)]
     answers = {"a": make_page(*old, follow=[f"{URL}/2"]), "2": make_page({"title": "New", "year": 2020})}
-    titles, _ = await titles_and_report(answers, "a", year_from=2010, max_results=10)
+    titles, _ = await search_titles(answers, "a", year_from=2010, max_results=10)
     assert titles == ["New"]
 
 
-async def test_pages_that_lead_in_a_circle_end() -> None:
+async def test_a_cycle_of_pages_ends() -> None:
     answers = {
         "a": make_page(follow=[f"{URL}/2"]),
         "2": make_page("B", follow=[f"{URL}/2", f"{URL}/3"]),
         "3": make_page(follow=[f"{URL}/2"]),
     }
-    titles, report = await titles_and_report(answers, "a")
+    titles, report = await search_titles(answers, "a")
     assert (titles, report.calls, report.status) == (["B"], 3, SourceStatus.OK)
 
 
-class Endless(FakeTransport):
+class EndlessTransport(FakeTransport):
     async def send(self, request: Request) -> Response:
         self.requests.append(request)
         return make_page(follow=[f"{URL}/{len(self.requests)}"])
 
 
 async def test_endless_pages_are_stopped_and_reported() -> None:
-    transport = Endless({})
+    transport = EndlessTransport({})
     result = await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a"))
     assert len(transport.requests) == MOST_REQUESTS_PER_QUERY
     assert result.report.status is SourceStatus.FAILED
     assert "Stopped after" in (result.report.reason or "")
 
 
-class Stuck(FakeTransport):
-    """Answers the first request and never another."""
+class StuckTransport(FakeTransport):
+    """A transport that answers only the first request."""
 
     async def send(self, request: Request) -> Response:
         if self.requests:
@@ -308,7 +308,7 @@ class Stuck(FakeTransport):
 
 
 async def test_papers_before_the_deadline_are_returned() -> None:
-    transport = Stuck({URL: make_page("A", seconds=0.01, follow=[f"{URL}/2"])})
+    transport = StuckTransport({URL: make_page("A", seconds=0.01, follow=[f"{URL}/2"])})
     result = await HttpSource(TinyDefinition(), transport, deadline_s=0.05).search_reported(make_strategy("a", "b"))
     assert [paper.title for paper in result.papers] == ["A"]
     assert result.report.partial
@@ -318,14 +318,14 @@ async def test_papers_before_the_deadline_are_returned() -> None:
 
 
 async def test_a_deadline_without_any_answer_is_a_failure() -> None:
-    transport = Stuck({})
+    transport = StuckTransport({})
     transport.requests.append(Request("tiny", URL))
     result = await HttpSource(TinyDefinition(), transport, deadline_s=0.02).search_reported(make_strategy("a"))
     assert result.report.status is SourceStatus.FAILED
 
 
-async def test_being_cancelled_is_not_taken_for_a_deadline() -> None:
-    transport = Stuck({})
+async def test_cancellation_is_not_reported_as_a_deadline() -> None:
+    transport = StuckTransport({})
     transport.requests.append(Request("tiny", URL))
     task = asyncio.create_task(HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a")))
     await asyncio.sleep(0)
@@ -336,19 +336,19 @@ async def test_being_cancelled_is_not_taken_for_a_deadline() -> None:
 
 async def test_a_strategy_without_queries_is_skipped_with_a_reason() -> None:
     for queries in ((), ("",)):
-        _, report = await titles_and_report({}, *queries)
+        _, report = await search_titles({}, *queries)
         assert report.status is SourceStatus.SKIPPED
         assert report.reason
 
 
 async def test_an_unexpected_exception_is_reported_without_its_text() -> None:
-    _, report = await titles_and_report({"": OSError("/home/someone/secret")}, "a")
+    _, report = await search_titles({"": OSError("/home/someone/secret")}, "a")
     assert report.status is SourceStatus.FAILED
     assert "OSError" in (report.reason or "")
     assert "secret" not in (report.reason or "")
 
 
-async def test_without_a_report_a_failure_is_raised_and_a_partial_result_is_given() -> None:
+async def test_search_advanced_raises_a_failure_and_returns_a_partial_result() -> None:
     with pytest.raises(NonRetryableError, match="bad query"):
         await HttpSource(TinyDefinition(), FakeTransport({URL: NonRetryableError("bad query")})).search_advanced(
             make_strategy("a")
@@ -359,7 +359,7 @@ async def test_without_a_report_a_failure_is_raised_and_a_partial_result_is_give
     ]
 
 
-async def test_a_plain_query_is_searched_too() -> None:
+async def test_a_plain_query_is_searched() -> None:
     transport = FakeTransport({URL: make_page({"title": "Old", "year": 1999}, {"title": "New", "year": 2020})})
     papers = await HttpSource(TinyDefinition(), transport).search("graphene", year_from=2010)
     assert [paper.title for paper in papers] == ["New"]
@@ -371,8 +371,8 @@ async def test_closing_the_source_closes_its_transport() -> None:
     assert transport.closed
 
 
-class Growing(TinyDefinition):
-    """Asks for two pages at once."""
+class GrowingDefinition(TinyDefinition):
+    """A definition that requests two pages at once."""
 
     def build_requests(self, query: SearchQuery, filters: Any, limit: int) -> list[Request]:
         return [Request(self.name, f"{URL}/{n}") for n in (1, 2)]
@@ -382,9 +382,9 @@ class Growing(TinyDefinition):
         return super().read_response(request, response, limit)
 
 
-async def test_each_answer_is_read_with_what_is_still_wanted() -> None:
+async def test_each_answer_is_read_with_the_remaining_limit() -> None:
     answers = {"1": make_page(*"ABCDEFG"), "2": make_page(*"HIJKLMN")}
-    titles, _ = await titles_and_report(answers, "a", definition=Growing(), max_results=10)
+    titles, _ = await search_titles(answers, "a", definition=GrowingDefinition(), max_results=10)
     assert titles == list("ABCDEFGHIJ")
 
 

@@ -19,7 +19,7 @@ from uraniborg.kernel.errors import NotFound
 
 
 class Entry:
-    """An entry point that loads to what it was given."""
+    """An entry point that loads to the given object."""
 
     def __init__(self, loaded: Any, name: str = "shelf") -> None:
         self.name = name
@@ -31,7 +31,7 @@ class Entry:
         return self._loaded
 
 
-class Shelf:
+class InstalledSource:
     source_name = "shelf"
 
     def __init__(self, answer: Any) -> None:
@@ -45,19 +45,21 @@ class Shelf:
         return self._answer
 
 
-def source(loaded: Any, deadline_s: float = 5.0) -> HttpSource:
+def make_source(loaded: Any, deadline_s: float = 5.0) -> HttpSource:
     entries: Any = {"shelf": Entry(loaded)}
     return HttpSource(InstalledDefinition("shelf"), InstalledTransport(entries), deadline_s=deadline_s)
 
 
-async def report_of(loaded: Any, **filters: Any) -> tuple[list[str], SourceReport]:
-    result = await source(loaded).search_reported(make_strategy("graphene", **filters))
+async def search_source(loaded: Any, **filters: Any) -> tuple[list[str], SourceReport]:
+    result = await make_source(loaded).search_reported(make_strategy("graphene", **filters))
     return [paper.title for paper in result.papers], result.report
 
 
 async def test_plain_dictionaries_become_papers() -> None:
-    shelf = Shelf([{"title": "A", "year": 2020, "authors": [{"name": "Ada"}], "doi": "10.1/a", "source": "other"}])
-    result = await source(lambda: shelf).search_reported(make_strategy("graphene", max_results=7, year_from=2010))
+    shelf = InstalledSource(
+        [{"title": "A", "year": 2020, "authors": [{"name": "Ada"}], "doi": "10.1/a", "source": "other"}]
+    )
+    result = await make_source(lambda: shelf).search_reported(make_strategy("graphene", max_results=7, year_from=2010))
     (paper,) = result.papers
     assert (paper.title, paper.authors[0].name, paper.source) == ("A", "Ada", "shelf")
     assert result.report.status is SourceStatus.OK
@@ -66,26 +68,26 @@ async def test_plain_dictionaries_become_papers() -> None:
     assert asked["filters"] == {"year_from": 2010, "year_to": None, "language": None, "max_results": 7}
 
 
-async def test_limits_are_applied_to_what_an_installed_source_returns() -> None:
+async def test_limits_are_applied_to_the_papers_of_an_installed_source() -> None:
     records = [{"title": "Old", "year": 1990}, *({"title": f"New {i}", "year": 2020} for i in range(20))]
-    titles, _ = await report_of(lambda: Shelf(records), year_from=2000, max_results=3)
+    titles, _ = await search_source(lambda: InstalledSource(records), year_from=2000, max_results=3)
     assert titles == ["New 0", "New 1", "New 2"]
 
 
 async def test_an_installed_source_without_matches_is_empty() -> None:
-    _, report = await report_of(lambda: Shelf([]))
+    _, report = await search_source(lambda: InstalledSource([]))
     assert (report.status, report.found) == (SourceStatus.EMPTY, 0)
 
 
-def not_callable_with_nothing(_argument: Any) -> Any: ...
+def need_an_argument(_argument: Any) -> Any: ...
 
 
-class Nameless:
+class NamelessSource:
     async def search_advanced(self, strategy: dict[str, Any]) -> list[Any]:
         return []
 
 
-class Blocking:
+class BlockingSource:
     source_name = "shelf"
 
     def search_advanced(self, strategy: dict[str, Any]) -> list[Any]:
@@ -97,49 +99,51 @@ class Blocking:
     [
         (ImportError("no such module"), "ImportError"),
         (7, "TypeError"),
-        (not_callable_with_nothing, "TypeError"),
+        (need_an_argument, "TypeError"),
         (lambda: None, "does not return a source"),
-        (Nameless, "does not return a source"),
-        (Blocking, "does not return a source"),
-        (lambda: Shelf(RuntimeError("boom")), "RuntimeError"),
-        (lambda: Shelf(TimeoutError()), "TimeoutError"),
-        (lambda: Shelf(None), "NoneType"),
-        (lambda: Shelf({"papers": []}), "dict"),
-        (lambda: Shelf([{"title": object()}]), "TypeError"),
-        (lambda: Shelf([{"year": 2020}, 7, None]), "None of the 3 records"),
-        (lambda: Shelf(NotFound("There is no shelf here.")), "There is no shelf here."),
+        (NamelessSource, "does not return a source"),
+        (BlockingSource, "does not return a source"),
+        (lambda: InstalledSource(RuntimeError("boom")), "RuntimeError"),
+        (lambda: InstalledSource(TimeoutError()), "TimeoutError"),
+        (lambda: InstalledSource(None), "NoneType"),
+        (lambda: InstalledSource({"papers": []}), "dict"),
+        (lambda: InstalledSource([{"title": object()}]), "TypeError"),
+        (lambda: InstalledSource([{"year": 2020}, 7, None]), "None of the 3 records"),
+        (lambda: InstalledSource(NotFound("There is no shelf here.")), "There is no shelf here."),
     ],
 )
-async def test_whatever_an_installed_source_does_wrong_is_a_failure_with_a_reason(loaded: Any, says: str) -> None:
-    titles, report = await report_of(loaded)
+async def test_every_fault_of_an_installed_source_is_a_failure_with_a_reason(loaded: Any, says: str) -> None:
+    titles, report = await search_source(loaded)
     assert (titles, report.status) == ([], SourceStatus.FAILED)
     assert says in (report.reason or "")
     assert "boom" not in (report.reason or "")
 
 
 async def test_records_that_are_not_papers_are_skipped() -> None:
-    titles, report = await report_of(lambda: Shelf([{"title": "A"}, {"year": 2020}, "B", {"title": "C", "year": "x"}]))
+    titles, report = await search_source(
+        lambda: InstalledSource([{"title": "A"}, {"year": 2020}, "B", {"title": "C", "year": "x"}])
+    )
     assert (titles, report.returned, report.found) == (["A"], 1, 4)
 
 
-async def test_an_installed_source_that_never_answers_meets_its_deadline() -> None:
-    class Stuck(Shelf):
+async def test_an_installed_source_that_never_answers_reaches_its_deadline() -> None:
+    class Stuck(InstalledSource):
         async def search_advanced(self, strategy: dict[str, Any]) -> Any:
             await asyncio.Event().wait()
 
-    result = await source(lambda: Stuck([]), deadline_s=0.02).search_reported(make_strategy("graphene"))
+    result = await make_source(lambda: Stuck([]), deadline_s=0.02).search_reported(make_strategy("graphene"))
     assert result.report.status is SourceStatus.FAILED
     assert "0.02 s" in (result.report.reason or "")
 
 
 async def test_an_installed_source_is_loaded_once() -> None:
-    loads: list[Shelf] = []
+    loads: list[InstalledSource] = []
 
-    def load() -> Shelf:
-        loads.append(Shelf([]))
+    def load() -> InstalledSource:
+        loads.append(InstalledSource([]))
         return loads[-1]
 
-    asked = source(load)
+    asked = make_source(load)
     await asked.search_reported(make_strategy("a", "b"))
     await asked.search_reported(make_strategy("c"))
     assert len(loads) == 1
@@ -147,12 +151,14 @@ async def test_an_installed_source_is_loaded_once() -> None:
 
 
 async def test_an_installed_source_is_recorded_and_replayed_like_any_other(tmp_path: Path) -> None:
-    entries: Any = {"shelf": Entry(lambda: Shelf([{"title": "A"}]))}
+    entries: Any = {"shelf": Entry(lambda: InstalledSource([{"title": "A"}]))}
     definition = InstalledDefinition("shelf")
-    transport = Recording.create(tmp_path, query="graphene").record(InstalledTransport(entries))
+    transport = Recording.create(tmp_path, query="graphene").open_recorder(InstalledTransport(entries))
     live = await HttpSource(definition, transport).search_reported(make_strategy("graphene"))
     await transport.aclose()
-    again = await HttpSource(definition, Recording.open(tmp_path).replay()).search_reported(make_strategy("graphene"))
+    again = await HttpSource(definition, Recording.open(tmp_path).open_replay()).search_reported(
+        make_strategy("graphene")
+    )
     assert (again.papers, again.report) == (live.papers, live.report)
 
 
@@ -168,7 +174,7 @@ def test_entry_points_are_listed_by_name_without_being_loaded(monkeypatch: pytes
 
 
 async def test_an_installed_source_is_searched_for_identifiers_and_only_these_works_are_returned() -> None:
-    shelf = Shelf([{"title": "A", "doi": "10.5555/a"}, {"title": "B", "doi": "10.5555/b"}, {"title": "C"}])
-    result = await source(lambda: shelf).search_reported(make_strategy('"10.5555/b" OR "PMID:7"'))
+    shelf = InstalledSource([{"title": "A", "doi": "10.5555/a"}, {"title": "B", "doi": "10.5555/b"}, {"title": "C"}])
+    result = await make_source(lambda: shelf).search_reported(make_strategy('"10.5555/b" OR "PMID:7"'))
     assert [paper.title for paper in result.papers] == ["B"]
     assert shelf.asked[0]["queries"][0]["keywords"] == ["10.5555/b", "PMID:7"]

@@ -12,13 +12,13 @@ from uraniborg.kernel.logging import redact
 SECRET = "a key/with+signs&more"
 
 
-def auth(secret: str) -> Auth:
+def make_auth(secret: str) -> Auth:
     return Auth("param", "key", SecretStr(secret))
 
 
-def logged(message: str, *args: Any) -> str:
+def format_log_line(message: str, *args: Any) -> str:
     record = logging.LogRecord("httpx", logging.INFO, "", 0, message, args, None)
-    assert KeyMaskingFilter([auth(SECRET)]).filter(record)
+    assert KeyMaskingFilter([make_auth(SECRET)]).filter(record)
     return record.getMessage()
 
 
@@ -26,30 +26,30 @@ def logged(message: str, *args: Any) -> str:
     "spelt", [SECRET, "a%20key%2Fwith%2Bsigns%26more", "a+key%2Fwith%2Bsigns%26more"], ids=["plain", "path", "query"]
 )
 def test_a_key_is_masked_however_it_is_spelt(spelt: str) -> None:
-    assert auth(SECRET).mask_in(f"<{spelt}>".encode()) == b"<***>"
-    assert logged("%s %d", f"https://a.example/?key={spelt}", 200) == "https://a.example/?key=*** 200"
+    assert make_auth(SECRET).mask_in(f"<{spelt}>".encode()) == b"<***>"
+    assert format_log_line("%s %d", f"https://a.example/?key={spelt}", 200) == "https://a.example/?key=*** 200"
 
 
-def test_what_holds_no_key_is_left_as_it_is() -> None:
-    assert logged("%r and %d", {"key": "other"}, 7) == "{'key': 'other'} and 7"
-    assert logged("nothing to fill in") == "nothing to fill in"
+def test_text_without_a_key_is_not_changed() -> None:
+    assert format_log_line("%r and %d", {"key": "other"}, 7) == "{'key': 'other'} and 7"
+    assert format_log_line("nothing to fill in") == "nothing to fill in"
 
 
 def test_a_key_too_short_to_differ_from_text_masks_nothing() -> None:
-    assert auth("the").mask_in(b"the theory of the atom") == b"the theory of the atom"
+    assert make_auth("the").mask_in(b"the theory of the atom") == b"the theory of the atom"
 
 
-def test_a_key_does_not_show_itself() -> None:
-    assert SECRET not in repr(auth(SECRET))
-    KeyMaskingFilter([auth("registered-by-the-filter")])
+def test_a_key_is_hidden_in_its_repr() -> None:
+    assert SECRET not in repr(make_auth(SECRET))
+    KeyMaskingFilter([make_auth("registered-by-the-filter")])
     assert redact("x registered-by-the-filter y") == "x *** y"
 
 
 @given(st.text(min_size=6), st.binary())
-def test_no_answer_keeps_the_key(secret: str, around: bytes) -> None:
+def test_no_stored_answer_contains_the_key(secret: str, around: bytes) -> None:
     try:
         spelt = secret.encode()
     except UnicodeEncodeError:
         return
     if b"*" not in spelt:
-        assert spelt not in auth(secret).mask_in(around + spelt + around)
+        assert spelt not in make_auth(secret).mask_in(around + spelt + around)

@@ -1,4 +1,4 @@
-"""Works fetched by their identifiers."""
+"""Tests of lookups of works by identifier."""
 
 import json
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, find_carried_identifiers, make_lookup_query, read_identifiers
+from paper_search.lookups import Identifier, find_matching_identifiers, make_lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
@@ -21,36 +21,36 @@ LIST = "10.5555/kiln.1, arXiv:2101.00001, PMID 123, PMC9"
 NOT_FOUND = NonRetryableError("not there", status=404)
 
 
-def requests(source: str, text: str = LIST) -> list[Request]:
+def build_lookups(source: str, text: str = LIST) -> list[Request]:
     definition = DEFINITIONS[source]
     assert isinstance(definition, LookupDefinition)
     return definition.build_lookups(read_identifiers(text))
 
 
-def fields(request: Request) -> dict[str, str]:
+def list_fields(request: Request) -> dict[str, str]:
     return dict((*request.params, *request.form))
 
 
-async def fetched(source: str, text: str, answers: dict[str, Any]) -> SourceResult:
+async def fetch_works(source: str, text: str, answers: dict[str, Any]) -> SourceResult:
     strategy = SearchStrategy(queries=[make_lookup_query(read_identifiers(text))], sources=[source])
     return await HttpSource(DEFINITIONS[source], FakeTransport(answers)).search_reported(strategy)
 
 
-def test_each_source_is_asked_for_the_identifiers_it_knows() -> None:
-    (arxiv,) = requests("arxiv")
-    assert fields(arxiv)["id_list"] == "2101.00001"
-    (crossref,) = requests("crossref")
-    assert (fields(crossref)["filter"], fields(crossref)["rows"]) == ("doi:10.5555/kiln.1", "1")
-    efetch, esearch = requests("pubmed")
-    assert (efetch.method, fields(efetch)["id"]) == ("POST", "123")
-    assert fields(esearch)["term"] == '"10.5555/kiln.1"[doi] OR "PMC9"[pmcid]'
-    (europepmc,) = requests("europepmc")
-    assert fields(europepmc)["query"] == 'DOI:"10.5555/kiln.1" OR (EXT_ID:123 AND SRC:MED) OR PMCID:PMC9'
-    assert [fields(request)["filter"] for request in requests("openalex")] == [
+def test_each_source_is_searched_for_the_identifiers_it_supports() -> None:
+    (arxiv,) = build_lookups("arxiv")
+    assert list_fields(arxiv)["id_list"] == "2101.00001"
+    (crossref,) = build_lookups("crossref")
+    assert (list_fields(crossref)["filter"], list_fields(crossref)["rows"]) == ("doi:10.5555/kiln.1", "1")
+    efetch, esearch = build_lookups("pubmed")
+    assert (efetch.method, list_fields(efetch)["id"]) == ("POST", "123")
+    assert list_fields(esearch)["term"] == '"10.5555/kiln.1"[doi] OR "PMC9"[pmcid]'
+    (europepmc,) = build_lookups("europepmc")
+    assert list_fields(europepmc)["query"] == 'DOI:"10.5555/kiln.1" OR (EXT_ID:123 AND SRC:MED) OR PMCID:PMC9'
+    assert [list_fields(request)["filter"] for request in build_lookups("openalex")] == [
         "doi:10.5555/kiln.1|10.48550/arxiv.2101.00001",
         "pmid:123",
     ]
-    assert [request.url.rpartition("/paper/")[2] for request in requests("semantic_scholar")] == [
+    assert [request.url.rpartition("/paper/")[2] for request in build_lookups("semantic_scholar")] == [
         "DOI:10.5555/kiln.1",
         "ARXIV:2101.00001",
         "PMID:123",
@@ -59,33 +59,33 @@ def test_each_source_is_asked_for_the_identifiers_it_knows() -> None:
 
 
 @pytest.mark.parametrize("source", ["arxiv", "crossref", "openalex", "europepmc", "pubmed", "semantic_scholar"])
-def test_a_source_is_not_asked_for_identifiers_it_does_not_know(source: str) -> None:
+def test_a_source_is_not_searched_for_identifiers_it_does_not_support(source: str) -> None:
     definition = DEFINITIONS[source]
     assert isinstance(definition, LookupDefinition)
     assert definition.build_lookups([Identifier("isbn", "1")]) == []
 
 
-def test_many_identifiers_go_out_in_batches() -> None:
+def test_many_identifiers_are_sent_in_batches() -> None:
     many = ", ".join(f"10.5555/{n}" for n in range(60))
-    assert [fields(request)["rows"] for request in requests("crossref", many)] == ["25", "25", "10"]
+    assert [list_fields(request)["rows"] for request in build_lookups("crossref", many)] == ["25", "25", "10"]
 
 
-def test_a_doi_with_a_comma_is_asked_for_by_its_own_address() -> None:
-    (request,) = requests("crossref", '"10.5555/a,b"')
+def test_a_doi_with_a_comma_is_requested_by_its_own_address() -> None:
+    (request,) = build_lookups("crossref", '"10.5555/a,b"')
     assert request.url.endswith("/works/10.5555%2Fa%2Cb")
 
 
 async def test_only_the_requested_works_are_returned() -> None:
     other = {**CROSSREF["message"]["items"][0], "DOI": "10.5555/other"}
     body = {**CROSSREF, "message": {"total-results": 2, "items": [other, *CROSSREF["message"]["items"]]}}
-    result = await fetched("crossref", "10.5555/KILN.1", {"https://api.crossref.org": make_response(body)})
+    result = await fetch_works("crossref", "10.5555/KILN.1", {"https://api.crossref.org": make_response(body)})
     assert [paper.doi for paper in result.papers] == ["10.5555/kiln.1"]
     assert (result.report.status, result.report.calls) == (SourceStatus.OK, 1)
 
 
-async def test_papers_of_openalex_and_arxiv_come_by_identifier() -> None:
+async def test_openalex_and_arxiv_return_papers_by_identifier() -> None:
     for source, body, host in (("openalex", OPENALEX, "https://api.openalex.org"), ("arxiv", ARXIV, "https://export")):
-        result = await fetched(source, "arXiv:2101.00001", {host: make_response(body)})
+        result = await fetch_works(source, "arXiv:2101.00001", {host: make_response(body)})
         assert [paper.identifiers["arxiv"] for paper in result.papers] == ["2101.00001"]
 
 
@@ -93,14 +93,14 @@ async def test_a_work_that_a_source_does_not_have_is_not_a_failure() -> None:
     found = {"paperId": S2_ID, "title": "Glazes and kilns", "externalIds": {"DOI": "10.5555/KILN.1"}}
     address = "https://api.semanticscholar.org/graph/v1/paper"
     answers = {f"{address}/DOI:10.5555/kiln.1": make_response(found), f"{address}/PMID:123": NOT_FOUND}
-    result = await fetched("semantic_scholar", "PMID 123, 10.5555/kiln.1", answers)
+    result = await fetch_works("semantic_scholar", "PMID 123, 10.5555/kiln.1", answers)
     assert [paper.doi for paper in result.papers] == ["10.5555/kiln.1"]
     assert (result.report.status, result.report.reason, result.report.partial) == (SourceStatus.OK, None, False)
-    nothing = await fetched("semantic_scholar", "PMID 123", answers)
+    nothing = await fetch_works("semantic_scholar", "PMID 123", answers)
     assert (nothing.report.status, nothing.report.reason) == (SourceStatus.EMPTY, None)
 
 
-async def test_an_address_that_is_gone_is_still_a_failure_of_a_search() -> None:
+async def test_a_404_is_still_a_failure_of_a_search() -> None:
     strategy = SearchStrategy(queries=[make_lookup_query([])], sources=[])
     strategy.queries[0].boolean_query = "glaze"
     transport = FakeTransport({"https://api.semanticscholar.org": NOT_FOUND})
@@ -115,8 +115,8 @@ def test_the_error_of_a_refused_request_names_its_status() -> None:
     assert error.ids["status"] == 404
 
 
-async def test_a_source_that_knows_no_identifiers_is_skipped_and_says_so() -> None:
-    result = await fetched("dblp", "10.5555/kiln.1", {})
+async def test_a_source_without_lookups_is_skipped_with_a_reason() -> None:
+    result = await fetch_works("dblp", "10.5555/kiln.1", {})
     assert result.report.status is SourceStatus.SKIPPED
     assert result.report.reason == "This source cannot look up these identifiers."
 
@@ -141,4 +141,4 @@ def test_a_recorded_answer_holds_the_work_that_its_address_names(shared_data: Pa
     held = [Identifier(scheme, value) for paper in papers for scheme, value in paper.identifiers.items()]
     named = [identifier for identifier in held if identifier.value in url.casefold()]
     assert named
-    assert all(find_carried_identifiers(paper, named) for paper in papers)
+    assert all(find_matching_identifiers(paper, named) for paper in papers)

@@ -10,11 +10,11 @@ from tests.paper_search.sources.sample_answers import OPENALEX, build_params, bu
 SOURCE = "openalex"
 
 
-def work(**changes: Any) -> dict[str, Any]:
+def make_work(**changes: Any) -> dict[str, Any]:
     return {"results": [{**OPENALEX["results"][0], **changes}]}
 
 
-def test_every_field_of_a_work_arrives() -> None:
+def test_every_field_of_a_work_is_read() -> None:
     (paper,) = read_sample(SOURCE, OPENALEX).papers
     assert paper.title == "Glazes & kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="A1"), Author(name="Bo Sample")]
@@ -35,7 +35,7 @@ def test_every_field_of_a_work_arrives() -> None:
     assert paper.raw_data == {"types": ["article"]}
 
 
-def test_the_query_goes_out_with_operators_years_language_and_a_page_size() -> None:
+def test_the_request_has_operators_years_language_and_a_page_size() -> None:
     sent = build_params(SOURCE, 50, year_from=2018, year_to=2022, language="English")
     assert sent["search"] == '((kiln OR "glass furnace") AND glaze NOT review)'
     assert sent["filter"] == "publication_year:2018-2022,language:en"
@@ -43,14 +43,14 @@ def test_the_query_goes_out_with_operators_years_language_and_a_page_size() -> N
     assert "abstract_inverted_index" in sent["select"].split(",")
 
 
-def test_open_year_ranges_and_large_limits_are_taken() -> None:
+def test_open_year_ranges_and_large_limits_are_accepted() -> None:
     assert build_params(SOURCE, year_from=2018)["filter"] == "publication_year:2018-"
     assert build_params(SOURCE, year_to=2018)["filter"] == "publication_year:-2018"
     assert "filter" not in build_params(SOURCE)
     assert build_params(SOURCE, 1_000)["per-page"] == "100"
 
 
-def test_the_next_page_is_asked_for_until_enough_came() -> None:
+def test_the_next_page_is_requested_until_the_limit() -> None:
     page = read_sample(SOURCE, OPENALEX, limit=2)
     assert page.found == 41
     (following,) = page.follow
@@ -68,7 +68,7 @@ def test_a_work_without_a_title_or_with_wrong_types_is_skipped_and_the_others_st
 
 
 def test_the_display_name_replaces_a_missing_title() -> None:
-    assert read_sample(SOURCE, work(title=None, display_name="Shown")).papers[0].title == "Shown"
+    assert read_sample(SOURCE, make_work(title=None, display_name="Shown")).papers[0].title == "Shown"
 
 
 def test_authors_journals_and_funders_are_not_papers() -> None:
@@ -77,13 +77,13 @@ def test_authors_journals_and_funders_are_not_papers() -> None:
     assert read_sample(SOURCE, {"results": [author]}).papers == []
 
 
-def test_a_single_work_is_read_too() -> None:
+def test_a_single_work_is_read() -> None:
     assert [paper.title for paper in read_sample(SOURCE, OPENALEX["results"][0]).papers] == ["Glazes & kilns"]
 
 
 def test_a_hostile_word_position_does_not_fill_the_memory() -> None:
     index = {"last": [10**12], "first": [0, None, "x"], "second": 1}
-    assert read_sample(SOURCE, work(abstract_inverted_index=index)).papers[0].abstract == "first second last"
+    assert read_sample(SOURCE, make_work(abstract_inverted_index=index)).papers[0].abstract == "first second last"
 
 
 @pytest.mark.parametrize(
@@ -98,11 +98,11 @@ def test_a_hostile_word_position_does_not_fill_the_memory() -> None:
         ({"type": None}, None),
     ],
 )
-def test_the_type_of_a_work_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
-    assert read_sample(SOURCE, work(**changes)).papers[0].work_type is kind
+def test_the_type_of_a_work_gives_the_work_type(changes: dict[str, Any], kind: WorkType | None) -> None:
+    assert read_sample(SOURCE, make_work(**changes)).papers[0].work_type is kind
 
 
-def test_an_error_inside_a_200_is_an_error() -> None:
+def test_an_error_in_a_200_response_is_an_error() -> None:
     with pytest.raises(NonRetryableError, match="not a valid field"):
         read_sample(SOURCE, {"error": "Invalid query parameters error.", "message": "x is not a valid field"})
 
@@ -116,7 +116,7 @@ def test_an_error_inside_a_200_is_an_error() -> None:
         make_response("", 429, x_ratelimit_remaining="9", x_ratelimit_credits_required="10"),
     ],
 )
-def test_used_up_credits_are_not_a_reason_to_try_again(refusal: Any) -> None:
+def test_used_up_credits_are_not_retried(refusal: Any) -> None:
     error = definition.read_failure(refusal)
     assert isinstance(error, CreditsExhaustedError)
     assert "midnight" in error.hint
@@ -131,13 +131,13 @@ def test_used_up_credits_are_not_a_reason_to_try_again(refusal: Any) -> None:
         make_response({"message": "Insufficient patience", "creditsRemaining": 500}, 429),
     ],
 )
-def test_a_call_to_slow_down_may_be_tried_again(refusal: Any) -> None:
+def test_a_rate_limit_is_retryable(refusal: Any) -> None:
     error = definition.read_failure(refusal)
     assert isinstance(error, RetryableError)
     assert error.rate_limited
 
 
-def test_other_refusals_are_reported_with_a_message_or_judged_by_status() -> None:
+def test_other_refusals_are_reported_with_a_message_or_explained_by_status() -> None:
     assert "no such filter" in str(
         definition.read_failure(make_response({"error": "x", "message": "no such filter"}, 400))
     )
@@ -145,6 +145,6 @@ def test_other_refusals_are_reported_with_a_message_or_judged_by_status() -> Non
     assert definition.read_failure(make_response({"message": "down"}, 503)) is None
 
 
-def test_a_query_that_wants_nothing_is_not_sent() -> None:
+def test_a_query_without_wanted_terms_is_not_sent() -> None:
     assert definition.build_requests(SearchQuery(keywords=[], boolean_query="NOT x"), SearchConstraints(), 10) == []
     assert build_request(SOURCE).method == "GET"

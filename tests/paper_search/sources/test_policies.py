@@ -19,13 +19,13 @@ NOW = datetime(2026, 3, 31, 23, 59, 30, tzinfo=UTC)
 DATES = st.datetimes(timezones=st.just(UTC), max_value=datetime(9000, 1, 1))  # noqa: DTZ001 - hypothesis wants it naive
 
 
-def policy(error: Exception | None = None) -> SourcePolicy:
+def make_policy(error: Exception | None = None) -> SourcePolicy:
     return SourcePolicy(read_failure=lambda _: error)
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
-def test_passing_refusals_are_tried_again(status: int) -> None:
-    error = make_refusal("crossref", Response(status, b""), policy(), NOW)
+def test_temporary_refusals_are_retried(status: int) -> None:
+    error = make_refusal("crossref", Response(status, b""), make_policy(), NOW)
     assert isinstance(error, RetryableError)
     assert error.rate_limited is (status == 429)
     assert decide_retry(error) is True
@@ -33,14 +33,14 @@ def test_passing_refusals_are_tried_again(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", [204, 304, 400, 401, 403, 404, 414, 451, 501])
-def test_lasting_refusals_are_not_tried_again(status: int) -> None:
-    error = make_refusal("crossref", Response(status, b""), policy(), NOW)
+def test_permanent_refusals_are_not_retried(status: int) -> None:
+    error = make_refusal("crossref", Response(status, b""), make_policy(), NOW)
     assert isinstance(error, NonRetryableError)
     assert decide_retry(error) is False
 
 
-def test_a_refused_key_is_hinted_at() -> None:
-    assert "key" in make_refusal("openalex", Response(401, b""), policy(), NOW).hint
+def test_a_refused_key_gives_a_hint() -> None:
+    assert "key" in make_refusal("openalex", Response(401, b""), make_policy(), NOW).hint
 
 
 @pytest.mark.parametrize(
@@ -71,45 +71,47 @@ def test_no_retry_after_header_can_break_the_reading_of_it(header: str) -> None:
     assert wait is None or wait >= 0
 
 
-def test_a_wait_as_long_as_the_cap_is_waited_and_a_longer_one_is_not() -> None:
+def test_a_wait_up_to_the_maximum_is_waited_and_a_longer_one_is_not() -> None:
     cap = str(int(LONGEST_WAIT_S))
-    short = make_refusal("arxiv", Response(429, b"", {"retry-after": cap}), policy(), NOW)
-    long = make_refusal("arxiv", Response(429, b"", {"retry-after": "21"}), policy(), NOW)
+    short = make_refusal("arxiv", Response(429, b"", {"retry-after": cap}), make_policy(), NOW)
+    long = make_refusal("arxiv", Response(429, b"", {"retry-after": "21"}), make_policy(), NOW)
     assert decide_retry(short) == LONGEST_WAIT_S
     assert decide_retry(long) is False
     assert long.retry_at == NOW + timedelta(seconds=21)
 
 
 def test_an_absurd_retry_after_gives_a_date_and_no_overflow() -> None:
-    error = make_refusal("arxiv", Response(503, b"", {"retry-after": "9" * 400}), policy(), NOW)
+    error = make_refusal("arxiv", Response(503, b"", {"retry-after": "9" * 400}), make_policy(), NOW)
     assert error.retry_at is not None
     assert error.retry_at > NOW + timedelta(days=300)
 
 
-def test_used_up_credits_come_back_at_midnight_utc_and_are_not_tried_again() -> None:
-    error = make_refusal("openalex", Response(429, b""), policy(CreditsExhaustedError("no credits")), NOW)
+def test_used_up_credits_name_midnight_utc_and_are_not_retried() -> None:
+    error = make_refusal("openalex", Response(429, b""), make_policy(CreditsExhaustedError("no credits")), NOW)
     assert isinstance(error, CreditsExhaustedError)
     assert error.retry_at == datetime(2026, 4, 1, tzinfo=UTC)
     assert decide_retry(error) is False
 
 
 def test_a_retry_date_from_the_source_is_used() -> None:
-    told = datetime(2026, 5, 1, tzinfo=UTC)
-    error = make_refusal("serpapi_scholar", Response(429, b""), policy(CreditsExhaustedError("x", retry_at=told)), NOW)
-    assert error.retry_at == told
+    stated_date = datetime(2026, 5, 1, tzinfo=UTC)
+    error = make_refusal(
+        "serpapi_scholar", Response(429, b""), make_policy(CreditsExhaustedError("x", retry_at=stated_date)), NOW
+    )
+    assert error.retry_at == stated_date
 
 
-def test_a_source_may_call_a_bad_request_passing_and_the_header_still_counts() -> None:
-    error = make_refusal("pubmed", Response(400, b"", {"retry-after": "3"}), policy(RetryableError("busy")), NOW)
+def test_a_source_may_mark_a_bad_request_as_retryable_and_the_header_still_counts() -> None:
+    error = make_refusal("pubmed", Response(400, b"", {"retry-after": "3"}), make_policy(RetryableError("busy")), NOW)
     assert decide_retry(error) == 3.0
 
 
 @pytest.mark.parametrize("opinion", [ValueError("no error of ours"), None])
-def test_without_a_usable_opinion_the_status_decides(opinion: Exception | None) -> None:
-    assert isinstance(make_refusal("dblp", Response(503, b""), policy(opinion), NOW), RetryableError)
+def test_without_an_error_from_the_source_the_status_decides(opinion: Exception | None) -> None:
+    assert isinstance(make_refusal("dblp", Response(503, b""), make_policy(opinion), NOW), RetryableError)
 
 
-def test_a_source_that_chokes_on_its_own_refusal_leaves_the_judgement_to_the_status() -> None:
+def test_a_source_that_cannot_read_its_refusal_leaves_the_decision_to_the_status() -> None:
     def choke(_response: Response) -> Exception | None:
         raise KeyError("error")
 
@@ -117,7 +119,7 @@ def test_a_source_that_chokes_on_its_own_refusal_leaves_the_judgement_to_the_sta
     assert isinstance(error, NonRetryableError)
 
 
-def test_an_error_that_is_not_of_the_family_is_not_tried_again() -> None:
+def test_an_error_of_another_class_is_not_retried() -> None:
     assert decide_retry(ValueError("x")) is False
 
 

@@ -16,7 +16,7 @@ from tests.paper_search.sources.sample_answers import (
 SOURCE = "pubmed"
 
 
-def test_every_field_of_a_citation_arrives() -> None:
+def test_every_field_of_a_citation_is_read() -> None:
     paper, _ = read_sample(SOURCE, EFETCH).papers
     assert paper.title == "Glazes of H2O in kilns"
     assert [author.name for author in paper.authors] == ["Ada Example 3rd", "The Kiln Group"]
@@ -29,7 +29,7 @@ def test_every_field_of_a_citation_arrives() -> None:
     assert paper.raw_data == {"types": ["Review"]}
 
 
-def test_a_book_is_read_too() -> None:
+def test_a_book_is_read() -> None:
     _, book = read_sample(SOURCE, EFETCH).papers
     assert (book.title, book.year, book.publisher) == ("The Kiln Book", 2009, "Clay Press")
     assert [author.name for author in book.authors] == ["B Sample"]
@@ -43,7 +43,7 @@ def test_a_chapter_appears_in_its_book() -> None:
     assert (chapter.title, chapter.venue, chapter.work_type) == ("Firing", "The Kiln Book", WorkType.CHAPTER)
 
 
-def test_an_article_of_pubmed_central_is_read_too() -> None:
+def test_an_article_of_pubmed_central_is_read() -> None:
     (paper,) = read_sample(SOURCE, JATS).papers
     assert (paper.title, paper.year, paper.venue) == ("Glazes in kilns", 2021, "Journal of Kilns")
     assert [author.name for author in paper.authors] == ["Ada Example"]
@@ -51,7 +51,7 @@ def test_an_article_of_pubmed_central_is_read_too() -> None:
     assert (paper.abstract, paper.pages) == ("We fire glazes.", "12-34")
 
 
-def test_a_title_that_is_not_translated_gives_way_to_the_original() -> None:
+def test_the_original_title_replaces_an_untranslated_title() -> None:
     untranslated = EFETCH.replace(
         "<ArticleTitle>Glazes of H<sub>2</sub>O in <i>kilns</i>.</ArticleTitle>",
         "<ArticleTitle>[Not Available].</ArticleTitle><VernacularTitle>Glasuren</VernacularTitle>",
@@ -59,7 +59,7 @@ def test_a_title_that_is_not_translated_gives_way_to_the_original() -> None:
     assert read_sample(SOURCE, untranslated).papers[0].title == "Glasuren"
 
 
-def test_a_doi_declared_invalid_is_not_taken() -> None:
+def test_a_doi_declared_invalid_is_not_used() -> None:
     assert read_sample(SOURCE, EFETCH.replace('ValidYN="Y"', 'ValidYN="N"')).papers[0].doi is None
 
 
@@ -68,14 +68,14 @@ def test_a_citation_without_a_title_is_skipped_and_the_others_stay() -> None:
     assert len(read_sample(SOURCE, broken).papers) == 2
 
 
-def test_the_query_goes_out_with_years_and_language() -> None:
+def test_the_request_has_the_query_years_and_language() -> None:
     sent = build_params(SOURCE, 30, year_from=2018, year_to=2022, language="en")
     assert sent["term"] == '((kiln OR "glass furnace") AND glaze NOT review) AND 2018:2022[dp] AND english[la]'
     assert (sent["db"], sent["retmode"], sent["retmax"]) == ("pubmed", "json", "30")
     assert "1000:2018[dp]" in build_params(SOURCE, year_to=2018)["term"]
 
 
-def test_ids_lead_to_their_records_in_batches_of_a_hundred() -> None:
+def test_ids_are_fetched_in_batches_of_a_hundred() -> None:
     ids = [str(number) for number in range(1, 301)]
     page = read_sample(SOURCE, {"esearchresult": {"count": "4321", "idlist": ids}}, limit=250)
     assert (page.papers, page.found) == ([], 4321)
@@ -85,7 +85,7 @@ def test_ids_lead_to_their_records_in_batches_of_a_hundred() -> None:
     assert {form["retmode"] for form in fetched} == {"xml"}
 
 
-def test_the_xml_form_of_a_search_is_read_too() -> None:
+def test_the_xml_form_of_a_search_is_read() -> None:
     body = "<eSearchResult><Count>9</Count><IdList><Id>123</Id><Id>124</Id></IdList></eSearchResult>"
     page = read_sample(SOURCE, body)
     assert page.found == 9
@@ -100,7 +100,7 @@ def test_a_search_that_finds_nothing_is_empty() -> None:
 @pytest.mark.parametrize(
     "body", ["<eInfoResult><DbList/></eInfoResult>", "<eSpellResult><ERROR/></eSpellResult>", "<eLinkResult/>"]
 )
-def test_answers_about_other_things_hold_no_papers(body: str) -> None:
+def test_answers_without_records_give_no_papers(body: str) -> None:
     assert read_sample(SOURCE, body).papers == []
 
 
@@ -112,17 +112,17 @@ def test_answers_about_other_things_hold_no_papers(body: str) -> None:
         "<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>",
     ],
 )
-def test_a_passing_failure_inside_a_200_may_be_tried_again(body: dict[str, str] | str) -> None:
+def test_a_temporary_failure_in_a_200_response_is_retryable(body: dict[str, str] | str) -> None:
     with pytest.raises(RetryableError):
         read_sample(SOURCE, body)
 
 
-def test_a_permanent_failure_inside_a_200_is_reported() -> None:
+def test_a_permanent_failure_in_a_200_response_is_reported() -> None:
     with pytest.raises(NonRetryableError, match="Invalid db name"):
         read_sample(SOURCE, {"esearchresult": {"ERROR": "Invalid db name specified: x"}})
     assert "bad id" in str(definition.read_failure(make_response({"error": "bad id"}, 400)))
 
 
-def test_the_sample_search_asks_for_what_it_found() -> None:
+def test_the_sample_search_requests_the_records_it_found() -> None:
     page = definition.read_response(build_request(SOURCE), make_response(ESEARCH), 1)
     assert [dict(request.form)["id"] for request in page.follow] == ["123"]

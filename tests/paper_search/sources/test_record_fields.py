@@ -68,7 +68,7 @@ def test_an_unusable_body_is_an_error_of_the_source(source: str, kind: str) -> N
 
 @pytest.mark.parametrize("source", DEFINITIONS)
 @given(body=st.binary())
-def test_any_bytes_are_read_or_refused(source: str, body: bytes) -> None:
+def test_any_body_is_read_or_refused(source: str, body: bytes) -> None:
     _read_or_refuse(source, body)
 
 
@@ -81,9 +81,9 @@ def test_a_wrong_type_anywhere_in_an_answer_is_read_or_refused(source: str, data
         width = data.draw(st.integers(0, 60))
         _read_or_refuse(source, (body[:cut] + body[cut + width :]).encode())
         return
-    *way, last = data.draw(st.sampled_from(_places(body)))
+    *position, last = data.draw(st.sampled_from(_list_positions(body)))
     holder: Any = body
-    for step in way:
+    for step in position:
         holder = holder[step]
     holder[last] = data.draw(JUNK)
     _read_or_refuse(source, json.dumps(body).encode())
@@ -124,7 +124,7 @@ PAGE_SIZES = {
 
 @pytest.mark.parametrize("source", PAGE_SIZES)
 @given(limit=st.integers(1, 20_000))
-def test_no_more_is_asked_for_than_is_wanted_or_a_page_holds(source: str, limit: int) -> None:
+def test_a_request_asks_for_at_most_the_limit_or_one_page(source: str, limit: int) -> None:
     name, most = PAGE_SIZES[source]
     plain = SearchQuery(keywords=[], boolean_query="kiln")
     assert build_params(source, limit, plain)[name] == str(min(limit, most))
@@ -144,13 +144,13 @@ def _read_or_refuse(source: str, body: bytes) -> None:
         assert request.source == source
 
 
-def _places(value: Any, way: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+def _list_positions(value: Any, position: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     inner: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):
         inner = list(cast("dict[str | int, Any]", value).items())
     elif isinstance(value, list):
         inner = list(enumerate(cast("list[Any]", value)))
-    return [place for key, item in inner for place in ((*way, key), *_places(item, (*way, key)))]
+    return [place for key, item in inner for place in ((*position, key), *_list_positions(item, (*position, key)))]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_number_too_long_to_write_is_not_text() -> None:
         ("a <!-- hidden --> b -->", "a b -->"),
     ],
 )
-def test_markup_goes_and_comparisons_stay(raw: str, clean: str) -> None:
+def test_markup_is_removed_and_comparison_signs_stay(raw: str, clean: str) -> None:
     assert strip_markup(raw) == clean
 
 
@@ -198,7 +198,7 @@ def test_stripping_markup_never_raises_and_leaves_one_line(raw: str) -> None:
     clean.encode()
 
 
-def test_text_inside_an_element_includes_that_of_its_markup() -> None:
+def test_the_text_of_an_element_includes_the_text_of_nested_elements() -> None:
     assert get_element_text(fromstring("<t>a <i>b <sub>2</sub></i> c</t>")) == "a b 2 c"
     assert get_element_text(None) == ""
 
@@ -250,7 +250,7 @@ def test_pages_have_one_spelling() -> None:
     assert format_page_range(None) is None
 
 
-def test_wrong_shapes_become_empty_ones() -> None:
+def test_values_of_the_wrong_type_become_empty() -> None:
     assert as_object([1]) == as_object(None) == {}
     assert as_list(None) == []
     assert as_list({"a": 1}) == [{"a": 1}]
@@ -267,7 +267,7 @@ def test_a_record_without_title_is_not_a_paper() -> None:
         assert build_paper("crossref", "1", title, authors=[], identifiers={}, links=()) is None
 
 
-def test_a_record_without_id_is_named_by_what_identifies_it() -> None:
+def test_a_record_without_an_id_is_named_by_an_identifier() -> None:
     found = build_paper("crossref", None, "T", authors=[], identifiers={"doi": "10.5555/x"}, links=())
     assert found is not None
     assert found.records[0].record_id == "10.5555/x"
@@ -293,7 +293,7 @@ def test_text_without_a_name_is_not_an_author() -> None:
     assert [author.name for author in found.authors] == ["Ada Example", "王磊", "23andClay Team"]
 
 
-def test_hundreds_of_authors_and_right_to_left_text_are_kept() -> None:
+def test_hundreds_of_authors_and_right_to_left_text_are_preserved() -> None:
     names = [(f"Author {i}", None) for i in range(300)] + [("محمد علي", None), ("", None)]
     found = build_paper("crossref", "1", "دراسة \x00 جديدة", authors=names, identifiers={}, links=())
     assert found is not None
@@ -301,7 +301,7 @@ def test_hundreds_of_authors_and_right_to_left_text_are_kept() -> None:
     assert [author.name for author in found.authors] == [name for name, _ in names if name]
 
 
-def test_one_stray_byte_does_not_spoil_a_json_answer() -> None:
+def test_one_invalid_byte_does_not_prevent_reading_json() -> None:
     assert parse_json_object("x", make_response(b'\xef\xbb\xbf{"title": "caf\xe9"}'))["title"] == "caf\ufffd"
 
 
@@ -322,11 +322,11 @@ def test_a_permanent_refusal_is_reported_with_the_message_of_the_source() -> Non
 
 
 @pytest.mark.parametrize("name", ["en", "EN", "eng", "English", "en-US", "en_GB"])
-def test_a_language_is_known_by_all_its_names(name: str) -> None:
+def test_a_language_is_recognised_by_all_its_names(name: str) -> None:
     assert parse_language(name) == "en"
 
 
-def test_languages_lead_to_the_codes_that_libraries_use() -> None:
+def test_languages_give_the_bibliographic_codes() -> None:
     assert parse_language("fre") == parse_language("fra") == "fr"
     assert parse_language("und") is parse_language("") is parse_language(None) is parse_language(3) is None
     assert parse_language("tl") == "tl"

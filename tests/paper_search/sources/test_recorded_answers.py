@@ -1,4 +1,4 @@
-"""Every recorded answer of our sources, compared with what its raw body says. Nothing here calls our own helpers."""
+"""Every recorded answer of the sources, compared with its raw body, without helpers of the package."""
 
 import html
 import json
@@ -19,14 +19,14 @@ from tests.paper_search.sources.sample_answers import DEFINITIONS
 FOLDERS = {"semantic_scholar": "semanticscholar", "serpapi_scholar": "serpapi"}
 NOT_WHOLE = {"pubmed/biopython_einfo4.xml"}
 OTHER_SERVICES = ("https://oaipmh.arxiv.org/", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils/esummary.fcgi")
-"""Services of the same providers that no source asks."""
+"""Services of the same providers that no source uses."""
 ALL = 10**9
 NOTHING: Any = {}
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the raw body says. None where it says nothing."""
+    """The fields of the raw body; None for missing fields."""
 
     title: str
     authors: list[str]
@@ -37,19 +37,19 @@ class Expected:
     citations: int = 0
 
 
-def plain(value: str | None) -> str:
-    """Text without tags, entities and spaces, so that only the words are compared."""
+def strip_markup(value: str | None) -> str:
+    """Return the text without tags, entities and spaces."""
     bare = html.unescape(html.unescape(value or ""))
     bare = re.sub(r"</?[A-Za-z][\w:.-]*( [^<>]*)?/?>", "", bare)
     return re.sub(r"[\s\x00]", "", bare)
 
 
-def letters(value: str | None) -> str:
-    """The words of a title without tags, punctuation and spaces."""
-    return re.sub(r"\W", "", plain(value))
+def keep_letters(value: str | None) -> str:
+    """Return the letters of a title without tags, punctuation and spaces."""
+    return re.sub(r"\W", "", strip_markup(value))
 
 
-def bare_doi(value: str | None) -> str | None:
+def strip_doi(value: str | None) -> str | None:
     return value.lower().removeprefix("https://doi.org/").strip() if value else None
 
 
@@ -70,7 +70,7 @@ def openalex(body: Any) -> Iterator[Expected]:
             ],
             work["publication_year"],
             (place.get("source") or NOTHING).get("display_name") or place.get("raw_source_name"),
-            bare_doi(work["doi"]),
+            strip_doi(work["doi"]),
             " ".join(words[at] for at in sorted(words)) or None,
             work.get("cited_by_count", 0),
         )
@@ -107,7 +107,7 @@ def semantic_scholar(body: Any) -> Iterator[Expected]:
             [author if isinstance(author, str) else author["name"] for author in work.get("authors", [])],
             work.get("year"),
             work.get("venue") or (work.get("journal") or NOTHING).get("name"),
-            bare_doi((work.get("externalIds") or NOTHING).get("DOI")),
+            strip_doi((work.get("externalIds") or NOTHING).get("DOI")),
             work.get("abstract"),
             work.get("citationCount", 0),
         )
@@ -129,7 +129,7 @@ def europepmc(body: Any) -> Iterator[Expected]:
             names,
             int(record.get("pubYear") or record["firstPublicationDate"][:4]),
             journal.get("title") or record.get("journalTitle"),
-            bare_doi(record.get("doi")),
+            strip_doi(record.get("doi")),
             record.get("abstractText"),
             int(record.get("citedByCount") or 0),
         )
@@ -143,7 +143,7 @@ def arxiv(feed: Any) -> Iterator[Expected]:
             [name.text for name in entry.iterfind(f"{atom}author/{atom}name")],
             int(entry.findtext(f"{atom}published")[:4]),
             entry.findtext(f"{own}journal_ref"),
-            bare_doi(entry.findtext(f"{own}doi")),
+            strip_doi(entry.findtext(f"{own}doi")),
             entry.findtext(f"{atom}summary"),
         )
 
@@ -167,7 +167,7 @@ def pubmed(body: Any) -> Iterator[Expected]:
                 [_medline_name(author) for author in record.iterfind(".//AuthorList[1]/Author")],
                 int(re.findall(r"\d{4}", printed)[0]),
                 journal.text if journal is not None else None,
-                bare_doi(dois[0] if dois else None),
+                strip_doi(dois[0] if dois else None),
                 " ".join(labelled) or None,
             )
     for article in body.iter("article"):
@@ -187,14 +187,14 @@ def dblp(body: Any) -> Iterator[Expected]:
         for info in body.iter("info"):
             names = [author.text or "" for author in info.iter("author")]
             title, year, doi = info.findtext("title") or "", info.findtext("year") or "", info.findtext("doi")
-            yield Expected(title.removesuffix("."), names, int(year), info.findtext("venue"), bare_doi(doi))
+            yield Expected(title.removesuffix("."), names, int(year), info.findtext("venue"), strip_doi(doi))
         return
     for hit in body["result"]["hits"]["hit"]:
         info, raw = hit["info"], hit["info"]["authors"]["author"]
         people = [raw] if isinstance(raw, str) else raw
         names = [re.sub(r" \d{4}$", "", person if isinstance(person, str) else person["text"]) for person in people]
         title = info["title"] if info["title"].endswith("...") else info["title"].removesuffix(".")
-        yield Expected(title, names, int(info["year"]), info.get("venue"), bare_doi(info.get("doi")))
+        yield Expected(title, names, int(info["year"]), info.get("venue"), strip_doi(info.get("doi")))
 
 
 def serpapi_scholar(body: Any) -> Iterator[Expected]:
@@ -219,30 +219,30 @@ READERS: dict[str, Callable[[Any], Iterator[Expected]]] = {
 }
 
 
-def recorded(shared_data: Path, source: str) -> Iterator[tuple[str, Request, Response]]:
+def iterate_recorded(shared_data: Path, source: str) -> Iterator[tuple[str, Request, Response]]:
     for entry in json.loads((shared_data / "api" / "index.json").read_text()):
         if entry["source"] == FOLDERS.get(source, source) and not (entry["url"] or "").startswith(OTHER_SERVICES):
             body = (shared_data / "api" / entry["file"]).read_bytes()
             yield entry["file"], Request(source, entry["url"] or ""), Response(entry["status"], body)
 
 
-def raw(body: bytes) -> Any:
+def parse_body(body: bytes) -> Any:
     return fromstring(body) if body.lstrip().startswith(b"<") else json.loads(body)
 
 
-def differences(file: str, paper: RawPaper, expected: Expected) -> Iterator[str]:
+def list_differences(file: str, paper: RawPaper, expected: Expected) -> Iterator[str]:
     pairs: list[tuple[str, object, object]] = [
-        ("title", letters(paper.title), letters(expected.title)),
-        ("authors", [plain(a.name) for a in paper.authors], [plain(name) for name in expected.authors]),
+        ("title", keep_letters(paper.title), keep_letters(expected.title)),
+        ("authors", [strip_markup(a.name) for a in paper.authors], [strip_markup(name) for name in expected.authors]),
         ("doi", paper.doi, expected.doi),
         ("doi among the identifiers", paper.identifiers.get("doi"), expected.doi),
-        ("abstract", plain(paper.abstract), plain(expected.abstract)),
+        ("abstract", strip_markup(paper.abstract), strip_markup(expected.abstract)),
         ("citations", paper.citation_count, expected.citations),
     ]
     if expected.year:
         pairs.append(("year", paper.year, expected.year))
     if expected.venue:
-        pairs.append(("venue", plain(paper.venue), plain(expected.venue)))
+        pairs.append(("venue", strip_markup(paper.venue), strip_markup(expected.venue)))
     for what, found, wanted in pairs:
         if found != wanted:
             yield f"{file}: {what} of {paper.title[:40]!r}: {found!r} instead of {wanted!r}"[:400]
@@ -252,16 +252,16 @@ def differences(file: str, paper: RawPaper, expected: Expected) -> Iterator[str]
 def test_every_recorded_work_with_a_title_becomes_the_paper_its_body_describes(source: str, shared_data: Path) -> None:
     wrong: list[str] = []
     compared = 0
-    for file, request, response in recorded(shared_data, source):
+    for file, request, response in iterate_recorded(shared_data, source):
         if response.status != 200 or file in NOT_WHOLE:
             continue
         papers = DEFINITIONS[source].read_response(request, response, ALL).papers
-        works = list(READERS[source](raw(response.body)))
+        works = list(READERS[source](parse_body(response.body)))
         if len(papers) != len(works):
             wrong.append(f"{file}: {len(papers)} papers of {len(works)} works")
             continue
         for paper, work in zip(papers, works, strict=True):
-            wrong.extend(differences(file, paper, work))
+            wrong.extend(list_differences(file, paper, work))
         compared += len(works)
     assert wrong == []
     assert compared > 0
@@ -270,7 +270,7 @@ def test_every_recorded_work_with_a_title_becomes_the_paper_its_body_describes(s
 @pytest.mark.parametrize("source", READERS)
 def test_every_recorded_answer_is_read_or_refused_as_an_error_of_its_source(source: str, shared_data: Path) -> None:
     seen = 0
-    for file, request, response in recorded(shared_data, source):
+    for file, request, response in iterate_recorded(shared_data, source):
         seen += 1
         if response.status != 200:
             error = DEFINITIONS[source].read_failure(response)
@@ -287,19 +287,19 @@ def test_every_recorded_answer_is_read_or_refused_as_an_error_of_its_source(sour
 
 
 def test_recorded_refusals_are_reported_with_the_message_of_the_source(shared_data: Path) -> None:
-    told = {
+    expected_texts = {
         file: str(DEFINITIONS[source].read_failure(response))
         for source in READERS
-        for file, _, response in recorded(shared_data, source)
+        for file, _, response in iterate_recorded(shared_data, source)
         if response.status in {400, 404} and response.body.lstrip()[:1] in {b"{", b"<"} and b"html" not in response.body
     }
-    assert len(told) > 10
-    assert all("refused the request (4" in message for message in told.values())
+    assert len(expected_texts) > 10
+    assert all("refused the request (4" in message for message in expected_texts.values())
 
 
 def test_recorded_open_access_links_are_read(shared_data: Path) -> None:
-    kept = 0
-    for file, request, response in recorded(shared_data, "openalex"):
+    compared = 0
+    for file, request, response in iterate_recorded(shared_data, "openalex"):
         if response.status != 200:
             continue
         body = json.loads(response.body)
@@ -310,5 +310,5 @@ def test_recorded_open_access_links_are_read(shared_data: Path) -> None:
                 "open_access", NOTHING
             ).get("oa_url"):
                 assert paper.full_text_url == address, file
-                kept += 1
-    assert kept > 0
+                compared += 1
+    assert compared > 0

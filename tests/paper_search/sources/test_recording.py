@@ -19,7 +19,7 @@ from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedO
 from paper_search.sources.transport import HttpTransport
 from paper_search.testing import FakeTransport, FrozenClock
 from paper_search.workflow.ports import SearchOutcome
-from tests.paper_search.sources.loopback import make_reply, open_loopback
+from tests.paper_search.sources.loopback_server import make_reply, open_loopback
 from tests.paper_search.sources.tiny_definition import URL, TinyDefinition, make_page, make_strategy
 from uraniborg.kernel.errors import InvalidInput
 
@@ -28,18 +28,18 @@ SECRET = "s3cr3t-key-1234567"
 REQUEST = Request("tiny", URL)
 
 
-def start(folder: Path, **options: Any) -> Recording:
+def create_recording(folder: Path, **options: Any) -> Recording:
     return Recording.create(folder, query="graphene", options=RecordedOptions(**options), clock=FrozenClock(NOW))
 
 
-async def recorded(folder: Path, inner: Transport, *requests: Request) -> list[Any]:
-    transport = start(folder).record(inner)
-    ends = [await end_of(transport, request) for request in requests]
+async def record_requests(folder: Path, inner: Transport, *requests: Request) -> list[Any]:
+    transport = create_recording(folder).open_recorder(inner)
+    ends = [await get_outcome(transport, request) for request in requests]
     await transport.aclose()
     return ends
 
 
-async def end_of(transport: Transport, request: Request) -> Any:
+async def get_outcome(transport: Transport, request: Request) -> Any:
     try:
         return await transport.send(request)
     except (RetryableError, NonRetryableError) as error:
@@ -53,10 +53,10 @@ async def test_answers_and_failures_are_replayed_in_order_and_equal(tmp_path: Pa
         CreditsExhaustedError("credits", retry_at=NOW),
         Response(200, b"\xff\x00", seconds=0.5),
     ]
-    live = await recorded(tmp_path, FakeTransport({URL: answers}), *[REQUEST] * 4)
-    replay = Recording.open(tmp_path).replay()
-    assert [await end_of(replay, REQUEST) for _ in range(4)] == live
-    assert await end_of(replay, REQUEST) == live[-1]
+    live = await record_requests(tmp_path, FakeTransport({URL: answers}), *[REQUEST] * 4)
+    replay = Recording.open(tmp_path).open_replay()
+    assert [await get_outcome(replay, REQUEST) for _ in range(4)] == live
+    assert await get_outcome(replay, REQUEST) == live[-1]
 
 
 @pytest.mark.parametrize("field_list", ["select", "fields"])
@@ -66,34 +66,34 @@ async def test_a_request_for_more_fields_than_were_recorded_gets_the_recorded_an
     def asking(fields: str, words: str = "graphene") -> Request:
         return Request("tiny", URL, (("q", words), (field_list, fields)))
 
-    live = await recorded(tmp_path, FakeTransport({URL: Response(200, b"{}", seconds=0.5)}), asking("a,b"))
-    replay = Recording.open(tmp_path).replay()
-    assert [await end_of(replay, asking("a,b,c"))] == live
+    live = await record_requests(tmp_path, FakeTransport({URL: Response(200, b"{}", seconds=0.5)}), asking("a,b"))
+    replay = Recording.open(tmp_path).open_replay()
+    assert [await get_outcome(replay, asking("a,b,c"))] == live
     with pytest.raises(NotRecordedError):
         await replay.send(asking("a,b", "diamond"))
 
 
 async def test_a_closed_replay_starts_again(tmp_path: Path) -> None:
-    await recorded(tmp_path, FakeTransport({URL: [Response(200, b"1"), Response(200, b"2")]}), REQUEST, REQUEST)
-    replay = Recording.open(tmp_path).replay()
+    await record_requests(tmp_path, FakeTransport({URL: [Response(200, b"1"), Response(200, b"2")]}), REQUEST, REQUEST)
+    replay = Recording.open(tmp_path).open_replay()
     assert (await replay.send(REQUEST)).body == b"1"
     await replay.aclose()
     assert (await replay.send(REQUEST)).body == b"1"
 
 
-async def test_what_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> None:
-    await recorded(tmp_path, FakeTransport({}))
+async def test_a_request_that_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> None:
+    await record_requests(tmp_path, FakeTransport({}))
     with pytest.raises(NotRecordedError) as caught:
-        await Recording.open(tmp_path).replay().send(REQUEST)
+        await Recording.open(tmp_path).open_replay().send(REQUEST)
     assert "tiny" in caught.value.message
     assert "options" in caught.value.hint
     assert caught.value.ids["calls"] == 0
 
 
-async def test_a_recording_knows_what_was_asked_and_when(tmp_path: Path) -> None:
-    recording = start(tmp_path, max_results=20, sources=["tiny"], domain="general")
-    await recording.record(FakeTransport({URL: make_page("A")})).send(REQUEST)
-    await recording.record(FakeTransport({})).aclose()
+async def test_a_recording_stores_its_query_and_time(tmp_path: Path) -> None:
+    recording = create_recording(tmp_path, max_results=20, sources=["tiny"], domain="general")
+    await recording.open_recorder(FakeTransport({URL: make_page("A")})).send(REQUEST)
+    await recording.open_recorder(FakeTransport({})).aclose()
     opened = Recording.open(tmp_path)
     assert (opened.query, opened.options) == (
         "graphene",
@@ -104,34 +104,34 @@ async def test_a_recording_knows_what_was_asked_and_when(tmp_path: Path) -> None
 
 async def test_the_inner_transport_is_closed_with_the_recording(tmp_path: Path) -> None:
     inner = FakeTransport({})
-    await start(tmp_path).record(inner).aclose()
+    await create_recording(tmp_path).open_recorder(inner).aclose()
     assert inner.closed
 
 
-def searched(transport: Transport, **options: Any) -> Searcher:
+def make_searcher(transport: Transport, **options: Any) -> Searcher:
     return Searcher([HttpSource(TinyDefinition(name), transport, **options) for name in ("one", "two", "three")])
 
 
-async def outcome_twice(
+async def record_and_replay(
     folder: Path, inner: Transport, run: Callable[[Searcher], Any], **options: Any
 ) -> tuple[str, str]:
-    recording = start(folder)
-    transport = recording.record(inner)
-    live = await run(searched(transport, **options))
+    recording = create_recording(folder)
+    transport = recording.open_recorder(inner)
+    live = await run(make_searcher(transport, **options))
     await transport.aclose()
-    again = await run(searched(Recording.open(folder).replay(), **options))
+    again = await run(make_searcher(Recording.open(folder).open_replay(), **options))
     return live, again
 
 
-async def rounds(searcher: Searcher) -> str:
-    """Two rounds, the second with a query of the first."""
+async def run_rounds(searcher: Searcher) -> str:
+    """Search two rounds, the second with a query of the first."""
     first = SearchOutcome.from_papers(await searcher.search(make_strategy("a", "b", year_from=2000, max_results=30)))
     second = SearchOutcome.from_papers(await searcher.search(make_strategy("b", "c")))
     return first.model_dump_json() + second.model_dump_json()
 
 
-class Flaky(FakeTransport):
-    """Fails now and then and never says the same twice."""
+class FlakyTransport(FakeTransport):
+    """A transport that sometimes fails and never repeats an answer."""
 
     async def send(self, request: Request) -> Response:
         self.requests.append(request)
@@ -144,14 +144,14 @@ class Flaky(FakeTransport):
         return make_page(*items, seconds=count / 16, total=count, follow=[f"{URL}/{count}"] if count % 3 == 0 else [])
 
 
-async def test_a_search_replayed_gives_the_very_same_result(tmp_path: Path) -> None:
-    live, again = await outcome_twice(tmp_path, Flaky({}), rounds)
+async def test_a_replayed_search_gives_the_same_result(tmp_path: Path) -> None:
+    live, again = await record_and_replay(tmp_path, FlakyTransport({}), run_rounds)
     assert live == again
     assert '"failed"' in live or '"partial":true' in live
 
 
-class Silent(FakeTransport):
-    """Answers once and then not at all."""
+class SilentTransport(FakeTransport):
+    """A transport that answers once and then never again."""
 
     async def send(self, request: Request) -> Response:
         self.requests.append(request)
@@ -160,29 +160,29 @@ class Silent(FakeTransport):
         return make_page(f"Paper {len(self.requests)}", follow=[f"{URL}/{len(self.requests)}"], seconds=0.5)
 
 
-async def test_a_search_that_met_its_deadline_meets_it_again(tmp_path: Path) -> None:
+async def test_a_replayed_search_reaches_its_deadline_again(tmp_path: Path) -> None:
     async def run(searcher: Searcher) -> str:
         return SearchOutcome.from_papers(await searcher.search(make_strategy("a"))).model_dump_json()
 
-    live, again = await outcome_twice(tmp_path, Silent({}), run, deadline_s=0.1)
+    live, again = await record_and_replay(tmp_path, SilentTransport({}), run, deadline_s=0.1)
     assert live == again
     assert "Did not finish within 0.1 s." in live
 
 
-async def test_a_source_without_its_key_is_skipped_in_the_replay_too(tmp_path: Path) -> None:
+async def test_a_source_without_its_key_is_skipped_in_the_replay(tmp_path: Path) -> None:
     inner = HttpTransport({name: SourcePolicy(missing_key="Set KEY.") for name in ("one", "two", "three")})
-    live, again = await outcome_twice(tmp_path, inner, rounds)
+    live, again = await record_and_replay(tmp_path, inner, run_rounds)
     assert live == again
     assert live.count('"skipped"') == 6
 
 
-async def test_no_key_lands_in_the_folder(tmp_path: Path) -> None:
-    said = json.dumps({"items": [], "you_sent": SECRET, "next": f"/?key={SECRET}"}).encode()
+async def test_no_key_is_written_into_the_folder(tmp_path: Path) -> None:
+    body = json.dumps({"items": [], "you_sent": SECRET, "next": f"/?key={SECRET}"}).encode()
     for place in ("param", "header"):
         folder = tmp_path / place
         policy = SourcePolicy(rate_per_s=1000, attempts=1, auth=Auth(place, "key", SecretStr(SECRET)))
-        async with open_loopback(make_reply(200, said, {"Link": "x"}), make_reply(401, said)) as site:
-            await recorded(folder, HttpTransport({"tiny": policy}), *[Request("tiny", site.url)] * 2)
+        async with open_loopback(make_reply(200, body, {"Link": "x"}), make_reply(401, body)) as site:
+            await record_requests(folder, HttpTransport({"tiny": policy}), *[Request("tiny", site.url)] * 2)
         assert SECRET in site.requests[0]
         written = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
         assert b"you_sent" in written
@@ -191,7 +191,7 @@ async def test_no_key_lands_in_the_folder(tmp_path: Path) -> None:
 
 async def test_two_recordings_of_the_same_answers_are_the_same_files(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        await recorded(tmp_path / name, FakeTransport({URL: make_page("A", "B")}), REQUEST)
+        await record_requests(tmp_path / name, FakeTransport({URL: make_page("A", "B")}), REQUEST)
     one, two = ({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("one", "two"))
     assert one == two
 
@@ -223,7 +223,7 @@ def test_a_folder_that_is_not_a_recording_is_refused_with_a_reason(
     assert caught.value.hint
 
 
-def test_a_missing_folder_and_a_file_are_refused_in_words(tmp_path: Path) -> None:
+def test_a_missing_folder_and_a_file_are_refused_with_an_error(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("x", encoding="utf-8")
     with pytest.raises(InvalidRecording, match="does not exist"):
@@ -233,15 +233,15 @@ def test_a_missing_folder_and_a_file_are_refused_in_words(tmp_path: Path) -> Non
 
 
 async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: Path) -> None:
-    await recorded(tmp_path, FakeTransport({URL: make_page("A")}), REQUEST)
+    await record_requests(tmp_path, FakeTransport({URL: make_page("A")}), REQUEST)
     (path,) = tmp_path.glob("tiny-*.json")
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(DamagedEntry, match=path.name):
         Recording.open(tmp_path)
 
 
-async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_path: Path) -> None:
-    transport = start(tmp_path).record(FakeTransport({URL: make_page("A")}))
+async def test_an_incomplete_recording_is_refused(tmp_path: Path) -> None:
+    transport = create_recording(tmp_path).open_recorder(FakeTransport({URL: make_page("A")}))
     await transport.send(REQUEST)
     with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
@@ -249,20 +249,20 @@ async def test_a_recording_that_was_cut_short_is_not_taken_for_a_whole_one(tmp_p
     assert Recording.open(tmp_path).outcomes
 
 
-def test_nothing_that_lies_in_a_folder_is_recorded_over(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_empty_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine", encoding="utf-8")
     with pytest.raises(InvalidRecording, match="not empty"):
-        start(tmp_path)
+        create_recording(tmp_path)
     with pytest.raises(InvalidRecording, match="cannot be written"):
-        start(tmp_path / "thesis.tex")
+        create_recording(tmp_path / "thesis.tex")
 
 
 @pytest.mark.parametrize("writer", ["answer_store", "recording"])
-async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_incomplete(
+async def test_a_disk_error_leaves_the_recording_incomplete_and_the_search_unchanged(
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = FakeTransport({URL: make_page("A")})
-    transport = start(tmp_path).record(inner)
+    transport = create_recording(tmp_path).open_recorder(inner)
 
     def refuse(*_: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -276,18 +276,18 @@ async def test_a_disk_that_refuses_leaves_the_search_whole_and_the_recording_inc
 
 
 async def test_neither_recording_nor_replaying_blocks_the_event_loop(tmp_path: Path) -> None:
-    recording = start(tmp_path)
+    recording = create_recording(tmp_path)
     with blockbuster_ctx("paper_search"):
-        transport = recording.record(FakeTransport({URL: make_page("A")}))
+        transport = recording.open_recorder(FakeTransport({URL: make_page("A")}))
         await transport.send(REQUEST)
         await transport.aclose()
-        replay = (await asyncio.to_thread(Recording.open, tmp_path)).replay()
+        replay = (await asyncio.to_thread(Recording.open, tmp_path)).open_replay()
         assert (await replay.send(REQUEST)).status == 200
 
 
 @pytest.mark.parametrize("options", [{"max_results": "x"}, {"max_results": 0}, {"sources": "abc"}, {"colour": "red"}])
-def test_a_manifest_with_options_that_make_no_sense_is_refused(tmp_path: Path, options: Any) -> None:
-    start(tmp_path / "r").write_manifest(complete=True)
+def test_a_manifest_with_invalid_options_is_refused(tmp_path: Path, options: Any) -> None:
+    create_recording(tmp_path / "r").write_manifest(complete=True)
     manifest = tmp_path / "r" / "recording.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "options": options}))
     with pytest.raises(InvalidRecording):

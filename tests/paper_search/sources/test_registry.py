@@ -24,14 +24,14 @@ from paper_search.sources.registry import (
     load_definition,
 )
 from paper_search.testing import FakeTransport
-from tests.paper_search.sources.loopback import HANG, make_reply, open_loopback
+from tests.paper_search.sources.loopback_server import HANG, make_reply, open_loopback
 from tests.paper_search.sources.tiny_definition import make_page, make_strategy
 
 KEY = "k3y" * 6
 KEYLESS = ["crossref", "arxiv", "semantic_scholar", "europepmc", "pubmed", "dblp"]
 
 
-def config(**sources: Mapping[str, object]) -> AppConfig:
+def make_config(**sources: Mapping[str, object]) -> AppConfig:
     return AppConfig(
         sources={name: SearchSourceConfig.model_validate({"name": name, **given}) for name, given in sources.items()},
         cache_ttl_s=0,
@@ -40,7 +40,7 @@ def config(**sources: Mapping[str, object]) -> AppConfig:
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
-    """The entry points there are; a test adds its own."""
+    """The installed entry points; a test adds its own."""
     points: list[EntryPoint] = []
 
     def entry_points(*, group: str) -> list[EntryPoint]:
@@ -50,36 +50,37 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     return points
 
 
-def names(sources: list[SearchSource]) -> list[str]:
+def list_names(sources: list[SearchSource]) -> list[str]:
     return [source.source_name for source in sources]
 
 
 def test_sources_that_need_no_key_are_on_by_default() -> None:
-    assert list_default_names(config()) == KEYLESS
-    assert names(build_sources(config(), transport=FakeTransport({}))) == KEYLESS
+    assert list_default_names(make_config()) == KEYLESS
+    assert list_names(build_sources(make_config(), transport=FakeTransport({}))) == KEYLESS
 
 
-def test_a_key_switches_on_what_needs_one() -> None:
-    given = config(openalex={"api_key": SecretStr("k" * 20)}, serpapi_scholar={"api_key": SecretStr("k" * 20)})
+def test_a_key_enables_the_source_that_needs_it() -> None:
+    given = make_config(openalex={"api_key": SecretStr("k" * 20)}, serpapi_scholar={"api_key": SecretStr("k" * 20)})
     assert list_default_names(given) == ["openalex", *KEYLESS, "serpapi_scholar"]
 
 
 def test_a_source_that_is_switched_off_is_used_only_when_it_is_named() -> None:
-    given = config(dblp={"enabled": False})
+    given = make_config(dblp={"enabled": False})
     assert "dblp" not in list_default_names(given)
-    assert names(build_sources(given, transport=FakeTransport({}), only=["dblp"])) == ["dblp"]
+    assert list_names(build_sources(given, transport=FakeTransport({}), only=["dblp"])) == ["dblp"]
 
 
-def test_named_sources_come_once_each_and_in_the_order_named() -> None:
-    given = build_sources(config(), transport=FakeTransport({}), only=["dblp", "arxiv", "dblp"])
-    assert names(given) == ["dblp", "arxiv"]
-    assert build_sources(config(), transport=FakeTransport({}), only=[]) == []
+def test_named_sources_are_listed_once_in_the_given_order() -> None:
+    given = build_sources(make_config(), transport=FakeTransport({}), only=["dblp", "arxiv", "dblp"])
+    assert list_names(given) == ["dblp", "arxiv"]
+    assert build_sources(make_config(), transport=FakeTransport({}), only=[]) == []
 
 
 @pytest.mark.parametrize(
-    ("given", "only"), [(config(), ["arxiv", "scopus"]), (config(scopus={}), None), (config(scopus={}), ["arxiv"])]
+    ("given", "only"),
+    [(make_config(), ["arxiv", "scopus"]), (make_config(scopus={}), None), (make_config(scopus={}), ["arxiv"])],
 )
-def test_an_unknown_source_is_refused_and_all_there_are_are_named(
+def test_an_unknown_source_is_refused_with_the_known_ones(
     given: AppConfig, only: list[str] | None, installed: list[EntryPoint]
 ) -> None:
     installed.append(EntryPoint("shelf", "nowhere:nothing", GROUP))
@@ -89,10 +90,10 @@ def test_an_unknown_source_is_refused_and_all_there_are_are_named(
         assert name in caught.value.hint
 
 
-async def test_a_named_source_without_its_key_is_skipped_and_says_how_to_set_it() -> None:
+async def test_a_named_source_without_its_key_is_skipped_with_a_hint() -> None:
     for name, variable in (("openalex", "OPENALEX_API_KEY"), ("serpapi_scholar", "SERPAPI_API_KEY")):
-        transport = build_transport(config())
-        (source,) = build_sources(config(), transport=transport, only=[name])
+        transport = build_transport(make_config())
+        (source,) = build_sources(make_config(), transport=transport, only=[name])
         assert isinstance(source, HttpSource)
         report = (await source.search_reported(make_strategy("graphene"))).report
         assert (report.status, report.calls) == (SourceStatus.SKIPPED, 0)
@@ -100,18 +101,18 @@ async def test_a_named_source_without_its_key_is_skipped_and_says_how_to_set_it(
         await transport.aclose()
 
 
-def test_installed_sources_join_after_those_that_ship(installed: list[EntryPoint]) -> None:
+def test_installed_sources_follow_the_sources_of_the_package(installed: list[EntryPoint]) -> None:
     installed += [EntryPoint(name, "nowhere:nothing", GROUP) for name in ("shelf", "arxiv")]
     installed.append(EntryPoint("other", "nowhere:nothing", "another.group"))
     assert list_known_names() == [*KNOWN, "shelf"]
-    assert list_default_names(config()) == [*KEYLESS, "shelf"]
-    assert list_default_names(config(shelf={"enabled": False})) == KEYLESS
+    assert list_default_names(make_config()) == [*KEYLESS, "shelf"]
+    assert list_default_names(make_config(shelf={"enabled": False})) == KEYLESS
 
 
 async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoint]) -> None:
     installed.append(EntryPoint("shelf", "no_such_module_anywhere:source", GROUP))
-    transport = build_transport(config())
-    (source,) = build_sources(config(), transport=transport, only=["shelf"])
+    transport = build_transport(make_config())
+    (source,) = build_sources(make_config(), transport=transport, only=["shelf"])
     assert isinstance(source, HttpSource)
     report = (await source.search_reported(make_strategy("graphene"))).report
     assert report.status is SourceStatus.FAILED
@@ -120,13 +121,13 @@ async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoin
 
 async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_path: Path) -> None:
     recording = Recording.create(tmp_path, query="x")
-    transport = recording.record(FakeTransport({"": make_page()}))
+    transport = recording.open_recorder(FakeTransport({"": make_page()}))
     await transport.send(Request("shelf", "entry-point:shelf"))
     await transport.aclose()
-    replay = Recording.open(tmp_path).replay()
-    assert names(build_sources(config(), transport=replay, only=["shelf"])) == ["shelf"]
+    replay = Recording.open(tmp_path).open_replay()
+    assert list_names(build_sources(make_config(), transport=replay, only=["shelf"])) == ["shelf"]
     with pytest.raises(UnknownSource):
-        build_sources(config(), transport=replay, only=["zettel"])
+        build_sources(make_config(), transport=replay, only=["zettel"])
 
 
 @pytest.mark.parametrize(
@@ -140,8 +141,8 @@ async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_p
         ("dblp", ["user-agent: uraniborg/", "mailto:me@example.org"]),
     ],
 )
-async def test_each_source_gets_its_key_and_whom_to_write_to(name: str, sent: list[str]) -> None:
-    given = config(**{name: {"api_key": SecretStr(KEY), "rate_limit": 1000.0}})
+async def test_each_source_gets_its_key_and_the_contact_address(name: str, sent: list[str]) -> None:
+    given = make_config(**{name: {"api_key": SecretStr(KEY), "rate_limit": 1000.0}})
     transport = build_transport(given.model_copy(update={"contact_email": "me@example.org"}))
     async with open_loopback(make_reply()) as site:
         await transport.send(Request(name, site.url))
@@ -151,7 +152,7 @@ async def test_each_source_gets_its_key_and_whom_to_write_to(name: str, sent: li
 
 
 async def test_the_settings_of_a_source_reach_its_transport() -> None:
-    given = config(dblp={"max_calls": 1, "rate_limit": 1000.0}).model_copy(update={"timeout_s": 0.1})
+    given = make_config(dblp={"max_calls": 1, "rate_limit": 1000.0}).model_copy(update={"timeout_s": 0.1})
     transport = build_transport(given)
     async with open_loopback(HANG) as site:
         with pytest.raises(CallLimitError):
@@ -161,7 +162,7 @@ async def test_the_settings_of_a_source_reach_its_transport() -> None:
 
 
 async def test_answers_are_cached_in_the_configured_folder(tmp_path: Path) -> None:
-    given = config(dblp={"rate_limit": 1000.0}).model_copy(update={"cache_ttl_s": 60.0, "cache_dir": tmp_path})
+    given = make_config(dblp={"rate_limit": 1000.0}).model_copy(update={"cache_ttl_s": 60.0, "cache_dir": tmp_path})
     async with open_loopback(make_reply(200, b"kept")) as site:
         for _ in range(2):
             transport = build_transport(given)
@@ -173,7 +174,7 @@ async def test_answers_are_cached_in_the_configured_folder(tmp_path: Path) -> No
 @pytest.mark.parametrize("body", [b"", b"<html><body>Sorry</body></html>", b'{"half', b"\xff\xfe", b"[" * 100_000])
 @pytest.mark.parametrize("name", list(KNOWN))
 async def test_no_source_raises_for_an_answer_it_cannot_read(name: str, body: bytes) -> None:
-    (source,) = build_sources(config(), transport=FakeTransport({"": Response(200, body)}), only=[name])
+    (source,) = build_sources(make_config(), transport=FakeTransport({"": Response(200, body)}), only=[name])
     assert isinstance(source, HttpSource)
     report = (await source.search_reported(make_strategy("graphene NOT oxide", year_from=2010))).report
     assert report.status is SourceStatus.FAILED
@@ -181,19 +182,21 @@ async def test_no_source_raises_for_an_answer_it_cannot_read(name: str, body: by
 
 
 @pytest.mark.parametrize("name", list(KNOWN))
-def test_every_source_that_ships_has_a_definition_of_its_name(name: str) -> None:
+def test_every_source_of_the_package_has_a_definition_with_its_name(name: str) -> None:
     assert load_definition(name).name == name
 
 
-def test_crossref_serves_callers_who_say_who_they_are_faster() -> None:
-    assert build_policy(KNOWN["crossref"], config()).rate_per_s == 1.0
+def test_the_rate_of_crossref_is_higher_with_a_contact_address() -> None:
+    assert build_policy(KNOWN["crossref"], make_config()).rate_per_s == 1.0
     assert (
-        build_policy(KNOWN["crossref"], config().model_copy(update={"contact_email": "you@example.org"})).rate_per_s
+        build_policy(
+            KNOWN["crossref"], make_config().model_copy(update={"contact_email": "you@example.org"})
+        ).rate_per_s
         == 3.0
     )
 
 
-def test_the_paces_are_those_the_sources_ask_for() -> None:
+def test_the_rates_are_those_that_the_sources_document() -> None:
     assert {name: round(source.rate_per_s, 3) for name, source in KNOWN.items()} == {
         "openalex": 5.0,
         "crossref": 1.0,
@@ -210,14 +213,14 @@ def test_the_paces_are_those_the_sources_ask_for() -> None:
     ("given", "rate"),
     [({}, 3.0), ({"api_key": SecretStr(KEY)}, 10.0), ({"api_key": SecretStr(KEY), "rate_limit": 0.5}, 0.5)],
 )
-def test_a_key_quickens_the_pace_and_the_settings_decide(given: Mapping[str, object], rate: float) -> None:
-    assert build_policy(KNOWN["pubmed"], config(pubmed=given)).rate_per_s == rate
-    assert build_policy(KNOWN["pubmed"], config()).rate_per_s == 3.0
+def test_a_key_raises_the_rate_and_the_settings_override_it(given: Mapping[str, object], rate: float) -> None:
+    assert build_policy(KNOWN["pubmed"], make_config(pubmed=given)).rate_per_s == rate
+    assert build_policy(KNOWN["pubmed"], make_config()).rate_per_s == 3.0
 
 
 def test_a_refusal_is_read_by_the_definition_of_its_source() -> None:
     body = b'{"error":"Rate limit exceeded","message":"Insufficient budget. Resets at midnight UTC."}'
-    policy = build_policy(KNOWN["openalex"], config())
+    policy = build_policy(KNOWN["openalex"], make_config())
     assert isinstance(policy.read_failure(Response(429, body)), CreditsExhaustedError)
 
 
@@ -230,7 +233,7 @@ from paper_search.config import AppConfig
 from paper_search.sources.recording import Recording
 from paper_search.sources.registry import KNOWN, build_sources
 
-replay = Recording(Path(), "graphene", {}, datetime.now(UTC)).replay()
+replay = Recording(Path(), "graphene", {}, datetime.now(UTC)).open_replay()
 assert len(build_sources(AppConfig(), transport=replay, only=list(KNOWN))) == len(KNOWN)
 sys.exit("httpx" in sys.modules)
 """

@@ -11,7 +11,7 @@ SOURCE = "semantic_scholar"
 RECORD = SEMANTIC_SCHOLAR["data"][0]
 
 
-def test_every_field_of_a_record_arrives() -> None:
+def test_every_field_of_a_record_is_read() -> None:
     (paper,) = read_sample(SOURCE, SEMANTIC_SCHOLAR).papers
     assert paper.title == "Glazes and kilns"
     assert paper.authors == [Author(name="Ada Example", author_id="1"), Author(name="Bo Sample")]
@@ -50,7 +50,7 @@ def test_an_open_copy_comes_before_the_landing_page() -> None:
     assert read_sample(SOURCE, {"data": [closed]}).papers[0].full_text_url == "https://www.semanticscholar.org/paper/x"
 
 
-def test_the_query_goes_out_with_signs_for_operators() -> None:
+def test_the_request_has_signs_for_operators() -> None:
     sent = build_params(SOURCE, year_from=2018, year_to=2022)
     assert sent["query"] == '((kiln | "glass furnace") + glaze -review)'
     assert (sent["year"], sent["sort"]) == ("2018-2022", "citationCount:desc")
@@ -60,7 +60,7 @@ def test_the_query_goes_out_with_signs_for_operators() -> None:
     assert "year" not in build_params(SOURCE)
 
 
-def test_the_next_page_is_asked_for_by_token_until_enough_came() -> None:
+def test_the_next_page_is_requested_by_token_until_the_limit() -> None:
     page = read_sample(SOURCE, SEMANTIC_SCHOLAR, limit=2)
     assert page.found == 2500
     assert dict(page.follow[0].params)["token"] == "PBWNCP"
@@ -79,7 +79,7 @@ def test_the_next_page_is_asked_for_by_token_until_enough_came() -> None:
         {"data": [{**RECORD, "matchScore": 99.1}]},
     ],
 )
-def test_the_other_lists_of_papers_are_read_too(body: Any) -> None:
+def test_the_other_lists_of_papers_are_read(body: Any) -> None:
     assert [paper.title for paper in read_sample(SOURCE, body).papers] == ["Glazes and kilns"]
 
 
@@ -111,7 +111,7 @@ def test_answers_without_papers_are_empty(body: Any) -> None:
         ({"publicationTypes": None}, None),
     ],
 )
-def test_the_type_of_a_record_is_understood(changes: dict[str, Any], kind: WorkType | None) -> None:
+def test_the_type_of_a_record_gives_the_work_type(changes: dict[str, Any], kind: WorkType | None) -> None:
     assert read_sample(SOURCE, {"data": [{**RECORD, **changes}]}).papers[0].work_type is kind
 
 

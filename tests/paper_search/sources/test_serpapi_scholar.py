@@ -14,11 +14,11 @@ SOURCE = "serpapi_scholar"
 RESULT = SERPAPI["organic_results"][0]
 
 
-def result(**changes: Any) -> dict[str, Any]:
+def make_result(**changes: Any) -> dict[str, Any]:
     return {"organic_results": [{**RESULT, **changes}]}
 
 
-def test_every_field_of_a_result_arrives() -> None:
+def test_every_field_of_a_result_is_read() -> None:
     (paper,) = read_sample(SOURCE, SERPAPI).papers
     assert paper.title == "Glazes and kilns"
     assert paper.authors == [Author(name="A Example"), Author(name="B Sample", author_id="b1")]
@@ -64,25 +64,25 @@ def test_every_field_of_a_result_arrives() -> None:
         ("", [], None, None, None),
     ],
 )
-def test_a_summary_is_taken_apart(
+def test_a_summary_is_parsed(
     summary: str, names: list[str], venue: str | None, year: int | None, publisher: str | None
 ) -> None:
-    (paper,) = read_sample(SOURCE, result(publication_info={"summary": summary})).papers
+    (paper,) = read_sample(SOURCE, make_result(publication_info={"summary": summary})).papers
     assert [author.name for author in paper.authors] == names
     assert (paper.venue, paper.year, paper.publisher) == (venue, year, publisher)
 
 
-def test_a_book_is_known_as_one() -> None:
-    assert read_sample(SOURCE, result(type="Book")).papers[0].work_type is WorkType.BOOK
-    assert read_sample(SOURCE, result()).papers[0].work_type is None
+def test_a_book_has_the_work_type_book() -> None:
+    assert read_sample(SOURCE, make_result(type="Book")).papers[0].work_type is WorkType.BOOK
+    assert read_sample(SOURCE, make_result()).papers[0].work_type is None
 
 
 def test_an_arxiv_link_gives_the_arxiv_id() -> None:
-    found = read_sample(SOURCE, result(link="https://arxiv.org/abs/2101.00001")).papers[0]
+    found = read_sample(SOURCE, make_result(link="https://arxiv.org/abs/2101.00001")).papers[0]
     assert found.identifiers["arxiv"] == "2101.00001"
 
 
-def test_the_query_goes_out_with_years_and_language() -> None:
+def test_the_request_has_the_query_years_and_language() -> None:
     sent = build_params(SOURCE, 50, year_from=2018, year_to=2022, language="en")
     assert sent["q"] == '(kiln OR "glass furnace") glaze -review'
     assert (sent["engine"], sent["num"], sent["start"]) == ("google_scholar", "20", "0")
@@ -91,14 +91,14 @@ def test_the_query_goes_out_with_years_and_language() -> None:
     assert build_params(SOURCE, 7)["num"] == "7"
 
 
-def test_a_query_longer_than_scholar_reads_is_cut_at_a_term() -> None:
+def test_a_query_over_the_limit_of_scholar_is_cut_at_a_term() -> None:
     long = SearchQuery(keywords=[], boolean_query=" ".join(f"(word{i} OR other{i})" for i in range(50)))
     sent = build_params(SOURCE, 10, long)["q"]
     assert 200 < len(sent) <= 256
     assert sent.count("(") == sent.count(")")
 
 
-def test_the_next_page_is_asked_for_until_enough_came() -> None:
+def test_the_next_page_is_requested_until_the_limit() -> None:
     page = read_sample(SOURCE, SERPAPI, limit=50)
     assert page.found == 1230
     assert dict(page.follow[0].params)["start"] == "20"
@@ -106,7 +106,7 @@ def test_the_next_page_is_asked_for_until_enough_came() -> None:
     assert read_sample(SOURCE, {**SERPAPI, "serpapi_pagination": {}}, limit=50).follow == ()
 
 
-def test_no_results_are_an_empty_page_although_they_come_as_an_error() -> None:
+def test_the_error_for_no_results_gives_an_empty_page() -> None:
     body = {"search_metadata": {"status": "Success"}, "error": "Google hasn't returned any results for this query."}
     page = read_sample(SOURCE, body)
     assert (page.papers, page.found) == ([], 0)

@@ -27,7 +27,7 @@ from paper_search.sources import transport as transport_module
 from paper_search.sources.interfaces import Request, Response
 from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.transport import HttpTransport, Network
-from tests.paper_search.sources.loopback import DRIP, HANG, RESET, make_reply, open_loopback
+from tests.paper_search.sources.loopback_server import DRIP, HANG, RESET, make_reply, open_loopback
 from uraniborg.kernel.clock import FrozenClock
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
@@ -36,13 +36,13 @@ SECRET = "s3cr3t key/with+signs"
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The backoffs that were slept through; none of them takes any time."""
+    """The backoff times; sleeping returns at once."""
     slept: list[float] = []
     real = asyncio.sleep
     here = threading.get_ident()
 
     async def sleep(delay: float, *_: Any) -> None:
-        if threading.get_ident() != here:  # a server of other tests, which must not be hurried
+        if threading.get_ident() != here:  # a server of other tests, whose sleeps must stay real
             await real(delay)
             return
         slept.append(delay)
@@ -53,33 +53,33 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @asynccontextmanager
-async def opened(policy: SourcePolicy | None = None, **options: Any) -> AsyncGenerator[HttpTransport, None]:
-    transport = HttpTransport({"src": policy or quick()}, clock=FrozenClock(NOW), **options)
+async def open_transport(policy: SourcePolicy | None = None, **options: Any) -> AsyncGenerator[HttpTransport, None]:
+    transport = HttpTransport({"src": policy or make_policy()}, clock=FrozenClock(NOW), **options)
     try:
         yield transport
     finally:
         await transport.aclose()
 
 
-def quick(**changes: Any) -> SourcePolicy:
+def make_policy(**changes: Any) -> SourcePolicy:
     return replace(SourcePolicy(rate_per_s=1000.0, timeout_s=5.0), **changes)
 
 
-def ask(url: str, **parts: Any) -> Request:
+def make_request(url: str, **parts: Any) -> Request:
     return Request("src", url, **parts)
 
 
-async def failure(transport: HttpTransport, request: Request) -> SearchSourceError:
+async def get_failure(transport: HttpTransport, request: Request) -> SearchSourceError:
     with pytest.raises(SearchSourceError) as caught:
         await transport.send(request)
     return caught.value
 
 
-async def test_an_answer_comes_with_its_cost() -> None:
+async def test_an_answer_has_its_calls_and_seconds() -> None:
     echoed = {"Set-Cookie": "x=1", "Link": "<https://src.example/?api_key=secret>"}
     answer = make_reply(200, b'{"a":1}', {"Content-Type": "application/json", **echoed})
-    async with open_loopback(answer) as site, opened() as transport:
-        response = await transport.send(ask(site.url, params=(("q", "a b"), ("q", "ö"))))
+    async with open_loopback(answer) as site, open_transport() as transport:
+        response = await transport.send(make_request(site.url, params=(("q", "a b"), ("q", "ö"))))
     assert (response.status, response.body, response.calls) == (200, b'{"a":1}', 1)
     assert response.seconds >= 0
     assert response.headers == {"content-type": "application/json"}
@@ -87,16 +87,16 @@ async def test_an_answer_comes_with_its_cost() -> None:
 
 
 async def test_the_user_agent_names_the_caller() -> None:
-    async with open_loopback(make_reply()) as site, opened(contact_email="me@example.org") as transport:
-        await transport.send(ask(site.url))
+    async with open_loopback(make_reply()) as site, open_transport(contact_email="me@example.org") as transport:
+        await transport.send(make_request(site.url))
     assert "uraniborg/" in site.requests[0]
     assert "mailto:me@example.org" in site.requests[0]
 
 
 async def test_parameters_join_those_already_in_the_address() -> None:
-    policy = quick(params=(("mailto", "me@example.org"),))
-    async with open_loopback(make_reply()) as site, opened(policy) as transport:
-        await transport.send(ask(f"{site.url}/works?cursor=abc%3D", params=(("rows", "5"),)))
+    policy = make_policy(params=(("mailto", "me@example.org"),))
+    async with open_loopback(make_reply()) as site, open_transport(policy) as transport:
+        await transport.send(make_request(f"{site.url}/works?cursor=abc%3D", params=(("rows", "5"),)))
     line = site.requests[0].splitlines()[0]
     assert "cursor=abc%3D" in line
     assert "rows=5" in line
@@ -104,8 +104,8 @@ async def test_parameters_join_those_already_in_the_address() -> None:
 
 
 async def test_a_form_is_posted_with_every_value() -> None:
-    async with open_loopback(make_reply()) as site, opened() as transport:
-        await transport.send(ask(site.url, form=(("id", "1"), ("id", "2"), ("db", "pubmed"))))
+    async with open_loopback(make_reply()) as site, open_transport() as transport:
+        await transport.send(make_request(site.url, form=(("id", "1"), ("id", "2"), ("db", "pubmed"))))
     assert site.requests[0].startswith("POST / ")
     assert site.requests[0].endswith("id=1&id=2&db=pubmed")
 
@@ -113,9 +113,9 @@ async def test_a_form_is_posted_with_every_value() -> None:
 async def test_retry_after_is_obeyed_and_both_calls_are_counted(waits: list[float]) -> None:
     async with (
         open_loopback(make_reply(429, headers={"Retry-After": "7"}), make_reply(200, b"ok")) as site,
-        opened() as transport,
+        open_transport() as transport,
     ):
-        response = await transport.send(ask(site.url))
+        response = await transport.send(make_request(site.url))
     assert response.body == b"ok"
     assert response.calls == 2
     assert waits == [7.0]
@@ -123,14 +123,14 @@ async def test_retry_after_is_obeyed_and_both_calls_are_counted(waits: list[floa
 
 async def test_a_retry_after_date_is_obeyed(waits: list[float]) -> None:
     refused = make_reply(503, headers={"Retry-After": "Tue, 31 Mar 2026 12:00:05 GMT"})
-    async with open_loopback(refused, make_reply()) as site, opened() as transport:
-        await transport.send(ask(site.url))
+    async with open_loopback(refused, make_reply()) as site, open_transport() as transport:
+        await transport.send(make_request(site.url))
     assert waits == [5.0]
 
 
 async def test_a_long_retry_after_is_not_waited_for(waits: list[float]) -> None:
-    async with open_loopback(make_reply(429, headers={"Retry-After": "3600"})) as site, opened() as transport:
-        error = await failure(transport, ask(site.url))
+    async with open_loopback(make_reply(429, headers={"Retry-After": "3600"})) as site, open_transport() as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, RetryableError)
     assert error.rate_limited
     assert error.retry_at == datetime(2026, 3, 31, 13, tzinfo=UTC)
@@ -139,8 +139,8 @@ async def test_a_long_retry_after_is_not_waited_for(waits: list[float]) -> None:
 
 @pytest.mark.parametrize("status", [500, 502, 503, 504])
 async def test_a_failing_server_is_tried_three_times_with_growing_waits(status: int, waits: list[float]) -> None:
-    async with open_loopback(make_reply(status)) as site, opened() as transport:
-        error = await failure(transport, ask(site.url))
+    async with open_loopback(make_reply(status)) as site, open_transport() as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, RetryableError)
     assert len(site.requests) == 3
     assert error.ids["calls"] == 3
@@ -151,8 +151,8 @@ async def test_a_failing_server_is_tried_three_times_with_growing_waits(status: 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
 async def test_a_refusal_is_not_repeated(status: int) -> None:
-    async with open_loopback(make_reply(status)) as site, opened() as transport:
-        error = await failure(transport, ask(site.url))
+    async with open_loopback(make_reply(status)) as site, open_transport() as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, NonRetryableError)
     assert len(site.requests) == 1
 
@@ -161,24 +161,24 @@ async def test_used_up_credits_are_reported_until_midnight_and_never_retried() -
     def read(response: Response) -> Exception | None:
         return CreditsExhaustedError("no credits") if b"credits" in response.body else None
 
-    policy = quick(read_failure=read)
+    policy = make_policy(read_failure=read)
     async with (
         open_loopback(make_reply(429, b"out of credits", {"Retry-After": "1"})) as site,
-        opened(policy) as transport,
+        open_transport(policy) as transport,
     ):
-        error = await failure(transport, ask(site.url))
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, CreditsExhaustedError)
     assert error.retry_at == datetime(2026, 4, 1, tzinfo=UTC)
     assert len(site.requests) == 1
 
 
-async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
+async def test_the_definition_of_a_source_reads_refusals_with_every_header() -> None:
     seen: list[Response] = []
     async with (
         open_loopback(make_reply(400, headers={"X-Api-Pool": "polite"})) as site,
-        opened(quick(read_failure=seen.append)) as transport,
+        open_transport(make_policy(read_failure=seen.append)) as transport,
     ):
-        await failure(transport, ask(site.url))
+        await get_failure(transport, make_request(site.url))
     assert seen[0].headers["x-api-pool"] == "polite"
 
 
@@ -186,64 +186,70 @@ async def test_the_sources_own_reading_of_a_refusal_sees_every_header() -> None:
     ("step", "timeout_s"),
     [(HANG, 0.5), (RESET, 20), (make_reply(200, b"half", says=4000), 20), (b"not http at all\r\n\r\n", 20), (b"", 20)],
 )
-async def test_silence_and_broken_connections_are_retried_and_then_reported(step: Any, timeout_s: float) -> None:
-    async with open_loopback(step) as site, opened(quick(timeout_s=timeout_s, attempts=2)) as transport:
-        error = await failure(transport, ask(site.url))
+async def test_timeouts_and_broken_connections_are_retried_and_then_reported(step: Any, timeout_s: float) -> None:
+    async with open_loopback(step) as site, open_transport(make_policy(timeout_s=timeout_s, attempts=2)) as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, RetryableError)
     assert len(site.requests) == 2
     assert "src" in error.message
 
 
 async def test_a_broken_connection_is_forgotten_when_the_next_try_succeeds() -> None:
-    async with open_loopback(RESET, make_reply(200, b"fine")) as site, opened() as transport:
-        assert (await transport.send(ask(site.url))).body == b"fine"
+    async with open_loopback(RESET, make_reply(200, b"fine")) as site, open_transport() as transport:
+        assert (await transport.send(make_request(site.url))).body == b"fine"
 
 
-async def test_a_server_that_drips_is_stopped_by_the_total_time() -> None:
-    async with open_loopback(DRIP) as site, opened(quick(timeout_s=0.3, attempts=1)) as transport:
-        error = await failure(transport, ask(site.url))
+async def test_a_server_that_sends_slowly_is_stopped_by_the_total_time() -> None:
+    async with open_loopback(DRIP) as site, open_transport(make_policy(timeout_s=0.3, attempts=1)) as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert "0.3 s" in error.message
 
 
-async def test_nobody_listening_is_a_passing_failure() -> None:
+async def test_a_refused_connection_is_a_temporary_failure() -> None:
     async with open_loopback(make_reply()) as site:
         pass
-    async with opened() as transport:
-        error = await failure(transport, ask(site.url))
+    async with open_transport() as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, RetryableError)
     assert error.ids["calls"] == 3
 
 
-async def test_five_megabytes_are_read_whole() -> None:
+async def test_five_megabytes_are_read_completely() -> None:
     body = b"x" * 5_000_000
-    async with open_loopback(make_reply(200, body)) as site, opened() as transport:
-        assert (await transport.send(ask(site.url))).body == body
+    async with open_loopback(make_reply(200, body)) as site, open_transport() as transport:
+        assert (await transport.send(make_request(site.url))).body == body
 
 
 @pytest.mark.parametrize("packed", [False, True])
 async def test_an_answer_beyond_the_limit_is_not_read_further(packed: bool) -> None:
     headers = {"Content-Encoding": "gzip"} if packed else {}
     body = gzip.compress(b"x" * 3000) if packed else b"x" * 3000
-    async with open_loopback(make_reply(200, body, headers)) as site, opened(max_body_bytes=2000) as transport:
-        error = await failure(transport, ask(site.url))
+    async with open_loopback(make_reply(200, body, headers)) as site, open_transport(max_body_bytes=2000) as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, NonRetryableError)
     assert "MB" in error.message
     assert len(site.requests) == 1
 
 
-async def test_an_answer_that_lies_about_its_compression_is_refused() -> None:
-    async with open_loopback(make_reply(200, b"plain", {"Content-Encoding": "gzip"})) as site, opened() as transport:
-        error = await failure(transport, ask(site.url))
+async def test_an_answer_with_a_false_content_encoding_is_refused() -> None:
+    async with (
+        open_loopback(make_reply(200, b"plain", {"Content-Encoding": "gzip"})) as site,
+        open_transport() as transport,
+    ):
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, NonRetryableError)
     assert "decoded" in error.message
 
 
 async def test_html_is_passed_on_as_it_is() -> None:
-    async with open_loopback(make_reply(200, b"<html>", {"Content-Type": "text/html"})) as site, opened() as transport:
-        assert (await transport.send(ask(site.url))).body == b"<html>"
+    async with (
+        open_loopback(make_reply(200, b"<html>", {"Content-Type": "text/html"})) as site,
+        open_transport() as transport,
+    ):
+        assert (await transport.send(make_request(site.url))).body == b"<html>"
 
 
-async def test_every_attempt_waits_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_every_attempt_waits_for_the_rate_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[tuple[float, float]] = []
 
     class Limiter:
@@ -255,16 +261,16 @@ async def test_every_attempt_waits_its_turn(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(transport_module, "AsyncLimiter", Limiter)
     steps = make_reply(503), make_reply(302, headers={"Location": "/there"}), make_reply()
-    async with open_loopback(*steps) as site, opened(SourcePolicy(rate_per_s=0.25, burst=2)) as transport:
-        response = await transport.send(ask(site.url))
+    async with open_loopback(*steps) as site, open_transport(SourcePolicy(rate_per_s=0.25, burst=2)) as transport:
+        response = await transport.send(make_request(site.url))
     assert response.calls == len(site.requests) == 3
     assert turns == [(2, 8.0)] * 3
 
 
 async def test_the_call_budget_counts_retries_and_then_refuses() -> None:
-    async with open_loopback(make_reply(503)) as site, opened(quick(max_calls=2)) as transport:
-        error = await failure(transport, ask(site.url))
-        again = await failure(transport, ask(site.url))
+    async with open_loopback(make_reply(503)) as site, open_transport(make_policy(max_calls=2)) as transport:
+        error = await get_failure(transport, make_request(site.url))
+        again = await get_failure(transport, make_request(site.url))
     assert isinstance(error, CallLimitError)
     assert error.ids["calls"] == 2
     assert isinstance(again, CallLimitError)
@@ -272,20 +278,20 @@ async def test_the_call_budget_counts_retries_and_then_refuses() -> None:
     assert len(site.requests) == 2
 
 
-async def test_the_call_budget_is_one_searchs_and_closing_ends_the_search() -> None:
-    async with open_loopback(make_reply()) as site, opened(quick(max_calls=1)) as transport:
-        await transport.send(ask(site.url))
-        await failure(transport, ask(site.url))
+async def test_the_call_budget_applies_to_one_search_and_closing_resets_it() -> None:
+    async with open_loopback(make_reply()) as site, open_transport(make_policy(max_calls=1)) as transport:
+        await transport.send(make_request(site.url))
+        await get_failure(transport, make_request(site.url))
         await transport.aclose()
-        assert (await transport.send(ask(site.url))).status == 200
+        assert (await transport.send(make_request(site.url))).status == 200
 
 
 def test_a_transport_that_was_closed_works_in_another_event_loop() -> None:
-    transport = HttpTransport({"src": quick()})
+    transport = HttpTransport({"src": make_policy()})
 
     async def search() -> list[int]:
         async with open_loopback(make_reply()) as site:
-            answers = await asyncio.gather(*(transport.send(ask(site.url)) for _ in range(3)))
+            answers = await asyncio.gather(*(transport.send(make_request(site.url)) for _ in range(3)))
             await transport.aclose()
         return [answer.status for answer in answers]
 
@@ -295,19 +301,19 @@ def test_a_transport_that_was_closed_works_in_another_event_loop() -> None:
 async def test_a_missing_key_is_reported_before_any_call() -> None:
     async with (
         open_loopback(make_reply()) as site,
-        opened(quick(missing_key="src needs a key: set SRC_KEY.")) as transport,
+        open_transport(make_policy(missing_key="src needs a key: set SRC_KEY.")) as transport,
     ):
-        error = await failure(transport, ask(site.url))
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, MissingKeyError)
     assert "SRC_KEY" in error.message
     assert site.requests == []
 
 
 @pytest.mark.parametrize("location", ["/there?x=1", "{url}/there"])
-async def test_a_redirect_within_the_same_place_is_followed(location: str) -> None:
-    async with open_loopback(make_reply(301), make_reply(200, b"there")) as site, opened() as transport:
+async def test_a_redirect_within_the_same_host_is_followed(location: str) -> None:
+    async with open_loopback(make_reply(301), make_reply(200, b"there")) as site, open_transport() as transport:
         site.steps[0] = make_reply(301, headers={"Location": location.format(url=site.url)})
-        response = await transport.send(ask(site.url, params=(("q", "1"),)))
+        response = await transport.send(make_request(site.url, params=(("q", "1"),)))
     assert response.body == b"there"
     assert "q=1" in site.requests[1]
 
@@ -315,65 +321,70 @@ async def test_a_redirect_within_the_same_place_is_followed(location: str) -> No
 @pytest.mark.parametrize(
     "location", ["http://elsewhere.invalid/", "http://127.0.0.1:1/", "ftp://127.0.0.1/", "http://[bad", ""]
 )
-async def test_a_redirect_to_another_place_is_not_followed(location: str) -> None:
-    policy = quick(auth=Auth("header", "x-api-key", SecretStr(SECRET)), attempts=1)
-    async with open_loopback(make_reply(302, headers={"Location": location})) as site, opened(policy) as transport:
-        error = await failure(transport, ask(site.url))
+async def test_a_redirect_to_another_host_is_not_followed(location: str) -> None:
+    policy = make_policy(auth=Auth("header", "x-api-key", SecretStr(SECRET)), attempts=1)
+    async with (
+        open_loopback(make_reply(302, headers={"Location": location})) as site,
+        open_transport(policy) as transport,
+    ):
+        error = await get_failure(transport, make_request(site.url))
     assert isinstance(error, NonRetryableError)
     assert len(site.requests) <= 4
 
 
-async def test_https_is_never_left() -> None:
+async def test_a_redirect_never_leaves_https() -> None:
     answers = httpx.MockTransport(lambda _: httpx.Response(302, headers={"Location": "http://source.example/"}))
-    async with httpx.AsyncClient(transport=answers) as client, opened(client=client) as transport:
-        error = await failure(transport, ask("https://source.example/"))
+    async with httpx.AsyncClient(transport=answers) as client, open_transport(client=client) as transport:
+        error = await get_failure(transport, make_request("https://source.example/"))
     assert "http://source.example" in error.message
 
 
-async def test_redirects_without_end_are_ended() -> None:
-    async with open_loopback(make_reply(302, headers={"Location": "/again"})) as site, opened() as transport:
-        error = await failure(transport, ask(site.url))
+async def test_endless_redirects_are_stopped() -> None:
+    async with open_loopback(make_reply(302, headers={"Location": "/again"})) as site, open_transport() as transport:
+        error = await get_failure(transport, make_request(site.url))
     assert "redirected more than" in error.message
     assert len(site.requests) == 4
 
 
-async def test_a_posted_form_is_not_turned_into_something_else_by_a_redirect() -> None:
-    async with open_loopback(make_reply(302, headers={"Location": "/there"})) as site, opened() as transport:
-        error = await failure(transport, ask(site.url, form=(("id", "1"),)))
+async def test_a_redirect_does_not_change_a_posted_form() -> None:
+    async with open_loopback(make_reply(302, headers={"Location": "/there"})) as site, open_transport() as transport:
+        error = await get_failure(transport, make_request(site.url, form=(("id", "1"),)))
     assert isinstance(error, NonRetryableError)
     assert len(site.requests) == 1
 
 
-async def test_a_key_travels_where_the_source_expects_it() -> None:
+async def test_a_key_is_sent_where_the_source_expects_it() -> None:
     for place in ("header", "param"):
-        policy = quick(auth=Auth(place, "api_key", SecretStr("abcdef123")))
-        async with open_loopback(make_reply()) as site, opened(policy) as transport:
-            await transport.send(ask(site.url, params=(("api_key", "placeholder"),) if place == "param" else ()))
+        policy = make_policy(auth=Auth(place, "api_key", SecretStr("abcdef123")))
+        async with open_loopback(make_reply()) as site, open_transport(policy) as transport:
+            await transport.send(
+                make_request(site.url, params=(("api_key", "placeholder"),) if place == "param" else ())
+            )
         line, headers = site.requests[0].split("\r\n", 1)
         assert ("api_key=abcdef123" in line) is (place == "param")
         assert ("api_key: abcdef123" in headers) is (place == "header")
         assert "placeholder" not in line
 
 
-async def test_a_key_that_the_source_repeats_is_taken_out_of_the_answer_and_of_errors() -> None:
-    said = f'{{"you": "{SECRET}", "url": "?k=s3cr3t+key%2Fwith%2Bsigns"}}'.encode()
+async def test_a_key_that_the_source_repeats_is_masked_in_answers_and_errors() -> None:
+    body = f'{{"you": "{SECRET}", "url": "?k=s3cr3t+key%2Fwith%2Bsigns"}}'.encode()
 
     def read(response: Response) -> Exception:
         return NonRetryableError(response.body.decode())
 
-    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)), read_failure=read)
-    async with open_loopback(make_reply(200, said), make_reply(400, said)) as site, opened(policy) as transport:
-        response = await transport.send(ask(site.url))
-        error = await failure(transport, ask(site.url))
+    policy = make_policy(auth=Auth("param", "k", SecretStr(SECRET)), read_failure=read)
+    async with open_loopback(make_reply(200, body), make_reply(400, body)) as site, open_transport(policy) as transport:
+        response = await transport.send(make_request(site.url))
+        error = await get_failure(transport, make_request(site.url))
     assert response.body == b'{"you": "***", "url": "?k=***"}'
     assert "s3cr3t" not in error.message
 
 
 async def test_a_key_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    policy = quick(auth=Auth("param", "k", SecretStr(SECRET)))
+    policy = make_policy(auth=Auth("param", "k", SecretStr(SECRET)))
     with caplog.at_level(logging.DEBUG):
-        async with open_loopback(make_reply(503), make_reply()) as site, opened(policy) as transport:
-            await transport.send(ask(site.url))
+        async with open_loopback(make_reply(503), make_reply()) as site, open_transport(policy) as transport:
+            await transport.send(make_request(site.url))
     assert "HTTP Request: GET" in caplog.text
     assert "s3cr3t" not in caplog.text
     assert site.requests[0].count("s3cr3t") == 1
@@ -381,18 +392,18 @@ async def test_a_key_stays_out_of_the_log(caplog: pytest.LogCaptureFixture) -> N
 
 async def test_after_closing_other_logs_are_unchanged_and_a_new_request_reopens() -> None:
     before = list(logging.getLogger("httpx").filters)
-    async with open_loopback(make_reply()) as site, opened() as transport:
-        await transport.send(ask(site.url))
+    async with open_loopback(make_reply()) as site, open_transport() as transport:
+        await transport.send(make_request(site.url))
         await transport.aclose()
         assert logging.getLogger("httpx").filters == before
-        assert (await transport.send(ask(site.url))).status == 200
+        assert (await transport.send(make_request(site.url))).status == 200
 
 
-class Pace:
-    """Stands in for the limiter: `made` holds the pace of each limiter, `turns` whose turn was waited for."""
+class RecordingLimiter:
+    """A fake rate limiter: `made` holds the rate of each limiter, `turns` the limiters that were waited for."""
 
     made: ClassVar[list[tuple[float, float]]] = []
-    turns: ClassVar[list["Pace"]] = []
+    turns: ClassVar[list["RecordingLimiter"]] = []
 
     def __init__(self, most: float, period: float) -> None:
         self.made.append((most, period))
@@ -402,42 +413,42 @@ class Pace:
 
 
 @pytest.fixture
-def pace(monkeypatch: pytest.MonkeyPatch) -> type[Pace]:
-    class OfThisTest(Pace):
+def limiter(monkeypatch: pytest.MonkeyPatch) -> type[RecordingLimiter]:
+    class OfThisTest(RecordingLimiter):
         made: ClassVar[list[tuple[float, float]]] = []
-        turns: ClassVar[list[Pace]] = []
+        turns: ClassVar[list[RecordingLimiter]] = []
 
     monkeypatch.setattr(transport_module, "AsyncLimiter", OfThisTest)
     return OfThisTest
 
 
-async def test_searches_that_share_a_network_keep_a_sources_pace_together(pace: type[Pace]) -> None:
+async def test_searches_that_share_a_network_share_its_rate_limits(limiter: type[RecordingLimiter]) -> None:
     policy = SourcePolicy(rate_per_s=0.5, burst=1)
     network = Network()
     async with (
         open_loopback(make_reply()) as site,
-        opened(policy, network=network) as one,
-        opened(policy, network=network) as other,
+        open_transport(policy, network=network) as one,
+        open_transport(policy, network=network) as other,
     ):
         for transport in (one, other, one):
-            await transport.send(ask(site.url))
-        assert pace.made == [(1, 2.0)]
-        assert len(pace.turns) == 3
+            await transport.send(make_request(site.url))
+        assert limiter.made == [(1, 2.0)]
+        assert len(limiter.turns) == 3
         await one.aclose()
-        await other.send(ask(site.url))
-        assert pace.made == [(1, 2.0)], "the pace outlives each of the searches"
-        assert len(set(map(id, pace.turns))) == 1
+        await other.send(make_request(site.url))
+        assert limiter.made == [(1, 2.0)], "the pace outlives each of the searches"
+        assert len(set(map(id, limiter.turns))) == 1
     await network.aclose()
 
 
-async def test_searches_with_a_network_each_have_a_pace_each(pace: type[Pace]) -> None:
-    async with open_loopback(make_reply()) as site, opened() as one, opened() as other:
-        await one.send(ask(site.url))
-        await other.send(ask(site.url))
-    assert len(pace.made) == 2
+async def test_searches_with_separate_networks_have_separate_rate_limits(limiter: type[RecordingLimiter]) -> None:
+    async with open_loopback(make_reply()) as site, open_transport() as one, open_transport() as other:
+        await one.send(make_request(site.url))
+        await other.send(make_request(site.url))
+    assert len(limiter.made) == 2
 
 
-async def test_sources_that_share_a_network_have_a_pace_of_their_own(pace: type[Pace]) -> None:
+async def test_sources_that_share_a_network_have_separate_rate_limits(limiter: type[RecordingLimiter]) -> None:
     network = Network()
     policies = {"slow": SourcePolicy(rate_per_s=0.1), "fast": SourcePolicy(rate_per_s=100)}
     transport = HttpTransport(policies, network=network)
@@ -446,20 +457,20 @@ async def test_sources_that_share_a_network_have_a_pace_of_their_own(pace: type[
             await transport.send(Request(source, site.url))
     await transport.aclose()
     await network.aclose()
-    assert len(pace.made) == 2
-    assert pace.turns[0] is pace.turns[2] is not pace.turns[1]
+    assert len(limiter.made) == 2
+    assert limiter.turns[0] is limiter.turns[2] is not limiter.turns[1]
 
 
 async def test_searches_that_share_a_network_share_one_client_which_none_of_them_closes() -> None:
     network = Network()
     async with open_loopback(make_reply()) as site:
-        async with opened(network=network) as one, opened(network=network) as other:
-            await asyncio.gather(*(transport.send(ask(site.url)) for transport in (one, other) * 3))
+        async with open_transport(network=network) as one, open_transport(network=network) as other:
+            await asyncio.gather(*(transport.send(make_request(site.url)) for transport in (one, other) * 3))
             client = await network.get_client()
         assert await network.get_client() is client
         assert not client.is_closed
-        async with opened(network=network) as later:
-            assert (await later.send(ask(site.url))).status == 200
+        async with open_transport(network=network) as later:
+            assert (await later.send(make_request(site.url))).status == 200
         assert await network.get_client() is client
     await network.aclose()
     assert client.is_closed
@@ -467,54 +478,54 @@ async def test_searches_that_share_a_network_share_one_client_which_none_of_them
 
 async def test_a_network_that_was_closed_opens_another_client_when_it_is_used() -> None:
     network = Network()
-    async with open_loopback(make_reply()) as site, opened(network=network) as transport:
-        await transport.send(ask(site.url))
+    async with open_loopback(make_reply()) as site, open_transport(network=network) as transport:
+        await transport.send(make_request(site.url))
         first = await network.get_client()
         await network.aclose()
         await network.aclose()
-        assert (await transport.send(ask(site.url))).status == 200
+        assert (await transport.send(make_request(site.url))).status == 200
         assert await network.get_client() is not first
     await network.aclose()
 
 
-async def test_a_client_handed_to_a_network_stays_open() -> None:
+async def test_a_client_passed_to_a_network_stays_open() -> None:
     async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as client:
         network = Network(client)
-        async with opened(network=network) as transport:
-            await transport.send(ask("https://source.example/"))
+        async with open_transport(network=network) as transport:
+            await transport.send(make_request("https://source.example/"))
         assert await network.get_client() is client
         await network.aclose()
         assert not client.is_closed
 
 
-async def test_searches_that_share_a_network_have_budgets_of_their_own() -> None:
+async def test_searches_that_share_a_network_have_separate_budgets() -> None:
     network = Network()
-    policy = quick(max_calls=1)
+    policy = make_policy(max_calls=1)
     async with (
         open_loopback(make_reply()) as site,
-        opened(policy, network=network) as one,
-        opened(policy, network=network) as other,
+        open_transport(policy, network=network) as one,
+        open_transport(policy, network=network) as other,
     ):
-        await one.send(ask(site.url))
-        assert isinstance(await failure(one, ask(site.url)), CallLimitError)
-        assert (await other.send(ask(site.url))).status == 200
+        await one.send(make_request(site.url))
+        assert isinstance(await get_failure(one, make_request(site.url)), CallLimitError)
+        assert (await other.send(make_request(site.url))).status == 200
         await one.aclose()
-        assert (await one.send(ask(site.url))).status == 200, "its own search has ended"
-        assert isinstance(await failure(other, ask(site.url)), CallLimitError)
+        assert (await one.send(make_request(site.url))).status == 200, "its own search has ended"
+        assert isinstance(await get_failure(other, make_request(site.url)), CallLimitError)
     await network.aclose()
 
 
 async def test_searches_that_share_a_network_use_their_own_keys() -> None:
     network = Network()
-    first = quick(auth=Auth("header", "x-api-key", SecretStr("key-of-one")))
-    second = quick(auth=Auth("header", "x-api-key", SecretStr("key-of-other")))
+    first = make_policy(auth=Auth("header", "x-api-key", SecretStr("key-of-one")))
+    second = make_policy(auth=Auth("header", "x-api-key", SecretStr("key-of-other")))
     async with (
         open_loopback(make_reply()) as site,
-        opened(first, network=network) as one,
-        opened(second, network=network) as other,
+        open_transport(first, network=network) as one,
+        open_transport(second, network=network) as other,
     ):
-        await one.send(ask(site.url))
-        await other.send(ask(site.url))
+        await one.send(make_request(site.url))
+        await other.send(make_request(site.url))
     await network.aclose()
     assert ["key-of-one" in request for request in site.requests] == [True, False]
     assert ["key-of-other" in request for request in site.requests] == [False, True]
@@ -524,30 +535,30 @@ def test_a_network_that_was_closed_works_in_another_event_loop() -> None:
     network = Network()
 
     async def search() -> list[int]:
-        async with open_loopback(make_reply()) as site, opened(network=network) as transport:
-            answers = await asyncio.gather(*(transport.send(ask(site.url)) for _ in range(3)))
+        async with open_loopback(make_reply()) as site, open_transport(network=network) as transport:
+            answers = await asyncio.gather(*(transport.send(make_request(site.url)) for _ in range(3)))
         await network.aclose()
         return [answer.status for answer in answers]
 
     assert asyncio.run(search()) == asyncio.run(search()) == [200, 200, 200]
 
 
-async def test_a_client_that_is_handed_in_stays_open() -> None:
+async def test_a_client_passed_to_a_transport_stays_open() -> None:
     async with httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200))) as client:
-        async with opened(client=client) as transport:
-            await transport.send(ask("https://source.example/"))
+        async with open_transport(client=client) as transport:
+            await transport.send(make_request("https://source.example/"))
         assert not client.is_closed
 
 
 @pytest.mark.parametrize("url", ["http://[nowhere", "http://a.example/\ud800", "gopher://a.example/"])
-async def test_an_address_that_is_none_is_a_failure_of_the_source(url: str) -> None:
-    async with opened(quick(attempts=1)) as transport:
-        assert (await failure(transport, ask(url))).ids["source"] == "src"
+async def test_an_invalid_address_is_a_failure_of_the_source(url: str) -> None:
+    async with open_transport(make_policy(attempts=1)) as transport:
+        assert (await get_failure(transport, make_request(url))).ids["source"] == "src"
 
 
 async def test_cancelling_leaves_no_connection_behind() -> None:
-    async with open_loopback(HANG) as site, opened() as transport:
-        task = asyncio.create_task(transport.send(ask(site.url)))
+    async with open_loopback(HANG) as site, open_transport() as transport:
+        task = asyncio.create_task(transport.send(make_request(site.url)))
         async with asyncio.timeout(5):
             while not site.requests:
                 await asyncio.wait([task], timeout=0.01)
@@ -557,9 +568,9 @@ async def test_cancelling_leaves_no_connection_behind() -> None:
 
 
 async def test_sending_never_blocks_the_event_loop() -> None:
-    async with open_loopback(make_reply(503), make_reply(200, b"x" * 100_000)) as site, opened() as transport:
+    async with open_loopback(make_reply(503), make_reply(200, b"x" * 100_000)) as site, open_transport() as transport:
         with blockbuster_ctx("paper_search"):
-            assert (await transport.send(ask(site.url))).status == 200
+            assert (await transport.send(make_request(site.url))).status == 200
 
 
 def test_retries_print_nothing() -> None:

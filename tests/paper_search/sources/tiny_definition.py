@@ -1,4 +1,4 @@
-"""The smallest source there is: pages of JSON, for tests of everything around a source."""
+"""A minimal source with pages of JSON, for tests of the code around sources."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ class TinyDefinition:
 
 
 def make_page(*items: dict[str, Any] | str, seconds: float = 0.0, **rest: Any) -> Response:
-    """An answer of the tiny source; a bare string is a title."""
+    """Return an answer of the tiny source; a string is a title."""
     listed = [{"title": item, "doi": f"10.1/{item}"} if isinstance(item, str) else item for item in items]
     return Response(200, json.dumps({"items": listed, **rest}).encode(), seconds=seconds)
 

@@ -1,4 +1,4 @@
-"""What the pages of a review at the terminal show."""
+"""Tests of the pages of a review at the terminal."""
 
 from paper_search.models import Paper
 from paper_search.notices import EditorialNotice, NoticeStatus

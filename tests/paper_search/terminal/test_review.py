@@ -1,4 +1,4 @@
-"""A review at the terminal runs a session from checkpoint to checkpoint, can be left, and loses nothing."""
+"""Tests of reviews at the terminal, which can be left and resumed."""
 
 import asyncio
 from pathlib import Path
@@ -12,12 +12,12 @@ from paper_search.terminal.marks import Marks, MarkStore
 from paper_search.terminal.review import TerminalReview
 from paper_search.testing import FakeSource, ScriptedScreen
 from paper_search.workflow import Decision, DecisionAction
-from tests.paper_search.sessions.helpers import House, moons, opened
+from tests.paper_search.sessions.helpers import DataFolder, make_moon_papers, open_session
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path / "house", FakeSource("alpha", moons(4)))
+def data_folder(tmp_path: Path) -> DataFolder:
+    return DataFolder(tmp_path / "data", FakeSource("alpha", make_moon_papers(4)))
 
 
 @pytest.fixture
@@ -25,16 +25,16 @@ def marks(tmp_path: Path) -> MarkStore:
     return MarkStore(tmp_path / "marks")
 
 
-async def sit(manager: SessionManager, session_id: str, marks: MarkStore, screen: ScriptedScreen) -> bool:
+async def run_review(manager: SessionManager, session_id: str, marks: MarkStore, screen: ScriptedScreen) -> bool:
     async with asyncio.timeout(20):
         return await TerminalReview(manager, screen, "Ada", marks).review_session(session_id)
 
 
-async def test_a_person_alone_reviews_from_the_strategy_to_the_result(house: House, marks: MarkStore) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_a_person_reviews_from_the_strategy_to_the_result(data_folder: DataFolder, marks: MarkStore) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aiema", ["only dust"])
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
     assert len(result.papers) == 3
     given = {paper.decisions[0].status: paper.decisions[0].reviewer for paper in result.papers if paper.decisions}
@@ -45,42 +45,44 @@ async def test_a_person_alone_reviews_from_the_strategy_to_the_result(house: Hou
 
 
 async def test_a_review_that_is_left_is_resumed_by_another_process_with_its_marks(
-    house: House, marks: MarkStore
+    data_folder: DataFolder, marks: MarkStore
 ) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aiq")
-        assert not await sit(manager, session_id, marks, screen)
+        assert not await run_review(manager, session_id, marks, screen)
         assert f"paper-search sessions resume {session_id[:8]}" in screen.written
-    async with house.open() as manager:
+    async with data_folder.open_manager() as manager:
         screen = ScriptedScreen("ia")
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         assert "1 mark of this review restored" in screen.written
         result = await manager.get_result(session_id)
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 2
 
 
-async def test_a_refused_edit_is_explained_and_asked_again(house: House, marks: MarkStore) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_a_refused_edit_is_explained_and_the_question_repeated(data_folder: DataFolder, marks: MarkStore) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("eeaa", edits=["not json", '{"sources": ["nowhere"]}'])
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
     assert "not JSON" in screen.written
     assert "Unknown sources: nowhere" in screen.written
     assert screen.written.count('"filters": {\n') == 1, "the second edit starts from the person's own text"
 
 
-async def test_another_round_follows_a_reject_with_words(house: House, marks: MarkStore) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_another_round_follows_a_reject_with_words(data_folder: DataFolder, marks: MarkStore) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("airaa", ["more on Enceladus"])
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
     assert "Round 2" in screen.written
     assert len(result.papers) == 4
 
 
-async def test_a_decision_taken_elsewhere_first_is_reported_and_marks_stay(house: House, marks: MarkStore) -> None:
+async def test_an_earlier_decision_of_another_process_is_reported_and_marks_stay(
+    data_folder: DataFolder, marks: MarkStore
+) -> None:
     class Meddling(ScriptedScreen):
         def read_key(self) -> str:
             key = super().read_key()
@@ -90,53 +92,53 @@ async def test_a_decision_taken_elsewhere_first_is_reported_and_marks_stay(house
             return key
 
     loop = asyncio.get_running_loop()
-    async with house.open() as manager, house.open() as other:
-        session_id = (await opened(manager))["session_id"]
+    async with data_folder.open_manager() as manager, data_folder.open_manager() as other:
+        session_id = (await open_session(manager))["session_id"]
         await manager.decide(session_id, Decision(action=DecisionAction.APPROVE))
         screen = Meddling("iAq")
-        assert not await sit(manager, session_id, marks, screen)
+        assert not await run_review(manager, session_id, marks, screen)
     assert "decided before: reject, through console" in screen.written
     assert marks.load(session_id, "any").decisions
 
 
-async def test_a_failed_search_ends_the_review_with_its_error(house: House, marks: MarkStore) -> None:
-    house.engine.failures["dedup"] = ValueError("row 7")
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
+async def test_a_failed_search_ends_the_review_with_its_error(data_folder: DataFolder, marks: MarkStore) -> None:
+    data_folder.engine.failures["dedup"] = ValueError("row 7")
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         with pytest.raises(Exception, match="ValueError: row 7"):
-            await sit(manager, session_id, marks, ScriptedScreen("a"))
+            await run_review(manager, session_id, marks, ScriptedScreen("a"))
 
 
-def test_damaged_and_foreign_marks_are_no_marks(tmp_path: Path) -> None:
+def test_damaged_marks_and_marks_of_other_checkpoints_are_ignored(tmp_path: Path) -> None:
     store = MarkStore(tmp_path)
     assert store.load("s", "c") == Marks(checkpoint_id="c")
     (tmp_path / "s.json").write_text("{half")
     assert store.load("s", "c") == Marks(checkpoint_id="c")
-    kept = Marks(checkpoint_id="c", decisions={"p": PaperDecision(status=ReviewStatus.MAYBE)}, position=7)
-    store.save("s", kept)
-    assert store.load("s", "c") == kept
-    assert store.load("s", "next") == Marks(checkpoint_id="next", decisions=kept.decisions)
+    stored = Marks(checkpoint_id="c", decisions={"p": PaperDecision(status=ReviewStatus.MAYBE)}, position=7)
+    store.save("s", stored)
+    assert store.load("s", "c") == stored
+    assert store.load("s", "next") == Marks(checkpoint_id="next", decisions=stored.decisions)
     store.delete("s")
     store.delete("s")
     assert store.load("s", "c").decisions == {}
 
 
-async def test_marks_survive_a_decision_about_the_next_strategy(house: House, marks: MarkStore) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
-        assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
+async def test_marks_survive_a_decision_about_the_next_strategy(data_folder: DataFolder, marks: MarkStore) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
+        assert not await run_review(manager, session_id, marks, ScriptedScreen("aiq"))
         await manager.decide(session_id, Decision(action=DecisionAction.REJECT, note="more"), door="console")
         screen = ScriptedScreen("aa")
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
         result = await manager.get_result(session_id)
     assert "1 mark of this review restored" in screen.written
     assert [paper.status for paper in result.papers].count(ReviewStatus.INCLUDE) == 1
 
 
-async def test_marks_stay_those_of_the_reviewer_who_made_them(house: House, marks: MarkStore) -> None:
-    async with house.open() as manager:
-        session_id = (await opened(manager))["session_id"]
-        assert not await sit(manager, session_id, marks, ScriptedScreen("aiq"))
+async def test_marks_keep_the_name_of_their_reviewer(data_folder: DataFolder, marks: MarkStore) -> None:
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
+        assert not await run_review(manager, session_id, marks, ScriptedScreen("aiq"))
         async with asyncio.timeout(20):
             assert await TerminalReview(manager, ScriptedScreen("a"), None, marks).review_session(session_id)
         result = await manager.get_result(session_id)
@@ -145,8 +147,8 @@ async def test_marks_stay_those_of_the_reviewer_who_made_them(house: House, mark
 
 async def test_sources_that_failed_are_named_above_the_papers(tmp_path: Path, marks: MarkStore) -> None:
     shut = FakeSource("beta", error=NonRetryableError("It is shut."))
-    async with House(tmp_path / "house", FakeSource("alpha", moons(2)), shut).open() as manager:
-        session_id = (await opened(manager))["session_id"]
+    async with DataFolder(tmp_path / "data", FakeSource("alpha", make_moon_papers(2)), shut).open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
         screen = ScriptedScreen("aa")
-        assert await sit(manager, session_id, marks, screen)
+        assert await run_review(manager, session_id, marks, screen)
     assert "Not all sources could answer: beta (failed)." in screen.written

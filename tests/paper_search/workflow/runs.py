@@ -1,4 +1,4 @@
-"""Searches the workflow tests run: the real skills, fake sources and scripted decisions."""
+"""Workflows for tests: the real skills, fake sources and scripted decisions."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import SearchSource
 from paper_search.testing import FakeSource, ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction, ResultPayload, SearchWorkflow, StrategyPayload
-from tests.paper_search.workflow.samples import raw
+from tests.paper_search.workflow.samples import make_record
 from uraniborg.kernel.clock import Clock, FrozenClock
 
 CLOCK = FrozenClock(datetime(2026, 1, 1, tzinfo=UTC))
@@ -25,13 +25,13 @@ REJECT = Decision(action=DecisionAction.REJECT)
 EDIT = Decision(action=DecisionAction.EDIT)
 
 MOONS = [
-    raw("Tidal heating of icy moons", doi="10.1000/moons.1"),
-    raw("Icy moons and their tidal heating budgets", doi="10.1000/moons.2"),
-    raw("Tidal heating in the icy moon Europa", doi="10.1000/moons.3"),
+    make_record("Tidal heating of icy moons", doi="10.1000/moons.1"),
+    make_record("Icy moons and their tidal heating budgets", doi="10.1000/moons.2"),
+    make_record("Tidal heating in the icy moon Europa", doi="10.1000/moons.3"),
 ]
 
 
-def workflow(
+def make_workflow(
     handler: Any = None,
     sources: Sequence[SearchSource] | None = None,
     clock: Clock = CLOCK,
@@ -53,7 +53,7 @@ def workflow(
 
 
 class RoundsSource(FakeSource):
-    """A source that finds other papers, or fails, in each round."""
+    """A source with other papers, or an error, in each round."""
 
     def __init__(self, name: str, rounds: Sequence[Sequence[RawPaper] | Exception]) -> None:
         super().__init__(name)
@@ -67,29 +67,29 @@ class RoundsSource(FakeSource):
         return list(answer)
 
 
-def titles(collection: PaperCollection) -> list[str]:
+def list_titles(collection: PaperCollection) -> list[str]:
     return [paper.title for paper in collection.papers]
 
 
-def kinds(handler: ScriptedDecisions) -> list[str]:
+def list_kinds(handler: ScriptedDecisions) -> list[str]:
     return [checkpoint.kind.value for checkpoint in handler.seen]
 
 
-def review_of(handler: ScriptedDecisions, index: int) -> PaperCollection:
+def get_review(handler: ScriptedDecisions, index: int) -> PaperCollection:
     payload = handler.seen[index].payload
     assert isinstance(payload, ResultPayload)
     return payload.collection
 
 
-def strategy_of(handler: ScriptedDecisions, index: int) -> SearchStrategy:
+def get_strategy(handler: ScriptedDecisions, index: int) -> SearchStrategy:
     payload = handler.seen[index].payload
     assert isinstance(payload, StrategyPayload)
     return payload.strategy
 
 
-def edit_with(**changes: Any) -> Decision:
+def make_edit(**changes: Any) -> Decision:
     return Decision(action=DecisionAction.EDIT, revised_data=changes)
 
 
-def reject_with(**feedback: Any) -> Decision:
+def make_reject(**feedback: Any) -> Decision:
     return Decision(action=DecisionAction.REJECT, revised_data=feedback)

@@ -1,4 +1,4 @@
-"""Small values the workflow tests share."""
+"""Sample values that the workflow tests share."""
 
 from paper_search.models import (
     Author,
@@ -21,11 +21,11 @@ from paper_search.workflow import (
 )
 
 
-def intent() -> ParsedIntent:
+def make_intent() -> ParsedIntent:
     return ParsedIntent(topic="tidal heating", concepts=["tidal heating"], intent_type=IntentType.METHOD)
 
 
-def strategy(query: str = "tidal AND heating", max_results: int = 100) -> SearchStrategy:
+def make_strategy(query: str = "tidal AND heating", max_results: int = 100) -> SearchStrategy:
     return SearchStrategy(
         queries=[SearchQuery(keywords=query.split(), boolean_query=query)],
         sources=["alpha", "beta"],
@@ -33,7 +33,7 @@ def strategy(query: str = "tidal AND heating", max_results: int = 100) -> Search
     )
 
 
-def raw(title: str, source: str = "alpha", **fields: object) -> RawPaper:
+def make_record(title: str, source: str = "alpha", **fields: object) -> RawPaper:
     record = SourceRecord(source=source, record_id=title.casefold())
     values: dict[str, object] = {
         "authors": [Author(name="Tycho Brahe")],
@@ -46,21 +46,22 @@ def raw(title: str, source: str = "alpha", **fields: object) -> RawPaper:
     return RawPaper.model_validate(values)
 
 
-def paper(title: str, **fields: object) -> Paper:
-    source = raw(title)
+def make_paper(title: str, **fields: object) -> Paper:
+    source = make_record(title)
     return Paper.model_validate({**source.model_dump(exclude={"snippet", "raw_data"}), **fields})
 
 
-def collection(*titles: str) -> PaperCollection:
-    metadata = SearchMetadata(query="tidal heating", search_strategy=strategy(), total_found=len(titles))
-    return PaperCollection(metadata=metadata, papers=[paper(title) for title in titles])
+def make_collection(*titles: str) -> PaperCollection:
+    metadata = SearchMetadata(query="tidal heating", search_strategy=make_strategy(), total_found=len(titles))
+    return PaperCollection(metadata=metadata, papers=[make_paper(title) for title in titles])
 
 
-def strategy_checkpoint() -> Checkpoint:
+def make_strategy_checkpoint() -> Checkpoint:
     return Checkpoint(
-        kind=CheckpointKind.STRATEGY_CONFIRMATION, payload=StrategyPayload(intent=intent(), strategy=strategy())
+        kind=CheckpointKind.STRATEGY_CONFIRMATION,
+        payload=StrategyPayload(intent=make_intent(), strategy=make_strategy()),
     )
 
 
-def review_checkpoint(*titles: str) -> Checkpoint:
-    return Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=ResultPayload(collection=collection(*titles)))
+def make_review_checkpoint(*titles: str) -> Checkpoint:
+    return Checkpoint(kind=CheckpointKind.RESULT_REVIEW, payload=ResultPayload(collection=make_collection(*titles)))

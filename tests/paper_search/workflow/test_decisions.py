@@ -1,4 +1,4 @@
-"""What a person may answer at each checkpoint."""
+"""Tests of the decisions that are valid at each checkpoint."""
 
 import json
 from typing import Any
@@ -10,36 +10,41 @@ from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, UserFeedback
 from paper_search.review import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.workflow import Decision, DecisionAction, ResultPayload
 from paper_search.workflow.decisions import add_reviewer, check_decision, read_feedback, read_strategy
-from tests.paper_search.workflow.samples import paper, review_checkpoint, strategy, strategy_checkpoint
+from tests.paper_search.workflow.samples import (
+    make_paper,
+    make_review_checkpoint,
+    make_strategy,
+    make_strategy_checkpoint,
+)
 
 APPROVE, EDIT, REJECT = DecisionAction.APPROVE, DecisionAction.EDIT, DecisionAction.REJECT
 
 
 def test_an_approved_strategy_is_the_proposed_one() -> None:
-    assert read_strategy(strategy_checkpoint(), Decision(action=APPROVE)) == strategy()
+    assert read_strategy(make_strategy_checkpoint(), Decision(action=APPROVE)) == make_strategy()
 
 
 def test_an_edit_with_a_whole_strategy_replaces_it() -> None:
-    revised = strategy("moons", max_results=7)
+    revised = make_strategy("moons", max_results=7)
     decision = Decision(action=EDIT, revised_data=revised.model_dump())
-    assert read_strategy(strategy_checkpoint(), decision) == revised
+    assert read_strategy(make_strategy_checkpoint(), decision) == revised
 
 
 def test_an_edit_may_carry_the_model_itself() -> None:
-    revised = strategy("moons")
-    assert read_strategy(strategy_checkpoint(), Decision(action=EDIT, revised_data=revised)) == revised
+    revised = make_strategy("moons")
+    assert read_strategy(make_strategy_checkpoint(), Decision(action=EDIT, revised_data=revised)) == revised
 
 
 def test_an_edit_of_one_field_keeps_the_rest() -> None:
     decision = Decision(action=EDIT, revised_data={"sources": ["beta"]})
-    revised = read_strategy(strategy_checkpoint(), decision)
+    revised = read_strategy(make_strategy_checkpoint(), decision)
     assert revised.sources == ["beta"]
-    assert revised.queries == strategy().queries
+    assert revised.queries == make_strategy().queries
 
 
 def test_data_sent_as_json_text_is_read() -> None:
     decision = Decision(action=EDIT, revised_data=json.dumps({"filters": {"year_from": 2020}}))
-    assert read_strategy(strategy_checkpoint(), decision).filters == SearchConstraints(year_from=2020)
+    assert read_strategy(make_strategy_checkpoint(), decision).filters == SearchConstraints(year_from=2020)
 
 
 NOTHING: dict[str, Any] = {}
@@ -62,16 +67,16 @@ NOTHING: dict[str, Any] = {}
         ({"filters": {"year_from": 2022, "year_to": 2020}}, "is after year_to"),
     ],
 )
-def test_an_edit_that_does_not_fit_is_refused_and_says_why(data: Any, complaint: str) -> None:
+def test_an_invalid_edit_is_refused_with_the_reason(data: Any, complaint: str) -> None:
     decision = Decision(action=EDIT, revised_data=data)
     with pytest.raises(InvalidDecision, match=complaint) as caught:
-        read_strategy(strategy_checkpoint(), decision, ["alpha", "beta"])
+        read_strategy(make_strategy_checkpoint(), decision, ["alpha", "beta"])
     assert caught.value.hint
 
 
-def test_an_edit_that_asks_for_a_billion_papers_is_capped_and_says_so() -> None:
+def test_an_edit_with_a_huge_max_results_is_capped_with_a_note() -> None:
     decision = Decision(action=EDIT, revised_data={"filters": {"max_results": 10**9}})
-    revised = read_strategy(strategy_checkpoint(), decision)
+    revised = read_strategy(make_strategy_checkpoint(), decision)
     assert revised.filters.max_results == MAX_RESULTS_CAP
     assert "1,000,000,000" in revised.notes[-1]
 
@@ -79,26 +84,26 @@ def test_an_edit_that_asks_for_a_billion_papers_is_capped_and_says_so() -> None:
 def test_an_unknown_source_in_an_edit_is_answered_with_the_known_ones() -> None:
     decision = Decision(action=EDIT, revised_data={"sources": ["gamma"]})
     with pytest.raises(InvalidDecision) as caught:
-        read_strategy(strategy_checkpoint(), decision, ["alpha", "beta"])
+        read_strategy(make_strategy_checkpoint(), decision, ["alpha", "beta"])
     assert caught.value.ids == {"unknown": ["gamma"], "allowed": ["alpha", "beta"]}
 
 
-def test_an_approve_of_a_strategy_takes_no_data_so_that_nothing_is_dropped_in_silence() -> None:
+def test_an_approve_of_a_strategy_with_data_is_refused() -> None:
     with pytest.raises(InvalidDecision, match="approve takes no data"):
-        check_decision(strategy_checkpoint(), Decision(action=APPROVE, revised_data={"marked_relevant": ["x"]}))
+        check_decision(make_strategy_checkpoint(), Decision(action=APPROVE, revised_data={"marked_relevant": ["x"]}))
 
 
 @pytest.mark.parametrize(
     "data",
     [
-        {"decisions": {paper("Io").id: {"status": "exclude", "reason": "wrong moon"}}},
-        {"decisions": {paper("Io").id: "maybe"}, "reviewer": "mira"},
-        {"marked_relevant": [paper("Io").id]},
-        UserFeedback(marked_irrelevant=[paper("Io").id]),
+        {"decisions": {make_paper("Io").id: {"status": "exclude", "reason": "wrong moon"}}},
+        {"decisions": {make_paper("Io").id: "maybe"}, "reviewer": "mira"},
+        {"marked_relevant": [make_paper("Io").id]},
+        UserFeedback(marked_irrelevant=[make_paper("Io").id]),
     ],
 )
 def test_an_approve_at_review_may_carry_decisions_about_papers(data: Any) -> None:
-    check_decision(review_checkpoint("Io"), Decision(action=APPROVE, revised_data=data))
+    check_decision(make_review_checkpoint("Io"), Decision(action=APPROVE, revised_data=data))
 
 
 @pytest.mark.parametrize(
@@ -110,62 +115,62 @@ def test_an_approve_at_review_may_carry_decisions_about_papers(data: Any) -> Non
         ({"decisions": {"p_unknown": "include"}}, "No such papers"),
     ],
 )
-def test_an_approve_at_review_takes_nothing_else(data: Any, complaint: str) -> None:
+def test_an_approve_at_review_with_other_data_is_refused(data: Any, complaint: str) -> None:
     with pytest.raises(InvalidDecision, match=complaint):
-        check_decision(review_checkpoint("Io"), Decision(action=APPROVE, revised_data=data))
+        check_decision(make_review_checkpoint("Io"), Decision(action=APPROVE, revised_data=data))
 
 
 @pytest.mark.parametrize("action", [EDIT, REJECT])
-def test_a_bare_edit_or_reject_at_review_teaches_nothing_and_is_allowed(action: DecisionAction) -> None:
-    assert read_feedback(review_checkpoint("Io"), Decision(action=action)) == UserFeedback()
+def test_a_bare_edit_or_reject_at_review_is_allowed(action: DecisionAction) -> None:
+    assert read_feedback(make_review_checkpoint("Io"), Decision(action=action)) == UserFeedback()
 
 
 def test_a_bare_reject_of_a_strategy_is_allowed() -> None:
-    check_decision(strategy_checkpoint(), Decision(action=REJECT))
+    check_decision(make_strategy_checkpoint(), Decision(action=REJECT))
 
 
 def test_note_and_free_text_reach_the_feedback_as_two_texts() -> None:
     decision = Decision(action=REJECT, revised_data={"free_text_feedback": "more moons"}, note="and fewer stars")
-    assert read_feedback(review_checkpoint("Io"), decision).texts == ["more moons", "and fewer stars"]
+    assert read_feedback(make_review_checkpoint("Io"), decision).texts == ["more moons", "and fewer stars"]
 
 
 def test_a_note_alone_is_feedback() -> None:
     decision = Decision(action=REJECT, note="not enough on evaluation")
-    assert read_feedback(review_checkpoint("Io"), decision).texts == ["not enough on evaluation"]
+    assert read_feedback(make_review_checkpoint("Io"), decision).texts == ["not enough on evaluation"]
 
 
 def test_a_note_in_the_data_is_read_and_a_second_one_is_refused() -> None:
     decision = Decision(action=REJECT, revised_data={"note": "fewer stars"})
-    assert read_feedback(review_checkpoint("Io"), decision).texts == ["fewer stars"]
+    assert read_feedback(make_review_checkpoint("Io"), decision).texts == ["fewer stars"]
     with pytest.raises(InvalidDecision, match="two notes"):
-        read_feedback(review_checkpoint("Io"), decision.model_copy(update={"note": "more moons"}))
+        read_feedback(make_review_checkpoint("Io"), decision.model_copy(update={"note": "more moons"}))
 
 
-def test_a_blank_note_is_no_feedback() -> None:
-    assert read_feedback(review_checkpoint("Io"), Decision(action=REJECT, note="  ")).texts == []
+def test_a_blank_note_is_not_feedback() -> None:
+    assert read_feedback(make_review_checkpoint("Io"), Decision(action=REJECT, note="  ")).texts == []
 
 
 def test_a_decision_about_a_paper_is_an_object_or_a_plain_status() -> None:
-    first, second = paper("Io").id, paper("Europa").id
+    first, second = make_paper("Io").id, make_paper("Europa").id
     data = {"decisions": {first: {"status": "exclude", "reason": "wrong moon"}, second: "maybe"}}
-    feedback = read_feedback(review_checkpoint("Io", "Europa"), Decision(action=REJECT, revised_data=data))
+    feedback = read_feedback(make_review_checkpoint("Io", "Europa"), Decision(action=REJECT, revised_data=data))
     assert feedback.statuses == {
         first: PaperDecision(status=ReviewStatus.EXCLUDE, reason="wrong moon"),
         second: PaperDecision(status=ReviewStatus.MAYBE),
     }
 
 
-def test_marks_stand_for_include_and_exclude() -> None:
-    data = {"marked_relevant": [paper("Io").id], "marked_irrelevant": [paper("Europa").id]}
-    feedback = read_feedback(review_checkpoint("Io", "Europa"), Decision(action=REJECT, revised_data=data))
+def test_marks_mean_include_and_exclude() -> None:
+    data = {"marked_relevant": [make_paper("Io").id], "marked_irrelevant": [make_paper("Europa").id]}
+    feedback = read_feedback(make_review_checkpoint("Io", "Europa"), Decision(action=REJECT, revised_data=data))
     assert {key: given.status.value for key, given in feedback.statuses.items()} == {
-        paper("Io").id: "include",
-        paper("Europa").id: "exclude",
+        make_paper("Io").id: "include",
+        make_paper("Europa").id: "exclude",
     }
 
 
 def test_papers_that_are_not_in_the_result_and_former_ids_can_be_decided_about() -> None:
-    checkpoint = review_checkpoint("Io")
+    checkpoint = make_review_checkpoint("Io")
     assert isinstance(checkpoint.payload, ResultPayload)
     collection = checkpoint.payload.collection
     collection.papers[0].other_ids = ["p_former"]
@@ -175,7 +180,7 @@ def test_papers_that_are_not_in_the_result_and_former_ids_can_be_decided_about()
     check_decision(checkpoint, Decision(action=REJECT, revised_data={"decisions": decisions}))
 
 
-def test_the_reviewer_is_the_one_named_or_else_the_door() -> None:
+def test_the_reviewer_is_the_given_name_or_the_interface() -> None:
     marks = {"marked_relevant": ["p"]}
     assert add_reviewer(marks, "terminal") == {**marks, "reviewer": "terminal"}
     assert add_reviewer(json.dumps(marks), "terminal") == {**marks, "reviewer": "terminal"}
@@ -189,9 +194,9 @@ def test_data_without_decisions_about_papers_needs_no_reviewer(data: Any) -> Non
 
 
 def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
-    wanted = paper("Io").id
+    wanted = make_paper("Io").id
     decision = Decision(action=REJECT, revised_data={"marked_relevant": wanted})
-    assert read_feedback(review_checkpoint("Io"), decision).marked_relevant == [wanted]
+    assert read_feedback(make_review_checkpoint("Io"), decision).marked_relevant == [wanted]
 
 
 @pytest.mark.parametrize(
@@ -200,32 +205,38 @@ def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:
         ({"marked_relevant": ["nope"]}, "No such papers in this review: nope"),
         ({"marked_relevant": [17]}, "Invalid feedback"),
         ({"relevant": ["x"]}, "Unknown feedback fields: relevant"),
-        ({"decisions": [paper("Io").id]}, "Invalid feedback"),
-        ({"decisions": {paper("Io").id: "perhaps"}}, "Invalid feedback"),
-        ({"decisions": {paper("Io").id: {"reason": "x"}}}, "Invalid feedback"),
-        ({"decisions": {paper("Io").id: "exclude"}, "marked_relevant": [paper("Io").id]}, "decided another"),
-        ({"decisions": {paper("Io").id: "include"}, "reviewer": "x" * 101}, "Invalid feedback"),
-        ({"marked_relevant": [paper("Io").id], "marked_irrelevant": [paper("Io").id]}, "both relevant and irrelevant"),
+        ({"decisions": [make_paper("Io").id]}, "Invalid feedback"),
+        ({"decisions": {make_paper("Io").id: "perhaps"}}, "Invalid feedback"),
+        ({"decisions": {make_paper("Io").id: {"reason": "x"}}}, "Invalid feedback"),
+        (
+            {"decisions": {make_paper("Io").id: "exclude"}, "marked_relevant": [make_paper("Io").id]},
+            "The mark and the decision differ",
+        ),
+        ({"decisions": {make_paper("Io").id: "include"}, "reviewer": "x" * 101}, "Invalid feedback"),
+        (
+            {"marked_relevant": [make_paper("Io").id], "marked_irrelevant": [make_paper("Io").id]},
+            "both relevant and irrelevant",
+        ),
     ],
 )
-def test_feedback_that_does_not_fit_is_refused_and_says_why(data: Any, complaint: str) -> None:
+def test_invalid_feedback_is_refused_with_the_reason(data: Any, complaint: str) -> None:
     with pytest.raises(InvalidDecision, match=complaint) as caught:
-        read_feedback(review_checkpoint("Io"), Decision(action=REJECT, revised_data=data))
+        read_feedback(make_review_checkpoint("Io"), Decision(action=REJECT, revised_data=data))
     assert caught.value.hint
 
 
 def test_papers_cannot_be_marked_where_none_are_shown() -> None:
-    decision = Decision(action=REJECT, revised_data={"marked_relevant": [paper("Io").id]})
+    decision = Decision(action=REJECT, revised_data={"marked_relevant": [make_paper("Io").id]})
     with pytest.raises(InvalidDecision, match="No such papers"):
-        check_decision(strategy_checkpoint(), decision)
+        check_decision(make_strategy_checkpoint(), decision)
 
 
 @pytest.mark.parametrize("action", list(DecisionAction))
 def test_every_bare_action_is_accepted_at_review(action: DecisionAction) -> None:
-    check_decision(review_checkpoint("Io"), Decision(action=action))
+    check_decision(make_review_checkpoint("Io"), Decision(action=action))
 
 
 def test_a_bare_edit_of_a_strategy_is_refused_with_the_alternatives() -> None:
     with pytest.raises(InvalidDecision) as caught:
-        check_decision(strategy_checkpoint(), Decision(action=EDIT))
+        check_decision(make_strategy_checkpoint(), Decision(action=EDIT))
     assert "approve" in caught.value.hint

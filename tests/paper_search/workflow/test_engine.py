@@ -25,19 +25,19 @@ from tests.paper_search.workflow.runs import (
     QUERY,
     REJECT,
     RoundsSource,
-    kinds,
-    reject_with,
-    review_of,
-    titles,
-    workflow,
+    get_review,
+    list_kinds,
+    list_titles,
+    make_reject,
+    make_workflow,
 )
-from tests.paper_search.workflow.samples import raw
+from tests.paper_search.workflow.samples import make_record
 from uraniborg.kernel.clock import FrozenClock
 
 
 async def test_without_a_handler_a_search_runs_through_and_returns_ranked_papers() -> None:
-    result = await workflow().run(QUERY)
-    assert set(titles(result)) == {paper.title for paper in MOONS}
+    result = await make_workflow().run(QUERY)
+    assert set(list_titles(result)) == {paper.title for paper in MOONS}
     scores = [paper.relevance_score for paper in result.papers]
     assert scores == sorted(scores, reverse=True)
     assert all(paper.relevance_reason for paper in result.papers)
@@ -45,43 +45,43 @@ async def test_without_a_handler_a_search_runs_through_and_returns_ranked_papers
 
 async def test_both_checkpoints_are_passed_in_order() -> None:
     handler = ScriptedDecisions([APPROVE, APPROVE])
-    await workflow(handler).run(QUERY)
-    assert kinds(handler) == ["strategy_confirmation", "result_review"]
+    await make_workflow(handler).run(QUERY)
+    assert list_kinds(handler) == ["strategy_confirmation", "result_review"]
 
 
 async def test_iteration_counts_decisions_and_round_counts_searches() -> None:
     handler = ScriptedDecisions([REJECT, APPROVE, REJECT, APPROVE, APPROVE])
-    await workflow(handler).run(QUERY)
+    await make_workflow(handler).run(QUERY)
     assert [checkpoint.iteration for checkpoint in handler.seen] == [0, 1, 2, 3, 4]
     assert [checkpoint.round for checkpoint in handler.seen] == [0, 1, 1, 2, 2]
 
 
 async def test_all_checkpoints_of_a_run_carry_its_id() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
-    await workflow(handler).run(QUERY, run_id="run-7")
+    await make_workflow(handler).run(QUERY, run_id="run-7")
     assert {checkpoint.run_id for checkpoint in handler.seen} == {"run-7"}
     assert len({checkpoint.checkpoint_id for checkpoint in handler.seen}) == 4
 
 
 async def test_the_strategy_checkpoint_can_be_switched_off() -> None:
     handler = ScriptedDecisions([APPROVE])
-    await workflow(handler, enable_strategy_checkpoint=False).run(QUERY)
-    assert kinds(handler) == ["result_review"]
+    await make_workflow(handler, enable_strategy_checkpoint=False).run(QUERY)
+    assert list_kinds(handler) == ["result_review"]
 
 
 async def test_an_edited_strategy_is_the_one_searched() -> None:
     edit = Decision(action=DecisionAction.EDIT, revised_data={"sources": ["beta"]})
     alpha, beta = FakeSource("alpha", MOONS[:1]), FakeSource("beta", MOONS[1:])
-    result = await workflow(ScriptedDecisions([edit, APPROVE]), [alpha, beta]).run(QUERY)
-    assert set(titles(result)) == {paper.title for paper in MOONS[1:]}
+    result = await make_workflow(ScriptedDecisions([edit, APPROVE]), [alpha, beta]).run(QUERY)
+    assert set(list_titles(result)) == {paper.title for paper in MOONS[1:]}
     assert result.metadata.search_strategy.sources == ["beta"]
 
 
 async def test_a_rejected_strategy_is_rebuilt_without_searching() -> None:
     handler = ScriptedDecisions([REJECT, APPROVE, APPROVE])
     source = FakeSource("alpha", MOONS)
-    await workflow(handler, [source]).run(QUERY)
-    assert kinds(handler) == ["strategy_confirmation", "strategy_confirmation", "result_review"]
+    await make_workflow(handler, [source]).run(QUERY)
+    assert list_kinds(handler) == ["strategy_confirmation", "strategy_confirmation", "result_review"]
     assert len(source.asked) == 1
     first, second = (checkpoint.payload for checkpoint in handler.seen[:2])
     assert isinstance(first, StrategyPayload)
@@ -89,11 +89,11 @@ async def test_a_rejected_strategy_is_rebuilt_without_searching() -> None:
     assert first.strategy.queries != second.strategy.queries
 
 
-async def test_free_text_of_a_rejection_joins_the_next_query() -> None:
+async def test_free_text_of_a_rejection_is_added_to_the_next_query() -> None:
     decision = Decision(action=DecisionAction.REJECT, note="also cryovolcanism")
     handler = ScriptedDecisions([decision, APPROVE, APPROVE])
     source = FakeSource("alpha", MOONS)
-    await workflow(handler, [source]).run(QUERY)
+    await make_workflow(handler, [source]).run(QUERY)
     searched = " ".join(query.boolean_query for query in source.asked[0].queries)
     assert "cryovolcanism" in searched.casefold()
 
@@ -101,28 +101,28 @@ async def test_free_text_of_a_rejection_joins_the_next_query() -> None:
 @pytest.mark.parametrize("decision", [REJECT, EDIT])
 async def test_a_bare_edit_or_reject_at_review_starts_another_round(decision: Decision) -> None:
     handler = ScriptedDecisions([APPROVE, decision, APPROVE, APPROVE])
-    result = await workflow(handler).run(QUERY)
+    result = await make_workflow(handler).run(QUERY)
     assert result.metadata.rounds == 2
     assert result.metadata.reason is None
 
 
-async def test_a_reject_in_the_last_round_completes_and_says_so() -> None:
+async def test_a_reject_in_the_last_round_completes_with_a_reason() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT] * 5)
-    result = await workflow(handler).run(QUERY)
+    result = await make_workflow(handler).run(QUERY)
     assert result.metadata.reason == "max_rounds"
     assert result.metadata.rounds == 5
-    assert set(titles(result)) == {paper.title for paper in MOONS}
+    assert set(list_titles(result)) == {paper.title for paper in MOONS}
 
 
 async def test_an_approval_in_the_last_round_is_an_approval() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
-    result = await workflow(handler, max_iterations=2).run(QUERY)
+    result = await make_workflow(handler, max_iterations=2).run(QUERY)
     assert result.metadata.reason is None
 
 
-async def test_a_search_whose_every_strategy_is_rejected_ends_empty_and_says_so() -> None:
+async def test_a_search_whose_strategies_are_all_rejected_ends_empty_with_a_reason() -> None:
     source = FakeSource("alpha", MOONS)
-    result = await workflow(ScriptedDecisions([REJECT] * 5), [source]).run(QUERY)
+    result = await make_workflow(ScriptedDecisions([REJECT] * 5), [source]).run(QUERY)
     assert (result.papers, result.metadata.reason) == ([], "max_rounds")
     assert source.asked == []
 
@@ -130,63 +130,63 @@ async def test_a_search_whose_every_strategy_is_rejected_ends_empty_and_says_so(
 async def test_papers_marked_relevant_stay_even_if_no_source_finds_them_again() -> None:
     source = RoundsSource("alpha", [MOONS, MOONS[1:]])
     liked = MOONS[0].id
-    handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[liked]), APPROVE, APPROVE])
-    result = await workflow(handler, [source]).run(QUERY)
-    assert titles(result).count(MOONS[0].title) == 1
+    handler = ScriptedDecisions([APPROVE, make_reject(marked_relevant=[liked]), APPROVE, APPROVE])
+    result = await make_workflow(handler, [source]).run(QUERY)
+    assert list_titles(result).count(MOONS[0].title) == 1
     assert len(result.papers) == 3
 
 
 async def test_an_accumulated_paper_found_again_by_another_source_is_not_listed_twice() -> None:
-    again = raw(MOONS[0].title, source="beta", doi="https://doi.org/10.1000/MOONS.1")
+    again = make_record(MOONS[0].title, source="beta", doi="https://doi.org/10.1000/MOONS.1")
     source = RoundsSource("alpha", [MOONS, [again, *MOONS[1:]]])
-    handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[0].id]), APPROVE, APPROVE])
-    result = await workflow(handler, [source]).run(QUERY)
+    handler = ScriptedDecisions([APPROVE, make_reject(marked_relevant=[MOONS[0].id]), APPROVE, APPROVE])
+    result = await make_workflow(handler, [source]).run(QUERY)
     assert len(result.papers) == 3
 
 
-async def test_papers_marked_irrelevant_are_gone_in_every_later_round() -> None:
+async def test_papers_marked_irrelevant_are_in_no_later_round() -> None:
     handler = ScriptedDecisions(
-        [APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, REJECT, APPROVE, APPROVE]
+        [APPROVE, make_reject(marked_irrelevant=[MOONS[0].id]), APPROVE, REJECT, APPROVE, APPROVE]
     )
-    result = await workflow(handler).run(QUERY)
-    assert MOONS[0].title not in titles(review_of(handler, 3))
-    assert MOONS[0].title not in titles(result)
+    result = await make_workflow(handler).run(QUERY)
+    assert MOONS[0].title not in list_titles(get_review(handler, 3))
+    assert MOONS[0].title not in list_titles(result)
     assert len(result.papers) == 2
 
 
-async def test_an_irrelevant_paper_that_comes_back_from_another_source_stays_out() -> None:
-    again = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1", year=2021)
+async def test_an_irrelevant_paper_found_again_by_another_source_stays_excluded() -> None:
+    again = make_record(MOONS[0].title, source="beta", doi="10.1000/moons.1", year=2021)
     source = RoundsSource("alpha", [MOONS, [again, *MOONS[1:]]])
-    handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
-    result = await workflow(handler, [source]).run(QUERY)
-    assert MOONS[0].title not in titles(result)
+    handler = ScriptedDecisions([APPROVE, make_reject(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
+    result = await make_workflow(handler, [source]).run(QUERY)
+    assert MOONS[0].title not in list_titles(result)
 
 
 async def test_a_paper_marked_irrelevant_in_the_last_round_is_not_in_the_result() -> None:
-    handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id])])
-    result = await workflow(handler, max_iterations=1).run(QUERY)
-    assert MOONS[0].title not in titles(result)
+    handler = ScriptedDecisions([APPROVE, make_reject(marked_irrelevant=[MOONS[0].id])])
+    result = await make_workflow(handler, max_iterations=1).run(QUERY)
+    assert MOONS[0].title not in list_titles(result)
     assert result.metadata.reason == "max_rounds"
     assert sum(result.facets.by_year.values()) == len(result.papers)
 
 
-async def test_marking_a_paper_pulls_similar_ones_up_and_pushes_others_down() -> None:
-    europa = [raw(f"Tidal heating of the icy moon Europa: plumes {n}", doi=f"10.1/e{n}") for n in range(3)]
-    titan = [raw(f"Tidal heating of the icy moon Titan: methane {n}", doi=f"10.1/t{n}") for n in range(3)]
+async def test_marking_a_paper_raises_similar_papers_and_lowers_others() -> None:
+    europa = [make_record(f"Tidal heating of the icy moon Europa: plumes {n}", doi=f"10.1/e{n}") for n in range(3)]
+    titan = [make_record(f"Tidal heating of the icy moon Titan: methane {n}", doi=f"10.1/t{n}") for n in range(3)]
     source = FakeSource("alpha", [*titan, *europa])
-    feedback = reject_with(marked_relevant=[europa[0].id], marked_irrelevant=[titan[0].id])
+    feedback = make_reject(marked_relevant=[europa[0].id], marked_irrelevant=[titan[0].id])
     handler = ScriptedDecisions([APPROVE, feedback, APPROVE, APPROVE])
-    result = await workflow(handler, [source]).run(QUERY)
-    ranked = titles(result)
+    result = await make_workflow(handler, [source]).run(QUERY)
+    ranked = list_titles(result)
     assert ranked[0] == europa[0].title
     assert max(ranked.index(p.title) for p in europa) < min(
         (ranked.index(p.title) for p in titan[1:] if p.title in ranked), default=99
     )
 
 
-async def test_the_same_paper_from_two_sources_is_one_paper_with_both_named() -> None:
-    twin = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1")
-    result = await workflow(None, [FakeSource("alpha", MOONS), FakeSource("beta", [twin])]).run(QUERY)
+async def test_the_same_paper_from_two_sources_is_one_paper_with_both_sources() -> None:
+    twin = make_record(MOONS[0].title, source="beta", doi="10.1000/moons.1")
+    result = await make_workflow(None, [FakeSource("alpha", MOONS), FakeSource("beta", [twin])]).run(QUERY)
     assert len(result.papers) == 3
     merged = next(paper for paper in result.papers if paper.title == MOONS[0].title)
     assert sorted(merged.sources) == ["alpha", "beta"]
@@ -194,14 +194,14 @@ async def test_the_same_paper_from_two_sources_is_one_paper_with_both_named() ->
 
 async def test_ids_are_the_same_in_every_round() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
-    await workflow(handler).run(QUERY)
-    first, second = review_of(handler, 1), review_of(handler, 3)
+    await make_workflow(handler).run(QUERY)
+    first, second = get_review(handler, 1), get_review(handler, 3)
     assert {p.id for p in first.papers} == {p.id for p in second.papers}
 
 
 async def test_a_failing_source_is_reported_and_the_others_still_answer() -> None:
     broken = FakeSource("beta", error=NonRetryableError("the key was refused"))
-    result = await workflow(None, [FakeSource("alpha", MOONS), broken]).run(QUERY)
+    result = await make_workflow(None, [FakeSource("alpha", MOONS), broken]).run(QUERY)
     reports = {report.name: report for report in result.metadata.sources}
     assert reports["alpha"].status is SourceStatus.OK
     assert reports["beta"].status is SourceStatus.FAILED
@@ -213,47 +213,47 @@ async def test_a_failing_source_is_reported_and_the_others_still_answer() -> Non
 async def test_when_every_source_fails_the_review_opens_empty_with_the_failures_listed() -> None:
     handler = ScriptedDecisions([APPROVE, APPROVE])
     sources = [FakeSource(name, error=RuntimeError("boom")) for name in ("alpha", "beta")]
-    result = await workflow(handler, sources).run(QUERY)
-    reviewed = review_of(handler, 1)
+    result = await make_workflow(handler, sources).run(QUERY)
+    reviewed = get_review(handler, 1)
     assert reviewed.papers == []
     assert [report.status for report in reviewed.metadata.sources] == [SourceStatus.FAILED] * 2
     assert result.metadata.partial
 
 
-async def test_a_source_without_matches_is_empty_and_the_result_is_whole() -> None:
-    result = await workflow(None, [FakeSource("alpha", [])]).run(QUERY)
+async def test_a_source_without_matches_is_empty_and_the_result_is_complete() -> None:
+    result = await make_workflow(None, [FakeSource("alpha", [])]).run(QUERY)
     assert [report.status for report in result.metadata.sources] == [SourceStatus.EMPTY]
     assert not result.metadata.partial
 
 
 async def test_a_workflow_without_sources_returns_an_empty_collection() -> None:
-    result = await workflow(None, []).run(QUERY)
+    result = await make_workflow(None, []).run(QUERY)
     assert result.papers == []
 
 
 async def test_max_results_caps_the_collection() -> None:
-    result = await workflow(max_results=2).run(QUERY)
+    result = await make_workflow(max_results=2).run(QUERY)
     assert len(result.papers) == 2
     assert result.metadata.search_strategy.filters.max_results == 2
 
 
 async def test_a_number_in_the_query_asks_for_fewer_but_never_for_more() -> None:
-    assert len((await workflow().run(f"top 1 papers on {QUERY}")).papers) == 1
-    assert len((await workflow(max_results=2).run(f"top 3 papers on {QUERY}")).papers) == 2
+    assert len((await make_workflow().run(f"top 1 papers on {QUERY}")).papers) == 1
+    assert len((await make_workflow(max_results=2).run(f"top 3 papers on {QUERY}")).papers) == 2
 
 
 async def test_counts_in_and_out_of_each_stage_are_logged() -> None:
-    twin = raw(MOONS[0].title, source="beta", doi="10.1000/moons.1")
-    noise = raw("Sourdough starters", source="beta", doi="10.1/bread")
+    twin = make_record(MOONS[0].title, source="beta", doi="10.1000/moons.1")
+    noise = make_record("Sourdough starters", source="beta", doi="10.1/bread")
     sources = [FakeSource("alpha", MOONS), FakeSource("beta", [twin, noise])]
-    result = await workflow(None, sources).run(QUERY)
+    result = await make_workflow(None, sources).run(QUERY)
     counts = {count.stage: (count.count_in, count.count_out) for count in result.metadata.stage_counts}
     assert counts == {"search": (5, 5), "dedup": (5, 4), "relevance": (4, 3)}
 
 
 async def test_the_result_has_the_stage_counts_of_all_rounds() -> None:
-    handler = ScriptedDecisions([APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
-    result = await workflow(handler).run(QUERY)
+    handler = ScriptedDecisions([APPROVE, make_reject(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE])
+    result = await make_workflow(handler).run(QUERY)
     stages = [(count.round, count.stage) for count in result.metadata.stage_counts]
     assert stages == [
         (0, "search"),
@@ -269,13 +269,13 @@ async def test_the_result_has_the_stage_counts_of_all_rounds() -> None:
 
 
 async def test_progress_is_reported_phase_by_phase() -> None:
-    told: list[str] = []
+    reported: list[str] = []
 
     def listen(phase: str, facts: dict[str, Any]) -> None:
-        told.append(phase)
+        reported.append(phase)
 
-    await workflow(ScriptedDecisions([APPROVE, APPROVE]), progress_reporter=listen).run(QUERY)
-    assert told == [
+    await make_workflow(ScriptedDecisions([APPROVE, APPROVE]), progress_reporter=listen).run(QUERY)
+    assert reported == [
         "intent_parsing",
         "query_building",
         "waiting_checkpoint",
@@ -289,23 +289,23 @@ async def test_progress_is_reported_phase_by_phase() -> None:
     ]
 
 
-async def test_the_end_by_used_up_rounds_is_reported_with_its_reason() -> None:
-    told: list[tuple[str, dict[str, Any]]] = []
+async def test_an_end_after_the_last_round_is_reported_with_its_reason() -> None:
+    reported: list[tuple[str, dict[str, Any]]] = []
 
     def listen(phase: str, facts: dict[str, Any]) -> None:
-        told.append((phase, facts))
+        reported.append((phase, facts))
 
     handler = ScriptedDecisions([APPROVE, REJECT])
-    await workflow(handler, max_iterations=1, progress_reporter=listen).run(QUERY)
-    assert told[-1][0] == "completed"
-    assert told[-1][1]["reason"] == "max_rounds"
+    await make_workflow(handler, max_iterations=1, progress_reporter=listen).run(QUERY)
+    assert reported[-1][0] == "completed"
+    assert reported[-1][1]["reason"] == "max_rounds"
 
 
 async def test_a_progress_reporter_that_raises_does_not_stop_the_search() -> None:
     def broken(phase: str, facts: dict[str, Any]) -> None:
         raise RuntimeError(phase)
 
-    result = await workflow(progress_reporter=broken).run(QUERY)
+    result = await make_workflow(progress_reporter=broken).run(QUERY)
     assert len(result.papers) == 3
 
 
@@ -313,33 +313,33 @@ async def test_a_progress_reporter_that_raises_does_not_stop_the_search() -> Non
 async def test_a_query_that_cannot_be_searched_is_refused_before_any_work(query: str) -> None:
     source = FakeSource("alpha", MOONS)
     with pytest.raises(InvalidQuery) as caught:
-        await workflow(None, [source]).run(query)
+        await make_workflow(None, [source]).run(query)
     assert caught.value.hint
     assert source.asked == []
 
 
-async def test_a_decision_that_does_not_fit_is_refused_by_name() -> None:
+async def test_an_invalid_decision_is_refused_with_an_error_that_names_it() -> None:
     with pytest.raises(InvalidDecision):
-        await workflow(ScriptedDecisions([EDIT])).run(QUERY)
+        await make_workflow(ScriptedDecisions([EDIT])).run(QUERY)
 
 
-async def test_one_workflow_runs_many_searches_side_by_side_without_mixing_them() -> None:
-    stars = [raw("Granulation of red giant stars", doi="10.1/stars")]
+async def test_one_workflow_runs_concurrent_searches_without_mixing_them() -> None:
+    stars = [make_record("Granulation of red giant stars", doi="10.1/stars")]
 
     class Chooser(FakeSource):
         async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
             wanted = strategy.queries[0].boolean_query.casefold()
             return stars if "giant" in wanted else MOONS
 
-    flow = workflow(None, [Chooser("alpha", [])])
+    flow = make_workflow(None, [Chooser("alpha", [])])
     first, second = await asyncio.gather(flow.run(QUERY), flow.run("granulation of red giant stars"))
-    assert set(titles(first)) == {paper.title for paper in MOONS}
-    assert titles(second) == [stars[0].title]
+    assert set(list_titles(first)) == {paper.title for paper in MOONS}
+    assert list_titles(second) == [stars[0].title]
 
 
 async def test_a_run_with_the_same_inputs_gives_the_same_bytes() -> None:
-    first = await workflow().run(QUERY, run_id="a")
-    second = await workflow().run(QUERY, run_id="a")
+    first = await make_workflow().run(QUERY, run_id="a")
+    second = await make_workflow().run(QUERY, run_id="a")
     assert first.model_dump_json() == second.model_dump_json()
 
 
@@ -348,26 +348,26 @@ async def test_a_run_continues_from_its_journal_without_asking_or_searching_agai
     source = FakeSource("alpha", MOONS)
     first = ScriptedDecisions([APPROVE])
     with pytest.raises(ScriptExhausted):
-        await workflow(first, [source], journal=journal).run(QUERY, run_id="r")
+        await make_workflow(first, [source], journal=journal).run(QUERY, run_id="r")
     waiting = first.seen[-1]
 
     second = ScriptedDecisions([APPROVE])
     later = FrozenClock(datetime(2026, 1, 2, tzinfo=UTC))
-    result = await workflow(second, [source], journal=journal, clock=later).run(QUERY, run_id="r")
+    result = await make_workflow(second, [source], journal=journal, clock=later).run(QUERY, run_id="r")
     assert second.seen == [waiting]
     assert len(source.asked) == 1
     assert len(result.papers) == 3
 
 
 async def test_a_run_killed_at_any_decision_continues_to_the_same_result() -> None:
-    script = [APPROVE, reject_with(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE]
-    whole = await workflow(ScriptedDecisions(script)).run(QUERY, run_id="r")
+    script = [APPROVE, make_reject(marked_irrelevant=[MOONS[0].id]), APPROVE, APPROVE]
+    whole = await make_workflow(ScriptedDecisions(script)).run(QUERY, run_id="r")
     for cut in range(len(script)):
         journal = MemoryJournal()
         with pytest.raises(ScriptExhausted):
-            await workflow(ScriptedDecisions(script[:cut]), journal=journal).run(QUERY, run_id="r")
+            await make_workflow(ScriptedDecisions(script[:cut]), journal=journal).run(QUERY, run_id="r")
         rest = ScriptedDecisions(script[cut:])
-        continued = await workflow(rest, journal=journal).run(QUERY, run_id="r")
+        continued = await make_workflow(rest, journal=journal).run(QUERY, run_id="r")
         assert continued.model_dump_json() == whole.model_dump_json()
         assert [checkpoint.iteration for checkpoint in rest.seen] == list(range(cut, len(script)))
 
@@ -375,12 +375,12 @@ async def test_a_run_killed_at_any_decision_continues_to_the_same_result() -> No
 async def test_an_invalid_decision_is_not_stored_so_the_run_can_be_continued() -> None:
     journal = MemoryJournal()
     with pytest.raises(InvalidDecision):
-        await workflow(ScriptedDecisions([EDIT]), journal=journal).run(QUERY, run_id="r")
-    result = await workflow(ScriptedDecisions([APPROVE, APPROVE]), journal=journal).run(QUERY, run_id="r")
+        await make_workflow(ScriptedDecisions([EDIT]), journal=journal).run(QUERY, run_id="r")
+    result = await make_workflow(ScriptedDecisions([APPROVE, APPROVE]), journal=journal).run(QUERY, run_id="r")
     assert len(result.papers) == 3
 
 
-async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> None:
+async def test_cancelling_a_waiting_run_ends_it_and_releases_its_resources() -> None:
     released: list[bool] = []
     asked = asyncio.Event()
 
@@ -393,7 +393,7 @@ async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> N
     async def release(finished: bool) -> None:
         released.append(finished)
 
-    task = asyncio.create_task(workflow(Never(), release=release).run(QUERY))
+    task = asyncio.create_task(make_workflow(Never(), release=release).run(QUERY))
     async with asyncio.timeout(10):
         await asked.wait()
     task.cancel()
@@ -402,19 +402,19 @@ async def test_cancelling_a_waiting_run_ends_it_and_releases_what_it_held() -> N
     assert released == [False]
 
 
-async def test_a_run_that_came_to_its_end_releases_what_it_held_and_says_so() -> None:
+async def test_a_finished_run_releases_its_resources_as_finished() -> None:
     released: list[bool] = []
 
     async def release(finished: bool) -> None:
         released.append(finished)
 
-    await workflow(release=release).run(QUERY)
+    await make_workflow(release=release).run(QUERY)
     assert released == [True]
 
 
 async def test_the_review_shows_the_papers_accumulated_before() -> None:
-    handler = ScriptedDecisions([APPROVE, reject_with(marked_relevant=[MOONS[1].id]), APPROVE, APPROVE])
-    await workflow(handler).run(QUERY)
+    handler = ScriptedDecisions([APPROVE, make_reject(marked_relevant=[MOONS[1].id]), APPROVE, APPROVE])
+    await make_workflow(handler).run(QUERY)
     payload = handler.seen[3].payload
     assert isinstance(payload, ResultPayload)
     assert [paper.title for paper in payload.accumulated_papers] == [MOONS[1].title]
@@ -428,7 +428,7 @@ async def test_a_handler_that_returns_something_else_gets_an_error_that_names_th
             return answer
 
     with pytest.raises(InvalidDecision, match="not a Decision"):
-        await workflow(Odd()).run(QUERY)
+        await make_workflow(Odd()).run(QUERY)
 
 
 async def test_a_handler_need_not_be_asynchronous() -> None:
@@ -436,25 +436,25 @@ async def test_a_handler_need_not_be_asynchronous() -> None:
         def handle(self, checkpoint: Checkpoint) -> Decision:
             return APPROVE
 
-    assert len((await workflow(Plain()).run(QUERY)).papers) == 3
+    assert len((await make_workflow(Plain()).run(QUERY)).papers) == 3
 
 
-async def test_limits_are_applied_to_sources_that_do_not_know_of_them() -> None:
-    old = raw("Tidal heating of icy moons, revisited", year=1999, doi="10.1/old")
-    unwanted = raw("Tidal heating of icy moons and of Io", doi="10.1/io")
+async def test_limits_are_applied_to_sources_that_ignore_them() -> None:
+    old = make_record("Tidal heating of icy moons, revisited", year=1999, doi="10.1/old")
+    unwanted = make_record("Tidal heating of icy moons and of Io", doi="10.1/io")
     source = FakeSource("alpha", [*MOONS, old, unwanted])
-    result = await workflow(None, [source]).run("tidal heating of icy moons since 2010, excluding Io")
-    assert set(titles(result)) == {paper.title for paper in MOONS}
+    result = await make_workflow(None, [source]).run("tidal heating of icy moons since 2010, excluding Io")
+    assert set(list_titles(result)) == {paper.title for paper in MOONS}
 
 
-async def test_feedback_against_something_does_not_raise_it() -> None:
-    review = raw("A review of heating systems and tidal power", doi="10.1/review")
+async def test_a_refused_term_does_not_raise_scores() -> None:
+    review = make_record("A review of heating systems and tidal power", doi="10.1/review")
     source = FakeSource("alpha", [*MOONS, review])
-    handler = ScriptedDecisions([APPROVE, reject_with(free_text_feedback="no reviews"), APPROVE, APPROVE])
-    flow = workflow(handler, [source])
+    handler = ScriptedDecisions([APPROVE, make_reject(free_text_feedback="no reviews"), APPROVE, APPROVE])
+    flow = make_workflow(handler, [source])
     await flow.run(QUERY)
     before, after = (
-        {paper.title: paper.relevance_score for paper in review_of(handler, at).papers}.get(review.title, 0.0)
+        {paper.title: paper.relevance_score for paper in get_review(handler, at).papers}.get(review.title, 0.0)
         for at in (1, 3)
     )
     assert after <= before

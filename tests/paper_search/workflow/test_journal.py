@@ -15,7 +15,7 @@ class Counter:
         return SearchConstraints(max_results=self.made)
 
 
-async def test_what_was_made_once_is_not_made_again() -> None:
+async def test_a_stored_step_is_not_repeated() -> None:
     journal, counter = MemoryJournal(), Counter()
     first = await journal.get_or_run("step", SearchConstraints, counter.make)
     second = await journal.get_or_run("step", SearchConstraints, counter.make)
@@ -23,21 +23,21 @@ async def test_what_was_made_once_is_not_made_again() -> None:
     assert counter.made == 1
 
 
-async def test_steps_are_stored_apart() -> None:
+async def test_steps_are_stored_separately() -> None:
     journal, counter = MemoryJournal(), Counter()
     first = await journal.get_or_run("a", SearchConstraints, counter.make)
     second = await journal.get_or_run("b", SearchConstraints, counter.make)
     assert first != second
 
 
-async def test_changing_what_was_returned_does_not_change_the_memory() -> None:
+async def test_changing_a_returned_value_does_not_change_the_journal() -> None:
     journal, counter = MemoryJournal(), Counter()
     first = await journal.get_or_run("step", SearchConstraints, counter.make)
     first.max_results = 99
     assert (await journal.get_or_run("step", SearchConstraints, counter.make)).max_results == 1
 
 
-async def test_a_step_that_failed_is_tried_again() -> None:
+async def test_a_failed_step_is_repeated() -> None:
     journal, counter = MemoryJournal(), Counter()
 
     async def broken() -> SearchConstraints:

@@ -1,4 +1,4 @@
-"""Skills with only the methods and parameters of the original engine work, as doubles in tests have them."""
+"""Test doubles with only the methods and parameters of the original engine work as skills."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ from paper_search.models import (
 )
 from paper_search.testing import ScriptedDecisions
 from paper_search.workflow import SearchWorkflow
-from tests.paper_search.workflow.runs import APPROVE, edit_with, reject_with, titles
-from tests.paper_search.workflow.samples import intent, strategy
+from tests.paper_search.workflow.runs import APPROVE, list_titles, make_edit, make_reject
+from tests.paper_search.workflow.samples import make_intent, make_strategy
 
 RECORDS = [
     RawPaper(id="r1", title="Tides of Io", source="plain", year=2020),
@@ -28,7 +28,7 @@ SCORED = [ScoredPaper(paper=record, relevance_score=0.9, relevance_reason="It fi
 
 class PlainIntentParser:
     async def parse(self, user_input: str) -> ParsedIntent:
-        return intent()
+        return make_intent()
 
 
 class PlainQueryBuilder:
@@ -37,7 +37,7 @@ class PlainQueryBuilder:
 
     async def build(self, input: QueryBuilderInput) -> SearchStrategy:  # noqa: A002 - the name users know
         self.inputs.append(input)
-        return strategy()
+        return make_strategy()
 
 
 class PlainSearcher:
@@ -69,7 +69,7 @@ class PlainOrganizer:
         return PaperCollection(metadata=metadata, papers=listed)
 
 
-def plain_workflow(
+def make_plain_workflow(
     handler: ScriptedDecisions | None = None, records: list[RawPaper] = RECORDS, **skills: Any
 ) -> SearchWorkflow:
     given: dict[str, Any] = {
@@ -85,31 +85,31 @@ def plain_workflow(
 
 
 async def test_plain_skills_search_without_a_handler() -> None:
-    result = await plain_workflow().run("tidal heating")
-    assert sorted(titles(result)) == ["Tides of Europa", "Tides of Io"]
+    result = await make_plain_workflow().run("tidal heating")
+    assert sorted(list_titles(result)) == ["Tides of Europa", "Tides of Io"]
     assert result.metadata.total_found == 2
 
 
 async def test_plain_skills_that_find_nothing_give_an_empty_result() -> None:
-    result = await plain_workflow(records=[]).run("tidal heating")
+    result = await make_plain_workflow(records=[]).run("tidal heating")
     assert result.papers == []
 
 
 async def test_any_source_may_be_named_in_an_edit_if_the_searcher_names_none() -> None:
     searcher = PlainSearcher(RECORDS)
-    handler = ScriptedDecisions([edit_with(sources=["elsewhere"]), APPROVE])
-    workflow = plain_workflow(handler, searcher=searcher)
+    handler = ScriptedDecisions([make_edit(sources=["elsewhere"]), APPROVE])
+    workflow = make_plain_workflow(handler, searcher=searcher)
     assert workflow.available_sources == []
     await workflow.run("tidal heating")
     assert [strategy.sources for strategy in searcher.strategies] == [["elsewhere"]]
 
 
-@pytest.mark.parametrize("rejected", [reject_with(marked_relevant=["r1"]), reject_with(free_text_feedback="more")])
+@pytest.mark.parametrize("rejected", [make_reject(marked_relevant=["r1"]), make_reject(free_text_feedback="more")])
 async def test_a_second_round_of_plain_skills_repeats_no_paper(rejected: Any) -> None:
     builder = PlainQueryBuilder()
     handler = ScriptedDecisions([APPROVE, rejected, APPROVE, APPROVE])
-    result = await plain_workflow(handler, query_builder=builder).run("tidal heating")
-    assert sorted(titles(result)) == ["Tides of Europa", "Tides of Io"]
+    result = await make_plain_workflow(handler, query_builder=builder).run("tidal heating")
+    assert sorted(list_titles(result)) == ["Tides of Europa", "Tides of Io"]
     assert [len(given.previous_strategies) for given in builder.inputs] == [0, 1]
     (first, second) = result.metadata.round_logs
     assert (first.screened, second.screened, second.duplicates_of_earlier_rounds) == (2, 0, 2)

@@ -1,4 +1,4 @@
-"""Whatever sources and people do, the search log adds up, and no paper is lost."""
+"""For any answers and decisions, the search log adds up and no paper is lost."""
 
 import asyncio
 from collections import Counter
@@ -14,8 +14,8 @@ from paper_search.models import Author, PaperCollection, RawPaper, SearchStrateg
 from paper_search.review import ExclusionReason, ReviewStatus
 from paper_search.sources.interfaces import SourceResult
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload
-from tests.paper_search.workflow.runs import QUERY, RoundsSource, workflow
-from tests.paper_search.workflow.samples import raw
+from tests.paper_search.workflow.runs import QUERY, RoundsSource, make_workflow
+from tests.paper_search.workflow.samples import make_record
 
 ROUNDS = 4
 NAMES = ["alpha", "beta", "gamma"]
@@ -28,12 +28,12 @@ Form = tuple[int, int]
 Answer = list[Form] | Exception
 
 
-def record(form: Form, source: str) -> RawPaper:
-    """One of the ways in which sources describe a work; only a record with both ids shows that two papers are one."""
+def make_form_record(form: Form, source: str) -> RawPaper:
+    """One form in which sources describe a work; only a record with both ids unites two papers."""
     work, kind = form
     subject, letter = SUBJECTS[work % len(SUBJECTS)], "ABCDE"[work]
     title = f"{subject}, case {letter}" if kind != PREPRINT else f"{letter} and {subject.lower()}"
-    return raw(
+    return make_record(
         title if kind != UNTITLED else "",
         source,
         authors=[] if kind == PREPRINT else [Author(name="Tycho Brahe")],
@@ -74,24 +74,24 @@ texts = st.sampled_from([None, "wider", "fewer results", "also geckos, no sourdo
 
 
 class CountingSource(RoundsSource):
-    """A source that reports on itself, as sources over HTTP do."""
+    """A source that returns a report, like HTTP sources."""
 
     async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
         papers = await self.search_advanced(strategy)
-        kept = papers[: strategy.filters.max_results]
-        removed = {"over_source_limit": len(papers) - len(kept), "duplicate": 2}
+        limited = papers[: strategy.filters.max_results]
+        removed = {"over_source_limit": len(papers) - len(limited), "duplicate": 2}
         report = SourceReport(
             name=self.source_name,
-            status=SourceStatus.OK if kept else SourceStatus.EMPTY,
-            returned=len(kept),
+            status=SourceStatus.OK if limited else SourceStatus.EMPTY,
+            returned=len(limited),
             removed=removed,
             requests=[f"https://{self.source_name}.example/{len(self.asked)}"],
         )
-        return SourceResult(kept, report)
+        return SourceResult(limited, report)
 
 
 class Person:
-    """Answers each checkpoint with what hypothesis draws, and notes what was shown."""
+    """Decides each checkpoint with values from Hypothesis, and stores the checkpoints."""
 
     def __init__(self, data: st.DataObject) -> None:
         self._data = data
@@ -119,16 +119,16 @@ class Person:
         return {"decisions": chosen, "reviewer": self._data.draw(st.sampled_from(["mira", "noor"]))}
 
 
-def sources_of(rounds: Sequence[dict[str, Answer]]) -> list[RoundsSource]:
+def make_sources(rounds: Sequence[dict[str, Answer]]) -> list[RoundsSource]:
     def answer(given: Answer, name: str) -> list[RawPaper] | Exception:
-        return given if isinstance(given, Exception) else [record(form, name) for form in given]
+        return given if isinstance(given, Exception) else [make_form_record(form, name) for form in given]
 
     kinds = {"gamma": CountingSource}
     return [kinds.get(name, RoundsSource)(name, [answer(given[name], name) for given in rounds]) for name in NAMES]
 
 
 def check_log(collection: PaperCollection) -> None:
-    """Every box is the sum of its parts, per source, per round and in all."""
+    """Check that every count is the sum of its parts, by source, by round and in total."""
     facts = collection.metadata
     for log in facts.round_logs:
         for report in log.sources:
@@ -156,7 +156,7 @@ def check_log(collection: PaperCollection) -> None:
 
 
 def check_growth(earlier: PaperCollection, later: PaperCollection) -> None:
-    """A paper leaves the result by a person's decision only, also where it became one with another."""
+    """Check that a paper leaves the result only by a decision or a merge."""
     present = {name for paper in later.papers for name in (paper.id, *paper.other_ids)}
     refused = {
         name
@@ -175,20 +175,22 @@ def check_growth(earlier: PaperCollection, later: PaperCollection) -> None:
 def test_the_log_of_any_session_adds_up_and_no_paper_is_lost(
     rounds: list[dict[str, Answer]], data: st.DataObject
 ) -> None:
-    sources, person = sources_of(rounds), Person(data)
+    sources, person = make_sources(rounds), Person(data)
     limit = data.draw(st.integers(1, 6))
-    result = asyncio.run(workflow(person, sources, max_iterations=ROUNDS, max_results=limit).run(QUERY))
+    result = asyncio.run(make_workflow(person, sources, max_iterations=ROUNDS, max_results=limit).run(QUERY))
     seen = [*person.reviews, result]
     for collection in seen:
         check_log(collection)
     for earlier, later in pairwise(seen):
         check_growth(earlier, later)
     for source in sources:
-        asked = [log.strategy for log in result.metadata.round_logs if source.source_name in _named(log.strategy)]
+        asked = [
+            log.strategy for log in result.metadata.round_logs if source.source_name in _list_sources(log.strategy)
+        ]
         assert [strategy.queries for strategy in source.asked] == [strategy.queries for strategy in asked]
     requests = [address for log in result.metadata.round_logs for report in log.sources for address in report.requests]
     assert len(requests) == len(set(requests))
 
 
-def _named(strategy: SearchStrategy) -> list[str]:
+def _list_sources(strategy: SearchStrategy) -> list[str]:
     return strategy.sources or NAMES

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from paper_search.models import UserFeedback
 from paper_search.review import PaperDecision, ReviewStatus
 from paper_search.workflow import WorkflowState
-from tests.paper_search.workflow.samples import raw, strategy
+from tests.paper_search.workflow.samples import make_record, make_strategy
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -19,8 +19,8 @@ def test_a_new_state_has_no_round_and_no_paper() -> None:
 
 def test_recording_a_round_counts_it_and_keeps_its_strategy() -> None:
     state = WorkflowState()
-    state.record_iteration(strategy("a"), 4)
-    state.record_iteration(strategy("b"), 7)
+    state.record_iteration(make_strategy("a"), 4)
+    state.record_iteration(make_strategy("b"), 7)
     assert state.current_iteration == 2
     assert [record.iteration for record in state.history] == [0, 1]
     assert [record.result_count for record in state.history] == [4, 7]
@@ -29,14 +29,14 @@ def test_recording_a_round_counts_it_and_keeps_its_strategy() -> None:
 
 def test_only_the_last_rounds_feedback_is_the_latest() -> None:
     state = WorkflowState()
-    state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="more moons"))
+    state.record_iteration(make_strategy(), 1, UserFeedback(free_text_feedback="more moons"))
     assert state.latest_feedback == UserFeedback(free_text_feedback="more moons")
-    state.record_iteration(strategy(), 1)
+    state.record_iteration(make_strategy(), 1)
     assert state.latest_feedback is None
 
 
-def test_papers_are_grouped_by_what_was_decided_about_them() -> None:
-    state = state_with("Io", "Europa", "Sirius")
+def test_papers_are_grouped_by_their_status() -> None:
+    state = make_state("Io", "Europa", "Sirius")
     io, _, sirius = (entry.id for entry in state.pool.entries)
     state.add_decisions(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
     assert [paper.title for paper in state.accumulated_papers] == ["Io"]
@@ -44,23 +44,25 @@ def test_papers_are_grouped_by_what_was_decided_about_them() -> None:
 
 
 def test_a_reviewers_later_decision_replaces_the_earlier_one() -> None:
-    state = state_with("Io")
+    state = make_state("Io")
     (io,) = (entry.id for entry in state.pool.entries)
     state.add_decisions(UserFeedback(marked_relevant=[io]), AT)
     state.add_decisions(UserFeedback(marked_irrelevant=[io]), AT)
     assert (state.accumulated_papers, [paper.title for paper in state.rejected_papers]) == ([], ["Io"])
     state.add_decisions(UserFeedback(decisions={io: PaperDecision(status=ReviewStatus.INCLUDE, reason="tides")}), AT)
-    (kept,) = state.accumulated_papers
+    (paper,) = state.accumulated_papers
     assert state.rejected_papers == []
-    assert [(said.reviewer, said.at, said.reason) for said in kept.decisions] == [("reviewer", AT, "tides")]
+    assert [(decision.reviewer, decision.at, decision.reason) for decision in paper.decisions] == [
+        ("reviewer", AT, "tides")
+    ]
 
 
-def test_hints_gather_papers_and_words_of_all_rounds() -> None:
-    state = state_with("Io", "Sirius")
+def test_hints_contain_papers_and_texts_of_all_rounds() -> None:
+    state = make_state("Io", "Sirius")
     io, sirius = (entry.id for entry in state.pool.entries)
-    state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="more moons", note="in orbit"))
-    state.record_iteration(strategy(), 1, UserFeedback())
-    state.record_iteration(strategy(), 1, UserFeedback(free_text_feedback="fewer stars"))
+    state.record_iteration(make_strategy(), 1, UserFeedback(free_text_feedback="more moons", note="in orbit"))
+    state.record_iteration(make_strategy(), 1, UserFeedback())
+    state.record_iteration(make_strategy(), 1, UserFeedback(free_text_feedback="fewer stars"))
     state.add_decisions(UserFeedback(marked_relevant=[io], marked_irrelevant=[sirius]), AT)
     hints = state.hints
     assert [w.title for w in hints.relevant] == ["Io"]
@@ -69,19 +71,19 @@ def test_hints_gather_papers_and_words_of_all_rounds() -> None:
 
 
 def test_state_survives_a_trip_through_json() -> None:
-    state = state_with("Io")
-    state.record_iteration(strategy(), 1, UserFeedback(marked_relevant=["x"]))
+    state = make_state("Io")
+    state.record_iteration(make_strategy(), 1, UserFeedback(marked_relevant=["x"]))
     state.add_decisions(UserFeedback(marked_relevant=[state.pool.entries[0].id]), AT)
     assert WorkflowState.model_validate_json(state.model_dump_json()) == state
 
 
-def test_two_states_share_nothing() -> None:
-    first, second = state_with("Io"), WorkflowState()
+def test_two_states_share_no_data() -> None:
+    first, second = make_state("Io"), WorkflowState()
     assert first.pool.entries
     assert second.pool.entries == []
 
 
-def state_with(*titles: str) -> WorkflowState:
+def make_state(*titles: str) -> WorkflowState:
     state = WorkflowState()
-    state.pool.add_papers([raw(title) for title in titles], [[n] for n in range(len(titles))], len(titles), 0)
+    state.pool.add_papers([make_record(title) for title in titles], [[n] for n in range(len(titles))], len(titles), 0)
     return state

@@ -1,4 +1,4 @@
-"""What a person set stays until a person changes it, and each strategy says where its parts come from."""
+"""Parts that a person set stay until a person changes them, and each part has its origin."""
 
 import json
 from typing import Any
@@ -15,29 +15,29 @@ from tests.paper_search.workflow.runs import (
     MOONS,
     QUERY,
     REJECT,
-    edit_with,
-    reject_with,
-    strategy_of,
-    workflow,
+    get_strategy,
+    make_edit,
+    make_reject,
+    make_workflow,
 )
 
 OWN = {"keywords": ["Europa"], "boolean_query": "Europa AND plumes"}
 
 
-def sources() -> list[FakeSource]:
+def make_sources() -> list[FakeSource]:
     return [FakeSource("alpha", MOONS), FakeSource("beta", MOONS), FakeSource("gamma", MOONS)]
 
 
-def booleans(strategy: SearchStrategy) -> list[str]:
+def list_boolean_queries(strategy: SearchStrategy) -> list[str]:
     return [query.boolean_query for query in strategy.queries]
 
 
-def origin(strategy: SearchStrategy, part: str) -> PartOrigin:
+def get_origin(strategy: SearchStrategy, part: str) -> PartOrigin:
     return next(origin for origin in strategy.origins if origin.part == part)
 
 
 class Model:
-    """A language model that proposes what it is told to, and keeps what it was asked."""
+    """A model that returns a scripted proposal and stores the requests."""
 
     def __init__(self, *answers: dict[str, Any]) -> None:
         self._answers = list(answers)
@@ -51,179 +51,179 @@ class Model:
         return self._answers[len(self.asked) - 1]
 
 
-def answer(boolean: str, **filters: Any) -> dict[str, Any]:
+def make_answer(boolean: str, **filters: Any) -> dict[str, Any]:
     return {"queries": [{"keywords": ["x"], "boolean_query": boolean}], "sources": ["alpha"], "filters": filters}
 
 
 async def test_sources_filters_limits_and_queries_that_a_person_set_stay_in_every_later_round() -> None:
-    edit = edit_with(queries=[OWN], sources=["beta"], filters={"year_from": 2010, "language": "en", "max_results": 7})
+    edit = make_edit(queries=[OWN], sources=["beta"], filters={"year_from": 2010, "language": "en", "max_results": 7})
     handler = ScriptedDecisions(
-        [edit, REJECT, APPROVE, reject_with(free_text_feedback="also geysers"), APPROVE, APPROVE]
+        [edit, REJECT, APPROVE, make_reject(free_text_feedback="also geysers"), APPROVE, APPROVE]
     )
-    await workflow(handler, sources()).run(QUERY)
+    await make_workflow(handler, make_sources()).run(QUERY)
     for index in (2, 4):
-        strategy = strategy_of(handler, index)
+        strategy = get_strategy(handler, index)
         assert strategy.sources == ["beta"]
         assert strategy.filters == SearchConstraints(year_from=2010, language="en", max_results=7)
-        assert booleans(strategy)[0] == OWN["boolean_query"]
+        assert list_boolean_queries(strategy)[0] == OWN["boolean_query"]
         for part in ("queries[0]", "sources", "year_from", "language", "max_results"):
-            found = origin(strategy, part)
+            found = get_origin(strategy, part)
             assert (found.inherited, found.by_person) == (True, True)
             assert found.reason == "set by a person in round 1"
-    last = strategy_of(handler, 4)
-    assert booleans(last)[1] == "Europa AND plumes AND geysers"
-    assert not origin(last, "queries[1]").inherited
+    last = get_strategy(handler, 4)
+    assert list_boolean_queries(last)[1] == "Europa AND plumes AND geysers"
+    assert not get_origin(last, "queries[1]").inherited
 
 
-async def test_a_person_changes_in_a_later_round_what_a_person_set_before() -> None:
-    first, second = edit_with(filters={"year_from": 2010}), edit_with(filters={"year_from": None})
+async def test_a_person_can_change_in_a_later_round_a_part_set_before() -> None:
+    first, second = make_edit(filters={"year_from": 2010}), make_edit(filters={"year_from": None})
     handler = ScriptedDecisions([first, REJECT, second, REJECT, APPROVE, APPROVE])
-    await workflow(handler, sources()).run(QUERY)
-    assert strategy_of(handler, 2).filters.year_from == 2010
-    assert strategy_of(handler, 4).filters.year_from is None
-    found = origin(strategy_of(handler, 4), "year_from")
+    await make_workflow(handler, make_sources()).run(QUERY)
+    assert get_strategy(handler, 2).filters.year_from == 2010
+    assert get_strategy(handler, 4).filters.year_from is None
+    found = get_origin(get_strategy(handler, 4), "year_from")
     assert (found.value, found.inherited, found.reason) == ("none", True, "set by a person in round 2")
 
 
 async def test_a_limit_named_in_feedback_replaces_the_one_set_before_and_stays_in_turn() -> None:
     handler = ScriptedDecisions(
         [
-            edit_with(filters={"year_from": 2010}),
-            reject_with(free_text_feedback="since 2015"),
+            make_edit(filters={"year_from": 2010}),
+            make_reject(free_text_feedback="since 2015"),
             APPROVE,
             REJECT,
             APPROVE,
             APPROVE,
         ]
     )
-    await workflow(handler, sources()).run(QUERY)
-    assert [strategy_of(handler, index).filters.year_from for index in (2, 4)] == [2015, 2015]
-    found = origin(strategy_of(handler, 2), "year_from")
+    await make_workflow(handler, make_sources()).run(QUERY)
+    assert [get_strategy(handler, index).filters.year_from for index in (2, 4)] == [2015, 2015]
+    found = get_origin(get_strategy(handler, 2), "year_from")
     assert (found.inherited, found.by_person) == (False, True)
-    assert origin(strategy_of(handler, 4), "year_from").inherited
+    assert get_origin(get_strategy(handler, 4), "year_from").inherited
 
 
-async def test_a_bound_that_a_limit_in_feedback_contradicts_goes_also_if_a_person_set_it() -> None:
-    edit = edit_with(filters={"year_from": 2001, "year_to": 2005})
-    handler = ScriptedDecisions([edit, reject_with(free_text_feedback="only since 2015"), APPROVE, APPROVE])
-    await workflow(handler, sources()).run(QUERY)
-    assert strategy_of(handler, 2).filters == SearchConstraints(year_from=2015)
+async def test_a_bound_that_feedback_contradicts_is_dropped_even_if_a_person_set_it() -> None:
+    edit = make_edit(filters={"year_from": 2001, "year_to": 2005})
+    handler = ScriptedDecisions([edit, make_reject(free_text_feedback="only since 2015"), APPROVE, APPROVE])
+    await make_workflow(handler, make_sources()).run(QUERY)
+    assert get_strategy(handler, 2).filters == SearchConstraints(year_from=2015)
 
 
 async def test_a_query_that_a_person_removed_does_not_come_back() -> None:
     handler = ScriptedDecisions([APPROVE])
     with pytest.raises(Exception, match="asks for another"):
-        await workflow(handler, sources()).run(QUERY)
-    first, *others = booleans(strategy_of(handler, 0))
+        await make_workflow(handler, make_sources()).run(QUERY)
+    first, *others = list_boolean_queries(get_strategy(handler, 0))
     assert others
-    kept = [{"keywords": ["moons"], "boolean_query": first}]
-    handler = ScriptedDecisions([edit_with(queries=kept), REJECT, APPROVE, REJECT, APPROVE, APPROVE])
-    await workflow(handler, sources()).run(QUERY)
+    remaining = [{"keywords": ["moons"], "boolean_query": first}]
+    handler = ScriptedDecisions([make_edit(queries=remaining), REJECT, APPROVE, REJECT, APPROVE, APPROVE])
+    await make_workflow(handler, make_sources()).run(QUERY)
     for index in (2, 4):
-        assert first in booleans(strategy_of(handler, index))
-        assert not set(others) & set(booleans(strategy_of(handler, index)))
-    assert [found.value for found in strategy_of(handler, 4).origins if found.part == REMOVED] == others
+        assert first in list_boolean_queries(get_strategy(handler, index))
+        assert not set(others) & set(list_boolean_queries(get_strategy(handler, index)))
+    assert [found.value for found in get_strategy(handler, 4).origins if found.part == REMOVED] == others
 
 
 async def test_a_rejected_strategy_leads_to_one_that_is_built_on_the_edited_one() -> None:
-    edit = edit_with(queries=[OWN], sources=["gamma"])
+    edit = make_edit(queries=[OWN], sources=["gamma"])
     refused = Decision(action=DecisionAction.REJECT, note="also geysers")
     handler = ScriptedDecisions([edit, REJECT, refused, APPROVE, APPROVE])
-    await workflow(handler, sources()).run(QUERY)
-    rebuilt = strategy_of(handler, 3)
+    await make_workflow(handler, make_sources()).run(QUERY)
+    rebuilt = get_strategy(handler, 3)
     assert rebuilt.sources == ["gamma"]
-    assert booleans(rebuilt)[0] == OWN["boolean_query"]
-    assert "Europa AND plumes AND geysers" in booleans(rebuilt)
+    assert list_boolean_queries(rebuilt)[0] == OWN["boolean_query"]
+    assert "Europa AND plumes AND geysers" in list_boolean_queries(rebuilt)
 
 
 async def test_a_language_model_builds_on_the_edited_strategy_and_cannot_undo_the_edit() -> None:
-    model = Model(answer("moons"), answer("tides", year_from=1990), answer("geysers", year_from=1980))
-    edit = edit_with(queries=[OWN], sources=["gamma"], filters={"year_from": 2010})
+    model = Model(make_answer("moons"), make_answer("tides", year_from=1990), make_answer("geysers", year_from=1980))
+    edit = make_edit(queries=[OWN], sources=["gamma"], filters={"year_from": 2010})
     refused = Decision(action=DecisionAction.REJECT, note="also geysers")
     handler = ScriptedDecisions([edit, REJECT, refused, APPROVE, APPROVE])
-    await workflow(handler, sources(), llm=model).run(QUERY)
+    await make_workflow(handler, make_sources(), llm=model).run(QUERY)
     for index, new in ((2, "tides"), (3, "geysers")):
-        strategy = strategy_of(handler, index)
-        assert booleans(strategy) == [OWN["boolean_query"], new]
+        strategy = get_strategy(handler, index)
+        assert list_boolean_queries(strategy) == [OWN["boolean_query"], new]
         assert (strategy.sources, strategy.filters.year_from) == (["gamma"], 2010)
-        assert origin(strategy, "queries[1]").reason == "written by a language model"
+        assert get_origin(strategy, "queries[1]").reason == "written by a language model"
     assert model.asked[1]["last_strategy"]["queries"][0]["boolean_query"] == OWN["boolean_query"]
     assert set(model.asked[1]["set_by_person"]) == {"queries[0]", "sources", "year_from"}
     assert model.asked[2]["feedback"] == "also geysers"
 
 
 async def test_a_language_model_may_change_a_limit_when_the_feedback_does() -> None:
-    model = Model(answer("moons"), answer("tides", year_from=2015))
-    said = reject_with(free_text_feedback="since 2015 please")
-    handler = ScriptedDecisions([edit_with(filters={"year_from": 2010}), said, APPROVE, APPROVE])
-    await workflow(handler, sources(), llm=model).run(QUERY)
-    assert strategy_of(handler, 2).filters.year_from == 2015
+    model = Model(make_answer("moons"), make_answer("tides", year_from=2015))
+    rejection = make_reject(free_text_feedback="since 2015 please")
+    handler = ScriptedDecisions([make_edit(filters={"year_from": 2010}), rejection, APPROVE, APPROVE])
+    await make_workflow(handler, make_sources(), llm=model).run(QUERY)
+    assert get_strategy(handler, 2).filters.year_from == 2015
 
 
-async def test_what_nobody_set_may_change_from_round_to_round() -> None:
+async def test_parts_that_no_person_set_may_change_in_each_round() -> None:
     handler = ScriptedDecisions([APPROVE, REJECT, APPROVE, APPROVE])
-    await workflow(handler, sources()).run(QUERY)
-    first, second = strategy_of(handler, 0), strategy_of(handler, 2)
-    assert not set(booleans(first)) & set(booleans(second))
+    await make_workflow(handler, make_sources()).run(QUERY)
+    first, second = get_strategy(handler, 0), get_strategy(handler, 2)
+    assert not set(list_boolean_queries(first)) & set(list_boolean_queries(second))
     assert not any(found.by_person for found in second.origins)
-    assert origin(second, "sources").inherited
-    assert not origin(second, "queries[0]").inherited
+    assert get_origin(second, "sources").inherited
+    assert not get_origin(second, "queries[0]").inherited
 
 
-async def test_words_that_feedback_refuses_are_left_out_of_the_persons_own_query_too() -> None:
+async def test_words_that_feedback_refuses_are_removed_from_the_query_of_the_person() -> None:
     handler = ScriptedDecisions(
-        [edit_with(queries=[OWN]), reject_with(free_text_feedback="no reviews"), APPROVE, APPROVE]
+        [make_edit(queries=[OWN]), make_reject(free_text_feedback="no reviews"), APPROVE, APPROVE]
     )
-    await workflow(handler, sources()).run(QUERY)
-    strategy = strategy_of(handler, 2)
-    assert booleans(strategy)[0] == "Europa AND plumes AND NOT (reviews OR review)"
-    assert OWN["boolean_query"] not in booleans(strategy)
-    assert origin(strategy, "queries[0]").by_person
+    await make_workflow(handler, make_sources()).run(QUERY)
+    strategy = get_strategy(handler, 2)
+    assert list_boolean_queries(strategy)[0] == "Europa AND plumes AND NOT (reviews OR review)"
+    assert OWN["boolean_query"] not in list_boolean_queries(strategy)
+    assert get_origin(strategy, "queries[0]").by_person
 
 
-async def test_wider_loosens_the_persons_own_query_beside_it_and_says_what() -> None:
-    handler = ScriptedDecisions([edit_with(queries=[OWN]), reject_with(free_text_feedback="wider"), APPROVE, APPROVE])
-    await workflow(handler, sources()).run(QUERY)
-    strategy = strategy_of(handler, 2)
-    assert booleans(strategy) == ["Europa AND plumes", "Europa"]
+async def test_wider_adds_a_looser_form_of_the_query_of_the_person_with_a_note() -> None:
+    handler = ScriptedDecisions([make_edit(queries=[OWN]), make_reject(free_text_feedback="wider"), APPROVE, APPROVE])
+    await make_workflow(handler, make_sources()).run(QUERY)
+    strategy = get_strategy(handler, 2)
+    assert list_boolean_queries(strategy) == ["Europa AND plumes", "Europa"]
     assert "Loosened: plumes is no longer required." in strategy.notes
 
 
 async def test_the_log_shows_the_edited_strategy_with_its_origins() -> None:
-    handler = ScriptedDecisions([edit_with(filters={"year_from": 2010}), APPROVE])
-    result = await workflow(handler, sources()).run(QUERY)
+    handler = ScriptedDecisions([make_edit(filters={"year_from": 2010}), APPROVE])
+    result = await make_workflow(handler, make_sources()).run(QUERY)
     (log,) = result.metadata.round_logs
-    found = origin(log.strategy, "year_from")
+    found = get_origin(log.strategy, "year_from")
     assert (found.value, found.inherited, found.reason) == ("2010", False, "set by a person in round 1")
 
 
-async def test_an_edit_may_send_the_whole_strategy_back_and_marks_only_what_changed() -> None:
+async def test_an_edit_may_send_the_whole_strategy_and_marks_only_the_changes() -> None:
     handler = ScriptedDecisions([APPROVE])
     with pytest.raises(Exception, match="asks for another"):
-        await workflow(handler, sources()).run(QUERY)
-    whole = strategy_of(handler, 0).model_dump(mode="json")
+        await make_workflow(handler, make_sources()).run(QUERY)
+    whole = get_strategy(handler, 0).model_dump(mode="json")
     whole["filters"]["year_from"] = 2010
-    handler = ScriptedDecisions([edit_with(**whole), REJECT, APPROVE, APPROVE])
-    await workflow(handler, sources()).run(QUERY)
-    assert [found.part for found in strategy_of(handler, 2).origins if found.by_person] == ["year_from"]
+    handler = ScriptedDecisions([make_edit(**whole), REJECT, APPROVE, APPROVE])
+    await make_workflow(handler, make_sources()).run(QUERY)
+    assert [found.part for found in get_strategy(handler, 2).origins if found.by_person] == ["year_from"]
 
 
 async def test_strategies_of_an_earlier_version_are_searched_as_they_were_stored() -> None:
     journal = MemoryJournal()
-    script = [edit_with(filters={"year_from": 2010}), REJECT, APPROVE, APPROVE]
+    script = [make_edit(filters={"year_from": 2010}), REJECT, APPROVE, APPROVE]
     with pytest.raises(Exception, match="asks for another"):
-        await workflow(ScriptedDecisions(script[:3]), sources(), journal=journal).run(QUERY, run_id="r")
+        await make_workflow(ScriptedDecisions(script[:3]), make_sources(), journal=journal).run(QUERY, run_id="r")
     for step in ("round-0/strategy", "round-1/strategy"):
         stored = json.loads(journal.entries[step])
         del stored["origins"]
         journal.entries[step] = json.dumps(stored)
     handler = ScriptedDecisions([APPROVE])
-    result = await workflow(handler, sources(), journal=journal).run(QUERY, run_id="r")
+    result = await make_workflow(handler, make_sources(), journal=journal).run(QUERY, run_id="r")
     assert [log.strategy.filters.year_from for log in result.metadata.round_logs] == [2010, 2010]
-    assert origin(result.metadata.round_logs[1].strategy, "year_from").by_person
+    assert get_origin(result.metadata.round_logs[1].strategy, "year_from").by_person
 
 
-def a_strategy(*queries: str, **filters: Any) -> SearchStrategy:
+def make_strategy(*queries: str, **filters: Any) -> SearchStrategy:
     return SearchStrategy(
         queries=[SearchQuery(keywords=[], boolean_query=query) for query in queries],
         sources=["alpha"],
@@ -231,28 +231,28 @@ def a_strategy(*queries: str, **filters: Any) -> SearchStrategy:
     )
 
 
-def test_a_list_of_queries_that_was_changed_is_the_persons_as_a_whole() -> None:
-    proposed = inherit_parts(None, a_strategy("a", "b"))
-    edited = record_edit(proposed, a_strategy("a", "c"), 0)
+def test_an_edited_list_of_queries_is_set_by_the_person_as_a_whole() -> None:
+    proposed = inherit_parts(None, make_strategy("a", "b"))
+    edited = record_edit(proposed, make_strategy("a", "c"), 0)
     assert [query.boolean_query for query in select_person_queries(edited)] == ["a", "c"]
     assert select_person_queries(proposed) == []
     assert select_person_queries(None) == []
 
 
 def test_a_removed_query_that_a_person_adds_again_is_no_longer_removed() -> None:
-    edited = record_edit(inherit_parts(None, a_strategy("a", "b")), a_strategy("a"), 0)
-    again = record_edit(inherit_parts(edited, a_strategy("b", "c")), a_strategy("a", "b"), 1)
+    edited = record_edit(inherit_parts(None, make_strategy("a", "b")), make_strategy("a"), 0)
+    again = record_edit(inherit_parts(edited, make_strategy("b", "c")), make_strategy("a", "b"), 1)
     assert [found.value for found in again.origins if found.part == REMOVED] == ["c"]
 
 
-def test_years_of_a_proposal_that_contradict_a_persons_go() -> None:
-    edited = record_edit(inherit_parts(None, a_strategy("a")), a_strategy("a", year_from=2015), 0)
-    built = inherit_parts(edited, a_strategy("b", year_to=2010))
+def test_proposed_years_that_contradict_years_of_a_person_are_dropped() -> None:
+    edited = record_edit(inherit_parts(None, make_strategy("a")), make_strategy("a", year_from=2015), 0)
+    built = inherit_parts(edited, make_strategy("b", year_to=2010))
     assert (built.filters.year_from, built.filters.year_to) == (2015, None)
 
 
 def test_long_queries_are_clipped_in_the_list_of_origins_only() -> None:
     long = " AND ".join(f"word{number}" for number in range(40))
-    built = inherit_parts(None, a_strategy(long))
+    built = inherit_parts(None, make_strategy(long))
     assert built.queries[0].boolean_query == long
-    assert len(origin(built, "queries[0]").value) == 80
+    assert len(get_origin(built, "queries[0]").value) == 80

@@ -47,7 +47,7 @@ class OldData:
         """Yield the search server on this folder, with the sources of the sessions."""
         with serving(self.home, env=self._env) as server:
             yield server
-            server.was_never_surprised()
+            server.check_log()
 
     def run(self, command: str, *arguments: str, code: int = 0, **env: str) -> Any:
         """Return the JSON that a command prints."""

@@ -62,7 +62,7 @@ class MCPCheckpointHandler:
 class LoopRunner:
     """Runs the work of all callers in one event loop: that of the first caller, or once it is closed of the next.
 
-    `on_change` is called when another loop takes over.
+    `on_change` is called when the loop changes.
     """
 
     def __init__(self, on_change: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""Languages, amounts, authors, venues, exclusions and purposes, each read on its own."""
+"""Tests of the readers of languages, amounts, authors, venues, exclusions and purposes."""
 
 import pytest
 

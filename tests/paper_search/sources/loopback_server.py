@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that does, connection by connection, what it is told."""
+"""An HTTP server on loopback that follows a script, one step per connection."""
 
 import asyncio
 import socket
@@ -17,15 +17,15 @@ Step = bytes | str
 def make_reply(
     status: int = 200, body: bytes = b"{}", headers: Mapping[str, str] | None = None, says: int = -1
 ) -> bytes:
-    """The bytes of an answer; `says` is the length it claims to have."""
+    """Return the bytes of an answer; `says` is the stated content length."""
     length = len(body) if says < 0 else says
     lines = [f"HTTP/1.1 {status} Because", f"Content-Length: {length}", "Connection: close"]
     lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-class Loopback:
-    """`requests` holds what arrived, each as text. The last step is repeated for whoever comes later."""
+class LoopbackServer:
+    """The scripted server. `requests` holds the received requests as text; the last step is repeated."""
 
     def __init__(self, steps: Iterable[Step]) -> None:
         self.steps = list(steps)
@@ -34,7 +34,7 @@ class Loopback:
         self.requests: list[str] = []
         self.url = ""
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if task := asyncio.current_task():
             self._connections.add(task)
         try:
@@ -79,9 +79,9 @@ class Loopback:
 
 
 @asynccontextmanager
-async def open_loopback(*steps: Step) -> AsyncGenerator[Loopback, None]:
-    site = Loopback(steps)
-    server = await asyncio.start_server(site.answer, "127.0.0.1", 0)
+async def open_loopback(*steps: Step) -> AsyncGenerator[LoopbackServer, None]:
+    site = LoopbackServer(steps)
+    server = await asyncio.start_server(site.serve_client, "127.0.0.1", 0)
     site.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:
         yield site

@@ -1,4 +1,4 @@
-"""The real server, forked, with sources that leave a trace of every fetch; and ways to break it on purpose."""
+"""The real server in a forked process, with sources that log every fetch, and deliberate faults."""
 
 import asyncio
 import json
@@ -33,8 +33,8 @@ from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Inbox
 
-SOON: Final = 30.0
-"""Seconds of silence after which a server is given up."""
+TIMEOUT_S: Final = 30.0
+"""Seconds without output after which a server counts as gone."""
 
 
 ASPECTS: Final = (
@@ -52,7 +52,7 @@ ASPECTS: Final = (
 
 
 class CountedSource(SearchSource):
-    """Notes that it is asked before it answers, and takes a few milliseconds, so that it can die in between."""
+    """A source that logs each search and answers a few milliseconds later, so that a kill can happen in between."""
 
     def __init__(self, name: str, aspects: Sequence[str], note: Callable[[str], None]) -> None:
         self._name = name
@@ -84,10 +84,10 @@ class CountedSource(SearchSource):
 
 @dataclass(frozen=True)
 class CountedWorkflows:
-    """Builds workflows with the real skills. Each fetch becomes a line in `log`: life, session, round, source."""
+    """Builds workflows with the real skills. Each fetch is a line in `log`: server number, session, round, source."""
 
     log: Path
-    life: int
+    server_number: int
 
     def __call__(
         self, config: AppConfig, *, progress_reporter: Any = None, journal: Any = None, **hooks: Any
@@ -101,7 +101,7 @@ class CountedWorkflows:
 
         def note(source: str) -> None:
             descriptor = os.open(self.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            os.write(descriptor, f"{self.life} {journal._session_id} {rounds[-1]} {source}\n".encode())
+            os.write(descriptor, f"{self.server_number} {journal._session_id} {rounds[-1]} {source}\n".encode())
             os.close(descriptor)
 
         return SearchWorkflow(
@@ -118,28 +118,28 @@ class CountedWorkflows:
         )
 
 
-def serve(folder: Path, life: int, sabotage: str | None) -> None:
-    """Be the server of this data folder, over stdin and stdout, until the client leaves."""
+def serve(folder: Path, server_number: int, fault: str | None) -> None:
+    """Serve this data folder over stdin and stdout until the client disconnects."""
     os.chdir(folder)
     os.environ["URANIBORG_HOME"] = str(folder)
-    workflows = CountedWorkflows(folder / "fetches", life)
+    workflows = CountedWorkflows(folder / "fetches", server_number)
 
     def create_manager(_create_manager: Any) -> Callable[[], SessionManager]:
         return lambda: SessionManager(settings=load_config().sessions, build=workflows)
 
-    _replace(mcp_server, "_create_manager", create_manager)
-    if sabotage is not None:
-        _, owner, name, broken = SABOTAGES[sabotage]
-        _replace(owner, name, broken)
+    _replace_attribute(mcp_server, "_create_manager", create_manager)
+    if fault is not None:
+        _, owner, name, broken = FAULTS[fault]
+        _replace_attribute(owner, name, broken)
     mcp_server.main()
     (folder / "modules").write_text("\n".join(sys.modules))
 
 
-def _replace(owner: Any, name: str, by: Callable[[Any], Any]) -> None:
+def _replace_attribute(owner: Any, name: str, by: Callable[[Any], Any]) -> None:
     setattr(owner, name, by(getattr(owner, name)))
 
 
-def _forgetting_decisions(write: Any) -> Any:
+def _skip_decisions(write: Any) -> Any:
     def broken(self: Any, session_id: str, step: str, *given: Any, **options: Any) -> None:
         if not step.startswith("decision-"):
             write(self, session_id, step, *given, **options)
@@ -147,14 +147,14 @@ def _forgetting_decisions(write: Any) -> Any:
     return broken
 
 
-def _hiding_searches(steps: Any) -> Any:
+def _hide_searches(steps: Any) -> Any:
     def broken(self: Any, session_id: str) -> list[str]:
         return [step for step in steps(self, session_id) if not step.endswith("/search")]
 
     return broken
 
 
-def _deciding_twice(decide: Any) -> Any:
+def _decide_twice(decide: Any) -> Any:
     async def broken(*given: Any, **options: Any) -> Any:
         reply = await decide(*given, **options)
         with suppress(UraniborgError):
@@ -164,14 +164,14 @@ def _deciding_twice(decide: Any) -> Any:
     return broken
 
 
-def _dropping_notes(decide: Any) -> Any:
+def _drop_notes(decide: Any) -> Any:
     def broken(self: Any, entry_id: str, decision: InboxDecision, door: str) -> Any:
         return decide(self, entry_id, decision.model_copy(update={"note": None}), door)
 
     return broken
 
 
-def _deleting_what_has_ended(write: Any) -> Any:
+def _delete_ended_sessions(write: Any) -> Any:
     def broken(self: Any, session_id: str, step: str, *given: Any, **options: Any) -> None:
         write(self, session_id, step, *given, **options)
         if step == "ended":
@@ -180,7 +180,7 @@ def _deleting_what_has_ended(write: Any) -> Any:
     return broken
 
 
-def _misreading(step: str, old: str, new: str) -> Callable[[Any], Any]:
+def _misread_step(step: str, old: str, new: str) -> Callable[[Any], Any]:
     def by(read: Any) -> Any:
         def broken(self: Any, session_id: str, wanted: str) -> str | None:
             text: str | None = read(self, session_id, wanted)
@@ -191,32 +191,32 @@ def _misreading(step: str, old: str, new: str) -> Callable[[Any], Any]:
     return by
 
 
-SABOTAGES: Final[dict[str, tuple[str, Any, str, Callable[[Any], Any]]]] = {
-    "decisions are not journaled": ("decisions_lost", SessionFiles, "write", _forgetting_decisions),
-    "a decision is taken for two checkpoints": ("decisions_applied_twice", SessionManager, "decide", _deciding_twice),
-    "the journal cannot be read": ("sessions_unreadable", SessionFiles, "read", _misreading("intent", "{", "[")),
-    "sources are asked again": ("answers_fetched_again", SessionFiles, "list_steps", _hiding_searches),
+FAULTS: Final[dict[str, tuple[str, Any, str, Callable[[Any], Any]]]] = {
+    "decisions are not journaled": ("decisions_lost", SessionFiles, "write", _skip_decisions),
+    "a decision is taken for two checkpoints": ("decisions_applied_twice", SessionManager, "decide", _decide_twice),
+    "the journal cannot be read": ("sessions_unreadable", SessionFiles, "read", _misread_step("intent", "{", "[")),
+    "sources are asked again": ("answers_fetched_again", SessionFiles, "list_steps", _hide_searches),
     "another strategy is proposed": (
         "replies_changed",
         SessionFiles,
         "read",
-        _misreading("round-0/strategy", " AND ", " OR "),
+        _misread_step("round-0/strategy", " AND ", " OR "),
     ),
-    "notes do not reach the inbox": ("inbox_wrong", Inbox, "decide", _dropping_notes),
-    "sessions are deleted when they end": ("sessions_lost", SessionFiles, "write", _deleting_what_has_ended),
-    "another result is exported": ("exports_changed", SessionFiles, "read", _misreading("result", "Sophie", "Tycho")),
+    "notes do not reach the inbox": ("inbox_wrong", Inbox, "decide", _drop_notes),
+    "sessions are deleted when they end": ("sessions_lost", SessionFiles, "write", _delete_ended_sessions),
+    "another result is exported": ("exports_changed", SessionFiles, "read", _misread_step("result", "Sophie", "Tycho")),
 }
-"""Ways to break the server: the check that must notice, and what is replaced by what."""
+"""Deliberate faults: the check that must detect each, and the attribute that is replaced."""
 
 
 class ServerGone(Exception):
-    """The server has ended by itself, or is silent."""
+    """The server has ended or sends no output."""
 
 
-class Life:
-    """One server process, spoken to in lines of JSON."""
+class ServerProcess:
+    """One server process that exchanges lines of JSON."""
 
-    def __init__(self, folder: Path, number: int, sabotage: str | None) -> None:
+    def __init__(self, folder: Path, number: int, fault: str | None) -> None:
         assert threading.active_count() == 1
         child_in, self._to = os.pipe()
         self._from, child_out = os.pipe()
@@ -224,7 +224,7 @@ class Life:
         self.number = number
         self._pid = os.fork()
         if self._pid == 0:
-            _be_child(folder, number, sabotage, (child_in, child_out), (self._to, self._from))
+            _run_child(folder, number, fault, (child_in, child_out), (self._to, self._from))
         os.close(child_in)
         os.close(child_out)
 
@@ -235,7 +235,7 @@ class Life:
             raise ServerGone from None
 
     def receive(self, until: float) -> list[dict[str, Any]]:
-        """What has come by then at the latest; nothing when nothing has."""
+        """Return the messages that arrive until then; [] if none arrive."""
         if not select.select([self._from], [], [], max(0.0, until - monotonic()))[0]:
             return []
         chunk = os.read(self._from, 1 << 20)
@@ -245,27 +245,27 @@ class Life:
         return [json.loads(line) for line in lines]
 
     def kill(self) -> bool:
-        """Whether it was alive until now."""
+        """Kill the process; return True if it was running."""
         os.kill(self._pid, signal.SIGKILL)
-        return self._exit_code() == -signal.SIGKILL
+        return self._wait_for_exit() == -signal.SIGKILL
 
-    def leave(self) -> bool:
-        """Close its stdin. Whether it then ended well."""
+    def disconnect(self) -> bool:
+        """Close its stdin; return True if it then exits with 0."""
         os.close(self._to)
         self._to = -1
-        return self._exit_code() == 0
+        return self._wait_for_exit() == 0
 
     def close(self) -> None:
         for descriptor in (self._to, self._from):
             if descriptor >= 0:
                 os.close(descriptor)
 
-    def _exit_code(self) -> int:
+    def _wait_for_exit(self) -> int:
         return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
 
 
-def _be_child(
-    folder: Path, life: int, sabotage: str | None, ours: tuple[int, int], others: tuple[int, int]
+def _run_child(
+    folder: Path, server_number: int, fault: str | None, ours: tuple[int, int], others: tuple[int, int]
 ) -> NoReturn:
     code = 1
     try:
@@ -274,7 +274,7 @@ def _be_child(
             os.dup2(descriptor, number)
         for descriptor in (*ours, *others, log):
             os.close(descriptor)
-        serve(folder, life, sabotage)
+        serve(folder, server_number, fault)
         code = 0
     except BaseException:
         traceback.print_exc()

@@ -1,6 +1,6 @@
-"""The server without what takes it long and is not what a test is about: disks, locks, what is installed.
+"""The server without slow steps that tests do not need: disk syncs, long lock timeouts, a scan of entry points.
 
-What is written is not forced to the disk: only a power cut, and no killing of a process, could tell the difference.
+Without disk syncs only a power cut could lose data; a killed process cannot.
 """
 
 import ctypes
@@ -15,50 +15,50 @@ from unittest import mock
 from paper_search import mcp_server
 from paper_search.sources import installed_sources as installed
 
-PATIENCE: Final = "TEST_LOCKS_ARE_WAITED_FOR_S"
-ORDINARY: Final = "TEST_ROOT_IS_BOUND_BY_PERMISSIONS"
+LOCK_TIMEOUT: Final = "TEST_LOCKS_ARE_WAITED_FOR_S"
+WITHOUT_ROOT: Final = "TEST_ROOT_IS_BOUND_BY_PERMISSIONS"
 
-_MADE_IN_ADVANCE: Final = mcp_server.mcp
+_SERVER: Final = mcp_server.mcp
 _CAPABILITIES_OF_64_BITS: Final = 0x20080522
 _MAY_WRITE_ANYWHERE, _MAY_READ_ANYWHERE = 1 << 1, 1 << 2
 
 
 def main() -> None:
-    """Be the server. With `PATIENCE` it gives up on a lock after so many seconds; with `ORDINARY` root is nobody."""
-    if os.environ.get(ORDINARY):
-        _give_up_the_rights_of_root()
-    patience_s = float(os.environ.get(PATIENCE, "inf"))
+    """Run the server. `LOCK_TIMEOUT` sets the seconds to wait for a lock; `WITHOUT_ROOT` drops root privileges."""
+    if os.environ.get(WITHOUT_ROOT):
+        _drop_root_privileges()
+    lock_timeout_s = float(os.environ.get(LOCK_TIMEOUT, "inf"))
     read_once = mock.patch.object(installed, "entry_points", functools.cache(installed.entry_points))
-    with nothing_forced_to_disk(patience_s), read_once:
+    with disable_disk_sync(lock_timeout_s), read_once:
         mcp_server.main()
 
 
 @contextmanager
-def nothing_forced_to_disk(patience_s: float = float("inf")) -> Generator[None]:
-    """Databases opened meanwhile, and files, are written without waiting until the disk has them."""
+def disable_disk_sync(lock_timeout_s: float = float("inf")) -> Generator[None]:
+    """Write databases and files in this block without waiting for the disk."""
     connect = sqlite3.connect
 
-    def hurried(
+    def connect_unsynced(
         *given: Any, factory: type[sqlite3.Connection] = sqlite3.Connection, timeout: float = 5.0, **options: Any
     ) -> sqlite3.Connection:
-        return connect(*given, factory=_unforced(factory), timeout=min(timeout, patience_s), **options)
+        return connect(*given, factory=_make_unsynced(factory), timeout=min(timeout, lock_timeout_s), **options)
 
-    with mock.patch("sqlite3.connect", hurried), mock.patch("os.fsync"):
+    with mock.patch("sqlite3.connect", connect_unsynced), mock.patch("os.fsync"):
         yield
 
 
 @functools.cache
-def _unforced(factory: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
-    class Unforced(factory):
+def _make_unsynced(factory: type[sqlite3.Connection]) -> type[sqlite3.Connection]:
+    class UnsyncedConnection(factory):
         def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:
             forced = sql.startswith("PRAGMA synchronous")
             return super().execute("PRAGMA synchronous = OFF" if forced else sql, *parameters)
 
-    return Unforced
+    return UnsyncedConnection
 
 
-def _give_up_the_rights_of_root() -> None:
-    """From now on permissions hold for this process and the threads it starts, whoever it runs as."""
+def _drop_root_privileges() -> None:
+    """Make file permissions apply to this process and its new threads, even if it runs as root."""
     libc = ctypes.CDLL(None, use_errno=True)
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_OF_64_BITS, 0)
     effective_permitted_inheritable = (ctypes.c_uint32 * 6)()
@@ -68,4 +68,4 @@ def _give_up_the_rights_of_root() -> None:
         effective_permitted_inheritable[1] &= given_up
         if libc.capset(header, effective_permitted_inheritable) == 0:
             return
-    raise OSError(ctypes.get_errno(), "the rights of root cannot be given up")
+    raise OSError(ctypes.get_errno(), "the privileges of root cannot be dropped")

@@ -1,4 +1,4 @@
-"""The handler holds a search at its checkpoint until a decision is set, as the specification's own code does."""
+"""Tests of the checkpoint handler, which holds a search until a decision is set, as specified."""
 
 # pyright: reportPrivateUsage=false
 # The two events are part of the contract although their names are private.
@@ -10,23 +10,23 @@ from contextlib import asynccontextmanager
 
 from paper_search.sessions import MCPCheckpointHandler
 from paper_search.workflow import Checkpoint, CheckpointHandler, Decision, DecisionAction
-from tests.paper_search.sessions.helpers import APPROVE, PATIENCE_S, REJECT, ended, eventually, waiting
-from tests.paper_search.workflow.samples import review_checkpoint, strategy_checkpoint
+from tests.paper_search.sessions.helpers import APPROVE, REJECT, TIMEOUT_S, run_in_background, wait_for_end, wait_until
+from tests.paper_search.workflow.samples import make_review_checkpoint, make_strategy_checkpoint
 from tests.requirements import requirement
 
 
 @asynccontextmanager
-async def held(
+async def hold_search(
     handler: MCPCheckpointHandler, checkpoint: Checkpoint | None = None
 ) -> AsyncGenerator[asyncio.Task[Decision]]:
-    """A search that waits at the checkpoint; whatever is left of it ends with the block."""
-    async with waiting(handler.handle(checkpoint or strategy_checkpoint())) as search:
-        await eventually(lambda: handler.has_pending_checkpoint)
+    """Run a search that waits at the checkpoint; cancel it at the end of the block."""
+    async with run_in_background(handler.handle(checkpoint or make_strategy_checkpoint())) as search:
+        await wait_until(lambda: handler.has_pending_checkpoint)
         yield search
 
 
 @requirement("PS-REQ-12", "PS-C9")
-async def test_it_keeps_the_protocol_of_the_engine_with_a_pair_of_events() -> None:
+async def test_the_handler_implements_the_protocol_with_two_events() -> None:
     handler = MCPCheckpointHandler()
     assert isinstance(handler, CheckpointHandler)
     assert inspect.iscoroutinefunction(handler.handle)
@@ -37,29 +37,29 @@ async def test_it_keeps_the_protocol_of_the_engine_with_a_pair_of_events() -> No
 
 
 @requirement("PS-REQ-12")
-async def test_the_events_are_set_and_cleared_when_the_specification_says() -> None:
+async def test_the_events_are_set_and_cleared_as_specified() -> None:
     handler = MCPCheckpointHandler()
     events = handler._checkpoint_ready, handler._decision_ready
     assert [event.is_set() for event in events] == [False, False]
-    async with held(handler) as first:
+    async with hold_search(handler) as first:
         assert [event.is_set() for event in events] == [True, False]
         handler.set_decision(APPROVE)
         assert [event.is_set() for event in events] == [True, True], "the decision is provided, not yet consumed"
-        await ended(first)
+        await wait_for_end(first)
         assert [event.is_set() for event in events] == [False, True], "consumed, and no other checkpoint has come"
-    async with held(handler, review_checkpoint()):
+    async with hold_search(handler, make_review_checkpoint()):
         assert [event.is_set() for event in events] == [True, False], "the next checkpoint starts afresh"
 
 
 @requirement("PS-REQ-12")
-async def test_a_search_waits_until_it_is_decided_and_gets_that_very_decision() -> None:
+async def test_a_search_waits_for_its_decision_and_receives_the_same_object() -> None:
     handler = MCPCheckpointHandler()
     decision = Decision(action=DecisionAction.EDIT, revised_data={"sources": ["alpha"]}, note="only this one")
-    async with held(handler) as waiting:
+    async with hold_search(handler) as waiting:
         done, _ = await asyncio.wait([waiting], timeout=0.02)
         assert not done
         handler.set_decision(decision)
-        assert await ended(waiting) is decision
+        assert await wait_for_end(waiting) is decision
 
 
 @requirement("PS-REQ-12")
@@ -67,25 +67,25 @@ async def test_a_checkpoint_is_pending_until_the_search_has_consumed_its_decisio
     handler = MCPCheckpointHandler()
     assert handler.current_checkpoint is None
     assert not handler.has_pending_checkpoint
-    checkpoint = review_checkpoint("Icy moons")
-    async with held(handler, checkpoint) as waiting:
+    checkpoint = make_review_checkpoint("Icy moons")
+    async with hold_search(handler, checkpoint) as waiting:
         assert handler.current_checkpoint is checkpoint
         handler.set_decision(APPROVE)
         assert handler.has_pending_checkpoint is handler._checkpoint_ready.is_set() is True
-        await ended(waiting)
+        await wait_for_end(waiting)
         assert handler.has_pending_checkpoint is handler._checkpoint_ready.is_set() is False
         assert handler.current_checkpoint is checkpoint
 
 
-async def test_the_listener_hears_of_each_checkpoint_once_it_can_be_decided() -> None:
-    heard: list[tuple[Checkpoint | None, bool]] = []
-    handler = MCPCheckpointHandler(lambda: heard.append((handler.current_checkpoint, handler.has_pending_checkpoint)))
-    checkpoints = [strategy_checkpoint(), review_checkpoint()]
+async def test_the_listener_is_called_once_a_checkpoint_can_be_decided() -> None:
+    calls: list[tuple[Checkpoint | None, bool]] = []
+    handler = MCPCheckpointHandler(lambda: calls.append((handler.current_checkpoint, handler.has_pending_checkpoint)))
+    checkpoints = [make_strategy_checkpoint(), make_review_checkpoint()]
     for checkpoint in checkpoints:
-        async with held(handler, checkpoint) as waiting:
+        async with hold_search(handler, checkpoint) as waiting:
             handler.set_decision(APPROVE)
-            await ended(waiting)
-    assert heard == [(checkpoint, True) for checkpoint in checkpoints]
+            await wait_for_end(waiting)
+    assert calls == [(checkpoint, True) for checkpoint in checkpoints]
 
 
 @requirement("PS-REQ-12")
@@ -94,12 +94,12 @@ async def test_a_decision_set_before_a_checkpoint_is_stored_and_the_next_checkpo
     handler.set_decision(APPROVE)
     assert handler._decision is APPROVE
     assert handler._decision_ready.is_set()
-    async with held(handler) as waiting:
+    async with hold_search(handler) as waiting:
         assert not handler._decision_ready.is_set(), "cleared when the next checkpoint arrives"
         done, _ = await asyncio.wait([waiting], timeout=0.02)
         assert not done
         handler.set_decision(REJECT)
-        assert await ended(waiting) is REJECT
+        assert await wait_for_end(waiting) is REJECT
     handler.set_decision(APPROVE)
     assert handler._decision is APPROVE
 
@@ -107,22 +107,22 @@ async def test_a_decision_set_before_a_checkpoint_is_stored_and_the_next_checkpo
 @requirement("PS-REQ-12")
 async def test_the_last_of_two_decisions_set_before_the_search_wakes_is_returned() -> None:
     handler = MCPCheckpointHandler()
-    async with held(handler) as waiting:
+    async with hold_search(handler) as waiting:
         handler.set_decision(REJECT)
         handler.set_decision(APPROVE)
-        assert await ended(waiting) is APPROVE
+        assert await wait_for_end(waiting) is APPROVE
 
 
 async def test_a_decision_from_another_thread_wakes_the_search() -> None:
     handler = MCPCheckpointHandler()
-    async with held(handler) as waiting:
+    async with hold_search(handler) as waiting:
         await asyncio.to_thread(handler.set_decision, APPROVE)
-        assert await ended(waiting) is APPROVE
+        assert await wait_for_end(waiting) is APPROVE
 
 
 async def test_a_search_that_is_ended_at_its_checkpoint_leaves_nothing_pending() -> None:
     handler = MCPCheckpointHandler()
-    async with held(handler) as waiting:
+    async with hold_search(handler) as waiting:
         waiting.cancel()
         await asyncio.wait([waiting])
         assert not handler.has_pending_checkpoint
@@ -133,11 +133,11 @@ async def test_many_checkpoints_in_a_row_each_get_their_own_decision() -> None:
     decisions = [Decision(action=action, note=str(number)) for number in range(10) for action in DecisionAction]
 
     async def search() -> list[Decision]:
-        return [await handler.handle(strategy_checkpoint()) for _ in decisions]
+        return [await handler.handle(make_strategy_checkpoint()) for _ in decisions]
 
     searching = asyncio.create_task(search())
     for decision in decisions:
-        await eventually(lambda: handler.has_pending_checkpoint and not handler._decision_ready.is_set())
+        await wait_until(lambda: handler.has_pending_checkpoint and not handler._decision_ready.is_set())
         handler.set_decision(decision)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         assert await searching == decisions

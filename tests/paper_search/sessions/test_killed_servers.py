@@ -1,4 +1,4 @@
-"""Servers that are killed at any moment, and what is left of their sessions."""
+"""Servers that are killed at any time, and the sessions they leave."""
 
 import json
 import os
@@ -17,34 +17,34 @@ from paper_search.sessions.state import read_session_state
 from paper_search.sessions.store import SessionFiles
 from paper_search.workflow import Decision, DecisionAction
 from tests.forked_processes import template
-from tests.paper_search.sessions.killing.judge import FAILURES
-from tests.paper_search.sessions.killing.server import SABOTAGES, CountedWorkflows
+from tests.paper_search.sessions.kill_harness.judge import FAILURES
+from tests.paper_search.sessions.kill_harness.server import FAULTS, CountedWorkflows
 from tests.requirements import requirement
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.inbox import Inbox, MemoryInbox
 
 ROOT = Path(__file__).resolve().parents[3]
-REHEARSED = "tests.paper_search.sessions.killing.rehearsed"
+EXPECTED_REPLIES = "tests.paper_search.sessions.kill_harness.expected_replies"
 KILLS = 17
-"""Three times in all, so that workers can share them."""
+"""The kills of each of three tests, so that workers can share the load."""
 APPROVE = Decision(action=DecisionAction.APPROVE)
 REJECT = Decision(action=DecisionAction.REJECT)
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the servers are forked")
 
 
-def killing(tmp_path: Path, *arguments: str, within_s: float = 58) -> dict[str, Any]:
-    """What a process of its own reports that kills servers: forked, when it has rehearsed, by one that does not."""
-    rehearsed = template("tests.paper_search.sessions.killing.__main__:main", REHEARSED)
-    with rehearsed.start("--folder", str(tmp_path), *arguments, env=os.environ, cwd=ROOT, stderr=2) as killer:
-        too_late = threading.Timer(within_s, killer.kill)
-        too_late.start()
+def run_kill_harness(tmp_path: Path, *arguments: str, within_s: float = 58) -> dict[str, Any]:
+    """Run the kill harness in a process forked after the undisturbed run; return its report."""
+    harness_process = template("tests.paper_search.sessions.kill_harness.__main__:main", EXPECTED_REPLIES)
+    with harness_process.start("--folder", str(tmp_path), *arguments, env=os.environ, cwd=ROOT, stderr=2) as killer:
+        timer = threading.Timer(within_s, killer.kill)
+        timer.start()
         try:
             report = killer.stdout.read()
             assert killer.wait() == 0
         finally:
-            too_late.cancel()
+            timer.cancel()
             killer.kill()
     return json.loads(report)
 
@@ -52,8 +52,8 @@ def killing(tmp_path: Path, *arguments: str, within_s: float = 58) -> dict[str, 
 @needs_fork
 @requirement("PS-REQ-15", "PS-PROP-8", "PS-PROP-9")
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_killing_the_server_at_any_moment_loses_nothing_and_repeats_nothing(seed: int, tmp_path: Path) -> None:
-    report = killing(tmp_path, "--kills", str(KILLS), "--seed", str(seed))
+def test_killing_the_server_at_any_time_loses_nothing_and_repeats_nothing(seed: int, tmp_path: Path) -> None:
+    report = run_kill_harness(tmp_path, "--kills", str(KILLS), "--seed", str(seed))
     assert report["failures"] == dict.fromkeys(FAILURES, 0), report["problems"]
     assert report["kills"] >= KILLS
     assert report["sessions_finished"] == report["sessions"] - report["sessions_orphaned"] > 0
@@ -64,7 +64,7 @@ def test_killing_the_server_at_any_moment_loses_nothing_and_repeats_nothing(seed
 @requirement("PS-REQ-15", "PS-PROP-8", "PS-PROP-9")
 @pytest.mark.parametrize("seed", [20])
 def test_random_decisions_over_rounds_survive_kills_at_random_moments(seed: int, tmp_path: Path) -> None:
-    check_random_plans(killing(tmp_path, "--kills", "20", "--seed", str(seed), "--random-plans"), kills=20)
+    check_random_plans(run_kill_harness(tmp_path, "--kills", "20", "--seed", str(seed), "--random-plans"), kills=20)
 
 
 @needs_fork
@@ -72,7 +72,7 @@ def test_random_decisions_over_rounds_survive_kills_at_random_moments(seed: int,
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_random_decisions_over_rounds_survive_many_kills(seed: int, tmp_path: Path) -> None:
-    report = killing(tmp_path, "--kills", "50", "--seed", str(seed), "--random-plans", within_s=890)
+    report = run_kill_harness(tmp_path, "--kills", "50", "--seed", str(seed), "--random-plans", within_s=890)
     check_random_plans(report, kills=50)
 
 
@@ -85,15 +85,15 @@ def check_random_plans(report: dict[str, Any], *, kills: int) -> None:
 
 
 @needs_fork
-@pytest.mark.parametrize("sabotages", [list(SABOTAGES)[::2], list(SABOTAGES)[1::2]])
-def test_every_way_to_break_the_server_is_noticed(sabotages: list[str], tmp_path: Path) -> None:
-    report = killing(tmp_path, "--kills", "60", "--self-check", *sabotages)
-    assert [name for name in sabotages if not report[name]["noticed"]] == []
+@pytest.mark.parametrize("faults", [list(FAULTS)[::2], list(FAULTS)[1::2]])
+def test_every_deliberate_fault_of_the_server_is_detected(faults: list[str], tmp_path: Path) -> None:
+    report = run_kill_harness(tmp_path, "--kills", "60", "--self-check", *faults)
+    assert [name for name in faults if not report[name]["noticed"]] == []
 
 
 @asynccontextmanager
-async def served(folder: Path) -> AsyncGenerator[SessionManager]:
-    """The sessions of a folder as one server after another has them."""
+async def open_manager(folder: Path) -> AsyncGenerator[SessionManager]:
+    """Yield a manager of the folder, as each new server has one."""
     manager = SessionManager(
         store=SessionFiles(folder), inbox=Inbox(folder / "inbox.db"), build=CountedWorkflows(folder / "fetches", 1)
     )
@@ -103,17 +103,17 @@ async def served(folder: Path) -> AsyncGenerator[SessionManager]:
         await manager.aclose()
 
 
-async def opened(folder: Path, *decisions: Decision) -> dict[str, Any]:
-    """The last reply of a server that opened a session and took these decisions, and is gone."""
-    async with served(folder) as manager:
+async def open_session(folder: Path, *decisions: Decision) -> dict[str, Any]:
+    """Open a session in a server, send these decisions, stop the server; return the last reply."""
+    async with open_manager(folder) as manager:
         reply = await manager.start("tidal heating of icy moons", AppConfig())
         for decision in decisions:
             reply = await manager.decide(reply["session_id"], decision)
     return reply
 
 
-def approved_meanwhile(folder: Path, checkpoint_id: str) -> None:
-    """What a server leaves that dies when it has taken a decision and not yet acted on it."""
+def approve_in_inbox(folder: Path, checkpoint_id: str) -> None:
+    """Store a decision in the inbox, as a server does that is killed before it applies it."""
     inbox = Inbox(folder / "inbox.db")
     inbox.decide(checkpoint_id, InboxDecision(action="approve"), "agent")
     inbox.close()
@@ -121,29 +121,29 @@ def approved_meanwhile(folder: Path, checkpoint_id: str) -> None:
 
 @requirement("PS-PROP-9")
 async def test_a_search_that_continues_in_another_server_still_counts_the_decisions_taken(tmp_path: Path) -> None:
-    reply = await opened(tmp_path)
-    approved_meanwhile(tmp_path, reply["checkpoint_id"])
-    async with served(tmp_path) as manager:
+    reply = await open_session(tmp_path)
+    approve_in_inbox(tmp_path, reply["checkpoint_id"])
+    async with open_manager(tmp_path) as manager:
         assert (await manager.get_state(reply["session_id"]))["iteration"] == 1
 
 
 @requirement("PS-PROP-9")
 async def test_a_search_that_ends_in_another_server_still_counts_the_decisions_taken(tmp_path: Path) -> None:
-    reply = await opened(tmp_path, APPROVE)
-    approved_meanwhile(tmp_path, reply["checkpoint_id"])
-    async with served(tmp_path) as manager:
+    reply = await open_session(tmp_path, APPROVE)
+    approve_in_inbox(tmp_path, reply["checkpoint_id"])
+    async with open_manager(tmp_path) as manager:
         end = await manager.decide(reply["session_id"], APPROVE, checkpoint_id=reply["checkpoint_id"])
     assert (end["is_complete"], end["iteration"]) == (True, 2)
 
 
 async def test_another_server_gives_the_same_reply_at_the_strategy_of_a_later_round(tmp_path: Path) -> None:
-    before = await opened(tmp_path, APPROVE, REJECT)
-    async with served(tmp_path) as manager:
+    before = await open_session(tmp_path, APPROVE, REJECT)
+    async with open_manager(tmp_path) as manager:
         after = await manager.get_state(before["session_id"])
     assert {**after, "elapsed_s": 0} == {**before, "elapsed_s": 0}
 
 
-async def test_a_server_that_dies_while_it_opens_a_session_leaves_nothing_to_be_found(
+async def test_a_server_killed_while_it_opens_a_session_leaves_no_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def die(_connection: object) -> None:
@@ -154,12 +154,12 @@ async def test_a_server_that_dies_while_it_opens_a_session_leaves_nothing_to_be_
         dying.setattr("paper_search.sessions.store.transaction", die)
         with pytest.raises(KeyboardInterrupt):
             files.write(session_id, "session", "{}", first=True)
-    async with served(tmp_path) as manager:
+    async with open_manager(tmp_path) as manager:
         with pytest.raises(SessionNotFound):
             await manager.get_state(session_id)
 
 
 async def test_a_checkpoint_that_was_stored_but_never_shown_counts_as_undecided(tmp_path: Path) -> None:
-    reply = await opened(tmp_path)
+    reply = await open_session(tmp_path)
     with closing(MemoryInbox()) as inbox:
         assert read_session_state(SessionFiles(tmp_path), inbox, reply["session_id"]).iteration == 0
