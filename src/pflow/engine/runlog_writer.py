@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from pflow.engine.output import NodeStatus
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import NodeRow, RunLog
-from pflow.engine.steps import StepResult
-from pflow.errors import PflowError
-from pflow.ir.model import Node
+from pflow.engine.steps import NodeEnd
 from pflow.redaction import Secrets
 from uraniborg.kernel.clock import iso
 from uraniborg.kernel.errors import UraniborgError
@@ -49,24 +46,18 @@ class RunLogWriter:
         except UraniborgError as exc:
             self._stop_logging(exc)
 
-    def add_node(
-        self,
-        key: str,
-        node: Node,
-        status: NodeStatus,
-        step: StepResult | None,
-        duration_ms: float,
-        error: PflowError | None,
-    ) -> None:
+    def add_node(self, end: NodeEnd) -> None:
         """Add a row for a node that has ended."""
         if self._log is None:
             return
         self._count += 1
-        body = self._secrets.mask(error.body()["error"]) if error else None
+        step, milliseconds = end.step, end.duration_ms
+        body = self._secrets.mask(end.error.body()["error"]) if end.error else None
         note = self._secrets.mask(step.not_reused_reason) if step and step.not_reused_reason else None
         action = step.action if step else "error"
-        began = iso(datetime.now(UTC) - timedelta(milliseconds=duration_ms))
-        self._rows.append(NodeRow(self._count, key, node.type, status, action, began, duration_ms, body, note))
+        began = iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
+        row = NodeRow(self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note)
+        self._rows.append(row)
         if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
             self._flush()
 

@@ -78,7 +78,7 @@ class LiveStepRunner:
                 hint="Free disk space in the pflow home, then run the workflow again.",
             ) from exc
         with lock:
-            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder, job.id)
+            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder.open_run, job.id)
             if job.can_reuse(recorder.lookup.removed_files) and (found := restore_result(result, job.call.context)):
                 return found
             was_interrupted = was_interrupted or recorder.earlier.was_interrupted(job.id)

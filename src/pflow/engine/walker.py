@@ -20,7 +20,7 @@ from pflow.engine.results import Progress, collect_outputs
 from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects, join_effects
 from pflow.engine.schedule import Schedule
 from pflow.engine.secret_references import find_secret_references, resolve_secrets
-from pflow.engine.steps import RunState, StepResult, ValueUnknown, run_step
+from pflow.engine.steps import NodeEnd, RunState, StepResult, ValueUnknown, get_effect, run_step
 from pflow.errors import (
     ApprovalRequired,
     NodeFailed,
@@ -185,13 +185,13 @@ class WorkflowWalker:
             waits_for = sorted(self.unknown) if is_blind else _list_unknown_references(node, self.unknown)
         except asyncio.CancelledError:
             self.progress.interrupted.append(node.id)
-            self._listener.node_ended(key, node, "uncertain", None, elapsed_ms(began))
+            self._listener.node_ended(NodeEnd(key, node, "uncertain", None, elapsed_ms(began)))
             raise
         self._record_outputs(node.id, step.outputs)
         self._record_effects(node.id, effects, step.effect_run_id)
         status: NodeStatus = "reused" if step.is_reused else "completed"
         self._record_progress(node.id, step)
-        self._listener.node_ended(key, node, status, step, elapsed_ms(began), None, waits_for)
+        self._listener.node_ended(NodeEnd(key, node, status, step, elapsed_ms(began), None, waits_for))
         if step.action is not None and not self._schedule.has_edge(node.id, step.action):
             self._warn_of_dead_end(node, step.action)
         return self._schedule.end_node(node.id, step.action)
@@ -203,7 +203,7 @@ class WorkflowWalker:
         if reason := self._state.reasons.get(key):
             self.progress.not_reused[node.id] = reason
         status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
-        self._listener.node_ended(key, node, status, None, duration_ms, exc)
+        self._listener.node_ended(NodeEnd(key, node, status, None, duration_ms, exc))
         if isinstance(exc, RunStopped) or not self._schedule.has_edge(node.id, ERROR_ACTION):
             if node.id not in self._schedule.deciders:
                 self.progress.failures[node.id] = exc
@@ -211,7 +211,9 @@ class WorkflowWalker:
                 return []
         else:
             self._state.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
-        is_harmless = isinstance(exc, TemplateUnresolved) or self._state.effect_of(node) == "pure"
+        is_harmless = (
+            isinstance(exc, TemplateUnresolved) or get_effect(self._state.interfaces, node, node.params) == "pure"
+        )
         is_known = node.id not in self.unknown
         self._record_effects(node.id, effects, "" if is_harmless else f"failed: {exc.message}" if is_known else None)
         self._record_outputs(node.id, {**_copy_failure_outputs(exc), "error": exc.message})
@@ -256,7 +258,7 @@ class WorkflowWalker:
         """Return the result of a node that will run with parameters that are not known."""
         if node.type == NESTED:
             return StepResult(None, None, effect_run_id=None)
-        run_id = "" if self._state.effect_of(node) == "pure" else self._state.context.run_id
+        run_id = "" if get_effect(self._state.interfaces, node, node.params) == "pure" else self._state.context.run_id
         return StepResult(None, None, effect_run_id=run_id)
 
     def _list_actions(self, name: str) -> set[str]:
@@ -287,7 +289,7 @@ class WorkflowWalker:
 
         batch = BatchRun(node, self._scope, run_item, self._runner.concurrency)
         await batch.run()
-        self._listener.batch_ended(key, batch)
+        self._listener.batch_ended(key, len(batch.items), batch.reused_count, batch.first_problem())
         if not batch.is_known:
             self.unknown.add(node.id)
         batch.raise_failure()

@@ -8,6 +8,7 @@ from typing import Final
 from pflow.shell.arguments import Arguments
 from pflow.shell.interpreters import is_program_variable
 from pflow.shell.reader import Reader
+from pflow.shell.special_programs import SPECIAL
 from pflow.shell.tree import (
     Arithmetic,
     Assignment,
@@ -83,7 +84,7 @@ class _Inspector:
         self.is_last = False
         self._everything = False
         self._seen: dict[int, bool] = {}
-        self._arguments = Arguments(self)
+        self._arguments = Arguments(self, SPECIAL)
 
     def inspect_in_passes(self, tree: Script, is_fed: bool) -> None:
         for _ in range(_MOST_PASSES):

@@ -26,7 +26,8 @@ from tests.pflow.engine.killed_runs import start_run
 
 SURFACES: Final = ("api", "cli", "mcp")
 EFFECTS: Final = ("a", "b", "n/x", "d[0]", "d[1]", "e")
-_EVENT: Final = re.compile(rb'\{"event": "(\w+)", "node": "([^"]+)"')
+_EVENT: Final = re.compile(rb'\{"event": "(\w+)", "node": "([^"{]+)"')
+"""The beginning of a line. A name without its end is followed by the `{` of the next line, and does not match."""
 ORDER: Final = ("a", "b", "n/x", "n/p", "d[0]", "d[1]", "e", "end")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pflow.engine.resume.journal import Result
+from pflow.engine.resume.recorder import start_recording
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import WorkflowExists
 from pflow.library.listing import list_workflows
@@ -130,7 +131,7 @@ def test_a_save_killed_at_any_moment_leaves_finished_effects_to_every_workflow_t
         write_draft(
             home, "x", {**IR, "nodes": [{"id": "greet", "type": "shell", "params": {"command": "echo ${who}"}}]}
         )
-        unfinished = ResumePoint(home / "checkpoints", "x").begin_run("run_1")
+        unfinished = start_recording(ResumePoint(home / "checkpoints", "x"), "run_1")
         unfinished.record_result(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
         assert unfinished.end_run(keep=True)
     left: set[tuple[bool, bool]] = set()

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -36,7 +36,6 @@ from pflow.engine.resume.journal import (
     try_lock,
     wait_for_lock,
 )
-from pflow.engine.resume.recorder import RunRecorder
 from pflow.errors import ResumePointUnusable
 from uraniborg.kernel.files import make_private, make_private_folder, sync_folder, write_atomic
 
@@ -52,6 +51,17 @@ HasSucceeded = Callable[[str], bool]
 """Return True for the id of a run that is logged as a success."""
 
 
+class OpenRun(NamedTuple):
+    """A run that has begun and not ended: its journal, and the earlier runs that it resumes."""
+
+    run_id: str
+    lineage: str
+    journal: Journal
+    earlier: EarlierRuns
+    stamp: tuple[int, int, int] | None
+    """The stamp of the file of results when it was read."""
+
+
 class ResumePoint:
     """The resume point of one workflow in `folder`: a file of results, and the journals of the runs under way."""
 
@@ -64,7 +74,7 @@ class ResumePoint:
         self._seconds = hours * 3600
         self._has_succeeded = has_succeeded
 
-    def begin_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> RunRecorder:
+    def open_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> OpenRun:
         """Begin a run that resumes from earlier results or, if `fresh`, discards them.
 
         With `keep_results`, the next run resumes from the results of this one even if it succeeds.
@@ -119,37 +129,38 @@ class ResumePoint:
                 with contextlib.suppress(OSError):  # without a workflow they are not used, and expire
                     self._file.unlink()
 
-    def end_run(self, recorder: RunRecorder, *, keep: bool, is_secret: IsSecret) -> None:
+    def end_run(self, run: OpenRun, *, keep: bool, used: set[Key], is_secret: IsSecret) -> None:
         """End a run: store its results with those that it resumed from, or clear them all. Raise OSError.
 
-        Results with outputs that `is_secret` finds a secret in are stored without their outputs.
+        `used` are the earlier results that the run found for its steps. Results with outputs that `is_secret` finds a
+        secret in are stored without their outputs.
         """
-        path = recorder.journal.path
-        with contextlib.closing(recorder.journal), self._lock():
+        path = run.journal.path
+        with contextlib.closing(run.journal), self._lock():
             # Other runs that resume from the same run look here for the results of this one.
-            if keep or any(not _is_dead(other) for other in self._list_journals(recorder.lineage, but=path)):
-                is_changed = self._read_stamp() != recorder.stamp
-                earlier = recorder.earlier
+            if keep or any(not _is_dead(other) for other in self._list_journals(run.lineage, but=path)):
+                is_changed = self._read_stamp() != run.stamp
+                earlier = run.earlier
                 if is_changed:
                     earlier = merge_earlier_runs(earlier, self._read_results())
                 earlier = self._add_entries(earlier, read_journal(path))
-                earlier = refresh_used(drop_secret_outputs(earlier, is_secret), recorder.lookup.used, time.time())
-                self._write_results(earlier._replace(run=recorder.run_id))
+                earlier = refresh_used(drop_secret_outputs(earlier, is_secret), used, time.time())
+                self._write_results(earlier._replace(run=run.run_id))
             else:
                 # The run's own journal goes last: as long as it is there, the next run sees that this one succeeded.
-                for other in self._list_journals(recorder.lineage, but=path):
+                for other in self._list_journals(run.lineage, but=path):
                     other.unlink(missing_ok=True)
-                if self._read_results().lineage in (None, recorder.lineage):
+                if self._read_results().lineage in (None, run.lineage):
                     self._clear_results(path)
             path.unlink(missing_ok=True)
 
-    def find_parallel_result(self, recorder: RunRecorder, key: Key) -> tuple[Result | None, bool]:
+    def find_parallel_result(self, run: OpenRun, key: Key) -> tuple[Result | None, bool]:
         """Return the result that another run, which resumes from the same run, has got for this step since.
 
         The second value is True if the step was interrupted there.
         """
         was_interrupted = False
-        for path in self._list_journals(recorder.lineage, but=recorder.journal.path):
+        for path in self._list_journals(run.lineage, but=run.journal.path):
             try:
                 entries = read_journal(path)
             except FileNotFoundError:
@@ -158,7 +169,7 @@ class ResumePoint:
             if found is not None:
                 return found, False
             was_interrupted |= key in entries.started
-        if self._read_stamp() != recorder.stamp:
+        if self._read_stamp() != run.stamp:
             left = self._read_results()
             return left.results.get(key), was_interrupted or key in left.uncertain
         return None, was_interrupted
@@ -167,7 +178,7 @@ class ResumePoint:
         """Wait until no other run that resumes from the same run performs the same effect."""
         return wait_for_lock(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
 
-    def _open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> RunRecorder:
+    def _open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> OpenRun:
         make_private_folder(self._folder)
         with self._lock():
             earlier = self._merge_dead_journals()
@@ -179,7 +190,7 @@ class ResumePoint:
             if keep_results:
                 header["keeps_results"] = True
             journal = Journal(self._folder / f"{self._name}.{run_id}.journal", header)
-            return RunRecorder(self, journal, earlier, run_id, lineage, self._read_stamp())
+            return OpenRun(run_id, lineage, journal, earlier, self._read_stamp())
 
     def _copy_results(self, path: Path) -> bool:
         """Copy the results to another file; return False if there are none."""

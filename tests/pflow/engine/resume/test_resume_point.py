@@ -11,7 +11,7 @@ import pytest
 
 from pflow.engine.resume.earlier_runs import EarlierRuns
 from pflow.engine.resume.journal import Result
-from pflow.engine.resume.recorder import RunRecorder
+from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import ResumePointUnusable
 from tests.requirements import requirement
@@ -55,7 +55,7 @@ def checkpoints(folder: Path) -> ResumePoint:
 
 def left(checkpoints: ResumePoint, *results: Result, run: str = "run_1") -> None:
     """A run that failed and left these."""
-    assert finish(checkpoints.begin_run(run), *results).end_run(keep=True)
+    assert finish(start_recording(checkpoints, run), *results).end_run(keep=True)
 
 
 @requirement("PF-N3")
@@ -63,12 +63,12 @@ def test_what_a_failed_run_finished_is_there_for_the_next_and_all_that_follow(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
     left(checkpoints, result("a"), result("b", outputs=None), run="run_1")
-    second = checkpoints.begin_run("run_2")
+    second = start_recording(checkpoints, "run_2")
     assert second.is_resuming
     assert second.lineage == "run_1"
     assert second.earlier.results == {("a", "f"): result("a"), ("b", "f"): result("b", outputs=None)}
     finish(second, result("c")).end_run(keep=True)
-    third = checkpoints.begin_run("run_3")
+    third = start_recording(checkpoints, "run_3")
     assert third.lineage == "run_1"
     assert nodes(third.earlier) == {"a", "b", "c"}
     plain = json.loads((folder / "flow.json").read_bytes())
@@ -83,18 +83,18 @@ def test_a_checkpoint_is_for_its_owner_alone(checkpoints: ResumePoint, folder: P
 
 def test_a_run_that_went_well_leaves_nothing(checkpoints: ResumePoint, folder: Path) -> None:
     left(checkpoints, result("a"))
-    second = checkpoints.begin_run("run_2")
+    second = start_recording(checkpoints, "run_2")
     with checkpoints.lock_effect(("b", "f")):
         pass
     assert finish(second, result("b")).end_run(keep=False)
     assert [path.name for path in folder.iterdir()] == [".flow.lock"]
-    assert not checkpoints.begin_run("run_3").is_resuming
+    assert not start_recording(checkpoints, "run_3").is_resuming
 
 
 def test_what_a_run_that_died_finished_is_reused_and_what_it_was_at_is_uncertain(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
-    died = finish(checkpoints.begin_run("run_1"), result("a"))
+    died = finish(start_recording(checkpoints, "run_1"), result("a"))
     died.record_start("b", "f")
     died.record_result(result("b", effect="effectful"))
     died.record_start("c", "f")
@@ -102,7 +102,7 @@ def test_what_a_run_that_died_finished_is_reused_and_what_it_was_at_is_uncertain
     died.record_failure("d", "f")
     close_journal(died)
     assert nodes(checkpoints.read_earlier_runs()) == {"a", "b"}
-    past = checkpoints.begin_run("run_2").earlier
+    past = start_recording(checkpoints, "run_2").earlier
     assert nodes(past) == {"a", "b"}
     assert past.uncertain == {("c", "f")}
     assert past.lineage == "run_1"
@@ -110,11 +110,11 @@ def test_what_a_run_that_died_finished_is_reused_and_what_it_was_at_is_uncertain
 
 
 def test_what_was_uncertain_stays_so_until_it_finishes(checkpoints: ResumePoint) -> None:
-    first = checkpoints.begin_run("run_1")
+    first = start_recording(checkpoints, "run_1")
     first.record_start("c", "f")
     close_journal(first)
-    checkpoints.begin_run("run_2").end_run(keep=True)
-    third = checkpoints.begin_run("run_3")
+    start_recording(checkpoints, "run_2").end_run(keep=True)
+    third = start_recording(checkpoints, "run_3")
     assert third.earlier.uncertain == {("c", "f")}
     third.record_start("c", "f")
     finish(third, result("c", effect="effectful")).end_run(keep=True)
@@ -122,38 +122,38 @@ def test_what_was_uncertain_stays_so_until_it_finishes(checkpoints: ResumePoint)
 
 
 def test_a_run_that_lives_is_not_reused(checkpoints: ResumePoint) -> None:
-    live = finish(checkpoints.begin_run("run_1"), result("a"))
-    other = checkpoints.begin_run("run_2")
+    live = finish(start_recording(checkpoints, "run_1"), result("a"))
+    other = start_recording(checkpoints, "run_2")
     assert not other.is_resuming
     assert nodes(checkpoints.read_earlier_runs()) == set()
     other.end_run(keep=False)
     assert live.end_run(keep=True)
-    assert nodes(checkpoints.begin_run("run_3").earlier) == {"a"}
+    assert nodes(start_recording(checkpoints, "run_3").earlier) == {"a"}
 
 
 def test_from_the_start_means_from_nothing_also_after_a_run_that_died(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("a"))
-    close_journal(finish(checkpoints.begin_run("run_2"), result("b")))
-    recorder = checkpoints.begin_run("run_3", fresh=True)
+    close_journal(finish(start_recording(checkpoints, "run_2"), result("b")))
+    recorder = start_recording(checkpoints, "run_3", fresh=True)
     assert not recorder.is_resuming
     assert is_nothing(recorder.earlier)
     assert recorder.lineage == "run_3"
     close_journal(recorder)
-    assert nodes(checkpoints.begin_run("run_4").earlier) == set()
+    assert nodes(start_recording(checkpoints, "run_4").earlier) == set()
 
 
 @pytest.mark.parametrize("other", ["flow.b", "flo", "flow-2", "f"])
 def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path, other: str) -> None:
     mine, theirs = ResumePoint(folder, "flow"), ResumePoint(folder, other)
     left(theirs, result("a"))
-    close_journal(finish(theirs.begin_run("run_2"), result("b")))
+    close_journal(finish(start_recording(theirs, "run_2"), result("b")))
     with theirs.lock_effect(("b", "f")):
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         left(mine, result("c"))
-        mine.begin_run("run_3", fresh=True).end_run(keep=False)
+        start_recording(mine, "run_3", fresh=True).end_run(keep=False)
         after = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".flow.lock"}
     assert after == before
-    assert nodes(theirs.begin_run("run_4").earlier) == {"a", "b"}
+    assert nodes(start_recording(theirs, "run_4").earlier) == {"a", "b"}
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path,
 def test_a_damaged_checkpoint_is_put_aside_and_said_so(checkpoints: ResumePoint, folder: Path, text: bytes) -> None:
     folder.mkdir()
     (folder / "flow.json").write_bytes(text)
-    recorder = checkpoints.begin_run("run_1")
+    recorder = start_recording(checkpoints, "run_1")
     (told,) = recorder.earlier.notices
     assert "could not be read" in told
     assert not recorder.is_resuming
@@ -187,20 +187,20 @@ def test_a_damaged_checkpoint_is_said_so_also_beside_the_journal_of_a_run_that_d
     checkpoints: ResumePoint, folder: Path
 ) -> None:
     left(checkpoints, result("a"))
-    close_journal(finish(checkpoints.begin_run("run_2"), result("b")))
+    close_journal(finish(start_recording(checkpoints, "run_2"), result("b")))
     (folder / "flow.json").write_bytes(b"{")
-    past = checkpoints.begin_run("run_3").earlier
+    past = start_recording(checkpoints, "run_3").earlier
     assert nodes(past) == {"b"}
     assert [told for told in past.notices if "could not be read" in told]
 
 
 def test_a_damaged_journal_is_said_so_and_the_rest_of_it_used(checkpoints: ResumePoint) -> None:
-    recorder = finish(checkpoints.begin_run("run_1"), result("a"))
+    recorder = finish(start_recording(checkpoints, "run_1"), result("a"))
     with recorder.journal.path.open("ab") as stream:
         stream.write(b"\xff\n")
     finish(recorder, result("b"))
     close_journal(recorder)
-    past = checkpoints.begin_run("run_2").earlier
+    past = start_recording(checkpoints, "run_2").earlier
     assert nodes(past) == {"a", "b"}
     assert [told for told in past.notices if "damaged" in told]
 
@@ -208,7 +208,7 @@ def test_a_damaged_journal_is_said_so_and_the_rest_of_it_used(checkpoints: Resum
 def test_an_empty_file_that_a_full_disk_left_is_nothing_to_speak_of(checkpoints: ResumePoint, folder: Path) -> None:
     folder.mkdir()
     (folder / "flow.json").touch()
-    past = checkpoints.begin_run("run_1").earlier
+    past = start_recording(checkpoints, "run_1").earlier
     assert is_nothing(past)
     assert past.notices == []
 
@@ -223,7 +223,7 @@ def change_format(folder: Path, number: int) -> bytes:
 def test_the_checkpoint_of_an_older_version_is_not_used_and_said_so(checkpoints: ResumePoint, folder: Path) -> None:
     left(checkpoints, result("a"))
     change_format(folder, 1)
-    recorder = checkpoints.begin_run("run_2")
+    recorder = start_recording(checkpoints, "run_2")
     assert is_nothing(recorder.earlier)
     assert "another version" in recorder.earlier.notices[0]
 
@@ -232,7 +232,7 @@ def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoi
     left(checkpoints, result("a"))
     content = change_format(folder, 3)
     for use in (
-        lambda: checkpoints.begin_run("run_2"),
+        lambda: start_recording(checkpoints, "run_2"),
         checkpoints.read_earlier_runs,
         checkpoints.moving_to("other").__enter__,
     ):
@@ -240,27 +240,27 @@ def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoi
             use()
         assert "--fresh" in refusal.value.hint
     assert (folder / "flow.json").read_bytes() == content
-    recorder = checkpoints.begin_run("run_2", fresh=True)
+    recorder = start_recording(checkpoints, "run_2", fresh=True)
     assert is_nothing(recorder.earlier)
 
 
 def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=2)
     left(checkpoints, result("a"))
-    now = checkpoints.begin_run("run_2").earlier
+    now = start_recording(checkpoints, "run_2").earlier
     assert nodes(now) == {"a"}
     monkeypatch.setattr("time.time", lambda: json.loads((folder / "flow.json").read_bytes())["at"] + 7201)
-    later = checkpoints.begin_run("run_3").earlier
+    later = start_recording(checkpoints, "run_3").earlier
     assert is_nothing(later)
     assert "expired" in later.notices[0]
 
 
 def test_the_journal_of_a_run_that_died_long_ago_is_too_old_as_well(checkpoints: ResumePoint, folder: Path) -> None:
-    died = finish(checkpoints.begin_run("run_1"), result("a"))
+    died = finish(start_recording(checkpoints, "run_1"), result("a"))
     close_journal(died)
     long_ago = died.journal.path.stat().st_mtime - 25 * 3600
     os.utime(died.journal.path, (long_ago, long_ago))
-    past = checkpoints.begin_run("run_2").earlier
+    past = start_recording(checkpoints, "run_2").earlier
     assert is_nothing(past)
     assert "expired" in past.notices[0]
     assert not died.journal.path.exists()
@@ -272,7 +272,7 @@ def test_a_clock_that_goes_back_makes_nothing_too_old(
     left(checkpoints, result("a"))
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at - 10 * 365 * 86_400)
-    assert nodes(checkpoints.begin_run("run_2").earlier) == {"a"}
+    assert nodes(start_recording(checkpoints, "run_2").earlier) == {"a"}
 
 
 def test_what_a_run_went_on_from_is_stored_though_it_grew_too_old_meanwhile(
@@ -281,12 +281,12 @@ def test_what_a_run_went_on_from_is_stored_though_it_grew_too_old_meanwhile(
     checkpoints = ResumePoint(folder, "flow", hours=1)
     left(checkpoints, result("a"))
     left(checkpoints, result("unused"), run="run_2")
-    third = checkpoints.begin_run("run_3")
+    third = start_recording(checkpoints, "run_3")
     assert third.lookup.find_result(("a", "f")) is not None
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 4000)
     finish(third, result("b")._replace(at=at + 4000)).end_run(keep=True)
-    past = checkpoints.begin_run("run_4").earlier
+    past = start_recording(checkpoints, "run_4").earlier
     assert nodes(past) == {"a", "b"}
     assert "Some results of earlier runs" in past.notices[0]
 
@@ -295,16 +295,16 @@ def test_what_was_overwritten_does_not_stand_for_itself_any_more(checkpoints: Re
     effects = [("w", "idempotent"), ("e", "effectful"), ("p", "pure")]
     left(checkpoints, *(result(node, "one", effect=effect) for node, effect in effects))
     left(checkpoints, *(result(node, "two", effect=effect) for node, effect in effects), run="run_2")
-    kept = checkpoints.begin_run("run_3").earlier.results
+    kept = start_recording(checkpoints, "run_3").earlier.results
     assert kept.keys() == {("w", "two"), ("e", "one"), ("e", "two"), ("p", "one"), ("p", "two")}
 
 
 def test_what_turns_out_to_hold_a_secret_is_stored_without_it(checkpoints: ResumePoint, folder: Path) -> None:
     known = result("a", outputs=b'{"x":"zanzibar"}')
-    recorder = finish(checkpoints.begin_run("run_1"), known, result("b"))
+    recorder = finish(start_recording(checkpoints, "run_1"), known, result("b"))
     assert recorder.end_run(keep=True, is_secret=lambda value: "zanzibar" in str(value))
     assert b"zanzibar" not in (folder / "flow.json").read_bytes()
-    results = checkpoints.begin_run("run_2").earlier.results
+    results = start_recording(checkpoints, "run_2").earlier.results
     assert {node: one.outputs for (node, _), one in results.items()} == {"a": None, "b": b'{"x":1}'}
 
 
@@ -312,66 +312,66 @@ def test_what_a_run_went_on_from_is_stored_though_another_began_from_the_start_m
     checkpoints: ResumePoint,
 ) -> None:
     left(checkpoints, result("a"))
-    second = checkpoints.begin_run("run_2")
-    checkpoints.begin_run("run_3", fresh=True).end_run(keep=False)
+    second = start_recording(checkpoints, "run_2")
+    start_recording(checkpoints, "run_3", fresh=True).end_run(keep=False)
     second.end_run(keep=True)
-    assert nodes(checkpoints.begin_run("run_4").earlier) == {"a"}
+    assert nodes(start_recording(checkpoints, "run_4").earlier) == {"a"}
 
 
 @requirement("PF-E6")
 def test_a_run_that_went_well_does_not_forget_what_another_left(checkpoints: ResumePoint) -> None:
-    fails, succeeds = checkpoints.begin_run("run_1"), checkpoints.begin_run("run_2")
+    fails, succeeds = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
     finish(fails, result("a", effect="effectful")).end_run(keep=True)
     finish(succeeds, result("a", effect="effectful")).end_run(keep=False)
-    third = checkpoints.begin_run("run_3")
+    third = start_recording(checkpoints, "run_3")
     assert third.lineage == "run_1"
     assert nodes(third.earlier) == {"a"}
 
 
 def test_of_two_that_go_on_from_the_same_run_the_last_to_go_well_forgets(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("a"))
-    one, other = checkpoints.begin_run("run_2"), checkpoints.begin_run("run_3")
+    one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
     finish(one, result("b", effect="effectful")).end_run(keep=False)
-    assert checkpoints.find_parallel_result(other, ("b", "f")) == (result("b", effect="effectful"), False)
+    assert checkpoints.find_parallel_result(other.open_run, ("b", "f")) == (result("b", effect="effectful"), False)
     other.end_run(keep=False)
     assert is_nothing(checkpoints.read_earlier_runs())
 
 
 def test_success_forgets_also_what_one_that_died_on_the_same_way_left(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("a"))
-    one, other = checkpoints.begin_run("run_2"), checkpoints.begin_run("run_3")
+    one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
     close_journal(finish(one, result("b")))
     other.end_run(keep=False)
-    assert not checkpoints.begin_run("run_4").is_resuming
+    assert not start_recording(checkpoints, "run_4").is_resuming
 
 
 def test_what_another_finished_or_was_interrupted_at_is_known_while_both_live_and_after(
     checkpoints: ResumePoint,
 ) -> None:
     left(checkpoints, result("a"))
-    one, other = checkpoints.begin_run("run_2"), checkpoints.begin_run("run_3")
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (None, False)
+    one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (None, False)
     other.record_start("b", "f")
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (None, True)
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (None, True)
     finish(other, result("b", effect="effectful"))
     other.record_start("c", "f")
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (result("b", effect="effectful"), False)
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (result("b", effect="effectful"), False)
     close_journal(other)
-    third = checkpoints.begin_run("run_4")  # which takes over what died
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (result("b", effect="effectful"), False)
-    assert checkpoints.find_parallel_result(one, ("c", "f")) == (None, True)
+    third = start_recording(checkpoints, "run_4")  # which takes over what died
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (result("b", effect="effectful"), False)
+    assert checkpoints.find_parallel_result(one.open_run, ("c", "f")) == (None, True)
     third.end_run(keep=True)
 
 
 def test_who_goes_on_from_another_run_is_not_listened_to(checkpoints: ResumePoint) -> None:
-    mine, theirs = checkpoints.begin_run("run_1"), checkpoints.begin_run("run_2")
+    mine, theirs = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
     finish(theirs, result("b", effect="effectful"))
-    assert checkpoints.find_parallel_result(mine, ("b", "f")) == (None, False)
+    assert checkpoints.find_parallel_result(mine.open_run, ("b", "f")) == (None, False)
 
 
 def test_results_of_items_follow_the_items_to_other_places_each_to_one(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("b[0]", "X"), result("b[1]", "X"), result("b[2]", "Y"), result("b[0]/in", "Z"))
-    recorder = checkpoints.begin_run("run_2")
+    recorder = start_recording(checkpoints, "run_2")
     asked: list[Any] = [
         recorder.lookup.find_result(key) for key in [("b[1]", "Y"), ("b[2]", "X"), ("b[1]", "X"), ("b[3]", "X")]
     ]
@@ -384,42 +384,42 @@ def test_results_of_items_follow_the_items_to_other_places_each_to_one(checkpoin
 def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_wherever_it_is_now(
     checkpoints: ResumePoint,
 ) -> None:
-    died = checkpoints.begin_run("run_1")
+    died = start_recording(checkpoints, "run_1")
     died.record_start("a", "f")
     died.record_start("b[0]", "X")
     close_journal(died)
-    recorder = checkpoints.begin_run("run_2")
+    recorder = start_recording(checkpoints, "run_2")
     asked = [("a", "f"), ("a", "g"), ("b[0]", "Y"), ("b[3]", "X"), ("b[1]", "Y"), ("c", "f"), ("b", "X")]
     assert [recorder.earlier.was_interrupted(key) for key in asked] == [True, True, True, True, False, False, False]
 
 
 def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
-    first = finish(checkpoints.begin_run("run_1"), result("a"))
+    first = finish(start_recording(checkpoints, "run_1"), result("a"))
     first.record_waiting("ask", "f")
     first.end_run(keep=True)
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 30 * 86_400)
-    second = checkpoints.begin_run("run_2")
+    second = start_recording(checkpoints, "run_2")
     assert nodes(second.earlier) == {"a"}
     second.end_run(keep=True)  # it did not come to the question
     monkeypatch.setattr("time.time", lambda: at + 60 * 86_400)
-    third = checkpoints.begin_run("run_3")
+    third = start_recording(checkpoints, "run_3")
     assert nodes(third.earlier) == {"a"}
     finish(third, result("ask")).end_run(keep=True)
     monkeypatch.setattr("time.time", lambda: at + 90 * 86_400)
-    assert is_nothing(checkpoints.begin_run("run_4").earlier)
+    assert is_nothing(start_recording(checkpoints, "run_4").earlier)
 
 
 def test_what_waits_for_a_person_does_not_grow_too_old_in_the_journal_of_a_run_that_died(folder: Path) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
-    died = finish(checkpoints.begin_run("run_1"), result("a"))
+    died = finish(start_recording(checkpoints, "run_1"), result("a"))
     died.record_waiting("ask", "f")
     close_journal(died)
     (journal,) = folder.glob("*.journal")
     os.utime(journal, (0, 0))
     assert nodes(checkpoints.read_earlier_runs()) == {"a"}
-    assert nodes(checkpoints.begin_run("run_2").earlier) == {"a"}
+    assert nodes(start_recording(checkpoints, "run_2").earlier) == {"a"}
 
 
 def logged(folder: Path, *succeeded: str) -> ResumePoint:
@@ -430,50 +430,50 @@ def logged(folder: Path, *succeeded: str) -> ResumePoint:
 @requirement("PF-E10")
 def test_a_run_that_is_logged_as_a_success_is_not_resumed(folder: Path) -> None:
     left(ResumePoint(folder, "flow"), result("a"), run="run_1")
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
+    close_journal(finish(start_recording(ResumePoint(folder, "flow"), "run_2"), result("b")))
     assert is_nothing(logged(folder, "run_2").read_earlier_runs())
-    third = logged(folder, "run_2").begin_run("run_3")
+    third = start_recording(logged(folder, "run_2"), "run_3")
     assert not third.is_resuming
     assert [told for told in third.earlier.notices if "run_2, succeeded" in told]
     close_journal(third)
-    assert nodes(logged(folder).begin_run("run_4").earlier) == set()
+    assert nodes(start_recording(logged(folder), "run_4").earlier) == set()
 
 
 def test_a_run_that_kept_its_results_on_purpose_is_resumed_although_it_is_logged_as_a_success(folder: Path) -> None:
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_1", keep_results=True), result("a")))
+    close_journal(finish(start_recording(ResumePoint(folder, "flow"), "run_1", keep_results=True), result("a")))
     assert nodes(logged(folder, "run_1").read_earlier_runs()) == {"a"}
-    assert nodes(logged(folder, "run_1").begin_run("run_2").earlier) == {"a"}
+    assert nodes(start_recording(logged(folder, "run_1"), "run_2").earlier) == {"a"}
 
 
 def test_a_success_leaves_the_results_of_runs_that_did_not_resume_from_the_same_one(folder: Path) -> None:
-    other = finish(ResumePoint(folder, "flow").begin_run("run_1"), result("a"))
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
+    other = finish(start_recording(ResumePoint(folder, "flow"), "run_1"), result("a"))
+    close_journal(finish(start_recording(ResumePoint(folder, "flow"), "run_2"), result("b")))
     close_journal(other)
     assert nodes(logged(folder, "run_2").read_earlier_runs()) == {"a"}
-    assert nodes(logged(folder, "run_2").begin_run("run_3").earlier) == {"a"}
+    assert nodes(start_recording(logged(folder, "run_2"), "run_3").earlier) == {"a"}
 
 
 @pytest.mark.parametrize("lives", [True, False])
 def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(folder: Path, lives: bool) -> None:
     left(ResumePoint(folder, "flow"), result("a"), run="run_1")
-    unfinished = finish(ResumePoint(folder, "flow").begin_run("run_2"), result("c"))
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_3"), result("b")))
+    unfinished = finish(start_recording(ResumePoint(folder, "flow"), "run_2"), result("c"))
+    close_journal(finish(start_recording(ResumePoint(folder, "flow"), "run_3"), result("b")))
     if not lives:
         close_journal(unfinished)
     expected = {"a", "b"} if lives else {"a", "b", "c"}
     assert nodes(logged(folder, "run_3").read_earlier_runs()) == expected
-    assert nodes(logged(folder, "run_3").begin_run("run_4").earlier) == expected
+    assert nodes(start_recording(logged(folder, "run_3"), "run_4").earlier) == expected
 
 
 def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
     left(ResumePoint(folder, "draft"), result("a"))
-    close_journal(finish(ResumePoint(folder, "draft").begin_run("run_2"), result("b")))
+    close_journal(finish(start_recording(ResumePoint(folder, "draft"), "run_2"), result("b")))
     with ResumePoint(folder, "draft").moving_to("final"):
         for name in ("draft", "final"):  # a kill here leaves the results to both
             assert nodes(ResumePoint(folder, name).read_earlier_runs()) == {"a", "b"}
     with ResumePoint(folder, "nothing-left").moving_to("other"):
         pass
-    assert nodes(ResumePoint(folder, "final").begin_run("run_3").earlier) == {"a", "b"}
+    assert nodes(start_recording(ResumePoint(folder, "final"), "run_3").earlier) == {"a", "b"}
     assert is_nothing(ResumePoint(folder, "draft").read_earlier_runs())
 
 
@@ -502,30 +502,30 @@ def test_without_anything_left_a_disk_that_refuses_is_an_error_of_the_disk(
 ) -> None:
     monkeypatch.setattr("pflow.engine.resume.resume_point.Journal", no_room)
     with pytest.raises(OSError, match="No space"):
-        checkpoints.begin_run("run_1")
+        start_recording(checkpoints, "run_1")
 
 
 @pytest.mark.parametrize("killed", [True, False])
 def test_a_run_that_cannot_go_on_from_what_is_left_is_refused_lest_effects_are_had_twice(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
-    first = finish(checkpoints.begin_run("run_1"), result("a", effect="effectful"))
+    first = finish(start_recording(checkpoints, "run_1"), result("a", effect="effectful"))
     close_journal(first) if killed else first.end_run(keep=True)
     with monkeypatch.context() as patch:
         patch.setattr("pflow.engine.resume.resume_point.write_atomic", no_room)
         patch.setattr("pflow.engine.resume.resume_point.Journal", no_room)
         with pytest.raises(ResumePointUnusable, match="No space"):
-            checkpoints.begin_run("run_2")
+            start_recording(checkpoints, "run_2")
         with pytest.raises(OSError, match="No space"):
-            checkpoints.begin_run("run_2", fresh=True)
+            start_recording(checkpoints, "run_2", fresh=True)
 
 
 def test_what_could_not_be_folded_stays_in_its_journal_for_the_next(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recorder = finish(checkpoints.begin_run("run_1"), result("a"))
+    recorder = finish(start_recording(checkpoints, "run_1"), result("a"))
     with monkeypatch.context() as patch:
         patch.setattr("pflow.engine.resume.resume_point.write_atomic", no_room)
         assert not recorder.end_run(keep=True)
     assert recorder.problem == "No space left on device"
-    assert nodes(checkpoints.begin_run("run_2").earlier) == {"a"}
+    assert nodes(start_recording(checkpoints, "run_2").earlier) == {"a"}
