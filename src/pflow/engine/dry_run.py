@@ -15,10 +15,10 @@ from pflow.engine.steps import (
     RunState,
     StepResult,
     WalkListener,
-    effect_run_id_of,
     explain_rerun,
     find_reusable_result,
     get_effect,
+    get_effect_run_id,
 )
 from pflow.engine.walker import WorkflowWalker
 from pflow.ir.graph import Graph
@@ -91,7 +91,7 @@ class DryRun(WalkListener):
         if (found := find_reusable_result(self.lookup, job)) is not None:
             return found
         reason = explain_rerun(self._earlier, job, was_interrupted=self._earlier.was_interrupted(job.id))
-        return StepResult(None, None, effect_run_id=effect_run_id_of(job, self._earlier, reason))
+        return StepResult(None, None, effect_run_id=get_effect_run_id(job, self._earlier, reason))
 
     def load_nested(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
         """Return the workflow that a node runs, or None if there are too many steps. Raise PflowError."""

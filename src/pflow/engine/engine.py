@@ -19,7 +19,7 @@ from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
 from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_writer import RunLogWriter
-from pflow.engine.spool import mask_spool, spool_folder
+from pflow.engine.spool import get_spool_folder, mask_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
 from pflow.engine.steps import NodeEnd, RunState, WalkListener
 from pflow.engine.walker import WorkflowWalker, yield_to_loop
@@ -205,13 +205,13 @@ class _Run:
             self.secrets,
             self._build_context(executor),
             self.warnings,
-            say=self._pass_on_message,
+            say=self._show_node_message,
         )
         self._walker = WorkflowWalker(self.workflow, values, self._state)
         resumed_from = self._recorder.earlier.run if self._recorder else None
         self._log.begin_run(self._mask_inputs(), resumed_from, self.secrets)
         try:
-            await self._walk_in_time(self._walker)
+            await self._walk_with_timeout(self._walker)
         finally:
             await executor.close()
         if self._walker.progress.failures:
@@ -220,7 +220,7 @@ class _Run:
             raise first
         return collect_outputs(self.workflow, values, self.warnings, describes_cut=True)
 
-    async def _walk_in_time(self, walker: WorkflowWalker) -> None:
+    async def _walk_with_timeout(self, walker: WorkflowWalker) -> None:
         """Run all nodes. Raise RunTimedOut if that takes longer than the workflow or the settings allow."""
         limits = [one for one in (self.workflow.timeout, self.engine.timeout) if one is not None]
         seconds = min(limits, default=None)
@@ -267,15 +267,15 @@ class _Run:
             node_id="",
             home=self.engine.home,
             folder=self.engine.folder,
-            spool=spool_folder(self.engine.home, self.run_id),
+            spool=get_spool_folder(self.engine.home, self.run_id),
             lineage=self._recorder.lineage if self._recorder else self.run_id,
             pass_env=self.engine.pass_env,
             mask=self.secrets.mask,
             keeper=executor.keeper,
         )
 
-    def _pass_on_message(self, node: str, text: str) -> None:
-        self.engine.output.node_said(node, self.secrets.mask(text))
+    def _show_node_message(self, node: str, text: str) -> None:
+        self.engine.output.node_reported(node, self.secrets.mask(text))
 
     def _end_run(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Log how the run ended, then store or clear its results, and return the result.
@@ -302,7 +302,7 @@ class _Run:
         if self._recorder is not None:
             resumed_from = self._recorder.earlier.run or self._recorder.earlier.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
-        self.warnings += mask_spool(spool_folder(self.engine.home, self.run_id), self.secrets)
+        self.warnings += mask_spool_files(get_spool_folder(self.engine.home, self.run_id), self.secrets)
         body = self.secrets.mask(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)

@@ -250,7 +250,7 @@ def warn_of_rerun(job: Job, reason: str) -> str:
     return ""
 
 
-def effect_run_id_of(job: Job, earlier: EarlierRuns | None = None, reason: str = "") -> str:
+def get_effect_run_id(job: Job, earlier: EarlierRuns | None = None, reason: str = "") -> str:
     """Return the id of the run that the effect of a step that runs now counts for; empty for a pure node.
 
     A step that runs again only because its result was not stored leaves everything as it was.

@@ -35,7 +35,7 @@ class Use:
         return tuple(one for one in self._pieces if isinstance(one, Template))
 
     def find_malformed(self) -> list[int]:
-        """Where a `${` begins no template, and is not the shell's."""
+        """Return the positions of each `${` that does not begin a template and does not belong to the shell."""
         return [] if self.is_command else find_malformed(self.text, self._pieces)
 
     @cached_property
@@ -44,12 +44,12 @@ class Use:
 
 
 def iter_template_uses(workflow: Workflow) -> Iterator[Use]:
-    """All texts of a workflow that have templates in them, in the order of the file, and the sources of its outputs."""
+    """Yield the texts of a workflow that contain templates, in the order of the file, then the sources of outputs."""
     return (use for use in iter_resolvable_texts(workflow) if use.node is None or "${" in use.text)
 
 
 def iter_resolvable_texts(workflow: Workflow) -> Iterator[Use]:
-    """All texts of a workflow in which templates are resolved, in the order of the file."""
+    """Yield the texts of a workflow whose templates are resolved, in the order of the file."""
     for node in workflow.nodes.values():
         if node.batch is not None:
             for place, text in iter_strings(node.batch.items, "batch.items"):
@@ -93,7 +93,7 @@ def list_variables(workflow: Workflow) -> list[dict[str, Any]]:
                 variable["paths"][reference.text] = None
     for name in workflow.inputs:
         found.setdefault(name, {"paths": {}, "used_in": {}, "optional": False})
-    return [_variable_to_dict(workflow, name, told) for name, told in found.items()]
+    return [_variable_to_dict(workflow, name, variable) for name, variable in found.items()]
 
 
 def _variable_to_dict(workflow: Workflow, name: str, variable: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import orjson
 
 from pflow.errors import InvalidInputs, InvalidWorkflow
-from pflow.ir.diagnostics import error
+from pflow.ir.diagnostics import make_error
 from uraniborg.kernel.clock import SystemClock, iso
 
 LONGEST_DESCRIPTION: Final = 500
@@ -40,7 +40,7 @@ class Document:
 
 
 def read_document(path: Path, display_path: str) -> Document:
-    """Return the document. Messages use `told` as its path. Raise InvalidWorkflow, or FileNotFoundError."""
+    """Return the document. Messages show `display_path`. Raise InvalidWorkflow, or FileNotFoundError."""
     try:
         status = path.stat()
         is_file = stat.S_ISREG(status.st_mode)
@@ -124,7 +124,7 @@ class _RepeatedKey(ValueError):
 
 
 def parse_object(data: bytes, display_path: str) -> Plain:
-    """Return the JSON object in the data. Messages use `told` as its path. Raise InvalidWorkflow."""
+    """Return the JSON object in the data. Messages show `display_path`. Raise InvalidWorkflow."""
     text = _decode_text(data, display_path)
     try:
         # Strict where the standard library is lenient (NaN, half characters), but it rounds large integers.
@@ -136,7 +136,7 @@ def parse_object(data: bytes, display_path: str) -> Plain:
                 display_path, "too_deep", "it is nested too deep", _find_too_deep(text)
             ) from None
         raise make_invalid_file_error(
-            display_path, "invalid_json", _lower_first(exc.msg), (exc.lineno, exc.colno)
+            display_path, "invalid_json", _lower_first_letter(exc.msg), (exc.lineno, exc.colno)
         ) from None
     except _RepeatedKey:
         key, position = _find_repeated_key(text)
@@ -159,7 +159,7 @@ def make_invalid_file_error(
     """Return the error for a file that is not a valid workflow, with one diagnostic."""
     where = f"at line {place[0]}, column {place[1]}: " if place else ""
     hint = hint or ("Correct it there and try again." if place else "Correct it and try again.")
-    found = error(code, "", f"{display_path}: {where}{problem}.", hint=hint)
+    found = make_error(code, "", f"{display_path}: {where}{problem}.", hint=hint)
     position = {"line": place[0], "column": place[1]} if place else {}
     message = f"{display_path} is not a valid workflow: {where}{problem}."
     return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=display_path, **position)
@@ -222,5 +222,5 @@ def _get_line_and_column(text: str, position: int) -> Place:
     return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
-def _lower_first(message: str) -> str:
+def _lower_first_letter(message: str) -> str:
     return message[:1].lower() + message[1:]

@@ -35,7 +35,7 @@ _INSTEAD = {
 
 
 Place = tuple[Any, Any] | None
-"""Where in the result something is: where that is which holds it, and its key or index there; None is all of it."""
+"""The path of a value in the result: the path of its container, and its key or index there; None for the result."""
 
 
 class _NotJsonError(Exception):
@@ -61,7 +61,7 @@ def _run_code(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
     linecache.cache[NAME] = (len(code), None, code.splitlines(keepends=True), NAME)
     reserve = [bytearray(_RESERVE)]
     try:
-        exec(compile(code, NAME, "exec"), module.__dict__)  # noqa: S102 - this is what it is for
+        exec(compile(code, NAME, "exec"), module.__dict__)  # noqa: S102 - the purpose of this module
     except SystemExit as exc:
         if exc.code not in (None, 0):
             return _report_exception(exc)

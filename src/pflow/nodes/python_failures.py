@@ -48,7 +48,7 @@ def make_failure(
     context: Context,
     printed: dict[str, Any],
 ) -> NodeFailed:
-    """Return the error for code without a result. `told` is the report of the process, if it wrote one."""
+    """Return the error for code without a result. `report` is the report of the process, if it wrote one."""
     if "refused" in report:
         problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in report["refused"])
         instead = report.get("instead")

@@ -261,7 +261,7 @@ class _Call:
         if text is None or self._walk.may_hold_value(word):
             self._is_constant = False
             return
-        if self._is_input(word) or self._walk.is_written(word):
+        if self._is_standard_input(word) or self._walk.is_written(word):
             self._walk.report_finding(self._name, self._program.hint)
         elif self._name in _SAME_SHELL:
             self._joined += [text] if self._is_constant else []
@@ -270,19 +270,19 @@ class _Call:
             self._walk.inspect_nested_program(text, has_values=has_values, is_fed=self._is_fed)
         self._is_magic = self._is_magic or (self._name.startswith("perl") and ("<>" in text or "ARGV>" in text))
 
-    def _is_input(self, word: Word) -> bool:
+    def _is_standard_input(self, word: Word) -> bool:
         """Return whether a word names the standard input, and values are in it."""
         return self._is_fed and not self._only_inline and _STDIN.fullmatch(get_constant_text(word) or "") is not None
 
     def _inspect_run_argument(self, word: Word) -> None:
-        if self._walk.may_hold_value(word) or self._is_input(word) or self._walk.is_written(word):
+        if self._walk.may_hold_value(word) or self._is_standard_input(word) or self._walk.is_written(word):
             self._walk.report_finding(self._name, self._program.hint or _PROGRAM, word)
 
     def _inspect_file(self, word: Word) -> None:
         if self._only_inline:
             return
         self._has_program = True
-        if self._is_input(word) or self._walk.may_hold_value(word) or self._walk.is_written(word):
+        if self._is_standard_input(word) or self._walk.may_hold_value(word) or self._walk.is_written(word):
             self._walk.report_finding(self._name, self._program.hint, word)
 
     def _inspect_data(self, word: Word) -> None:

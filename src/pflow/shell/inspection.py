@@ -224,7 +224,7 @@ class _Inspector:
         return True
 
     def check_name(self, word: Word, program: str) -> None:
-        """Report a value in the place of a variable's name."""
+        """Report a value that is used as the name of a variable."""
         if self.may_hold_value(word):
             self.report_finding(program, _CONSTANT, word)
 

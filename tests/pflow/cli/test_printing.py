@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pflow.cli.printing import (
     RED,
-    Last,
+    LastCell,
     Page,
     Painted,
     clean_text,
@@ -128,13 +128,13 @@ ROWS: Final = [
         ),
     ],
 )
-def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: Last, lines: list[str]) -> None:
+def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: LastCell, lines: list[str]) -> None:
     Page(narrow).write_table(ROWS, last=last)
     assert narrow.getvalue().splitlines() == lines
 
 
 @given(st.lists(st.lists(st.text(max_size=40), min_size=3, max_size=3), max_size=5), st.sampled_from(["cut", "below"]))
-def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: Last) -> None:
+def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: LastCell) -> None:
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "50")

@@ -76,7 +76,7 @@ def a_run(output: Output) -> None:
     output.run_started("greeter", "3f2a91", 5)
     output.node_finished("init", "reused", 0, "nothing it reads has changed")
     output.node_started("fetch", "http")
-    output.node_said("fetch", "40 %")
+    output.node_reported("fetch", "40 %")
     output.node_finished("fetch", "completed", 12.4)
     output.node_started("save", "write-file")
     output.node_finished("save", "failed", 1_250, "disk full")
@@ -168,10 +168,10 @@ def test_what_a_node_says_is_shown_until_it_ends(monkeypatch: pytest.MonkeyPatch
     terminal = Terminal()
     output = Progress(terminal)
     output.node_started("fetch", "http")
-    output.node_said("fetch", "40 %")
+    output.node_reported("fetch", "40 %")
     assert terminal.screen()[-1] == "  … 0/0  fetch: 40 %"
     output.node_finished("fetch", "completed", 1)
-    output.node_said("fetch", "too late")
+    output.node_reported("fetch", "too late")
     assert terminal.screen()[-1] == ""
 
 
@@ -182,10 +182,10 @@ def test_a_node_that_says_much_does_not_make_a_terminal_flicker(monkeypatch: pyt
     output = Progress(terminal)
     output.node_started("fetch", "http")
     for number in range(1_000):
-        output.node_said("fetch", f"{number}")
+        output.node_reported("fetch", f"{number}")
     assert len(terminal.writes) == 1
     now += 1
-    output.node_said("fetch", "last")
+    output.node_reported("fetch", "last")
     assert terminal.screen()[-1] == "  … 0/0  fetch: last"
 
 
@@ -241,7 +241,7 @@ def test_nothing_a_node_is_called_or_says_is_obeyed(stream: io.StringIO) -> None
     output = Progress(stream)
     output.run_started(hostile, hostile, 1)
     output.node_started(hostile, hostile)
-    output.node_said(hostile, hostile)
+    output.node_reported(hostile, hostile)
     output.node_finished(hostile, "completed", 1, hostile)
     output.run_finished(True, 1)
     left = ESCAPE.sub("", stream.getvalue())
@@ -256,7 +256,7 @@ def test_a_secret_is_never_shown(stream: io.StringIO) -> None:
     output = Progress(stream)
     output.run_started("w", "r", 1)
     output.node_started("rosebud-1941", "http")
-    output.node_said("rosebud-1941", "rosebud-1941 " + "x" * 2_000)
+    output.node_reported("rosebud-1941", "rosebud-1941 " + "x" * 2_000)
     output.node_finished("rosebud-1941", "failed", 1, f"{'x' * 995}rosebud-1941")
     output.run_finished(False, 1)
     assert "rose" not in stream.getvalue()
@@ -290,7 +290,7 @@ def test_threads_that_speak_at_once_write_whole_lines() -> None:
 
     def speak(one: int) -> None:
         for _ in range(200):
-            output.node_said(f"n{one}", "x" * 50)
+            output.node_reported(f"n{one}", "x" * 50)
 
     threads = [threading.Thread(target=speak, args=(one,)) for one in range(8)]
     for thread in threads:

@@ -13,7 +13,7 @@ from pflow.engine.output import NullOutput, Output
 output: Output = NullOutput()
 output.run_started("greeter", "r1", 2)
 output.node_started("hello", "echo")
-output.node_said("hello", "half of it")
+output.node_reported("hello", "half of it")
 output.node_finished("hello", "completed", 12, "a note")
 output.run_finished(True, 12)
 """

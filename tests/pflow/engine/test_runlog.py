@@ -240,7 +240,7 @@ def test_without_a_word_on_when_processes_began_their_numbers_decide(
     def unknown(_pid: int) -> str:
         return ""
 
-    monkeypatch.setattr(runlog, "_read_birth", unknown)
+    monkeypatch.setattr(runlog, "_read_process_start", unknown)
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait(timeout=30)
     log.begin_run("r1", "w", "library", NOON, {})

@@ -145,7 +145,7 @@ def test_two_edges_for_different_actions_between_the_same_nodes_count_as_one_way
 def test_the_edges_that_leave_a_node_are_known_by_their_actions() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("a", "c", "error")]))
     assert (schedule.has_edge("a", "error"), schedule.has_edge("b", "error")) == (True, False)
-    assert list(schedule.edge_actions("a")) == ["default", "error"]
+    assert list(schedule.iter_edge_actions("a")) == ["default", "error"]
 
 
 @pytest.mark.parametrize("shape", ["row", "fan", "skipped row"])

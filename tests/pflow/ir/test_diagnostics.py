@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.diagnostics import error, warning
+from pflow.ir.diagnostics import make_error, make_warning
 from pflow.suggestions import find_nearest
 
 
 def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> None:
-    told = error(
+    told = make_error(
         "unknown_node",
         "edges[0].to",
         "There is no such node.",
@@ -34,7 +34,7 @@ def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> N
 
 
 def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
-    assert warning("unused_input", "inputs.x", "It is used nowhere.").to_dict() == {
+    assert make_warning("unused_input", "inputs.x", "It is used nowhere.").to_dict() == {
         "severity": "warning",
         "code": "unused_input",
         "path": "inputs.x",
@@ -44,11 +44,11 @@ def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
 
 @pytest.mark.parametrize("example", [False, 0, {}])
 def test_an_example_that_is_little_is_still_told(example: object) -> None:
-    assert error("c", "p", "m", example=example).to_dict()["example"] == example
+    assert make_error("c", "p", "m", example=example).to_dict()["example"] == example
 
 
 def test_no_more_names_are_told_than_can_be_read() -> None:
-    told = error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
+    told = make_error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
     assert told["available"] == [f"n{number}" for number in range(20)]
 
 
@@ -104,5 +104,5 @@ def test_the_nearest_is_one_of_those_known(word: str, known: list[str]) -> None:
 
 @given(st.text(), st.text(), st.lists(st.text()))
 def test_a_diagnostic_is_always_json(message: str, hint: str, names: list[str]) -> None:
-    told = warning("c", "p", message, hint=hint, available=tuple(names)).to_dict()
+    told = make_warning("c", "p", message, hint=hint, available=tuple(names)).to_dict()
     assert orjson.loads(orjson.dumps(told)) == told

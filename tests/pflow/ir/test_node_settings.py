@@ -135,9 +135,9 @@ def test_what_a_retry_cannot_do_is_told_where_it_is_said(plain: Any, path: str) 
 
 
 def test_waits_between_attempts_are_the_same_or_double_up_to_a_minute() -> None:
-    assert [Retry(5, 2.0).wait_before(attempt) for attempt in range(1, 5)] == [0.0, 2.0, 2.0, 2.0]
+    assert [Retry(5, 2.0).get_wait_before(attempt) for attempt in range(1, 5)] == [0.0, 2.0, 2.0, 2.0]
     exponential = Retry(9, 10.0, "exponential")
-    assert [exponential.wait_before(attempt) for attempt in range(1, 7)] == [0.0, 10.0, 20.0, 40.0, 60.0, 60.0]
+    assert [exponential.get_wait_before(attempt) for attempt in range(1, 7)] == [0.0, 10.0, 20.0, 40.0, 60.0, 60.0]
 
 
 @pytest.mark.parametrize("seconds", [0.001, 1, 30.5, 604800])

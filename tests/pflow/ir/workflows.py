@@ -7,12 +7,15 @@ from typing import Any
 from pflow.ir.checker import CheckResult, Loader, check_workflow
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.parser import parse_workflow
-from pflow.registry.interface import Interface, Out, Param
+from pflow.registry.interface import Interface, OutputField, Param
 from pflow.registry.search import make_document, rank_documents
 
 Plain = dict[str, Any]
 
-_COMMIT = {"sha": Out("sha", "str"), "author": Out("author", "dict", structure={"name": Out("name", "str")})}
+_COMMIT = {
+    "sha": OutputField("sha", "str"),
+    "author": OutputField("author", "dict", structure={"name": OutputField("name", "str")}),
+}
 INTERFACES = {
     one.type: one
     for one in (
@@ -21,7 +24,7 @@ INTERFACES = {
             "Says what it is told",
             "x:y",
             params={"message": Param("message", "any"), "count": Param("count", "int")},
-            outputs={"echo": Out("echo", "str")},
+            outputs={"echo": OutputField("echo", "str")},
             actions=("default",),
             example={"message": "Hello"},
         ),
@@ -36,9 +39,9 @@ INTERFACES = {
                 "env": Param("env", "dict"),
             },
             outputs={
-                "stdout": Out("stdout", "str"),
-                "stderr": Out("stderr", "str"),
-                "exit_code": Out("exit_code", "int"),
+                "stdout": OutputField("stdout", "str"),
+                "stderr": OutputField("stderr", "str"),
+                "exit_code": OutputField("exit_code", "int"),
             },
             example={"command": "ls"},
         ),
@@ -47,7 +50,7 @@ INTERFACES = {
             "Lists commits",
             "x:y",
             params={"limit": Param("limit", "int")},
-            outputs={"commits": Out("commits", "list", structure=_COMMIT)},
+            outputs={"commits": OutputField("commits", "list", structure=_COMMIT)},
         ),
         Interface("choose", "Answers with what it likes", "x:y", open_params=True, open_actions=True),
         Interface(

@@ -49,11 +49,11 @@ def save_and_die(home, moment):
         step("after fsync")
     os.fsync = watched_fsync
     if by == "service":  # what comes before only reads
-        move = ResumePoint.moving_to
+        move = ResumePoint.move_results_to
         def watched_move(*arguments):
             sys.addaudithook(step)
             return move(*arguments)
-        ResumePoint.moving_to = watched_move
+        ResumePoint.move_results_to = watched_move
         Service(Settings(home=home), home).save("x", final, "Greets people.")
     else:
         sys.addaudithook(step)

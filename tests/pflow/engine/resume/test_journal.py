@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.resume.journal import Journal, Result, read_journal, try_lock, wait_for_lock
+from pflow.engine.resume.journal import Journal, Result, hold_lock_file, read_journal, try_lock_journal
 
 HEADER = {"run": "run_1", "lineage": "run_0", "at": 1.5}
 
@@ -43,12 +43,12 @@ def test_a_journal_is_for_its_owner_alone(journal: Journal) -> None:
 
 
 def test_a_journal_is_held_until_it_is_closed(journal: Journal) -> None:
-    with try_lock(journal.path) as is_ours:
+    with try_lock_journal(journal.path) as is_ours:
         assert not is_ours
     journal.close()
-    with try_lock(journal.path) as is_ours:
+    with try_lock_journal(journal.path) as is_ours:
         assert is_ours
-        with try_lock(journal.path) as is_ours_too:
+        with try_lock_journal(journal.path) as is_ours_too:
             assert not is_ours_too
 
 
@@ -176,7 +176,7 @@ def test_a_write_that_takes_only_some_of_the_bytes_goes_on_with_the_rest(
 
 def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with wait_for_lock(path), try_lock(path) as is_free:
+    with hold_lock_file(path), try_lock_journal(path) as is_free:
         assert not is_free
-    with try_lock(path) as is_free:
+    with try_lock_journal(path) as is_free:
         assert is_free

@@ -234,7 +234,7 @@ def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoi
     for use in (
         lambda: start_recording(checkpoints, "run_2"),
         checkpoints.read_earlier_runs,
-        checkpoints.moving_to("other").__enter__,
+        checkpoints.move_results_to("other").__enter__,
     ):
         with pytest.raises(ResumePointUnusable, match="newer version") as refusal:
             use()
@@ -468,10 +468,10 @@ def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(fold
 def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
     left(ResumePoint(folder, "draft"), result("a"))
     close_journal(finish(start_recording(ResumePoint(folder, "draft"), "run_2"), result("b")))
-    with ResumePoint(folder, "draft").moving_to("final"):
+    with ResumePoint(folder, "draft").move_results_to("final"):
         for name in ("draft", "final"):  # a kill here leaves the results to both
             assert nodes(ResumePoint(folder, name).read_earlier_runs()) == {"a", "b"}
-    with ResumePoint(folder, "nothing-left").moving_to("other"):
+    with ResumePoint(folder, "nothing-left").move_results_to("other"):
         pass
     assert nodes(start_recording(ResumePoint(folder, "final"), "run_3").earlier) == {"a", "b"}
     assert is_nothing(ResumePoint(folder, "draft").read_earlier_runs())
@@ -479,7 +479,7 @@ def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: P
 
 def test_results_stay_with_a_draft_that_could_not_be_saved(folder: Path) -> None:
     left(ResumePoint(folder, "draft"), result("a"))
-    with pytest.raises(FileNotFoundError, match="vanished"), ResumePoint(folder, "draft").moving_to("final"):
+    with pytest.raises(FileNotFoundError, match="vanished"), ResumePoint(folder, "draft").move_results_to("final"):
         raise FileNotFoundError("vanished")
     assert nodes(ResumePoint(folder, "draft").read_earlier_runs()) == {"a"}
     assert is_nothing(ResumePoint(folder, "final").read_earlier_runs())
