@@ -1,4 +1,4 @@
-"""Ways to ask pflow what an agent may ask it, in this process or in another, and to look hard at what it answers."""
+"""Helpers for hostile input: run workflows in this process or another, and check the replies."""
 
 import json
 import subprocess

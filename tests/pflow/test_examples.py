@@ -1,4 +1,4 @@
-"""The shipped examples: each is sound, and each is run for real."""
+"""The shipped examples: each is valid, and each is run."""
 
 import hashlib
 import json
@@ -69,21 +69,21 @@ def test_every_shipped_example_is_run_by_a_test_of_this_file() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_is_checked_without_anything_to_say(name: str, service: Service) -> None:
+def test_an_example_is_valid_without_warnings(name: str, service: Service) -> None:
     checked = service.check(EXAMPLES[name])
     assert [one.to_dict() for one in checked.diagnostics] == []
     assert checked.workflow is not None
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_says_what_it_is_for_and_what_each_input_and_output_is(name: str) -> None:
+def test_an_example_describes_itself_its_inputs_and_its_outputs(name: str) -> None:
     document = EXAMPLES[name]
     assert document["name"] == name
     declared = [document, *document["ir"]["inputs"].values(), *document["ir"]["outputs"].values()]
     assert all(one["description"] for one in declared)
 
 
-def test_hello_greets_whom_it_is_told_to(service: Service) -> None:
+def test_hello_greets_the_given_person(service: Service) -> None:
     assert succeeded(run(service, "hello")) == {"greeting": "Hello, world!"}
     assert succeeded(run(service, "hello", who="Sophie")) == {"greeting": "Hello, Sophie!"}
 
@@ -148,7 +148,7 @@ def server() -> Generator[Server]:
         thread.join(timeout=10)
 
 
-def test_fetch_gives_what_the_server_says_and_keeps_a_copy(service: Service, folder: Path, server: Server) -> None:
+def test_fetch_returns_the_response_and_writes_a_copy(service: Service, folder: Path, server: Server) -> None:
     outputs = succeeded(run(service, "fetch", url=f"http://127.0.0.1:{server.server_port}/"))
     assert outputs == {"answer": {"planets": 7}}
     assert json.loads((folder / "copy.json").read_text()) == {"planets": 7}
@@ -167,7 +167,7 @@ def test_fetch_gives_the_older_copy_when_the_server_is_down_after_three_attempts
     assert any("'ask' failed" in warning for warning in result.warnings)
 
 
-def test_fetch_without_server_or_copy_fails_and_goes_on_once_there_is_a_copy(
+def test_fetch_without_server_or_copy_fails_and_is_resumed_once_there_is_a_copy(
     service: Service, folder: Path, server: Server
 ) -> None:
     server.is_up = False
@@ -210,7 +210,7 @@ def test_publish_asks_once_however_often_it_is_run_before_the_answer(service: Se
     waiting()
 
 
-def test_publish_writes_nothing_when_the_person_says_no_and_tells_why(service: Service, folder: Path) -> None:
+def test_publish_writes_nothing_after_a_rejection_and_returns_the_reason(service: Service, folder: Path) -> None:
     run(service, "publish", text="seven small planets")
     inbox = Inbox()
     inbox.decide(waiting(), Decision(action="reject", note="eight, surely"), door="test")
@@ -235,7 +235,7 @@ def test_changes_lists_the_commits_of_a_repository_newest_first(service: Service
     assert all("(Tycho, " in line for line in lines)
 
 
-def test_changes_says_so_where_there_is_no_repository(service: Service, folder: Path) -> None:
+def test_changes_fails_with_an_explanation_outside_of_a_repository(service: Service, folder: Path) -> None:
     (folder / "bare").mkdir()
     failed = run(service, "changes", repository=str(folder / "bare"))
     assert (failed.success, failed.failed_node) == (False, "log")

@@ -1,4 +1,4 @@
-"""What an agent is told at once is bounded, by the numbers that the reference states."""
+"""The documented limits of replies."""
 
 import json
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_fifty_warnings_of_four_thousand_characters_are_reported_and_the_rest_co
     assert all(text.startswith(f"{number}: {'w' * 3_900}") for number, text in enumerate(shown[:50]))
 
 
-def test_hashes_of_two_hundred_nodes_are_reported_and_none_of_more(tmp_path: Path) -> None:
+def test_hashes_of_two_hundred_nodes_are_reported_and_not_more(tmp_path: Path) -> None:
     for count in (200, 201):
         hashes = {f"n{number}": "h" for number in range(count)}
         reply = replied(tmp_path, checkpoint={"run_id": "run_1", "node_hashes": hashes})
@@ -76,7 +76,7 @@ def test_fifty_findings_of_the_checker_are_reported_and_the_rest_counted() -> No
     assert "more_diagnostics" not in build_error(InvalidWorkflow("It is not valid.", hint="", diagnostics=found[:50]))
 
 
-def test_browsing_tells_sixty_thousand_bytes_at_most_and_nearly_all_of_them(tmp_path: Path) -> None:
+def test_browsing_returns_at_most_sixty_thousand_bytes_and_nearly_as_many(tmp_path: Path) -> None:
     home = Home(tmp_path)
     kinds = [
         {"type": f"kind-{number}", "description": "d" * 400, "run": "counting.py:count", "effect": "pure"}

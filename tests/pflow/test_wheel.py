@@ -1,4 +1,4 @@
-"""The wheel, installed where nothing of this checkout is: what is in it runs, and goes on in a process of its own."""
+"""The installed wheel runs without this checkout, and resumes runs of another process."""
 
 import json
 import os
@@ -100,7 +100,7 @@ def test_the_program_is_that_of_the_wheel(pflow: Pflow, installed: Path, tmp_pat
 
 
 @requirement("PF-E10", "PF-N3")
-def test_a_second_process_goes_on_where_the_first_failed_and_no_effect_is_had_twice(
+def test_a_second_process_resumes_where_the_first_failed_and_repeats_no_effect(
     pflow: Pflow, draft: Path, tmp_path: Path
 ) -> None:
     first = pflow("run", "diary", "word=stars", "--json")
@@ -124,7 +124,7 @@ def test_a_second_process_goes_on_where_the_first_failed_and_no_effect_is_had_tw
 
 
 @requirement("PF-E10")
-async def test_a_second_server_goes_on_where_the_first_failed(
+async def test_a_second_server_resumes_where_the_first_failed(
     installed: Path, draft: Path, tmp_path: Path, env: dict[str, str]
 ) -> None:
     async def execute() -> tuple[bool, Any]:

@@ -1,4 +1,4 @@
-"""An MCP server for nodes to call. Run as a script it serves over stdio, and notes its start in the file `STARTS`."""
+"""An MCP server for nodes to call. As a script it serves over stdio, and records its start in the file `STARTS`."""
 
 import os
 from typing import Any

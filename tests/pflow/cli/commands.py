@@ -1,4 +1,4 @@
-"""The command under test: asked in this process, or started as one of its own."""
+"""The command under test, called in this process or started as a separate one."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A working folder with a pflow home in it, and the command."""
+"""Fixtures of the tests of the command line."""
 
 import os
 from pathlib import Path

@@ -21,7 +21,7 @@ BAD: Final = """{
 WARNED: Final[dict[str, Any]] = {"nodes": [{"id": "say", "type": "echo", "params": {"mesage": "hi"}}]}
 
 
-def test_a_workflow_without_fault_is_said_to_be_valid(ask: Ask, place: Workplace) -> None:
+def test_a_workflow_without_problems_is_reported_as_valid(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     done = ask("check", "greet")
     assert (done.code, done.out) == (0, "✓ greet is valid: 2 nodes, 1 input, 1 output.\n")
@@ -37,7 +37,7 @@ def test_a_workflow_without_fault_is_said_to_be_valid(ask: Ask, place: Workplace
     }
 
 
-def test_warnings_alone_are_said_to_be_no_errors(ask: Ask, place: Workplace) -> None:
+def test_warnings_alone_are_not_errors(ask: Ask, place: Workplace) -> None:
     place.draft("warned", WARNED)
     done = ask("check", "warned")
     assert done.code == 0
@@ -47,7 +47,7 @@ def test_warnings_alone_are_said_to_be_no_errors(ask: Ask, place: Workplace) -> 
     assert (said.code, said.json["valid"], len(said.json["diagnostics"])) == (0, True, 1)
 
 
-def test_everything_wrong_is_told_with_its_place_and_what_would_be_right(ask: Ask, place: Workplace) -> None:
+def test_every_problem_is_reported_with_its_position_and_a_fix(ask: Ask, place: Workplace) -> None:
     place.file("bad.json", BAD)
     done = ask("check", "./bad.json")
     assert done.code == 2
@@ -79,14 +79,14 @@ def test_json_has_the_lines_and_columns_too(ask: Ask, place: Workplace) -> None:
     assert places["unknown_key"] == (4, 35)
 
 
-def test_the_place_is_that_in_the_file_also_where_the_workflow_is_wrapped(ask: Ask, place: Workplace) -> None:
+def test_positions_are_those_in_the_file_even_if_the_workflow_is_wrapped(ask: Ask, place: Workplace) -> None:
     wrapped = {"name": "w", "description": "", "ir": {"nodes": [{"id": "a", "type": "ecko"}]}}
     place.file("w.json", json.dumps(wrapped, indent=2))
     (one,) = ask("check", "w.json", "--json").json["diagnostics"]
     assert (one["path"], one["line"]) == ("nodes[0].type", 8)
 
 
-def test_a_file_that_is_no_json_is_shown_where_it_is_not(ask: Ask, place: Workplace) -> None:
+def test_a_file_with_invalid_json_is_reported_with_the_position_of_the_error(ask: Ask, place: Workplace) -> None:
     place.draft("half", '{\n  "nodes": [,]\n}')
     done = ask("check", "half")
     assert done.code == 2
@@ -99,7 +99,7 @@ def test_a_file_that_is_no_json_is_shown_where_it_is_not(ask: Ask, place: Workpl
 @pytest.mark.parametrize(
     "text", ["", "[]", "\ufeff{}", '{"nodes": []}', '{"a": 1, "a": 2}', "nul", '{"nodes": 1}', "{}}"]
 )
-def test_nothing_that_a_file_holds_is_too_odd_to_be_told_of(ask: Ask, place: Workplace, text: str) -> None:
+def test_any_content_of_a_file_can_be_reported(ask: Ask, place: Workplace, text: str) -> None:
     place.file("odd.json", text)
     assert ask("check", "odd.json").code == 2
     assert ask("check", "odd.json", "--json").json["valid"] is False
@@ -107,16 +107,14 @@ def test_nothing_that_a_file_holds_is_too_odd_to_be_told_of(ask: Ask, place: Wor
 
 @pytest.mark.parametrize("command", ["check", "run"])
 @pytest.mark.parametrize("depth", [200, 1_000, 100_000])
-def test_a_file_that_is_nested_very_deep_is_told_of_at_once(
-    ask: Ask, place: Workplace, command: str, depth: int
-) -> None:
+def test_a_deeply_nested_file_is_reported_quickly(ask: Ask, place: Workplace, command: str, depth: int) -> None:
     place.file("deep.json", f'{{"nodes": {"[" * depth}{"]" * depth}}}')
     began = time.process_time()
     assert ask(command, "deep.json").code == 2
     assert time.process_time() - began < 5
 
 
-def test_of_very_many_faults_the_first_are_told_and_json_has_all(ask: Ask, place: Workplace) -> None:
+def test_only_the_first_of_very_many_problems_are_printed_and_json_lists_all(ask: Ask, place: Workplace) -> None:
     place.file("many.json", {"nodes": [{"id": f"n{number}", "type": "ecko"} for number in range(200)]})
     done = ask("check", "many.json")
     assert done.out.count("error[") == 50
@@ -124,7 +122,7 @@ def test_of_very_many_faults_the_first_are_told_and_json_has_all(ask: Ask, place
     assert len(ask("check", "many.json", "--json").json["diagnostics"]) > 200
 
 
-def test_a_line_that_is_very_long_is_shown_around_the_place(ask: Ask, place: Workplace) -> None:
+def test_a_very_long_line_is_shown_around_the_position(ask: Ask, place: Workplace) -> None:
     text = json.dumps({"nodes": [{"id": "a", "purpose": "x" * 5_000, "type": "ecko"}]})
     place.file("long.json", text)
     done = ask("check", "long.json")
@@ -132,7 +130,7 @@ def test_a_line_that_is_very_long_is_shown_around_the_place(ask: Ask, place: Wor
     assert max(map(len, done.out.splitlines())) < 250
 
 
-def test_what_is_not_there_is_not_found(ask: Ask) -> None:
+def test_a_missing_workflow_is_not_found(ask: Ask) -> None:
     assert ask("check", "nothing").code == 3
     assert ask("check", "nothing.json", "--json").error["type"] == "FileNotFoundError"
 
@@ -159,14 +157,14 @@ def test_a_graph_is_drawn_into_a_file_or_to_stdout(ask: Ask, place: Workplace) -
     assert ask("graph", "greet", "--svg", "g.svg", "--json").json == {"name": "greet", "path": "g.svg"}
 
 
-def test_a_picture_that_cannot_be_written_is_told_of(ask: Ask, place: Workplace) -> None:
+def test_a_picture_that_cannot_be_written_is_an_error(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     done = ask("graph", "greet", "--svg", "nowhere/g.svg")
     assert done.code == 2
     assert "cannot be written" in done.err
 
 
-def test_what_is_not_valid_is_drawn_with_a_warning_unless_there_is_nothing_to_draw(ask: Ask, place: Workplace) -> None:
+def test_an_invalid_workflow_is_drawn_with_a_warning_if_it_has_nodes(ask: Ask, place: Workplace) -> None:
     place.draft("bad", BAD)
     done = ask("graph", "bad")
     assert done.code == 0
@@ -176,7 +174,7 @@ def test_what_is_not_valid_is_drawn_with_a_warning_unless_there_is_nothing_to_dr
     assert ask("graph", "empty").code == 2
 
 
-def test_a_value_in_the_place_of_a_program_is_an_error_of_check_and_of_run(ask: Ask, place: Workplace) -> None:
+def test_a_value_used_as_a_program_is_an_error_of_check_and_of_run(ask: Ask, place: Workplace) -> None:
     nodes = [
         {"id": "first", "type": "write-file", "params": {"file_path": "ran.txt", "content": "x"}},
         {"id": "say", "type": "shell", "params": {"command": 'sh -c "echo ${who}"'}},

@@ -1,4 +1,4 @@
-"""Making drafts and saving them: new, save, examples."""
+"""Commands for drafts: new, save, examples."""
 
 import json
 
@@ -44,7 +44,7 @@ def test_a_draft_has_a_name_and_no_path(ask: Ask, place: Workplace, name: str) -
     assert not list(place.folder.rglob("*.json"))
 
 
-def test_a_home_that_cannot_be_written_is_told_of(ask: Ask, place: Workplace) -> None:
+def test_a_home_that_cannot_be_written_is_an_error(ask: Ask, place: Workplace) -> None:
     place.file(".pflow", "a file")
     done = ask("new", "mine")
     assert done.code == 5
@@ -61,7 +61,7 @@ def test_a_draft_is_saved_with_its_statistics_and_is_gone(ask: Ask, place: Workp
     assert ask("list", "--json").json["library"][0]["execution_count"] == 1
 
 
-def test_saving_warns_of_what_never_ran_well(ask: Ask, place: Workplace) -> None:
+def test_saving_a_workflow_that_never_succeeded_gives_a_warning(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     assert "warning: This workflow has not run successfully yet." in ask("save", "greet", "one", "-d", "x").err
     place.draft("greet", GREETER)
@@ -75,7 +75,7 @@ def test_saving_warns_of_what_never_ran_well(ask: Ask, place: Workplace) -> None
 
 
 @requirement("PF-E5")
-def test_what_stands_in_the_way_of_saving_has_its_exit_code(ask: Ask, place: Workplace) -> None:
+def test_each_reason_to_refuse_a_save_has_its_exit_code(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     place.draft("bad", {"nodes": [{"id": "a", "type": "ecko"}]})
     place.saved("taken", BROKEN)
@@ -99,7 +99,7 @@ def test_the_examples_are_listed_printed_and_copied(ask: Ask, place: Workplace) 
     assert ask("run", "mine", "who=Ada", "-q").code == 0
 
 
-def test_an_example_that_there_is_not_is_told_with_those_there_are(ask: Ask) -> None:
+def test_an_unknown_example_is_reported_with_the_available_ones(ask: Ask) -> None:
     done = ask("examples", "helo")
     assert done.code == 3
     assert "Did you mean 'hello'?" in done.err

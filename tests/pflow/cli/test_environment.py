@@ -1,4 +1,4 @@
-"""What a workflow's child processes know of pflow's environment, and where its secrets never appear."""
+"""The environment of child processes, and the masking of its secrets."""
 
 import json
 import sys
@@ -142,7 +142,7 @@ def test_a_secret_input_is_taken_from_the_environment_and_given_with_env(place: 
     assert ran(place, ir)["outputs"] == {"shell": "23\n***"}
 
 
-def test_a_server_gets_what_its_configuration_names_and_its_replies_are_masked(place: Workplace) -> None:
+def test_a_server_gets_the_variables_of_its_configuration_and_its_replies_are_masked(place: Workplace) -> None:
     place.home.mkdir()
     server = {
         "command": sys.executable,

@@ -1,4 +1,4 @@
-"""`pflow` itself: its help, its version, and what it says to who is lost."""
+"""`pflow` itself: its help, its version and errors in arguments."""
 
 import os
 from importlib.metadata import version
@@ -60,14 +60,14 @@ def test_the_version_is_that_of_the_package(ask: Ask) -> None:
     assert ask("--version", "list").out == f"pflow {number}\n"
 
 
-def test_the_version_is_found_also_where_no_folder_says_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_version_is_unknown_without_a_metadata_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sys.path", [str(tmp_path), str(tmp_path / "nowhere")])
     assert versions.version() == "unknown"
     (tmp_path / "uraniborg-9.8.7.dist-info").mkdir()
     assert versions.version() == "9.8.7"
 
 
-def test_a_reader_of_the_version_that_goes_away_hears_no_complaint(place: Workplace) -> None:
+def test_a_closed_pipe_while_printing_the_version_is_not_an_error(place: Workplace) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -82,7 +82,7 @@ def test_a_reader_of_the_version_that_goes_away_hears_no_complaint(place: Workpl
     "command",
     [("-h",), ("mcp", "-h"), ("run", "-h"), ("guide",), ("browse",), ("browse", "--json"), ("list",), ("examples",)],
 )
-def test_a_reader_that_goes_away_is_no_failure_of_any_command(place: Workplace, command: tuple[str, ...]) -> None:
+def test_a_closed_pipe_is_not_an_error_of_any_command(place: Workplace, command: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -94,7 +94,7 @@ def test_a_reader_that_goes_away_is_no_failure_of_any_command(place: Workplace, 
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_a_stream_that_is_closed_is_no_failure_of_any_command(place: Workplace, closed: int) -> None:
+def test_a_closed_stream_is_not_an_error_of_any_command(place: Workplace, closed: int) -> None:
     for command in (("list",), ("guide", "--json"), ("mcp", "list")):
         assert place.process(*command, preexec_fn=lambda: os.close(closed)).code == 0
 
@@ -103,7 +103,7 @@ def test_the_help_of_run_fits_eighty_columns(ask: Ask) -> None:
     assert max(map(len, ask("run", "-h").out.splitlines())) <= 80
 
 
-def test_who_forgets_to_say_run_is_told(ask: Ask) -> None:
+def test_a_workflow_name_without_run_gives_a_hint(ask: Ask) -> None:
     done = ask("greet", "who=Ada")
     assert done.code == 2
     assert "No such command 'greet'." in done.err
@@ -112,7 +112,7 @@ def test_who_forgets_to_say_run_is_told(ask: Ask) -> None:
     assert ask("greet", "--json").error["code"] == "usage"
 
 
-def test_what_is_wrong_with_arguments_is_told_alike_by_all_commands(ask: Ask) -> None:
+def test_all_commands_report_invalid_arguments_in_the_same_form(ask: Ask) -> None:
     for given in (("check",), ("show", "a", "b"), ("history", "--limit", "x"), ("list", "--colour"), ("save", "a")):
         told = ask(*given)
         assert told.code == 2

@@ -1,4 +1,4 @@
-"""`pflow mcp`: the servers whose tools are nodes, and the one that this is."""
+"""`pflow mcp`: adding, listing, syncing and removing servers, and serving."""
 
 import json
 import stat
@@ -15,7 +15,7 @@ def _file(place: Workplace) -> dict[str, Any]:
     return json.loads((place.home / "mcp-servers.json").read_text())["mcpServers"]
 
 
-def test_a_server_is_added_by_its_command_with_all_that_follows_it(ask: Ask, place: Workplace) -> None:
+def test_a_server_is_added_with_its_command_and_all_arguments(ask: Ask, place: Workplace) -> None:
     done = ask("mcp", "add", "files", "--env", "TOKEN=${FILES_TOKEN}", "--", "npx", "-y", "server", "--root", ".")
     assert done.code == 0
     assert "pflow mcp sync files" in done.out
@@ -43,7 +43,7 @@ def test_a_server_is_added_by_its_address(ask: Ask, place: Workplace) -> None:
     ],
 )
 @pytest.mark.parametrize("sign", [(), ("--",)])
-def test_an_address_in_the_place_of_a_command_is_an_address(
+def test_an_address_given_instead_of_a_command_is_stored_as_address(
     ask: Ask, place: Workplace, given: str, url: str, sign: tuple[str, ...]
 ) -> None:
     done = ask("mcp", "add", "--header", "A=${B}", "--json", "web", *sign, given)
@@ -60,7 +60,7 @@ def test_an_address_without_a_scheme_is_refused_with_the_whole_address(ask: Ask,
 
 
 @pytest.mark.parametrize("command", ["mcp-server", "./https:server", "httpsomething", "C:/server", "server@https://x"])
-def test_everything_else_in_the_place_of_a_command_is_a_command(ask: Ask, place: Workplace, command: str) -> None:
+def test_any_other_first_word_is_stored_as_command(ask: Ask, place: Workplace, command: str) -> None:
     assert ask("mcp", "add", "one", "--", command, "https://example.org/").code == 0
     assert _file(place) == {"one": {"command": command, "args": ["https://example.org/"]}}
 
@@ -95,7 +95,7 @@ def test_a_secret_in_an_address_is_masked_with_a_warning_to_use_a_variable(ask: 
         ("a b", "--", "command"),
     ],
 )
-def test_what_describes_no_server_is_refused_and_nothing_is_written(
+def test_an_invalid_server_is_refused_and_nothing_is_written(
     ask: Ask, place: Workplace, given: tuple[str, ...]
 ) -> None:
     done = ask("mcp", "add", *given)
@@ -104,7 +104,7 @@ def test_what_describes_no_server_is_refused_and_nothing_is_written(
     assert not (place.home / "mcp-servers.json").exists()
 
 
-def test_a_name_that_is_none_is_told_with_one_that_would_be(ask: Ask) -> None:
+def test_an_invalid_name_is_reported_with_a_valid_example(ask: Ask) -> None:
     assert "hint: Choose another name, such as my-server.\n" in ask("mcp", "add", "a b", "--", "command").err
 
 
@@ -128,7 +128,7 @@ def test_servers_are_listed_and_removed(ask: Ask) -> None:
     assert ask("mcp", "list", "--json").json == {"servers": [], "problems": []}
 
 
-def test_a_file_of_servers_that_cannot_be_read_is_told_of(ask: Ask, place: Workplace) -> None:
+def test_an_unreadable_file_of_servers_is_reported(ask: Ask, place: Workplace) -> None:
     place.file(".pflow/mcp-servers.json", "{")
     assert "mcp-servers.json is not JSON" in ask("mcp", "list").out
     assert ask("mcp", "sync").code == 2
@@ -152,7 +152,7 @@ def test_secrets_among_the_arguments_of_a_command_are_masked(ask: Ask, place: Wo
     assert _file(place)["x"]["args"] == list(given[1:])
 
 
-def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(ask: Ask) -> None:
+def test_a_server_that_exits_at_once_is_reported_with_its_last_output(ask: Ask) -> None:
     ask("mcp", "add", "gone", "--", "sh", "-c", "echo no licence >&2; exit 3")
     done = ask("mcp", "sync")
     assert done.code == 5
@@ -161,21 +161,21 @@ def test_a_server_that_ends_at_once_is_told_of_with_its_last_words(ask: Ask) -> 
     assert "variables" in done.out
 
 
-def test_the_help_says_which_part_of_the_environment_is_inherited_and_no_other_is(ask: Ask, place: Workplace) -> None:
+def test_the_help_names_the_inherited_environment_variables(ask: Ask, place: Workplace) -> None:
     told = " ".join(ask("mcp", "add", "-h").out.split())
     assert "inherits PATH, HOME and similar variables, but no key or token" in told
     ask("mcp", "add", "asks", "--env", "GIVEN=yes", "--", "sh", "-c", 'echo "$GIVEN, and $PYTHONUTF8." >&2')
     assert "it said: yes, and .." in ask("mcp", "sync").out
 
 
-def test_a_server_that_there_is_not_is_told_with_those_there_are(ask: Ask) -> None:
+def test_an_unknown_server_is_reported_with_the_known_ones(ask: Ask) -> None:
     assert "`pflow mcp add` adds one." in ask("mcp", "remove", "zzz").err
     ask("mcp", "add", "files", "--", "program")
     assert "Did you mean 'files'?" in ask("mcp", "sync", "file").err
     assert "There are: files." in ask("mcp", "remove", "zzz").err
 
 
-def test_a_server_that_does_not_answer_is_told_of_with_5(ask: Ask) -> None:
+def test_a_server_that_does_not_answer_is_reported_with_exit_code_5(ask: Ask) -> None:
     ask("mcp", "add", "gone", "--", sys.executable, "-c", "")
     done = ask("mcp", "sync")
     assert done.code == 5
@@ -200,7 +200,7 @@ def test_the_server_ends_when_its_agent_leaves(place: Workplace) -> None:
     assert (done.code, done.out) == (0, "")
 
 
-def test_what_is_no_command_of_the_group_is_told_with_what_was_meant(ask: Ask) -> None:
+def test_an_unknown_command_of_the_group_is_reported_with_a_suggestion(ask: Ask) -> None:
     done = ask("mcp", "serv")
     assert done.code == 2
     assert "serve" in done.err

@@ -1,4 +1,4 @@
-"""Whoever waits for a run sees how it goes, on whatever they look at it; and nothing they look at stops the run."""
+"""Progress of a run on terminals, in files and on broken streams."""
 
 import io
 import os
@@ -108,7 +108,7 @@ def test_a_file_gets_one_plain_line_for_each_node_that_ended() -> None:
     assert file.getvalue().split("\n") == LINES
 
 
-def test_a_terminal_gets_the_same_in_colour_and_what_a_node_says_does_not_stay() -> None:
+def test_a_terminal_gets_the_same_in_colour_and_messages_of_nodes_do_not_stay() -> None:
     terminal = Terminal()
     a_run(Progress(terminal))
     assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
@@ -131,7 +131,7 @@ def test_a_terminal_that_knows_nothing_is_treated_as_a_file(monkeypatch: pytest.
     assert terminal.getvalue().split("\n") == SEEN
 
 
-def test_a_note_is_told_in_one_line_that_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_printed_in_one_line_that_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     for stream in (Terminal(), File()):
         Progress(stream).node_finished("save", "failed", 12, f"{'so much ' * 9}\nand more")
@@ -141,13 +141,13 @@ def test_a_note_is_told_in_one_line_that_fits_a_terminal(monkeypatch: pytest.Mon
         assert measure_width(line) == 60 or isinstance(stream, File)
 
 
-def test_a_workflow_is_called_as_whoever_runs_it_calls_it() -> None:
+def test_the_workflow_is_named_as_on_the_command_line() -> None:
     file = File()
     Progress(file, "./here/greet.json").run_started("greet@0c45375d", "3f2a91", 1)
     assert file.getvalue() == "./here/greet.json  1 node, run 3f2a91\n"
 
 
-def test_the_last_line_of_a_terminal_shows_what_runs_now() -> None:
+def test_the_last_line_of_a_terminal_shows_the_running_nodes() -> None:
     terminal = Terminal()
     output = Progress(terminal)
     output.run_started("w", "r", 9)
@@ -163,7 +163,7 @@ def test_the_last_line_of_a_terminal_shows_what_runs_now() -> None:
     assert terminal.getvalue().endswith("\r")
 
 
-def test_what_a_node_says_is_shown_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_of_a_node_is_shown_until_the_node_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "_REDRAWN_AFTER_S", 0)
     terminal = Terminal()
     output = Progress(terminal)
@@ -175,7 +175,7 @@ def test_what_a_node_says_is_shown_until_it_ends(monkeypatch: pytest.MonkeyPatch
     assert terminal.screen()[-1] == ""
 
 
-def test_a_node_that_says_much_does_not_make_a_terminal_flicker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_messages_of_a_node_do_not_make_a_terminal_flicker(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     terminal = Terminal()
@@ -198,7 +198,7 @@ def test_the_live_line_never_wraps(said: str) -> None:
     assert 36 <= measure_width(line) <= 39
 
 
-def test_a_terminal_that_does_not_tell_its_width_is_taken_to_have_eighty_columns(
+def test_a_terminal_without_a_width_is_assumed_to_have_eighty_columns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def untold(_descriptor: int) -> os.terminal_size:
@@ -236,7 +236,7 @@ def test_an_alphabet_without_the_marks_gets_others_and_loses_no_text(encoding: s
 
 
 @pytest.mark.parametrize("stream", [File(), Terminal()], ids=["file", "terminal"])
-def test_nothing_a_node_is_called_or_says_is_obeyed(stream: io.StringIO) -> None:
+def test_control_characters_in_names_and_messages_of_nodes_have_no_effect(stream: io.StringIO) -> None:
     hostile = "\x1b]0;owned\x07\r\n✓ forged\u202e\x9b31m\ud800"
     output = Progress(stream)
     output.run_started(hostile, hostile, 1)
@@ -271,7 +271,7 @@ class Broken(File):
         raise BrokenPipeError(32, "gone")
 
 
-def test_a_stream_that_breaks_is_left_alone_and_the_run_goes_on() -> None:
+def test_a_broken_stream_is_not_used_any_more_and_the_run_continues() -> None:
     broken = Broken()
     a_run(Progress(broken))
     assert broken.tried == 1
@@ -284,7 +284,7 @@ def test_a_stream_that_is_closed_is_left_alone() -> None:
     a_run(output)
 
 
-def test_threads_that_speak_at_once_write_whole_lines() -> None:
+def test_concurrent_threads_write_whole_lines() -> None:
     file = File()
     output = Progress(file)
 
@@ -317,7 +317,7 @@ def test_threads_that_speak_at_once_write_whole_lines() -> None:
         (93_784_000, "26 h 03 min"),
     ],
 )
-def test_durations_are_said_as_people_say_them(milliseconds: float, said: str) -> None:
+def test_durations_are_formatted_for_people(milliseconds: float, said: str) -> None:
     assert format_duration(milliseconds) == said
 
 

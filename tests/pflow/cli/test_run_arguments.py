@@ -6,7 +6,7 @@ from pflow.cli.run_arguments import HELP, RunArguments, UsageError, parse_run_ar
 from tests.pflow.cli.commands import Ask
 
 
-def test_a_name_and_inputs_are_told_apart_in_any_order_and_amid_options() -> None:
+def test_the_name_and_the_inputs_are_distinguished_in_any_order() -> None:
     expected = RunArguments("greet", {"who": "Ada", "n": "3"}, only="hello", json=True)
     assert parse_run_arguments(["greet", "who=Ada", "n=3", "--only", "hello", "--json"]) == expected
     assert parse_run_arguments(["--json", "who=Ada", "--only=hello", "greet", "n=3"]) == expected
@@ -19,7 +19,7 @@ def test_every_option_is_read() -> None:
     assert asked == RunArguments("x", {}, "n", "tcp://h:1", True, True, True, True, True)
 
 
-def test_a_value_keeps_everything_after_its_first_equals_sign() -> None:
+def test_a_value_is_everything_after_the_first_equals_sign() -> None:
     asked = parse_run_arguments(["./a=b.json", "url=http://h/?q=1&r=-2", "empty=", "lines=a\nb", "ünter-x.y=1"])
     assert asked.workflow == "./a=b.json"
     assert asked.inputs == {"url": "http://h/?q=1&r=-2", "empty": "", "lines": "a\nb", "ünter-x.y": "1"}
@@ -52,7 +52,7 @@ def test_help_needs_no_workflow(ask: Ask) -> None:
         (["x", "a=1", "a=2"], "The input 'a' is given twice.", "once"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_would_be_right(given: list[str], message: str, hint: str) -> None:
+def test_invalid_arguments_are_reported_with_a_fix(given: list[str], message: str, hint: str) -> None:
     with pytest.raises(UsageError) as wrong:
         parse_run_arguments(given)
     assert wrong.value.message.startswith(message)
@@ -60,7 +60,7 @@ def test_what_is_wrong_is_said_with_what_would_be_right(given: list[str], messag
     assert wrong.value.exit_code == 2
 
 
-def test_a_wrong_option_is_told_on_stderr_or_as_the_reply_of_a_run(ask: Ask) -> None:
+def test_an_unknown_option_is_reported_on_stderr_or_as_the_reply_of_a_run(ask: Ask) -> None:
     told = ask("run", "greet", "--frsh")
     assert (told.code, told.out) == (2, "")
     assert told.err == "error: No such option: --frsh.\nhint: Did you mean --fresh?\n"

@@ -1,4 +1,4 @@
-"""`pflow run` as people and programs start it: its streams, its signals, and what it loads."""
+"""`pflow run` as a process: its streams, signals and imports."""
 
 import json
 import os
@@ -96,7 +96,7 @@ def test_an_interrupt_ends_the_processes_leaves_a_checkpoint_and_exits_with_130(
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_to_be_ended_otherwise_is_as_orderly_and_is_told_by_the_exit_code(place: Workplace, name: str) -> None:
+def test_sigterm_and_sighup_end_a_run_cleanly_with_their_exit_codes(place: Workplace, name: str) -> None:
     place.draft("waiting", WAITING)
     number = getattr(signal, name)
     code, out, _ = _interrupted(place, number, "--json")
@@ -133,7 +133,7 @@ def babble(params, context):
 
 
 @pytest.mark.parametrize("options", [("--json",), ("-q",), ()])
-def test_what_a_node_writes_to_stdout_itself_goes_to_stderr(place: Workplace, options: tuple[str, ...]) -> None:
+def test_output_that_a_node_writes_to_stdout_goes_to_stderr(place: Workplace, options: tuple[str, ...]) -> None:
     _user_node(place, "speak")
     ir = {"nodes": [{"id": "a", "type": "speak"}], "outputs": {"done": {"source": "${a.done}"}}}
     place.draft("speaks", ir)
@@ -148,20 +148,20 @@ def test_what_a_node_writes_to_stdout_itself_goes_to_stderr(place: Workplace, op
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_a_stream_that_is_closed_from_the_beginning_is_no_hindrance(place: Workplace, closed: int) -> None:
+def test_a_stream_that_is_closed_from_the_start_is_not_an_error(place: Workplace, closed: int) -> None:
     place.draft("greet", GREETER)
     done = place.process("run", "greet", "who=Ada", "-q", preexec_fn=lambda: os.close(closed))
     assert (done.code, done.out) == (0, "" if closed == 1 else "HELLO ADA!\n")
 
 
-def test_a_node_that_is_given_up_on_and_goes_on_printing_does_not_reach_the_result(place: Workplace) -> None:
+def test_an_abandoned_node_that_still_prints_does_not_reach_the_result(place: Workplace) -> None:
     _user_node(place, "babble")
     place.draft("babbles", {"nodes": [{"id": "a", "type": "babble", "timeout": 0.3}]})
     done = place.process("run", "babbles", "--json", stderr=subprocess.DEVNULL)
     assert (done.code, done.error["code"]) == (5, "node_timed_out")
 
 
-def test_a_full_disk_is_told_of(place: Workplace) -> None:
+def test_a_full_disk_is_reported(place: Workplace) -> None:
     place.draft("greet", GREETER)
     with open("/dev/full", "wb") as full:
         done = place.process("run", "greet", "who=Ada", "-q", stdout=full)
@@ -176,7 +176,7 @@ def _user_node(place: Workplace, name: str) -> None:
     place.file(".pflow/nodes/printing.json", {"nodes": [{**interface, "outputs": {"done": {"type": "bool"}}}]})
 
 
-def test_what_is_piped_in_goes_to_the_input_that_asks_for_it(place: Workplace) -> None:
+def test_piped_text_goes_to_the_input_declared_for_stdin(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "-q", given=b"four").out == "4\n-\n"
     path = place.file("six.txt", "sechs\n")
@@ -189,7 +189,7 @@ def test_an_input_that_is_given_is_not_read_from_stdin(place: Workplace) -> None
     assert place.process("run", "count", "text=xy", "-q", given=b"four").out == "2\n-\n"
 
 
-def test_an_empty_pipe_is_as_good_as_none(place: Workplace) -> None:
+def test_an_empty_pipe_is_ignored(place: Workplace) -> None:
     place.draft("count", COUNTING)
     assert place.process("run", "count", "-q", given=b"").out == "4\n-\n"
 
@@ -221,7 +221,7 @@ def test_neither_a_device_nor_a_terminal_nor_a_closed_stdin_is_read(place: Workp
     assert place.process("run", "count", "-q", preexec_fn=lambda: os.close(0)).out == "4\n-\n"
 
 
-def test_who_waits_for_a_pipe_is_told(place: Workplace) -> None:
+def test_waiting_for_a_pipe_is_announced(place: Workplace) -> None:
     place.draft("count", COUNTING)
     with place.started("run", "count", "-q", stdin=subprocess.PIPE) as process:
         try:
@@ -241,13 +241,13 @@ def test_more_than_ten_megabytes_on_stdin_are_refused_with_a_hint(place: Workpla
     assert "read-file" in done.err
 
 
-def test_what_is_no_text_on_stdin_is_refused(place: Workplace) -> None:
+def test_stdin_that_is_not_text_is_refused(place: Workplace) -> None:
     place.draft("count", COUNTING)
     done = place.process("run", "count", "--json", given=b"\xff\xfe")
     assert (done.code, done.error["code"]) == (2, "usage")
 
 
-def test_a_reader_that_goes_away_is_no_reason_to_complain(place: Workplace) -> None:
+def test_a_closed_pipe_is_not_an_error(place: Workplace) -> None:
     long = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "seq 100000"}}]}
     place.draft("long", long)
     for options in ((), ("--json",)):
@@ -264,7 +264,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain(place: Workplace) -> N
 
 
 @pytest.mark.parametrize(("who", "out", "code"), [("who=Ada", b"HELLO ADA!\n", 0), ("whom=Ada", b"", 2)])
-def test_what_nobody_hears_on_stderr_changes_nothing(place: Workplace, who: str, out: bytes, code: int) -> None:
+def test_a_closed_stderr_changes_nothing(place: Workplace, who: str, out: bytes, code: int) -> None:
     place.draft("greet", GREETER)
     with place.started("run", "greet", who) as process:
         try:
@@ -277,7 +277,7 @@ def test_what_nobody_hears_on_stderr_changes_nothing(place: Workplace, who: str,
             process.kill()
 
 
-def test_on_a_terminal_what_an_output_holds_is_shown_and_not_obeyed(place: Workplace) -> None:
+def test_on_a_terminal_control_characters_in_outputs_are_escaped(place: Workplace) -> None:
     place.draft("odd", {"nodes": [{"id": "a", "type": "echo", "params": {"message": "x\x1b[2Jy"}}],
                         "outputs": {"said": {"source": "${a.echo}"}}})  # fmt: skip
     ours, theirs = os.openpty()
@@ -312,7 +312,7 @@ def _loaded(place: Workplace, *arguments: str, **more: str) -> set[str]:
     return names | {name.partition(".")[0] for name in names}
 
 
-def test_the_version_is_told_without_loading_anything(place: Workplace) -> None:
+def test_the_version_is_printed_without_loading_the_package(place: Workplace) -> None:
     loaded = _loaded(place, "--version")
     assert "pflow" in loaded
     assert not loaded & {*HEAVY, "typing", "json", "importlib.metadata", "asyncio", "logging"}
@@ -320,7 +320,7 @@ def test_the_version_is_told_without_loading_anything(place: Workplace) -> None:
     assert ours == {"uraniborg.kernel", "uraniborg.kernel.version"}
 
 
-def test_a_run_loads_none_of_what_is_slow_to_load(place: Workplace) -> None:
+def test_a_run_imports_no_slow_module(place: Workplace) -> None:
     place.draft("shell", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]})
     for options in ((), ("--json",), ("-q",), ("--dry-run",)):
         loaded = _loaded(place, "run", "shell", *options)
@@ -328,6 +328,6 @@ def test_a_run_loads_none_of_what_is_slow_to_load(place: Workplace) -> None:
         assert not loaded & HEAVY
 
 
-def test_a_run_in_another_home_loads_none_of_it_either(place: Workplace) -> None:
+def test_a_run_in_another_home_imports_no_slow_module_either(place: Workplace) -> None:
     place.draft("shell", {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}]})
     assert not _loaded(place, "run", "shell", PFLOW_HOME=str(place.home)) & HEAVY

@@ -1,4 +1,4 @@
-"""`pflow run`: what it prints, what it returns, and what it leaves."""
+"""`pflow run`: its output, its exit codes and its results."""
 
 import json
 from pathlib import Path
@@ -30,14 +30,14 @@ def test_a_single_output_is_printed_plainly_and_progress_goes_to_stderr(ask: Ask
     assert "done in" in done.err
 
 
-def test_quiet_means_that_nothing_is_said_but_the_output(ask: Ask, place: Workplace) -> None:
+def test_quiet_prints_only_the_output(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     for option in ("-q", "--quiet"):
         done = ask("run", "greet", "who=Ada", option)
         assert (done.code, done.out, done.err) == (0, "HELLO ADA!\n", "")
 
 
-def test_several_outputs_are_told_by_name(ask: Ask, place: Workplace) -> None:
+def test_several_outputs_are_printed_with_their_names(ask: Ask, place: Workplace) -> None:
     place.draft("many", _giving(text="a b", lines="one\ntwo\n", number=2.5, yes=True, none=None, list=[1, "x"]))
     done = ask("run", "many", "-q")
     assert done.out == 'text: a b\nlines:\n  one\n  two\nnumber: 2.5\nyes: true\nnone:\nlist: [1,"x"]\n'
@@ -55,7 +55,7 @@ def test_several_outputs_are_told_by_name(ask: Ask, place: Workplace) -> None:
         ("tab\tand\r\x1b[31m", "tab\tand\r\x1b[31m\n"),
     ],
 )
-def test_what_goes_to_a_file_or_a_program_goes_as_it_is(ask: Ask, place: Workplace, value: Any, printed: str) -> None:
+def test_output_to_a_file_or_a_program_is_unchanged(ask: Ask, place: Workplace, value: Any, printed: str) -> None:
     place.draft("one", _giving(value=value))
     assert ask("run", "one", "-q").out == printed
 
@@ -79,7 +79,7 @@ def test_json_is_not_bounded(ask: Ask, place: Workplace) -> None:
 
 
 @requirement("PF-R10", "PF-E10")
-def test_a_run_that_failed_exits_with_5_and_is_gone_on_with(ask: Ask, place: Workplace) -> None:
+def test_a_failed_run_exits_with_5_and_is_resumed(ask: Ask, place: Workplace) -> None:
     path = place.draft("broken", BROKEN)
     first = ask("run", "broken")
     assert (first.code, first.out) == (5, "")
@@ -91,14 +91,14 @@ def test_a_run_that_failed_exits_with_5_and_is_gone_on_with(ask: Ask, place: Wor
     assert second.json["reused_nodes"] == ["first"]
 
 
-def test_fresh_begins_anew(ask: Ask, place: Workplace) -> None:
+def test_fresh_starts_over(ask: Ask, place: Workplace) -> None:
     place.draft("broken", BROKEN)
     ask("run", "broken", "-q")
     assert ask("run", "broken", "--json").json["reused_nodes"] == ["first"]
     assert ask("run", "broken", "--json", "--fresh").json["reused_nodes"] == []
 
 
-def test_only_runs_one_node_with_what_it_needs(ask: Ask, place: Workplace) -> None:
+def test_only_runs_one_node_and_the_nodes_it_needs(ask: Ask, place: Workplace) -> None:
     place.draft("broken", BROKEN)
     done = ask("run", "broken", "--only", "first", "--json")
     assert (done.code, list(done.json["outputs"])) == (0, ["first"])
@@ -107,7 +107,7 @@ def test_only_runs_one_node_with_what_it_needs(ask: Ask, place: Workplace) -> No
     assert "Did you mean 'first'?" in wrong.err
 
 
-def test_a_dry_run_tells_the_plan_and_runs_nothing(ask: Ask, place: Workplace) -> None:
+def test_a_dry_run_prints_the_plan_and_runs_nothing(ask: Ask, place: Workplace) -> None:
     place.draft("asking", ASKING)
     told = ask("run", "asking", "--dry-run")
     assert told.code == 0
@@ -119,7 +119,7 @@ def test_a_dry_run_tells_the_plan_and_runs_nothing(ask: Ask, place: Workplace) -
     assert ask("history", "--json").json == {"runs": []}
 
 
-def test_a_dry_run_tells_a_line_for_each_parameter_and_none_of_the_engines_own(ask: Ask, place: Workplace) -> None:
+def test_a_dry_run_prints_a_line_for_each_parameter_but_not_the_internal_ones(ask: Ask, place: Workplace) -> None:
     ir = {
         "inputs": {"text": {"type": "string"}},
         "nodes": [{"id": "a", "type": "shell", "params": {"command": "cat; echo ${text}", "stdin": "${text}"}}],
@@ -135,7 +135,7 @@ def test_a_dry_run_tells_a_line_for_each_parameter_and_none_of_the_engines_own(a
     assert not [name for name in step["params"] if name.startswith("__")]
 
 
-def test_a_dry_run_tells_what_would_be_reused_unless_all_is_to_begin_anew(ask: Ask, place: Workplace) -> None:
+def test_a_dry_run_prints_the_results_to_reuse_unless_fresh(ask: Ask, place: Workplace) -> None:
     place.draft("broken", BROKEN)
     ask("run", "broken", "-q")
     will = [step["will"] for step in ask("run", "broken", "--dry-run", "--json").json["plan"]]
@@ -146,7 +146,7 @@ def test_a_dry_run_tells_what_would_be_reused_unless_all_is_to_begin_anew(ask: A
 
 
 @requirement("PF-E4")
-def test_missing_inputs_exit_with_2_and_say_how_to_give_them(ask: Ask, place: Workplace) -> None:
+def test_missing_inputs_exit_with_2_and_the_hint_shows_how_to_give_them(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     done = ask("run", "greet")
     assert done.code == 2
@@ -156,7 +156,7 @@ def test_missing_inputs_exit_with_2_and_say_how_to_give_them(ask: Ask, place: Wo
     assert (said.code, said.error["missing_variables"]) == (2, ["who"])
 
 
-def test_a_variable_that_nobody_gives_exits_with_2(ask: Ask, place: Workplace) -> None:
+def test_a_variable_without_a_value_exits_with_2(ask: Ask, place: Workplace) -> None:
     place.draft("lazy", {"nodes": [{"id": "say", "type": "echo", "params": {"message": "${api_url}"}}]})
     done = ask("run", "lazy")
     assert done.code == 2
@@ -178,7 +178,7 @@ def test_an_invalid_workflow_exits_with_2_and_shows_where(ask: Ask, place: Workp
 
 
 @requirement("PF-E3")
-def test_what_is_not_there_exits_with_3(ask: Ask, place: Workplace) -> None:
+def test_a_missing_workflow_exits_with_3(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     near = ask("run", "gret")
     assert near.code == 3
@@ -192,12 +192,12 @@ def test_what_is_not_there_exits_with_3(ask: Ask, place: Workplace) -> None:
 
 
 @requirement("PF-E1")
-def test_a_name_that_is_none_exits_with_4(ask: Ask, place: Workplace) -> None:
+def test_an_invalid_name_exits_with_4(ask: Ask, place: Workplace) -> None:
     done = ask("run", "..", "--json")
     assert (done.code, done.error["type"]) == (4, "SecurityError")
 
 
-def test_a_question_to_a_person_exits_with_4_says_how_to_decide_and_is_gone_on_with(ask: Ask, place: Workplace) -> None:
+def test_an_approval_exits_with_4_with_a_hint_and_is_resumed_after_the_decision(ask: Ask, place: Workplace) -> None:
     from uraniborg.kernel.inbox import Decision, Inbox
 
     place.draft("asking", ASKING)
@@ -212,7 +212,7 @@ def test_a_question_to_a_person_exits_with_4_says_how_to_decide_and_is_gone_on_w
     assert (place.folder / "before.txt").read_text() == "once\n"
 
 
-def test_a_file_is_run_by_its_path_and_its_runs_are_told_from_those_of_others(ask: Ask, place: Workplace) -> None:
+def test_a_file_is_run_by_its_path_and_its_runs_are_kept_apart_from_others(ask: Ask, place: Workplace) -> None:
     place.file("here/greet.json", GREETER)
     place.file("there/greet.json", BROKEN)
     place.draft("greet", BROKEN)
@@ -226,7 +226,7 @@ def test_a_file_is_run_by_its_path_and_its_runs_are_told_from_those_of_others(as
     assert ask("history", "greet", "--json").json["runs"] == []
 
 
-def test_a_file_is_called_by_its_path_in_all_that_is_said_of_it(ask: Ask, place: Workplace) -> None:
+def test_messages_name_a_file_by_its_given_path(ask: Ask, place: Workplace) -> None:
     place.file("here/broken.json", BROKEN)
     place.file("here/bad.json", {"nodes": [{"id": "a", "type": "ecko"}]})
     said = ask("run", "./here/broken.json")
@@ -259,13 +259,13 @@ def test_a_file_elsewhere_is_called_by_its_whole_path(
     assert f"  {path}\n" in ask("history").out
 
 
-def test_a_file_that_failed_is_gone_on_with_from_wherever_it_is_named(ask: Ask, place: Workplace) -> None:
+def test_a_failed_run_of_a_file_is_resumed_by_any_path_to_it(ask: Ask, place: Workplace) -> None:
     path = place.file("sub/broken.json", BROKEN)
     ask("run", "sub/broken.json", "-q")
     assert ask("run", str(path), "--json").json["reused_nodes"] == ["first"]
 
 
-def test_a_path_of_odd_letters_names_a_run_all_the_same(tmp_path: Path) -> None:
+def test_a_path_with_unusual_characters_gives_a_valid_run_name(tmp_path: Path) -> None:
     names = {make_run_name(str(tmp_path / name)) for name in ("ä b.json", "ä c.json", "x" * 200 + ".json", ".json")}
     assert len(names) == 4
     assert all(len(name) < 60 and "/" not in name and " " not in name for name in names)
@@ -292,7 +292,7 @@ def test_a_secret_is_nowhere_to_be_seen(ask: Ask, place: Workplace) -> None:
     )
 
 
-def test_what_an_error_holds_cannot_draw_on_the_terminal(ask: Ask, place: Workplace) -> None:
+def test_control_characters_in_errors_are_escaped_on_the_terminal(ask: Ask, place: Workplace) -> None:
     hostile = "printf 'a\\033[2Jb\\rforged\\n' >&2; exit 1"
     place.draft("hostile", {"nodes": [{"id": "a", "type": "shell", "params": {"command": hostile}}]})
     done = ask("run", "hostile")
@@ -302,7 +302,7 @@ def test_what_an_error_holds_cannot_draw_on_the_terminal(ask: Ask, place: Workpl
     assert "\\x1b[2Jb\\rforged" in done.err
 
 
-def test_warnings_are_told_with_what_runs_well(ask: Ask, place: Workplace) -> None:
+def test_warnings_of_a_successful_run_are_printed(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     place.saved("greet", GREETER)
     done = ask("run", "greet", "who=Ada", "whom=Eve", "-q")
@@ -312,7 +312,7 @@ def test_warnings_are_told_with_what_runs_well(ask: Ask, place: Workplace) -> No
     assert len(ask("run", "greet", "who=Ada", "whom=Eve", "--json").json["warnings"]) == 2
 
 
-def test_a_setting_that_is_wrong_is_told_like_everything_else(
+def test_an_invalid_setting_is_reported_like_other_errors(
     ask: Ask, place: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PFLOW_TIMEOUT", "soon")

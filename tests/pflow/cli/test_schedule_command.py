@@ -1,4 +1,4 @@
-"""`pflow schedule` prints what a scheduler needs, or installs, lists and removes it. Its programs are stand-ins."""
+"""`pflow schedule` with fake programs of systemd, cron and launchd."""
 
 import os
 import plistlib
@@ -146,7 +146,7 @@ def test_the_folder_of_units_is_that_of_xdg(
 
 
 @pytest.mark.parametrize("failing", ["daemon-reload", "enable", "restart"])
-def test_what_systemd_refuses_leaves_everything_as_it_was(
+def test_an_installation_that_systemd_refuses_is_rolled_back(
     ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
     offer("systemctl")
@@ -163,7 +163,7 @@ def test_what_systemd_refuses_leaves_everything_as_it_was(
     assert ask("schedule", "--list", "--json").json["schedules"][0]["at"] == "mon 07:00"
 
 
-def test_units_of_somebody_else_are_neither_replaced_nor_removed(
+def test_units_that_pflow_did_not_write_are_neither_replaced_nor_removed(
     ask: Ask, offer: Offer, place: Workplace, hello: str
 ) -> None:
     offer("systemctl")
@@ -294,7 +294,7 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
         (("invalid", "--at", "mon 07:00"), 2, "is not valid"),
     ],
 )
-def test_what_could_not_run_is_not_scheduled(
+def test_a_workflow_that_cannot_run_is_not_scheduled(
     ask: Ask, offer: Offer, place: Workplace, hello: str, given: tuple[str, ...], code: int, said: str
 ) -> None:
     offer("systemctl")

@@ -1,4 +1,4 @@
-"""Looking at what there is and at what was: list, describe, browse, guide, history, show."""
+"""Commands about workflows and runs: list, describe, browse, guide, history, show."""
 
 import json
 from typing import Any, Final, get_args
@@ -16,7 +16,7 @@ from tests.requirements import requirement
 HOSTILE: Final = "Hven\n✓ forged\r\x1b]0;owned\x07\x1b[31m"
 
 
-def test_nothing_yet_is_said_with_what_to_do(ask: Ask) -> None:
+def test_an_empty_home_prints_the_next_commands(ask: Ask) -> None:
     assert "`pflow new NAME`" in ask("list").out
     assert ask("list", "--json").json == {"library": [], "drafts": [], "problems": []}
     assert ask("history").out == "There are no runs yet.\n"
@@ -24,7 +24,7 @@ def test_nothing_yet_is_said_with_what_to_do(ask: Ask) -> None:
 
 
 @requirement("PF-R4", "PF-R5")
-def test_saved_ones_and_drafts_are_listed_all_or_those_that_fit(ask: Ask, place: Workplace) -> None:
+def test_saved_workflows_and_drafts_are_listed_all_or_those_that_match(ask: Ask, place: Workplace) -> None:
     place.saved("greet", GREETER, "Greets a person.")
     place.draft("broken", BROKEN)
     place.file(".pflow/workflows/raw.json", GREETER)
@@ -55,7 +55,7 @@ def test_drafts_of_the_project_are_listed_unless_one_of_the_home_hides_them(
     assert ask("check", "local").code == 0
 
 
-def test_files_that_are_no_workflows_are_told_of(ask: Ask, place: Workplace) -> None:
+def test_files_that_are_not_workflows_are_reported(ask: Ask, place: Workplace) -> None:
     place.draft("half", "{")
     assert "half.json is not a valid workflow" in ask("list").out
     assert len(ask("list", "--json").json["problems"]) == 1
@@ -85,7 +85,7 @@ def test_a_file_is_described_too(ask: Ask, place: Workplace) -> None:
     assert "  pflow run g.json who=text\n" in told
 
 
-def test_the_default_of_a_secret_is_not_told(ask: Ask, place: Workplace) -> None:
+def test_the_default_of_a_secret_is_not_printed(ask: Ask, place: Workplace) -> None:
     secret = {"inputs": {"api_key": {"type": "string", "default": "sk-hunter2"}}, "nodes": [
         {"id": "a", "type": "echo", "params": {"message": "${api_key}"}}]}  # fmt: skip
     place.draft("secret", secret)
@@ -96,7 +96,9 @@ def test_the_default_of_a_secret_is_not_told(ask: Ask, place: Workplace) -> None
     assert said.json["inputs"]["api_key"]["secret"] is True
 
 
-def test_what_is_wrong_with_a_workflow_is_in_its_description_and_no_way_to_run_it(ask: Ask, place: Workplace) -> None:
+def test_the_description_of_an_invalid_workflow_lists_its_problems_and_no_command_to_run_it(
+    ask: Ask, place: Workplace
+) -> None:
     place.draft("bad", {"nodes": [{"id": "a", "type": "ecko"}]})
     told = ask("describe", "bad").out
     assert "1 error: `pflow check bad`" in told
@@ -104,7 +106,7 @@ def test_what_is_wrong_with_a_workflow_is_in_its_description_and_no_way_to_run_i
 
 
 @requirement("PF-R2")
-def test_a_node_type_that_is_named_is_told_in_full(ask: Ask) -> None:
+def test_a_node_type_given_by_name_is_described_in_full(ask: Ask) -> None:
     told = ask("browse", "shell").out
     assert told.startswith("shell  effectful\n")
     for part in ("Parameters", "command", "required", "Outputs", "exit_code", "Example", '"type": "shell"'):
@@ -154,7 +156,7 @@ def test_runs_are_listed_the_newest_first_and_shown_node_by_node(ask: Ask, place
     assert ask("show", "run_zzz").code == 3
 
 
-def test_who_asks_for_the_runs_of_what_never_was_is_told(ask: Ask, place: Workplace) -> None:
+def test_asking_for_runs_of_an_unknown_workflow_is_an_error(ask: Ask, place: Workplace) -> None:
     place.draft("greet", GREETER)
     path = place.file("g.json", GREETER)
     place.file("half.json", "{")
@@ -172,7 +174,7 @@ def test_who_asks_for_the_runs_of_what_never_was_is_told(ask: Ask, place: Workpl
     assert len(ask("history", "g.json", "--json").json["runs"]) == 1
 
 
-def test_runs_of_a_workflow_that_is_gone_are_listed_and_its_name_is_what_was_meant(ask: Ask, place: Workplace) -> None:
+def test_runs_of_a_deleted_workflow_are_listed_and_its_name_is_suggested(ask: Ask, place: Workplace) -> None:
     path = place.draft("greet", GREETER)
     ask("run", "greet", "who=Ada", "-q")
     path.unlink()
@@ -224,7 +226,7 @@ WORDY: Final = "A long story of what this is for, and of why. " * 4
 @pytest.mark.parametrize(
     "command", [("list",), ("describe", "wordy"), ("browse", "wordy"), ("browse",), ("history",), ("show",)]
 )
-def test_every_page_fits_its_lines_and_none_shows_how_a_line_break_is_spelled(
+def test_every_page_fits_its_width_and_shows_no_escaped_line_breaks(
     ask: Ask, place: Workplace, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], width: int
 ) -> None:
     complaint = "printf 'first line\\nsecond line\\n' >&2; exit 3"
@@ -259,7 +261,7 @@ def test_an_error_of_several_lines_is_shown_whole_with_its_run(ask: Ask, place: 
 
 
 @pytest.mark.parametrize("home", ["file", "file/below"])
-def test_a_home_that_can_be_none_is_told_of_by_whatever_reads_it(
+def test_every_command_reports_a_home_that_cannot_be_used(
     ask: Ask, place: Workplace, monkeypatch: pytest.MonkeyPatch, home: str
 ) -> None:
     place.file("file", "")
@@ -291,7 +293,7 @@ def test_a_home_that_is_not_there_yet_has_nothing_in_it(ask: Ask, monkeypatch: p
     assert ask("history").out == "There are no runs yet.\n"
 
 
-def test_a_run_that_goes_on_from_another_says_so(ask: Ask, place: Workplace) -> None:
+def test_a_resumed_run_shows_the_run_it_resumed_from(ask: Ask, place: Workplace) -> None:
     place.draft("broken", BROKEN)
     ask("run", "broken", "-q")
     ask("run", "broken", "-q")
@@ -304,7 +306,9 @@ def test_a_run_that_goes_on_from_another_says_so(ask: Ask, place: Workplace) -> 
     "command",
     [("list",), ("describe", "odd"), ("browse", "odd"), ("browse",), ("history",), ("show",), ("check", "odd")],
 )
-def test_what_files_hold_cannot_draw_on_the_terminal(ask: Ask, place: Workplace, command: tuple[str, ...]) -> None:
+def test_control_characters_in_files_are_escaped_on_the_terminal(
+    ask: Ask, place: Workplace, command: tuple[str, ...]
+) -> None:
     odd: dict[str, Any] = {
         "inputs": {"x": {"default": HOSTILE, "description": HOSTILE}},
         "nodes": [

@@ -1,4 +1,4 @@
-"""Runs in processes of their own that are killed: before a chosen step of ending the run, or at any instant."""
+"""Runs in separate processes that are killed before a chosen step of the ending, or at any moment."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Runs of six effects that are killed at random instants and run again until the log calls one a success.
+"""Runs of six effects that are killed at random moments and run again until the log has a success.
 
 Each effect adds a line to one file when it begins and one when it is done, so that what happened is known from outside.
 The effects follow one another: when one begins, the ones before it have finished.

@@ -1,4 +1,4 @@
-"""What the engine runs at once, and for how long and how much of it is stored, by the numbers that are stated."""
+"""The documented limits of the engine."""
 
 # pyright: reportPrivateUsage=false
 
@@ -41,11 +41,6 @@ MEETING: dict[str, Any] = {
     "outputs": {"most": "int"},
     "effect": "pure",
 }
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def test_a_hundred_nodes_of_a_workflow_run_at_the_same_time_and_no_more(home: Home) -> None:

@@ -1,10 +1,7 @@
-"""Taking a run back: before it begins, during it, after it, from any thread, and all runs of a process at once."""
+"""Cancelling a run before, during and after it, from any thread, and all runs of a process."""
 
 import threading
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from pflow.engine.cancellation import Cancellation, cancel_all_runs
 from pflow.engine.results import RunResult
@@ -12,11 +9,6 @@ from tests.pflow.engine.counting_home import SOON_S, Home, chain, node, until
 from tests.requirements import requirement
 
 ENDLESS = chain(node("a", "effect", value=1), node("b", "on-loop", sleep=SOON_S * 3))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def in_background(home: Home, ir: Any, cancellation: Cancellation | None = None) -> tuple[threading.Thread, list[Any]]:

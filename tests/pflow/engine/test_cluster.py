@@ -1,4 +1,4 @@
-"""Nodes on a real Dask cluster on loopback: a scheduler and two workers, which are killed where that is the point."""
+"""Nodes on a real Dask cluster on this machine: a scheduler and two workers, some of which are killed."""
 
 import json
 import os
@@ -350,9 +350,7 @@ def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
         assert (theirs.error_body or {})["code"] == "too_sour"
 
 
-def test_what_failed_on_a_cluster_is_resumed_in_this_process_and_the_other_way_round(
-    cluster: Cluster, home: Home
-) -> None:
+def test_a_run_that_failed_on_a_cluster_is_resumed_in_this_process_and_vice_versa(cluster: Cluster, home: Home) -> None:
     ir = chain(node("a"), node("b", "effect", echo="${a.value}"), node("c", echo="${b.value}"))
     home.order("fail-c")
     for address in (cluster.address, None):
@@ -391,7 +389,7 @@ def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here
     "how",
     ["failed", "subclass", "timed-out", "inputs", "other-part", "plain", "exit", "mute", "odd-ids", "odd-outputs"],
 )
-def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Cluster, home: Home, how: str) -> None:
+def test_an_error_on_a_worker_is_the_same_as_a_local_one(cluster: Cluster, home: Home, how: str) -> None:
     ir = build_graph([node("a", "raises", how=how), node("b", "gives", what="nothing")], "a>b")
     handled = build_graph(
         [node("a", "raises", how=how), node("b", "echo", message="${a}", effect="effectful")],
@@ -408,7 +406,7 @@ def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Clust
 
 
 @pytest.mark.parametrize("what", ["nothing", "action", "list", "object", "bytes", "number"])
-def test_what_a_node_gives_arrives_as_if_it_had_been_given_here(cluster: Cluster, home: Home, what: str) -> None:
+def test_outputs_of_a_worker_are_the_same_as_local_ones(cluster: Cluster, home: Home, what: str) -> None:
     ir = build_graph(
         [node("a", "gives", what=what, word="wörd"), node("b", "echo", message=1), node("c", "echo", message=2)],
         *("a>b", "a>c:left"),
@@ -419,7 +417,7 @@ def test_what_a_node_gives_arrives_as_if_it_had_been_given_here(cluster: Cluster
     assert (theirs.success, theirs.progress.actions) == (ours.success, ours.progress.actions)
 
 
-def test_bytes_that_hold_a_secret_are_not_kept_though_they_come_from_a_worker(cluster: Cluster, home: Home) -> None:
+def test_bytes_from_a_worker_that_contain_a_secret_are_not_stored(cluster: Cluster, home: Home) -> None:
     ir = chain(
         node("a", "gives", what="bytes", word="${api_key}"),
         node("b", "raises", how="failed"),
@@ -430,11 +428,11 @@ def test_bytes_that_hold_a_secret_are_not_kept_though_they_come_from_a_worker(cl
     assert kept["outputs"] is None
 
 
-def test_neither_a_secret_nor_anything_else_is_seen_of_a_call_on_its_way() -> None:
+def test_a_call_sent_to_a_worker_shows_none_of_its_content() -> None:
     assert repr(Parcel(b"dont-tell-anyone")) == "Parcel()"
 
 
-def test_a_node_that_ends_its_worker_each_time_fails_and_says_so(home: Home, tmp_path: Path) -> None:
+def test_a_node_that_kills_its_worker_each_time_fails_with_an_explanation(home: Home, tmp_path: Path) -> None:
     settings = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     with private_cluster(tmp_path / "cluster", 1, **settings) as fragile:
         result = run(home, fragile.address, chain(node("a", "ends-its-process")))
@@ -464,7 +462,7 @@ def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not
     assert home.runs() == {"each[0]": 1, "each[1]": 1, "after": 1, "and-after": 1}
 
 
-def test_a_run_that_is_taken_back_drops_what_no_worker_has_begun(cluster: Cluster, home: Home) -> None:
+def test_a_cancelled_run_drops_the_nodes_that_no_worker_has_started(cluster: Cluster, home: Home) -> None:
     home.order("wait-each[0]", "wait-each[1]")
     ir = chain(node("first"), node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}))
     running = Running(home, cluster.address, ir)
@@ -503,7 +501,7 @@ def free_port() -> int:
     "address",
     ["tcp://127.0.0.1:{}", "127.0.0.1:{}", "", " ", "nonsense://x:1", "tcp://127.0.0.1:99999", "tcp://[", "\0"],
 )
-def test_an_address_at_which_nobody_answers_is_reported_with_what_to_do(
+def test_an_address_without_a_scheduler_is_reported_with_a_hint(
     home: Home, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
@@ -570,7 +568,7 @@ def run_in_process(home: Home, address: str, ir: Any) -> tuple[dict[str, Any], s
     return json.loads((home.place / "reply.json").read_text()), done.stdout, done.stderr
 
 
-def test_not_a_byte_is_printed_by_a_run_on_a_cluster_however_much_there_is_to_say(cluster: Cluster, home: Home) -> None:
+def test_a_run_on_a_cluster_prints_nothing(cluster: Cluster, home: Home) -> None:
     ir = chain(
         node("a", "where"),
         node("says", "says"),

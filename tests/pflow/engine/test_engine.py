@@ -1,4 +1,4 @@
-"""Whole runs: their time, the disk below them, people who have to decide, and secrets that stay secret."""
+"""Whole runs: timeouts, full disks, approvals and secrets."""
 
 import base64
 import errno
@@ -6,7 +6,6 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -17,11 +16,6 @@ from pflow.errors import InvalidWorkflow
 from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Inbox
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def error_of(result: RunResult) -> dict[str, Any]:
@@ -46,7 +40,7 @@ def test_a_run_that_takes_too_long_ends_at_a_checkpoint(home: Home, kind: str) -
     assert home.run(chain(node("a", "effect"), node("b"))).progress.reused == ["a"]
 
 
-def test_the_time_that_settings_allow_counts_where_the_workflow_says_nothing(home: Home) -> None:
+def test_the_timeout_of_the_settings_applies_if_the_workflow_has_none(home: Home) -> None:
     ir = chain(node("a", "on-loop", sleep=SOON_S * 3))
     assert error_of(home.run_unlogged(ir, timeout=0.05))["code"] == "run_timed_out"
 
@@ -65,7 +59,7 @@ def test_missing_inputs_end_the_run_before_anything_runs_and_with_a_checkpoint(h
     assert not home.lines()
 
 
-def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: Home) -> None:
+def test_a_run_with_missing_inputs_leaves_earlier_results_unchanged(home: Home) -> None:
     ir = chain(node("a", "effect", value=1), node("end", value="${x}"), inputs={"x": {"type": "string"}})
     home.order("fail-end")
     home.run(ir, {"x": "1"})
@@ -77,7 +71,7 @@ def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: H
 # Parts of a workflow, and results that are kept.
 
 
-def test_the_part_that_a_node_needs_can_be_run_alone_and_the_whole_goes_on_from_it(home: Home) -> None:
+def test_the_nodes_that_one_node_needs_can_be_run_alone_and_the_whole_workflow_reuses_them(home: Home) -> None:
     ir = build_graph(
         [node("a", "effect"), node("b", value="${a.value}"), node("c"), node("d")], "a>b", "a>c", "b>d", "c>d"
     )
@@ -91,13 +85,13 @@ def test_the_part_that_a_node_needs_can_be_run_alone_and_the_whole_goes_on_from_
     assert home.run(ir).progress.reused == []
 
 
-def test_a_part_that_is_not_there_is_refused_with_what_was_probably_meant(home: Home) -> None:
+def test_an_unknown_node_for_only_is_refused_with_a_suggestion(home: Home) -> None:
     with pytest.raises(InvalidWorkflow, match="no node 'fetsh'") as failure:
         home.run(chain(node("fetch")), only="fetsh")
     assert "'fetch'" in failure.value.hint
 
 
-def test_what_is_wrong_with_a_workflow_is_reported_before_anything_runs(home: Home) -> None:
+def test_problems_of_a_workflow_are_reported_before_anything_runs(home: Home) -> None:
     with pytest.raises(InvalidWorkflow):
         home.run(build_graph([node("a", "effect"), node("b", value="${c.value}"), node("lost")], "a>b"))
     assert not home.lines()
@@ -158,9 +152,7 @@ def test_an_effect_of_which_only_the_beginning_could_be_written_down_is_uncertai
     assert second.uncertain == ["e"]
 
 
-def test_a_run_without_effects_goes_well_on_a_full_disk_and_says_what_it_could_not_do(
-    home: Home, full_disk: Any
-) -> None:
+def test_a_run_without_effects_succeeds_on_a_full_disk_with_warnings(home: Home, full_disk: Any) -> None:
     full_disk(0)
     result = home.run(chain(node("a"), node("b")))
     assert result.success
@@ -181,7 +173,7 @@ def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Hom
     assert checkpoint["completed_nodes"] == ["a"]
 
 
-def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_twice(
+def test_a_run_that_cannot_read_earlier_results_fails_before_it_repeats_an_effect(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ir = chain(node("e", "effect"), node("end"))
@@ -200,7 +192,7 @@ def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_t
     assert home.run(ir).progress.reused == ["e"]
 
 
-def test_a_damaged_checkpoint_costs_a_run_and_is_said(home: Home) -> None:
+def test_a_damaged_checkpoint_costs_a_rerun_and_is_reported(home: Home) -> None:
     ir = chain(node("a"), node("end"))
     home.order("fail-end")
     home.run(ir)
@@ -249,14 +241,6 @@ def test_runs_of_one_workflow_at_the_same_time_are_isolated(home: Home) -> None:
 # People who decide.
 
 
-@pytest.fixture
-def inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
-    inbox = Inbox()
-    yield inbox
-    inbox.close()
-
-
 def asking(**params: Any) -> dict[str, Any]:
     return chain(
         node("a", "effect"),
@@ -266,7 +250,7 @@ def asking(**params: Any) -> dict[str, Any]:
 
 
 @requirement("PF-R10", "PF-E10")
-def test_a_person_is_asked_once_and_the_run_goes_on_when_they_have_said_yes(home: Home, inbox: Inbox) -> None:
+def test_a_person_is_asked_once_and_the_run_continues_after_approval(home: Home, inbox: Inbox) -> None:
     first = home.run(asking()).reply()
     assert first["error"]["type"] == first["error"]["code"] == "approval_required"
     assert first["error"]["node"] == "ask"
@@ -302,7 +286,7 @@ def test_a_question_that_changed_is_asked_again(home: Home, inbox: Inbox) -> Non
     assert error_of(changed)["approval_id"] != first
 
 
-def test_a_no_fails_the_run_and_who_runs_it_again_asks_again_and_repeats_nothing(home: Home, inbox: Inbox) -> None:
+def test_a_rejection_fails_the_run_and_the_next_run_asks_again_and_repeats_nothing(home: Home, inbox: Inbox) -> None:
     inbox.decide(error_of(home.run(asking()))["approval_id"], Decision(action="reject", note="too dear"), "test")
     refused = home.run(asking())
     assert error_of(refused)["type"] == "execution_error"
@@ -333,7 +317,7 @@ def test_an_error_edge_does_not_lead_around_a_person(home: Home, inbox: Inbox) -
     assert len(inbox.pending("pflow")) == 1
 
 
-def test_a_person_may_be_asked_for_each_item_and_within_a_workflow(home: Home, inbox: Inbox) -> None:
+def test_a_person_can_be_asked_for_each_item_and_in_a_nested_workflow(home: Home, inbox: Inbox) -> None:
     inner = chain(node("ask", "approval", question="${who}?"), inputs={"who": {}})
     ir = chain(node("sub", "workflow", workflow_ir=inner, inputs={"who": "${item}"}, batch={"items": ["p", "q"]}))
     for _ in range(2):
@@ -344,7 +328,7 @@ def test_a_person_may_be_asked_for_each_item_and_within_a_workflow(home: Home, i
     assert home.run(ir).success
 
 
-def test_a_run_that_waits_for_a_person_is_no_failure_in_the_log(home: Home, inbox: Inbox) -> None:
+def test_a_run_that_waits_for_a_person_is_not_logged_as_a_failure(home: Home, inbox: Inbox) -> None:
     result = home.run(asking())
     assert inbox.pending("pflow")
     log = RunLog(home.path / "runs.db")
@@ -413,7 +397,7 @@ def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
 
 
 @requirement("PF-N4")
-def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home: Home) -> None:
+def test_a_node_whose_output_contains_a_secret_is_not_reused_and_the_reason_is_reported(home: Home) -> None:
     ir = chain(node("a", echo="${api_key}"), node("b", "effect", value="${api_key}"), node("end"))
     home.order("fail-end")
     home.run(ir, {"api_key": SECRET})
@@ -471,7 +455,7 @@ def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pyte
     assert traces(home) == []
 
 
-def test_progress_tells_no_secret(home: Home) -> None:
+def test_progress_contains_no_secret(home: Home) -> None:
     from pflow.engine.output import NullOutput
 
     said: list[str] = []
@@ -509,7 +493,7 @@ def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_rep
     assert traces(home) == []
 
 
-def test_runs_without_checkpoints_leave_none(home: Home) -> None:
+def test_runs_without_checkpoints_write_none(home: Home) -> None:
     home.order("fail-a")
     result = home.run_unlogged(chain(node("a")), keeps_results=False)
     assert not result.success

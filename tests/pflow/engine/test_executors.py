@@ -1,4 +1,4 @@
-"""Where nodes run: coroutines on the loop, functions in threads that nobody need wait for, and what they share."""
+"""Executors: coroutines on the loop, functions in threads, and shared objects."""
 
 import asyncio
 import subprocess
@@ -87,7 +87,7 @@ async def test_no_more_functions_run_at_once_than_there_are_threads_for() -> Non
 
 
 @pytest.mark.parametrize("raised", [ValueError("x"), SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()])
-async def test_what_a_function_raises_is_raised_to_who_waits(raised: BaseException) -> None:
+async def test_an_exception_of_a_function_is_raised_to_the_caller(raised: BaseException) -> None:
     def fails() -> None:
         raise raised
 
@@ -95,7 +95,7 @@ async def test_what_a_function_raises_is_raised_to_who_waits(raised: BaseExcepti
         await run_in_thread(fails)
 
 
-async def test_the_end_of_an_iterator_which_no_future_takes_is_reported_in_words() -> None:
+async def test_a_stop_iteration_of_a_function_becomes_a_runtime_error() -> None:
     with pytest.raises(RuntimeError, match="StopIteration ended the node"):
         await run_in_thread(next, iter(()))
 
@@ -139,7 +139,7 @@ class Kept:
         raise OSError("it would not close")
 
 
-async def test_what_nodes_share_is_made_once_and_closed_at_the_end_whatever_closing_raises() -> None:
+async def test_shared_objects_are_created_once_and_closed_at_the_end_even_if_closing_fails() -> None:
     made: list[Kept] = []
 
     async def make() -> Kept:
@@ -155,7 +155,7 @@ async def test_what_nodes_share_is_made_once_and_closed_at_the_end_whatever_clos
     assert all(one.is_closed for one in made)
 
 
-async def test_what_could_not_be_made_is_tried_again_when_it_is_asked_for_again() -> None:
+async def test_a_shared_object_that_could_not_be_created_is_tried_again() -> None:
     attempts = 0
 
     async def make() -> Kept:
@@ -171,7 +171,7 @@ async def test_what_could_not_be_made_is_tried_again_when_it_is_asked_for_again(
     assert isinstance(await keeper.keep("a", make), Kept)
 
 
-async def test_one_who_is_cancelled_while_it_waits_does_not_take_it_from_the_others() -> None:
+async def test_cancelling_one_waiting_task_does_not_cancel_the_shared_object() -> None:
     go = asyncio.Event()
 
     async def make() -> Kept:

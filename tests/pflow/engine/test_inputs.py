@@ -1,4 +1,4 @@
-"""What a run is given, made to fit what the workflow declares, or refused with everything that is wrong."""
+"""Inputs of a run: conversion, defaults, and errors."""
 
 from typing import Any
 
@@ -19,26 +19,26 @@ def workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
     return read
 
 
-def test_defaults_fill_in_what_is_not_given_and_null_counts_as_not_given() -> None:
+def test_defaults_replace_missing_and_null_values() -> None:
     declared = workflow({"a": {"type": "integer", "default": 3}, "b": {"type": "string", "required": False}})
     assert prepare_inputs(declared, {}, {}) == {"a": 3, "b": None}
     assert prepare_inputs(declared, {"a": None}, {}) == {"a": 3, "b": None}
     assert prepare_inputs(declared, {"a": 0, "b": ""}, {}) == {"a": 0, "b": ""}
 
 
-def test_values_become_what_is_declared_where_nothing_is_lost() -> None:
+def test_values_are_converted_to_the_declared_type_if_nothing_is_lost() -> None:
     declared = workflow({"n": {"type": "integer"}, "yes": {"type": "boolean"}, "list": {"type": "array"}})
     given = {"n": "12", "yes": "on", "list": "[1, 2]"}
     assert prepare_inputs(declared, given, {}) == {"n": 12, "yes": True, "list": [1, 2]}
     assert given == {"n": "12", "yes": "on", "list": "[1, 2]"}
 
 
-def test_what_is_given_and_not_declared_is_passed_on() -> None:
+def test_undeclared_inputs_are_passed_on() -> None:
     assert prepare_inputs(workflow({}), {"more": [1]}, {}) == {"more": [1]}
 
 
 @requirement("PF-E4")
-def test_all_missing_inputs_are_named_with_what_they_are_for_and_the_node_that_needs_them() -> None:
+def test_all_missing_inputs_are_listed_with_descriptions_and_the_nodes_that_need_them() -> None:
     declared = workflow(
         {"who": {"type": "string", "description": "whom to greet"}, "n": {"type": "integer"}, "there": {}},
         message="${who} ${n}",
@@ -64,7 +64,7 @@ def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated
     assert "twelve" not in str(body)
 
 
-def test_inputs_of_the_wrong_type_are_reported_beside_those_that_are_missing() -> None:
+def test_inputs_of_the_wrong_type_are_reported_beside_missing_ones() -> None:
     declared = workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
     with pytest.raises(TemplateUnresolved) as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
@@ -99,7 +99,7 @@ def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be
     assert find_secret_inputs(declared, values) == [1, 2, 5]
 
 
-def test_an_input_that_nothing_uses_is_reported_with_the_one_that_was_probably_meant() -> None:
+def test_an_unused_input_is_reported_with_the_name_that_was_probably_meant() -> None:
     declared = workflow({"repository": {}}, message="${repository} ${branch}")
     assert warn_of_unused_inputs(declared, {"repository": 1, "branch": 2}) == []
     (told,) = warn_of_unused_inputs(declared, {"repositry": 1})

@@ -138,7 +138,7 @@ def test_results_that_are_stored_on_purpose_are_resumed_from_after_a_success(
     ("word", "ir", "ending"),
     [("fail-end", FLOW, "failed"), ("cancel", chain(*FLOW["nodes"], node("stop", "cancel")), "cancelled")],
 )
-def test_what_a_run_that_failed_or_was_cancelled_had_finished_is_not_repeated(
+def test_finished_effects_of_a_failed_or_cancelled_run_are_not_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, ir: Any, ending: str
 ) -> None:
     statuses: set[str] = set()

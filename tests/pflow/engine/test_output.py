@@ -1,4 +1,4 @@
-"""A run that nobody watches says nothing, to anybody."""
+"""The output that shows nothing."""
 
 import inspect
 import subprocess

@@ -1,4 +1,4 @@
-"""Runs that are killed at random instants: no effect is missing, and none that had finished is repeated."""
+"""Runs that are killed at random moments: no effect is missing, and no finished effect is repeated."""
 
 import os
 from pathlib import Path
@@ -34,5 +34,5 @@ def test_no_effect_is_missing_or_repeated_after_many_kills(seed: int, tmp_path: 
 
 
 @pytest.mark.parametrize("sabotage", SABOTAGES)
-def test_every_fault_of_the_engine_is_noticed(sabotage: str, tmp_path: Path) -> None:
+def test_every_injected_fault_of_the_engine_is_detected(sabotage: str, tmp_path: Path) -> None:
     assert any(kill_at_random(tmp_path / str(seed), 10, seed, sabotage).problems for seed in range(8))

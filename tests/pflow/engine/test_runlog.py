@@ -1,4 +1,4 @@
-"""The log remembers every run, whatever becomes of its process, its file or its clock."""
+"""The log of runs: killed processes, damaged files and clock changes."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def test_a_workflow_that_never_ran_has_empty_statistics_and_asking_makes_no_file
 
 
 @requirement("PF-T7")
-def test_statistics_tell_how_often_and_how_well_it_ran(log: RunLog) -> None:
+def test_statistics_count_runs_successes_and_failures(log: RunLog) -> None:
     ran(log, "r1", ms=10)
     ran(log, "r2", "failed", ms=30, failed_node="fetch", error={"type": "execution_error", "message": "no answer"})
     ran(log, "r3", ms=20)
@@ -170,7 +170,7 @@ def test_the_beginning_of_an_id_is_enough_where_only_one_run_has_it(log: RunLog)
 
 
 @pytest.mark.parametrize("unknown", ["q", "", "%", "ABC", "abc12", "a\x1b[31m\ud800", "q" * 10_000])
-def test_a_run_that_is_not_there_is_an_error_that_says_where_to_look(log: RunLog, unknown: str) -> None:
+def test_a_missing_run_is_an_error_with_a_hint(log: RunLog, unknown: str) -> None:
     ran(log, "abc1")
     with pytest.raises(RunNotFound, match="There is no run") as caught:
         log.get_run(unknown)
@@ -180,7 +180,7 @@ def test_a_run_that_is_not_there_is_an_error_that_says_where_to_look(log: RunLog
     assert len(caught.value.message) < 300
 
 
-def test_what_was_never_begun_cannot_go_on(log: RunLog) -> None:
+def test_a_run_that_was_not_begun_cannot_be_continued(log: RunLog) -> None:
     ran(log, "r1")
     with pytest.raises(RunNotFound):
         log.add_nodes("r2", [node(1)])
@@ -210,7 +210,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_run_whose_process_was_killed_is_interrupted_and_keeps_what_it_had(log: RunLog, path: Path) -> None:
+def test_a_run_whose_process_was_killed_is_interrupted_and_its_nodes_stay(log: RunLog, path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", BEGUN_AND_KILLED, str(path)], check=False, timeout=30)
     assert done.returncode == -signal.SIGKILL
     run = log.get_run("killed")
@@ -225,7 +225,7 @@ def test_a_run_of_this_process_is_running(log: RunLog) -> None:
     assert log.get_run("r1")["status"] == log.list_runs()[0]["status"] == "running"
 
 
-def test_a_later_process_with_the_same_number_is_not_taken_for_the_one_that_ran(log: RunLog) -> None:
+def test_a_later_process_with_the_same_id_is_not_mistaken_for_the_one_that_ran(log: RunLog) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("this system does not tell when a process began")
     log.begin_run("r1", "w", "library", NOON, {})
@@ -249,7 +249,7 @@ def test_without_a_word_on_when_processes_began_their_numbers_decide(
     assert [run["status"] for run in log.list_runs()] == ["running", "interrupted", "running"]
 
 
-def test_figures_and_runs_move_to_the_new_name_and_join_what_is_there(log: RunLog) -> None:
+def test_statistics_and_runs_move_to_the_new_name_and_are_added_to_existing_ones(log: RunLog) -> None:
     ran(log, "r1", ms=10, workflow="draft")
     ran(log, "r2", "failed", ms=20, workflow="draft", error={"message": "no"})
     ran(log, "r3", ms=60, workflow="final")
@@ -265,7 +265,7 @@ def test_figures_and_runs_move_to_the_new_name_and_join_what_is_there(log: RunLo
     assert log.count_runs() == {"final": 4}
 
 
-def test_pruning_forgets_old_runs_and_no_figures(log: RunLog) -> None:
+def test_pruning_deletes_old_runs_but_no_statistics(log: RunLog) -> None:
     ran(log, "failed", "failed", error={"message": "no"})
     log.begin_run("running", "w", "library", NOON, {})
     for number in range(250):
@@ -282,7 +282,7 @@ def test_pruning_forgets_old_runs_and_no_figures(log: RunLog) -> None:
     assert log.prune_runs(keep=3) == 0
 
 
-def test_the_log_does_not_grow_without_end(log: RunLog) -> None:
+def test_the_log_is_bounded(log: RunLog) -> None:
     for number in range(1_100):
         ran(log, f"r{number}")
     assert len(ids(log)) == 1_000
@@ -352,7 +352,7 @@ def test_only_the_owner_may_read_the_log(path: Path) -> None:
 
 
 @requirement("PF-N4")
-def test_a_secret_that_nobody_masked_does_not_reach_the_file(log: RunLog, path: Path) -> None:
+def test_an_unmasked_secret_does_not_reach_the_file(log: RunLog, path: Path) -> None:
     register_secret("zanzibar-4711")
     log.begin_run("r1", "w", "library", NOON, {"api_key": "by-its-name", "text": "see zanzibar-4711"})
     told = {"message": "https://x/?token=in-a-url", "outputs": {"password": "by-its-name"}}
@@ -375,7 +375,7 @@ def test_a_secret_that_nobody_masked_does_not_reach_the_file(log: RunLog, path: 
         ({"nul": "\x00"}, {"nul": "\x00"}),
     ],
 )
-def test_odd_values_are_stored_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
+def test_unusual_values_are_stored_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
     log.begin_run("r1", "w\ud800", "library", NOON, given_value)
     log.add_nodes("r1", [NodeRow(1, "n\ud800", "t\ud800", "failed", "a\ud800", error=given_value, note="\ud800")])
     log.finish_run("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
@@ -428,7 +428,7 @@ HARMS: list[Callable[[Path], None]] = [garbage, cut_off, a_broken_page, another_
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_damaged_log_is_moved_aside_a_new_one_begun_and_that_said(path: Path, harm: Callable[[Path], None]) -> None:
+def test_a_damaged_log_is_renamed_replaced_and_reported(path: Path, harm: Callable[[Path], None]) -> None:
     with closing(RunLog(path)) as log:
         for number in range(200):
             ran(log, f"r{number}")
@@ -451,7 +451,7 @@ def test_a_damaged_log_is_moved_aside_a_new_one_begun_and_that_said(path: Path, 
         assert "runs.db.damaged-2" in log.notice
 
 
-def test_damage_found_in_the_middle_of_a_run_takes_along_what_sqlite_keeps_beside_the_file(path: Path) -> None:
+def test_damage_during_a_run_also_renames_the_other_files_of_sqlite(path: Path) -> None:
     with closing(RunLog(path)) as log, closing(RunLog(path)) as other:
         ran(log, "r1")
         with log.file.use_connection() as connection:
@@ -493,7 +493,7 @@ def test_a_damaged_log_that_cannot_be_moved_is_an_error(path: Path, monkeypatch:
         log.begin_run("r1", "w", "library", NOON, {})
 
 
-def test_a_log_of_a_newer_version_is_left_as_it_is(path: Path) -> None:
+def test_a_log_of_a_newer_version_stays_unchanged(path: Path) -> None:
     with closing(RunLog(path)) as log:
         ran(log, "r1")
     with closing(sqlite3.connect(path)) as connection:
@@ -529,7 +529,7 @@ def test_a_log_on_a_read_only_disk_can_be_read_and_refuses_to_be_written(
     assert kept_beside(path) == []
 
 
-def test_on_a_full_disk_nothing_is_half_written_and_what_was_there_stays(log: RunLog) -> None:
+def test_a_full_disk_leaves_no_partial_write_and_earlier_rows_stay(log: RunLog) -> None:
     log.begin_run("r1", "w", "library", NOON, {})
     with log.file.use_connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
@@ -541,7 +541,7 @@ def test_on_a_full_disk_nothing_is_half_written_and_what_was_there_stays(log: Ru
     assert len(log.get_run("r1")["nodes"]) == 1
 
 
-def test_a_log_that_another_process_holds_is_waited_for_and_then_given_up(
+def test_a_log_locked_by_another_process_is_waited_for_up_to_a_limit(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runlog_file, "connect", partial(connect, busy_timeout_s=0.01))

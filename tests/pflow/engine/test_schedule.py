@@ -1,4 +1,4 @@
-"""Which nodes run, which are skipped, and when: whatever their shape, their answers and the order they end in."""
+"""The schedule: which nodes run, which are skipped, and in which order."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -114,7 +114,7 @@ def test_a_node_waits_for_all_branches_that_lead_to_it() -> None:
     assert schedule.end_node("b", "default") == ["d"]
 
 
-def test_the_branch_that_is_not_taken_is_skipped_and_all_that_only_it_leads_to() -> None:
+def test_the_branch_that_is_not_taken_is_skipped_with_all_nodes_only_it_leads_to() -> None:
     schedule = Schedule(
         workflow_of([("a", "b", "left"), ("a", "c", "right"), ("c", "d"), ("d", "e"), ("b", "f"), ("e", "f")])
     )
@@ -130,13 +130,13 @@ def test_a_node_runs_if_one_of_its_edges_was_taken() -> None:
     assert schedule.end_node("c", "default") == ["d"]
 
 
-def test_an_answer_that_no_edge_is_for_ends_that_way() -> None:
+def test_an_action_without_an_edge_ends_the_branch() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("b", "c")]))
     assert schedule.end_node("a", "unheard-of") == []
     assert schedule.skipped == ["b", "c"]
 
 
-def test_two_edges_for_different_actions_between_the_same_nodes_count_as_one_way() -> None:
+def test_two_edges_for_different_actions_between_the_same_nodes_count_as_one() -> None:
     schedule = Schedule(workflow_of([("a", "b"), ("a", "b", "error")]))
     assert schedule.end_node("a", "error") == ["b"]
     assert schedule.skipped == []

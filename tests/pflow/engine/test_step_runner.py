@@ -1,4 +1,4 @@
-"""A node that returns the action `error` has failed, as one that raises has."""
+"""A node that returns the action `error` fails like one that raises."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""One node at a time: when an earlier result stands for it, how often it is tried, and what it may do to the engine."""
+"""Single steps: reuse of results, retries, and misbehaving nodes."""
 
 import asyncio
 import gc
@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -20,11 +19,6 @@ from pflow.engine.results import RunResult
 from pflow.errors import RepairRefused
 from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, build_graph, chain, node
 from tests.requirements import requirement
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def failing_at_the_end(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -66,7 +60,7 @@ def test_a_failed_run_resumes_from_where_it_failed(home: Home, failed: Callable[
     assert home.runs() == {"a": 1, "b": 1, "end": 2}
 
 
-def test_after_a_run_that_went_well_everything_runs(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_after_a_successful_run_everything_runs_again(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", "effect"))
     failed(ir)
     assert home.run(ir).success
@@ -77,7 +71,7 @@ def test_after_a_run_that_went_well_everything_runs(home: Home, failed: Callable
 
 
 @requirement("PF-E10")
-def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_it(
+def test_an_edited_node_and_the_nodes_whose_values_it_changes_run_again(
     home: Home, failed: Callable[..., RunResult]
 ) -> None:
     def ir(value: int) -> dict[str, Any]:
@@ -130,7 +124,7 @@ def test_an_edit_that_is_taken_back_finds_the_first_result_again(home: Home, fai
     assert home.runs("done")["a"] == 2
 
 
-def test_other_inputs_run_what_they_reach_and_nothing_else(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_changed_inputs_rerun_only_the_nodes_they_reach(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", "effect", value="${x}"), node("b", "effect", value="${y}"))
     failed(ir, {"x": 1, "y": 1})
     second = home.run(ir, {"x": 1, "y": 2})
@@ -149,9 +143,7 @@ def test_a_parameter_that_only_limits_a_node_does_not_make_it_run_again(
     assert home.run(failing_at_the_end(node("a", "limited", value=2, patience=5))).progress.reused == []
 
 
-def test_a_node_that_was_not_begun_for_want_of_a_value_leaves_the_world_as_it_was(
-    home: Home, failed: Callable[..., RunResult]
-) -> None:
+def test_a_node_that_failed_for_a_missing_value_has_no_effect(home: Home, failed: Callable[..., RunResult]) -> None:
     def ir(name: str) -> dict[str, Any]:
         nodes = [node("start"), node("try", "effect", value=f"${{{name}}}"), node("look", "looker"), node("end")]
         return build_graph(nodes, "start>try", "try>look:error", "look>end")
@@ -190,7 +182,7 @@ def test_a_node_that_looks_at_the_world_runs_again_whichever_of_the_nodes_before
 
 
 @requirement("PF-E10")
-def test_whether_a_node_had_its_effect_is_uncertain_if_what_it_gave_was_of_no_use(home: Home) -> None:
+def test_the_effect_of_a_node_with_an_unusable_outcome_is_uncertain(home: Home) -> None:
     odd = {**NODES[1], "type": "odd", "run": "odd.py:act"}
     home.add_nodes("odd", [odd], "def act(params, context):\n    return 5\n")
     first = home.run(chain(node("a", "odd")))
@@ -222,9 +214,7 @@ def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
     assert home.runs()["r"] == 2
 
 
-def test_a_file_that_a_node_reads_is_part_of_what_its_result_follows_from(
-    home: Home, failed: Callable[..., RunResult]
-) -> None:
+def test_the_fingerprint_includes_the_files_that_a_node_reads(home: Home, failed: Callable[..., RunResult]) -> None:
     file = home.place / "data.txt"
     file.write_text("one")
     ir = failing_at_the_end(node("r", "reader", file="data.txt"))
@@ -239,7 +229,7 @@ def test_a_file_that_a_node_reads_is_part_of_what_its_result_follows_from(
     assert home.runs()["r"] == 3
 
 
-def test_a_node_that_looks_at_what_changes_by_itself_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_volatile_node_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("v", "volatile"), node("a", value="${v.value}"))
     failed(ir)
     second = home.run(ir)
@@ -247,7 +237,7 @@ def test_a_node_that_looks_at_what_changes_by_itself_always_runs(home: Home, fai
     assert second.progress.reused == ["a"]
 
 
-def test_a_node_whose_file_is_gone_writes_it_again(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_node_whose_file_is_missing_writes_it_again(home: Home, failed: Callable[..., RunResult]) -> None:
     file = home.place / "written"
     file.touch()
     ir = failing_at_the_end(node("w", "writer", file="written"))
@@ -292,7 +282,7 @@ def test_code_of_a_node_that_was_edited_is_another_version_of_it(home: Home, fai
     assert second.progress.not_reused["a"] == "its inputs changed"
 
 
-def test_a_node_that_says_so_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_node_with_resume_never_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", resume="never"), node("b", "effect", resume="never"))
     failed(ir)
     second = home.run(ir)
@@ -300,7 +290,7 @@ def test_a_node_that_says_so_always_runs(home: Home, failed: Callable[..., RunRe
     assert home.runs() == {"a": 2, "b": 2, "end": 2}
 
 
-def test_a_workflow_may_say_what_a_node_does_to_the_world(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_workflow_can_declare_the_effect_of_a_node(home: Home, failed: Callable[..., RunResult]) -> None:
     def ir(value: int) -> dict[str, Any]:
         return failing_at_the_end(
             node("a", value=value, effect="effectful"), node("b", "effect", value=value, effect="pure")
@@ -311,7 +301,7 @@ def test_a_workflow_may_say_what_a_node_does_to_the_world(home: Home, failed: Ca
     assert told.startswith("'a' has effects")
 
 
-def test_from_the_start_runs_everything_and_warns_of_nothing(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_fresh_runs_everything_without_warnings(home: Home, failed: Callable[..., RunResult]) -> None:
     ir = failing_at_the_end(node("a", "effect"))
     failed(ir)
     result = home.run(ir, fresh=True)
@@ -320,7 +310,7 @@ def test_from_the_start_runs_everything_and_warns_of_nothing(home: Home, failed:
     assert home.runs("done")["a"] == 2
 
 
-def test_a_result_comes_back_from_a_checkpoint_as_it_was_given(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_result_is_read_back_unchanged_from_a_checkpoint(home: Home, failed: Callable[..., RunResult]) -> None:
     echo: Any = {"n": 10**30, "f": 0.1, "t": "ü\n", "l": [None, True], "deep": {"x": [[1]]}}
     ir = failing_at_the_end(node("a", echo=echo), outputs={"it": {"source": "${a.echo}"}})
     failed(ir)
@@ -341,7 +331,7 @@ def test_a_node_that_failed_with_effects_is_not_uncertain_and_runs_again(home: H
 
 
 @requirement("PF-R12")
-def test_a_run_is_one_attempt_and_the_file_is_left_as_it_is(home: Home) -> None:
+def test_a_run_is_one_attempt_and_does_not_change_the_file(home: Home) -> None:
     path = home.draft("flow", chain(node("a")))
     before = path.read_bytes()
     home.order("fail-a")
@@ -373,7 +363,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-def test_a_node_is_tried_again_until_it_goes_well(home: Home, waits: list[float]) -> None:
+def test_a_node_is_retried_until_it_succeeds(home: Home, waits: list[float]) -> None:
     home.order("fail-a", text="3")
     result = home.run(chain(node("a", retry={"attempts": 5, "wait": 2})))
     assert result.success
@@ -403,7 +393,7 @@ def test_a_parameter_without_a_value_is_not_tried_again(home: Home, waits: list[
 
 
 @requirement("PF-E4")
-def test_a_variable_without_a_value_fails_at_its_node_with_all_that_are_missing(home: Home) -> None:
+def test_a_variable_without_a_value_fails_at_its_node_with_all_missing_names(home: Home) -> None:
     result = home.run(chain(node("init"), node("fetch", url="${api_url}/${path}", key="${api_key ?? other_key}")))
     reply = result.reply()
     assert reply["error"]["type"] == "template_error"
@@ -571,7 +561,7 @@ NO_JSON = ("thing", "function", "coroutine-less")
 
 
 @pytest.mark.parametrize("how", [*NO_OUTPUTS, *NO_ACTIONS, *NO_JSON])
-def test_what_a_node_gives_that_is_no_object_of_values_is_its_failure(hostile: Home, how: str) -> None:
+def test_an_outcome_that_is_not_an_object_is_a_failure_of_the_node(hostile: Home, how: str) -> None:
     for batch in ({}, {"batch": {"items": [1, 2], "parallel": True}}):
         result = hostile.run(chain(node("a", "act", how=how, **batch)))
         assert result.failed_node == "a"
@@ -579,7 +569,7 @@ def test_what_a_node_gives_that_is_no_object_of_values_is_its_failure(hostile: H
         assert result.error_body["code"] == "node_failed"
 
 
-def test_an_effect_of_which_the_result_could_not_be_kept_is_uncertain(hostile: Home) -> None:
+def test_an_effect_whose_result_could_not_be_stored_is_uncertain(hostile: Home) -> None:
     ir = chain(node("a", "act", how="thing", effect="effectful"))
     hostile.run(ir)
     assert hostile.run(ir).uncertain == ["a"]
@@ -632,7 +622,7 @@ def test_a_node_that_blocks_for_ever_is_given_up_on_and_the_process_ends_all_the
     assert (done.stdout, done.stderr) == ("", "ended False\n")
 
 
-def test_a_run_says_nothing_on_stdout_or_stderr_but_what_a_node_says_there_itself(hostile: Home) -> None:
+def test_a_run_prints_nothing_except_the_output_of_nodes(hostile: Home) -> None:
     done = alone(hostile, "speak")
     assert done.stdout == "printed by a node\n"
     assert done.stderr == "complained by a node\nended True\n"

@@ -1,6 +1,5 @@
-"""Nodes in the order that edges give: side by side, joined, by action, around what failed, and workflows within."""
+"""The walk: branches, joins, actions, failures and nested workflows."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,11 +7,6 @@ import pytest
 from pflow.errors import InvalidWorkflow
 from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, node, until
 from tests.requirements import requirement
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def order(home: Home, event: str = "began") -> list[str]:
@@ -37,7 +31,7 @@ def test_branches_run_at_the_same_time_and_a_join_waits_for_all_of_them(home: Ho
 
 
 @pytest.mark.parametrize("action", ["yes", "no", "maybe"])
-def test_the_action_chooses_the_branch_and_what_it_leads_past_is_skipped(home: Home, action: str) -> None:
+def test_the_action_selects_the_branch_and_the_others_are_skipped(home: Home, action: str) -> None:
     ir = build_graph(
         [node("a", action=action), node("y"), node("n"), node("n2"), node("join", echo="${y.value ?? n.value ?? 0}")],
         *("a>y:yes", "a>n:no", "n>n2", "y>join", "n2>join"),
@@ -54,7 +48,7 @@ def test_the_action_chooses_the_branch_and_what_it_leads_past_is_skipped(home: H
     assert len(dead_ends) == (1 if action == "maybe" else 0)
 
 
-def test_a_join_runs_if_one_way_led_to_it_and_the_others_are_dead(home: Home) -> None:
+def test_a_join_runs_if_one_edge_is_taken_and_the_others_are_dead(home: Home) -> None:
     ir = build_graph(
         [node("a"), node("b", action="left"), node("c"), node("d"), node("join")],
         *("a>b", "a>c", "b>d:right", "d>join", "c>join"),
@@ -64,7 +58,7 @@ def test_a_join_runs_if_one_way_led_to_it_and_the_others_are_dead(home: Home) ->
     assert result.progress.skipped == ["d"]
 
 
-def test_a_node_that_fails_follows_its_error_edge_and_the_run_goes_well_with_a_warning(home: Home) -> None:
+def test_a_failing_node_follows_its_error_edge_and_the_run_succeeds_with_a_warning(home: Home) -> None:
     home.order("fail-a")
     ir = build_graph(
         [node("a", value="half"), node("next"), node("help", echo="${a.error}", was="${a.half}")],
@@ -88,7 +82,7 @@ def test_without_a_failure_the_error_edge_is_dead(home: Home) -> None:
 
 
 @requirement("PF-R10")
-def test_when_a_node_fails_nothing_new_begins_and_what_runs_ends(home: Home) -> None:
+def test_after_a_failure_no_node_starts_and_running_nodes_finish(home: Home) -> None:
     home.order("fail-b", "wait-c")
     ir = build_graph([node("a"), node("b"), node("c", "effect"), node("d")], "a>b", "a>c", "c>d")
     running = home.process(ir)
@@ -133,7 +127,7 @@ def test_without_declared_outputs_those_of_the_last_nodes_are_given(home: Home) 
     assert {name: one["echo"] for name, one in home.run(ir).outputs.items()} == {"b": 1, "c": 2}
 
 
-def test_an_output_of_a_branch_that_did_not_run_has_no_value_and_that_is_said(home: Home) -> None:
+def test_an_output_of_a_skipped_branch_has_no_value_and_gives_a_warning(home: Home) -> None:
     ir = build_graph(
         [node("a", action="x"), node("b")],
         "a>b:y",
@@ -169,7 +163,7 @@ def outer(**params: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "params", [{"workflow_name": "inner"}, {"workflow_ref": "inner"}, {"workflow_ir": INNER}], ids=str
 )
-def test_a_workflow_is_run_within_and_gives_its_outputs(home: Home, params: dict[str, Any]) -> None:
+def test_a_nested_workflow_runs_and_returns_its_outputs(home: Home, params: dict[str, Any]) -> None:
     home.draft("inner", INNER)
     result = home.run(outer(**params))
     assert result.success, result.error_body
@@ -227,7 +221,7 @@ def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
 
 
 @requirement("PF-E4")
-def test_a_nested_workflow_that_lacks_an_input_says_which(home: Home) -> None:
+def test_a_nested_workflow_with_a_missing_input_names_the_input(home: Home) -> None:
     with pytest.raises(InvalidWorkflow, match="needs the input 'who'"):
         home.run(chain(node("sub", "workflow", workflow_ir=INNER)))
     home.draft("inner", INNER)
@@ -283,7 +277,7 @@ def test_a_nested_workflow_that_is_not_there_fails_at_its_node(home: Home) -> No
 
 
 @pytest.mark.parametrize("inputs", [[1], "words", 7])
-def test_inputs_of_a_nested_workflow_that_are_no_object_are_a_failure_that_says_so(home: Home, inputs: Any) -> None:
+def test_inputs_of_a_nested_workflow_that_are_not_an_object_fail_with_an_explanation(home: Home, inputs: Any) -> None:
     result = home.run(chain(node("sub", "workflow", workflow_ir=INNER, inputs="${given}")), {"given": inputs})
     assert result.error_body is not None
     assert "`inputs` of 'sub' must be dict" in result.error_body["message"]
@@ -294,7 +288,7 @@ def test_inputs_of_a_nested_workflow_may_be_the_json_of_an_object(home: Home) ->
     assert home.run(ir, {"given": '{"who": "me"}'}).success
 
 
-def test_a_name_that_is_no_text_is_no_name_of_a_workflow(home: Home) -> None:
+def test_a_workflow_name_that_is_not_text_fails(home: Home) -> None:
     result = home.run(chain(node("sub", "workflow", workflow_name="${name}")), {"name": ["a"]})
     assert result.failed_node == "sub"
     assert result.error_body is not None

@@ -42,7 +42,7 @@ def test_an_edge_for_rejected_that_on_reject_rules_out_is_an_error_with_the_para
 
 @pytest.mark.parametrize("action", ["rejected", "error"])
 @pytest.mark.parametrize("on_reject", ["branch", "${how}"])
-def test_edges_that_an_approval_may_follow_are_no_error(tmp_path: Path, action: str, on_reject: str) -> None:
+def test_edges_that_an_approval_can_follow_are_not_errors(tmp_path: Path, action: str, on_reject: str) -> None:
     assert checked_after(approval(on_reject=on_reject), action, tmp_path).errors == []
 
 

@@ -1,4 +1,4 @@
-"""The one checker: all that is wrong is told at once, with where, what there is, and how it would be right."""
+"""The checker: all problems at once, each with its path, the available names and a fix."""
 
 from itertools import pairwise
 from typing import Any
@@ -54,12 +54,12 @@ def test_nothing_is_wrong_with_a_sound_workflow() -> None:
     assert list(found.workflow.nodes) == ["fetch", "say"]
 
 
-def test_raw_and_wrapped_are_checked_alike() -> None:
+def test_raw_and_wrapped_workflows_get_the_same_diagnostics() -> None:
     wrong: Plain = {"nodes": [None, {"id": "a", "type": "shel", "parameters": {"command": "${x}"}}], "edges": None}
     assert check_document({"name": "n", "description": "d", "ir": wrong}) == check_document(wrong)
 
 
-def test_errors_and_warnings_are_told_apart() -> None:
+def test_errors_and_warnings_are_separated() -> None:
     found = check_document({"inputs": {"unused": {}}, "nodes": [echo("a", "${gone}"), echo("b")]})
     assert list_codes(found.errors) == ["unreachable_node"]
     assert sorted(list_codes(found.warnings)) == ["undeclared_variable", "unused_input"]
@@ -67,13 +67,13 @@ def test_errors_and_warnings_are_told_apart() -> None:
 
 @requirement("PF-E8")
 @pytest.mark.parametrize("document", [None, [], "text", 5])
-def test_what_is_no_workflow_is_checked_to_be_none(document: Any) -> None:
+def test_a_document_that_is_not_a_workflow_has_no_workflow(document: Any) -> None:
     found = check_document(document)
     assert found.workflow is None
     assert len(found.errors) == 1
 
 
-def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_file() -> None:
+def test_problems_of_all_kinds_are_reported_at_once_with_their_paths() -> None:
     document: Plain = {
         "title": "x",
         "inputs": {"used": {}, "unused": {}},
@@ -122,7 +122,7 @@ def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_fil
     assert all(one.message and orjson.dumps(one.to_dict()) for one in found.diagnostics)
 
 
-def test_the_same_workflow_is_always_told_the_same() -> None:
+def test_the_diagnostics_of_a_workflow_are_deterministic() -> None:
     document: Plain = {
         "nodes": [echo(f"n{number}", "${gone}") for number in range(20)],
         "inputs": {f"n{n}": {} for n in range(9)},
@@ -142,7 +142,7 @@ def test_an_unknown_type_lists_the_nearest_types_and_counts_the_rest(kind: str, 
     assert told.hint == f"Nearest: {meant}. `browse_components`, or `pflow browse`, lists {len(INTERFACES) - 1} more."
 
 
-def test_an_unknown_type_that_is_like_none_lists_those_there_are() -> None:
+def test_an_unknown_type_without_similar_ones_lists_the_available_types() -> None:
     told = find_only(check_document({"nodes": [{"id": "a", "type": "zzzzz"}]}), "unknown_type")
     assert (told.nearest, told.example) == (None, None)
     assert set(told.available) == set(INTERFACES)
@@ -160,7 +160,7 @@ def test_a_thousand_unknown_types_search_the_registry_a_few_times_only() -> None
     assert types.searched == 20
 
 
-def test_a_tool_of_a_server_that_is_not_known_is_told_how_servers_and_their_tools_become_known() -> None:
+def test_an_unknown_mcp_tool_is_reported_with_the_commands_that_add_tools() -> None:
     types = NodeTypes({"mcp-lib-list_top_facets": Interface("mcp-lib-list_top_facets", "d", "x:y")})
     told = find_only(check_document({"nodes": [{"id": "a", "type": "mcp-lib-nope"}]}, types=types), "unknown_type")
     assert "pflow mcp add" in told.hint
@@ -168,16 +168,16 @@ def test_a_tool_of_a_server_that_is_not_known_is_told_how_servers_and_their_tool
     assert (told.nearest, told.example) == (None, None)
 
 
-def test_where_there_are_no_types_at_all_a_type_is_still_told_to_be_none() -> None:
+def test_an_unknown_type_is_reported_even_if_there_are_no_types() -> None:
     assert find_only(check_document({"nodes": [echo("a")]}, types=NodeTypes({})), "unknown_type").available == ()
 
 
-def test_a_node_without_a_type_is_told_once_and_does_not_make_others_wrong() -> None:
+def test_a_node_without_a_type_is_reported_once_and_affects_no_other_node() -> None:
     found = check_document(chain(echo("a"), {"id": "b", "params": {}}, echo("c", "${b.anything}")))
     assert list_codes(found) == ["no_type"]
 
 
-def test_a_parameter_that_is_needed_is_told_with_what_it_is_and_an_example() -> None:
+def test_a_missing_parameter_is_reported_with_its_description_and_an_example() -> None:
     told = find_only(
         check_document({"nodes": [{"id": "a", "type": "shell", "params": {"command": None}}]}), "missing_param"
     )
@@ -253,7 +253,7 @@ def test_a_type_may_answer_with_actions_of_its_own() -> None:
         ([("a", "b"), ("c", "c"), ("b", "c")], {"c"}, 1),
     ],
 )
-def test_nodes_that_wait_for_each_other_are_an_error_at_the_edge_that_closes_the_circle(
+def test_nodes_that_wait_for_each_other_are_an_error_at_the_edge_that_closes_the_cycle(
     pairs: list[tuple[str, str]], shown: set[str], last: int
 ) -> None:
     edges = [{"source": before, "target": after} for before, after in pairs]
@@ -263,12 +263,12 @@ def test_nodes_that_wait_for_each_other_are_an_error_at_the_edge_that_closes_the
     assert told.hint
 
 
-def test_a_circle_by_any_action_is_an_error() -> None:
+def test_a_cycle_over_any_action_is_an_error() -> None:
     edges = [{"from": "a", "to": "b"}, {"from": "b", "to": "a", "action": "error"}]
     assert list_codes(check_document({"nodes": [echo("a"), echo("b")], "edges": edges})) == ["circle"]
 
 
-def test_two_circles_are_two_errors() -> None:
+def test_two_cycles_are_two_errors() -> None:
     pairs = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "c")]
     edges = [{"from": before, "to": after} for before, after in pairs]
     assert list_codes(check_document({"nodes": [echo(name) for name in "abcd"], "edges": edges})) == [
@@ -277,7 +277,7 @@ def test_two_circles_are_two_errors() -> None:
     ]
 
 
-def test_a_node_that_no_edge_leads_to_is_an_error_and_shown_which_edge_was_forgotten() -> None:
+def test_an_unreachable_node_is_an_error_with_the_missing_edge() -> None:
     found = check_document({"nodes": [echo("a"), echo("b"), echo("c")], "edges": []})
     assert [(one.code, one.path, one.example) for one in found.errors] == [
         ("unreachable_node", "nodes[1]", {"from": "a", "to": "b"}),
@@ -291,13 +291,13 @@ def test_a_node_before_the_start_is_an_error() -> None:
     assert (told.node, told.example) == ("a", {"from": "b", "to": "a"})
 
 
-def test_many_nodes_that_are_not_reached_are_told_in_short() -> None:
+def test_many_unreachable_nodes_are_summarised() -> None:
     found = check_document({"nodes": [echo(f"n{number}") for number in range(1000)]})
     assert list_codes(found) == ["unreachable_node"] * 13
     assert "987" in found.errors[-1].message
 
 
-def test_parallel_branches_that_meet_again_are_sound() -> None:
+def test_parallel_branches_that_join_are_valid() -> None:
     pairs = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
     edges = [{"from": before, "to": after} for before, after in pairs]
     assert (
@@ -309,12 +309,12 @@ def test_parallel_branches_that_meet_again_are_sound() -> None:
 
 
 @pytest.mark.parametrize("params", [{}, {"workflow_name": "a", "workflow_ir": {}}, {"workflow_name": None}])
-def test_a_workflow_within_is_named_in_exactly_one_way(params: Plain) -> None:
+def test_a_nested_workflow_is_named_by_exactly_one_parameter(params: Plain) -> None:
     told = find_only(check_document({"nodes": [{"id": "w", "type": "workflow", "params": params}]}), "bad_nested")
     assert (told.path, told.example["workflow_name"]) == ("nodes[0].params", "greeter")
 
 
-def test_what_is_wrong_with_a_workflow_within_is_told_with_the_way_to_it() -> None:
+def test_problems_of_a_nested_workflow_are_reported_with_the_path_to_them() -> None:
     inner = {"nodes": [echo("x"), {"id": "y", "type": "shel"}], "edges": [{"from": "x", "to": "y"}]}
     (told,) = check_document(chain(echo("first"), runs("w", inner, "workflow_ir"))).errors
     assert (told.code, told.path, told.node) == ("unknown_type", "nodes[1].params.workflow_ir/nodes[1].type", "w")
@@ -328,7 +328,7 @@ def test_a_workflow_of_another_file_is_checked_too(key: str) -> None:
     assert (told.code, told.path) == ("unknown_type", f"nodes[0].params.{key}/nodes[0].type")
 
 
-def test_variables_of_a_workflow_within_are_not_ours() -> None:
+def test_variables_of_a_nested_workflow_are_not_those_of_the_outer_one() -> None:
     assert (
         check_document(
             {"nodes": [runs("w", "inner")]}, load=library(inner={"nodes": [echo("x", "${who}")]})
@@ -337,7 +337,7 @@ def test_variables_of_a_workflow_within_are_not_ours() -> None:
     )
 
 
-def test_a_workflow_that_is_not_there_is_told_with_those_there_are() -> None:
+def test_a_missing_nested_workflow_is_reported_with_the_available_ones() -> None:
     load = library(greeter={"nodes": [echo("x")]})
     told = find_only(check_document({"nodes": [runs("w", "greter")]}, load=load), "nested_not_found")
     assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.workflow_name", "w")
@@ -362,7 +362,7 @@ def test_workflows_that_run_each_other_are_an_error() -> None:
 
 
 @pytest.mark.parametrize("depth", [MOST_NESTED, MOST_NESTED + 1])
-def test_workflows_within_each_other_may_be_so_deep_and_no_deeper(depth: int) -> None:
+def test_the_depth_of_nested_workflows_is_limited(depth: int) -> None:
     documents = {f"w{level}": {"nodes": [runs("next", f"w{level + 1}")]} for level in range(1, depth)}
     load = library(**documents, **{f"w{depth}": {"nodes": [echo("x")]}})
     found = check_document({"nodes": [runs("w", "w1")]}, load=load)
@@ -399,7 +399,7 @@ def test_workflows_that_run_each_other_many_times_are_each_checked_once() -> Non
     assert len(loaded) == 9
 
 
-def test_a_workflow_that_is_not_there_is_looked_for_once_and_told_of_each_node() -> None:
+def test_a_missing_nested_workflow_is_looked_up_once_and_reported_for_each_node() -> None:
     asked: list[str] = []
 
     def load(name: str) -> Plain:
@@ -410,7 +410,7 @@ def test_a_workflow_that_is_not_there_is_looked_for_once_and_told_of_each_node()
     assert (list_codes(found), asked) == (["nested_not_found"] * 100, ["gone"])
 
 
-def test_parameters_nested_too_deep_are_told_and_not_walked_through() -> None:
+def test_parameters_nested_too_deep_are_reported_and_not_walked() -> None:
     assert "too_deep" in list_codes(check_document({"nodes": [echo("a", nest_value(1000, "${x}"))]}))
     inner = {"nodes": [echo("a", nest_value(80, "${x}"))]}
     assert list_codes(check_document(inner)) == ["undeclared_variable"]
@@ -452,14 +452,14 @@ def test_ten_thousand_branches_are_checked() -> None:
         ("${HOME:-x}", "malformed_template"),
     ],
 )
-def test_a_mistake_in_each_of_ten_thousand_nodes_is_told_in_time(message: str, code: str) -> None:
+def test_a_problem_in_each_of_ten_thousand_nodes_is_reported_in_time(message: str, code: str) -> None:
     nodes = large(message)
     found = check_document({"nodes": nodes, "edges": row(nodes)})
     assert list_codes(found).count(code) >= LARGE - 2
     assert all(len(one.available) <= 20 for one in found.diagnostics)
 
 
-def test_ten_thousand_nodes_of_no_type_are_told_in_time() -> None:
+def test_ten_thousand_unknown_types_are_reported_in_time() -> None:
     types = NodeTypes(
         {f"type-number-{number}": Interface(f"type-number-{number}", "d", "x:y") for number in range(1000)}
     )
@@ -469,13 +469,13 @@ def test_ten_thousand_nodes_of_no_type_are_told_in_time() -> None:
     assert types.listed == 1
 
 
-def test_ten_thousand_edges_to_no_node_are_told_in_time() -> None:
+def test_ten_thousand_edges_to_unknown_nodes_are_reported_in_time() -> None:
     nodes = [echo(f"node-number-{number}") for number in range(900)]
     edges = [*row(nodes), *({"from": f"node_number_{number}", "to": "node-number-0"} for number in range(10_000))]
     assert list_codes(check_document({"nodes": nodes, "edges": edges})).count("unknown_node") == 10_000
 
 
-def test_ten_thousand_nodes_in_circles_are_told_in_time() -> None:
+def test_ten_thousand_nodes_in_cycles_are_reported_in_time() -> None:
     nodes = large("x")
     edges = [
         *row(nodes),
@@ -484,7 +484,7 @@ def test_ten_thousand_nodes_in_circles_are_told_in_time() -> None:
     assert set(list_codes(check_document({"nodes": nodes, "edges": edges}))) == {"circle"}
 
 
-def test_ten_thousand_nodes_of_one_id_are_told_in_time() -> None:
+def test_ten_thousand_nodes_with_the_same_id_are_reported_in_time() -> None:
     assert list_codes(check_document({"nodes": [echo("same")] * LARGE})) == ["duplicate_id"] * (LARGE - 1)
 
 
@@ -539,7 +539,7 @@ EDGES = st.builds(edge_of, NAMES, NAMES, NAMES)
         },
     )
 )
-def test_whatever_is_checked_is_sound_or_told_why_not(document: Plain) -> None:
+def test_every_document_is_valid_or_has_an_error(document: Plain) -> None:
     found = check_document(document)
     assert found.workflow is not None
     for one in found.diagnostics:

@@ -1,4 +1,4 @@
-"""Templates in commands: where a value would be read as code, and where the shell would put nothing."""
+"""Templates in commands: values that would be code, and positions where nothing is replaced."""
 
 import pytest
 
@@ -56,7 +56,7 @@ def test_a_template_beside_the_code_of_an_interpreter_is_fine(command: str) -> N
 
 
 @pytest.mark.parametrize("word", ["'EOF'", '"EOF"', "\\EOF"])
-def test_a_template_in_a_here_document_whose_word_is_quoted_is_an_error(word: str) -> None:
+def test_a_template_in_a_here_document_with_a_quoted_delimiter_is_an_error(word: str) -> None:
     command = f"cat <<{word} >x ${{w}}\nhello ${{v}}\nEOF\necho ${{v}}"
     document: Plain = {
         "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],

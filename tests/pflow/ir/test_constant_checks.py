@@ -1,4 +1,4 @@
-"""Constants with which a node is bound to fail are told before anything runs."""
+"""Constant parameters with which a node would fail."""
 
 import threading
 import time
@@ -33,7 +33,7 @@ def told_of(registry: Registry, kind: str, params: Plain) -> CheckResult:
         ("print 'x'", 1, "Missing parentheses"),
     ],
 )
-def test_code_that_is_no_python_is_told_with_its_line(
+def test_code_with_a_syntax_error_is_reported_with_its_line(
     registry: Registry, kind: str, code: str, line: int, said: str
 ) -> None:
     told = find_only(told_of(registry, kind, {"code": code}), "bad_code")
@@ -71,12 +71,12 @@ def test_code_that_only_chooses_an_edge_needs_no_result(registry: Registry) -> N
     assert told_of(registry, "python", {"code": "action = 'big'"}).diagnostics == []
 
 
-def test_a_nul_in_code_is_told(registry: Registry) -> None:
+def test_a_nul_in_code_is_reported(registry: Registry) -> None:
     assert "null bytes" in find_only(told_of(registry, "python", {"code": "x = '\0'"}), "bad_code").message
 
 
 @pytest.mark.parametrize("code", ["if ${x}", "if ${x:.2f}", "($${x} ${x}"])
-def test_code_with_templates_is_told_to_have_them_and_nothing_else(registry: Registry, code: str) -> None:
+def test_code_with_templates_is_reported_only_for_the_templates(registry: Registry, code: str) -> None:
     assert not {"bad_code"} & set(list_codes(told_of(registry, "python", {"code": code})))
 
 

@@ -1,4 +1,4 @@
-"""What a workflow may say of its inputs and outputs, and what it is told when that is wrong."""
+"""Declarations of inputs and outputs, and errors in them."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def the_input(told: Any) -> Input:
 
 
 @requirement("PF-R6")
-def test_an_input_is_all_that_is_said_of_it() -> None:
+def test_an_input_has_all_declared_fields() -> None:
     told = {
         "type": "integer",
         "required": False,
@@ -43,7 +43,7 @@ def test_an_input_is_all_that_is_said_of_it() -> None:
     assert the_input(told) == Input("x", "integer", False, 3, True, "How many", True, True)
 
 
-def test_an_input_of_which_nothing_is_said_is_required_and_of_any_type() -> None:
+def test_an_input_without_fields_is_required_and_of_any_type() -> None:
     assert the_input({}) == Input("x", "any", required=True)
 
 
@@ -87,7 +87,7 @@ def test_types_go_by_several_names(given: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("given", "meant"), [("strng", "string"), ("boolen", "boolean"), ("xyz", None), (5, None), (None, None)]
 )
-def test_a_type_that_is_none_is_told_which_there_are(given: Any, meant: str | None) -> None:
+def test_an_unknown_type_is_reported_with_the_available_ones(given: Any, meant: str | None) -> None:
     inputs, found = inputs_of({"x": {"type": given}})
     told = find_only(found, "bad_type")
     assert (told.path, told.available, told.nearest) == ("inputs.x.type", TYPES, meant)
@@ -96,7 +96,7 @@ def test_a_type_that_is_none_is_told_which_there_are(given: Any, meant: str | No
 
 
 @pytest.mark.parametrize(("key", "meant"), [("desc", None), ("defualt", "default"), ("Required", "required")])
-def test_a_key_that_no_input_has_is_told_which_there_are(key: str, meant: str | None) -> None:
+def test_an_unknown_key_of_an_input_is_reported_with_the_known_ones(key: str, meant: str | None) -> None:
     told = find_only(inputs_of({"x": {key: "v"}})[1], "unknown_key")
     assert (told.severity, told.path, told.nearest) == ("error", f"inputs.x.{key}", meant)
     assert {"type", "required", "default", "description"} <= set(told.available)
@@ -105,7 +105,7 @@ def test_a_key_that_no_input_has_is_told_which_there_are(key: str, meant: str | 
 
 @pytest.mark.parametrize("key", ["required", "stdin", "secret"])
 @pytest.mark.parametrize("value", ["true", "yes", 1, None, []])
-def test_what_is_true_or_false_is_nothing_else(key: str, value: Any) -> None:
+def test_boolean_fields_accept_only_true_and_false(key: str, value: Any) -> None:
     told = find_only(inputs_of({"x": {key: value}})[1], "bad_declaration")
     assert (told.severity, told.path, told.example) == ("error", f"inputs.x.{key}", True)
 
@@ -141,7 +141,7 @@ def test_only_one_input_is_read_from_stdin() -> None:
 
 
 @requirement("PF-N4")
-def test_an_input_is_a_secret_by_its_name_or_because_it_says_so() -> None:
+def test_an_input_is_a_secret_by_its_name_or_its_declaration() -> None:
     inputs, found = inputs_of(
         {
             "api_key": {},
@@ -163,7 +163,7 @@ def test_an_input_is_a_secret_by_its_name_or_because_it_says_so() -> None:
 
 @pytest.mark.parametrize("where", ["inputs", "outputs"])
 @pytest.mark.parametrize("plain", [[], "x", 5, ["name"]])
-def test_declarations_that_are_no_object_are_told_how_they_look(where: str, plain: Any) -> None:
+def test_declarations_that_are_not_an_object_are_reported_with_an_example(where: str, plain: Any) -> None:
     found = (inputs_of if where == "inputs" else outputs_of)(plain)[1]
     told = find_only(found, "bad_declaration")
     assert told.path == where
@@ -177,7 +177,7 @@ def test_there_may_be_no_declarations() -> None:
 
 
 @pytest.mark.parametrize("plain", ["string", ["string"], 5, None, True])
-def test_an_input_that_is_no_object_is_told_how_one_looks(plain: Any) -> None:
+def test_an_input_that_is_not_an_object_is_reported_with_an_example(plain: Any) -> None:
     told = find_only(inputs_of({"repo": plain})[1], "bad_declaration")
     assert told.path == "inputs.repo"
     assert told.example["repo"]["type"] == "string"
@@ -196,14 +196,14 @@ def test_a_name_may_be_of_any_script(name: str) -> None:
 
 
 @given(st.text(max_size=12))
-def test_every_name_is_one_that_templates_understand(name: str) -> None:
+def test_every_name_is_valid_in_templates(name: str) -> None:
     if is_valid_name(name) and name not in ("true", "false", "null"):
         (template,) = find_templates(f"${{{name}}}")
         assert template.choices == (Reference(name, (), name),)
 
 
 @requirement("PF-R6")
-def test_an_output_is_all_that_is_said_of_it() -> None:
+def test_an_output_has_all_declared_fields() -> None:
     outputs, found = outputs_of(
         {"o": {"source": "${a.b}", "type": "str", "description": "A description of this output"}}
     )
@@ -252,24 +252,24 @@ def test_an_output_that_names_its_source_bare_is_shown_with_a_template(output: A
 
 
 @pytest.mark.parametrize("output", [5, {"from": 5}, {"value": None}])
-def test_an_output_that_names_no_source_at_all_is_told_how_one_looks(output: Any) -> None:
+def test_an_output_with_an_unusable_value_is_reported_with_an_example(output: Any) -> None:
     _, (told,) = outputs_of({"result": output})
     assert "${" in told.example["result"]["source"]
 
 
 @pytest.mark.parametrize("plain", [{}, {"source": ""}, {"source": None}, {"source": 5}, {"source": ["${a.b}"]}])
-def test_an_output_without_a_source_is_told_how_one_looks(plain: Any) -> None:
+def test_an_output_without_a_source_is_reported_with_an_example(plain: Any) -> None:
     told = find_only(outputs_of({"result": plain})[1], "no_source")
     assert told.path == "outputs.result.source"
     assert "${" in told.example["result"]["source"]
 
 
-def test_a_key_that_no_output_has_is_told_which_there_are() -> None:
+def test_an_unknown_key_of_an_output_is_reported_with_the_known_ones() -> None:
     told = find_only(outputs_of({"o": {"source": "${a.b}", "sorce": "x"}})[1], "unknown_key")
     assert (told.path, told.nearest) == ("outputs.o.sorce", "source")
     assert "description" in told.available
 
 
-def test_all_mistakes_of_all_declarations_are_told_at_once() -> None:
+def test_problems_of_all_declarations_are_reported_at_once() -> None:
     found = inputs_of({"1": {}, "a": 5, "b": {"type": "x", "requird": True}, "c": {"default": "x", "type": "int"}})[1]
     assert list_codes(found) == ["bad_name", "bad_declaration", "unknown_key", "bad_type", "bad_default"]

@@ -1,4 +1,4 @@
-"""What a diagnostic says, and which word was probably meant."""
+"""Diagnostics and suggestions."""
 
 import orjson
 import pytest
@@ -9,7 +9,7 @@ from pflow.ir.diagnostics import make_error, make_warning
 from pflow.suggestions import find_nearest
 
 
-def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> None:
+def test_a_diagnostic_has_severity_code_path_message_and_fix() -> None:
     told = make_error(
         "unknown_node",
         "edges[0].to",
@@ -33,7 +33,7 @@ def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> N
     }
 
 
-def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
+def test_empty_fields_are_left_out() -> None:
     assert make_warning("unused_input", "inputs.x", "It is used nowhere.").to_dict() == {
         "severity": "warning",
         "code": "unused_input",
@@ -43,11 +43,11 @@ def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("example", [False, 0, {}])
-def test_an_example_that_is_little_is_still_told(example: object) -> None:
+def test_a_falsy_example_is_included(example: object) -> None:
     assert make_error("c", "p", "m", example=example).to_dict()["example"] == example
 
 
-def test_no_more_names_are_told_than_can_be_read() -> None:
+def test_the_number_of_listed_names_is_bounded() -> None:
     told = make_error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
     assert told["available"] == [f"n{number}" for number in range(20)]
 

@@ -1,4 +1,4 @@
-"""A picture shows every node and edge in its place, and whatever they are called, it stays a picture."""
+"""Drawings show every node and edge, and are valid for any names."""
 
 import re
 from collections.abc import Sequence
@@ -155,7 +155,7 @@ def test_no_name_breaks_out_of_mermaid(workflow: Workflow) -> None:
 
 
 @pytest.mark.parametrize(("hostile", "shown"), HOSTILE.items())
-def test_what_a_hostile_name_says_is_shown_by_mermaid(hostile: str, shown: str) -> None:
+def test_a_hostile_name_is_displayed_literally_by_mermaid(hostile: str, shown: str) -> None:
     workflow = workflow_of({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)])
     checked_mermaid(workflow)
     lines = draw_mermaid(workflow).split("\n")
@@ -163,14 +163,14 @@ def test_what_a_hostile_name_says_is_shown_by_mermaid(hostile: str, shown: str) 
     assert (label, action) == (f"{shown}<br/>{shown}", shown)
 
 
-def test_words_that_mermaid_gives_a_meaning_are_no_names_of_nodes() -> None:
+def test_keywords_of_mermaid_are_not_used_as_node_names() -> None:
     names = checked_mermaid(workflow_of([*MEANINGFUL, "ending", "Graph1", "a-b", "a.b", "a_b", "1", "é"]))
     assert {names[word].isdigit() for word in MEANINGFUL} == {True}
     assert (names["ending"], names["Graph1"], names["a-b"]) == ("ending", "Graph1", "a_b")
     assert (names["a.b"], names["a_b"], names["1"]) == ("14", "15", "16")
 
 
-def test_long_names_are_cut_and_ten_thousand_nodes_are_no_matter_to_mermaid() -> None:
+def test_long_names_are_cut_and_mermaid_text_has_ten_thousand_nodes() -> None:
     ids = [f"{'x' * 200}{number}" for number in range(10_000)]
     workflow = workflow_of(ids, list(pairwise(ids)))
     names = checked_mermaid(workflow)
@@ -199,7 +199,7 @@ def test_an_svg_dashes_error_edges_and_has_colours_for_light_and_dark() -> None:
 
 
 @given(workflows())
-def test_whatever_nodes_are_called_an_svg_is_well_formed_and_holds_nothing_but_shapes(workflow: Workflow) -> None:
+def test_an_svg_is_well_formed_for_any_names_and_contains_only_shapes(workflow: Workflow) -> None:
     picture = drawn(workflow)
     assert {name_of(element) for element in picture.iter()} <= {"svg", "title", "style", "rect", "path", "g", "text"}
     allowed = {"class", "role", "viewBox", "width", "height", "x", "y", "rx", "d"}
@@ -209,7 +209,7 @@ def test_whatever_nodes_are_called_an_svg_is_well_formed_and_holds_nothing_but_s
 
 
 @pytest.mark.parametrize(("hostile", "shown"), HOSTILE.items())
-def test_what_a_hostile_name_says_is_shown_by_the_svg(hostile: str, shown: str) -> None:
+def test_a_hostile_name_is_displayed_literally_by_the_svg(hostile: str, shown: str) -> None:
     picture = drawn(workflow_of({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)]))
     assert [marks(picture, kind)[0].text for kind in ("id", "type", "action")] == [shown, shown, shown]
 
@@ -245,7 +245,7 @@ def test_edges_that_cross_in_the_file_do_not_cross_in_the_picture() -> None:
     assert (placed["b"].left < placed["c"].left) == (placed["y"].left < placed["x"].left)
 
 
-def test_a_circle_that_the_checker_would_refuse_is_drawn_all_the_same() -> None:
+def test_an_invalid_cycle_is_drawn_all_the_same() -> None:
     workflow = workflow_of(["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "b", "again"), ("c", "c")])
     picture = drawn(workflow)
     assert len(marks(picture, "edge")) == 3
@@ -263,7 +263,7 @@ def test_as_many_nodes_as_can_be_drawn_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("count", [MOST_NODES + 1, 10_000])
-def test_more_nodes_than_a_picture_can_hold_are_refused_with_a_way_out(count: int) -> None:
+def test_more_nodes_than_an_svg_can_show_are_refused_with_a_hint(count: int) -> None:
     ids = [f"n{number}" for number in range(count)]
     with pytest.raises(TooLargeToDraw, match=f"{count} nodes; at most {MOST_NODES} can be drawn") as caught:
         draw_svg(workflow_of(ids, list(pairwise(ids))))

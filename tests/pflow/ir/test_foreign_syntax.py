@@ -108,7 +108,7 @@ def test_without_inputs_and_templates_any_placeholder_is_a_warning(text: str) ->
         *("cat <<EOF\n<html><p>x\nEOF", "git log --format='%an <%ae>'", "echo a<b>c", "echo x${#who}"),
     ],
 )
-def test_what_belongs_to_the_shell_is_not_reported(command: str) -> None:
+def test_syntax_of_the_shell_is_not_reported(command: str) -> None:
     document = chain(shell("a", command), echo("b", "${who} ${file}"), inputs={"who": {"default": ""}, "file": {}})
     assert reported(document) == []
     assert check_document(document).errors == []

@@ -1,4 +1,4 @@
-"""The shape of workflows: what is reached, what comes before what, and where nodes wait for each other."""
+"""The graph of a workflow: reachable nodes, order, cycles and ancestors."""
 
 from itertools import pairwise
 
@@ -40,24 +40,24 @@ def test_edges_are_known_by_the_node_they_leave_and_by_the_node_they_enter() -> 
     assert graph.leaving["c"] == ()
 
 
-def test_only_what_a_way_leads_to_is_reached() -> None:
+def test_only_nodes_with_a_path_from_the_start_are_reached() -> None:
     graph = graph_of("abcde", [("a", "b"), ("c", "d"), ("d", "b")])
     assert graph.find_reachable() == {"a", "b"}
     assert graph_of("abcde", [("a", "b"), ("c", "d"), ("d", "b")], "c").find_reachable() == {"c", "d", "b"}
 
 
-def test_a_circle_is_told_in_the_order_of_its_edges() -> None:
+def test_a_cycle_is_listed_in_the_order_of_its_edges() -> None:
     (circle,) = graph_of("sabct", [("s", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "t")]).find_cycles()
     assert set(circle) == {"a", "b", "c"}
     pairs = {("a", "b"), ("b", "c"), ("c", "a")}
     assert set(pairwise([*circle, circle[0]])) == pairs
 
 
-def test_a_node_that_leads_to_itself_is_a_circle() -> None:
+def test_a_node_with_an_edge_to_itself_is_a_cycle() -> None:
     assert list(graph_of("ab", [("a", "b"), ("b", "b")]).find_cycles()) == [["b"]]
 
 
-def test_all_circles_that_share_no_node_are_told() -> None:
+def test_all_cycles_that_do_not_share_a_node_are_found() -> None:
     pairs = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "c"), ("d", "e"), ("f", "f")]
     assert sorted(sorted(circle) for circle in graph_of("abcdef", pairs).find_cycles()) == [
         ["a", "b"],
@@ -67,7 +67,7 @@ def test_all_circles_that_share_no_node_are_told() -> None:
 
 
 @given(ANY_PAIRS)
-def test_there_are_circles_if_and_only_if_not_all_nodes_can_be_ordered(pairs: Pairs) -> None:
+def test_there_are_cycles_if_and_only_if_not_all_nodes_can_be_sorted(pairs: Pairs) -> None:
     graph = graph_of("abcdefgh", pairs)
     circles = list(graph.find_cycles())
     assert (circles == []) == (len(graph.sort_nodes()) == 8)
@@ -88,7 +88,7 @@ def test_in_order_each_node_is_after_those_it_follows(pairs: Pairs) -> None:
 
 
 @given(PAIRS_WITHOUT_CIRCLES)
-def test_ancestors_are_all_nodes_from_which_a_way_leads(pairs: Pairs) -> None:
+def test_ancestors_are_all_nodes_with_a_path_to_the_node(pairs: Pairs) -> None:
     graph = graph_of("abcdefgh", pairs)
     order, above = graph.sort_nodes(), graph.compute_ancestors()
     assert len(order) == 8
@@ -103,7 +103,7 @@ def test_a_node_is_reached_if_the_start_is_among_its_ancestors(pairs: Pairs) -> 
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_ten_thousand_nodes_in_a_row_are_no_more_than_a_long_row(closed: bool) -> None:
+def test_a_chain_of_ten_thousand_nodes_is_handled(closed: bool) -> None:
     names = [f"n{number}" for number in range(10_000)]
     pairs = [*pairwise(names), *([(names[-1], names[0])] if closed else [])]
     graph = graph_of(names, pairs)

@@ -1,4 +1,4 @@
-"""Parameters against their interface: what is wrong is shown mended, with all that the node has."""
+"""Parameters against their interface, with corrected examples."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def told_of(params: Plain, kind: str = "repository") -> Any:
     return check_document({"nodes": [{"id": "a", "type": kind, "params": params}]}, types=TYPES)
 
 
-def test_a_misspelt_parameter_is_shown_renamed_among_all_that_the_node_has() -> None:
+def test_a_misspelt_parameter_is_corrected_in_the_example() -> None:
     found = told_of({"cmd": "make all", "timeout": 60}, "shell")
     assert sorted(list_codes(found)) == ["missing_param", "unknown_param"]
     right = {"command": "make all", "timeout": 60}
@@ -37,7 +37,7 @@ def test_a_misspelt_parameter_is_shown_renamed_among_all_that_the_node_has() -> 
     assert find_only(found, "missing_param").example == right
 
 
-def test_parameters_that_are_missing_are_shown_added_to_those_that_are_there() -> None:
+def test_missing_parameters_are_added_in_the_example() -> None:
     found = told_of({"state": "closed"})
     assert list_codes(found) == ["missing_param"] * 3
     example = found.errors[0].example
@@ -45,11 +45,11 @@ def test_parameters_that_are_missing_are_shown_added_to_those_that_are_there() -
     assert all(one.example == example for one in found.errors)
 
 
-def test_a_parameter_like_no_other_is_left_out_of_what_would_be_right() -> None:
+def test_a_parameter_without_a_similar_name_is_removed_from_the_example() -> None:
     assert find_only(told_of({"command": "ls", "zzzzz": 1}, "shell"), "unknown_param").example == {"command": "ls"}
 
 
-def test_a_parameter_is_not_renamed_to_one_that_is_there() -> None:
+def test_a_parameter_is_not_renamed_to_one_that_is_given() -> None:
     assert find_only(told_of({"comand": "rm", "command": "ls"}, "shell"), "unknown_param").example == {"command": "ls"}
 
 
@@ -63,7 +63,7 @@ def test_a_parameter_is_not_renamed_to_one_that_is_there() -> None:
         ("level", "7", None, 1),
     ],
 )
-def test_a_constant_that_is_no_choice_is_refused_with_those_there_are(
+def test_a_constant_that_is_not_a_choice_is_refused_with_the_choices(
     key: str, value: Any, meant: str | None, right: Any
 ) -> None:
     found = told_of({"operation": "create-pr", "name": "x", "files": "y", key: value})
@@ -74,7 +74,7 @@ def test_a_constant_that_is_no_choice_is_refused_with_those_there_are(
 
 
 @pytest.mark.parametrize(("value", "is_fine"), [(1, True), (True, False), (2, True), (False, False)])
-def test_true_is_no_choice_where_one_is(value: Any, is_fine: bool) -> None:
+def test_true_does_not_equal_the_choice_1(value: Any, is_fine: bool) -> None:
     loose = Interface("loose", "Takes anything", "x:y", params={"level": Param("level", "any", choices=(1, 2))})
     found = check_document(
         {"nodes": [{"id": "a", "type": "loose", "params": {"level": value}}]}, types=NodeTypes({"loose": loose})
@@ -88,7 +88,7 @@ def test_a_choice_a_null_and_a_template_are_fine(key: str, value: Any) -> None:
     assert found.errors == []
 
 
-def test_a_value_of_another_type_is_told_as_such_and_not_as_no_choice() -> None:
+def test_a_value_of_the_wrong_type_is_reported_as_such_and_not_as_a_wrong_choice() -> None:
     found = told_of({"operation": "create-pr", "name": "x", "files": "y", "level": "high"})
     assert list_codes(found) == ["bad_param"]
 
@@ -101,7 +101,7 @@ def test_secrets_and_long_texts_are_not_repeated() -> None:
     assert find_only(told_of({**params, "api_key": "${key}"}), "bad_choice").example["api_key"] == "${key}"
 
 
-def test_a_hundred_thousand_parameters_are_told_in_time() -> None:
+def test_a_hundred_thousand_parameters_are_reported_in_time() -> None:
     found = told_of({"command": "ls", **{f"x{number}": number for number in range(100_000)}}, "shell")
     assert list_codes(found) == ["unknown_param"] * 100_000
     assert len(orjson.dumps(found.diagnostics[0].to_dict())) < 2_000

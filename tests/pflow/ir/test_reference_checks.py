@@ -1,4 +1,4 @@
-"""Whether what templates refer to is there by then: what is wrong, what there is, and how it would be right."""
+"""References in templates: unknown names, order of nodes, and suggestions."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_references_to_inputs_and_to_outputs_of_earlier_nodes_are_fine() -> None
 
 
 @requirement("PF-R7", "PF-E4")
-def test_a_variable_that_is_neither_declared_nor_produced_is_a_warning_and_told_how_to_declare_it() -> None:
+def test_an_undeclared_variable_is_a_warning_with_a_declaration() -> None:
     told = find_only(check_document(chain(echo("init"), echo("fetch", {"url": "${api_url}"}))), "undeclared_variable")
     assert (told.severity, told.path, told.node) == ("warning", "nodes[1].params.message.url", "fetch")
     assert "${api_url}" in told.message
@@ -140,14 +140,14 @@ def test_nodes_many_steps_before_can_be_used() -> None:
 @pytest.mark.parametrize(
     ("used", "meant"), [("stdot", "stdout"), ("exitcode", "exit_code"), ("zzz", None), ("0", None)]
 )
-def test_an_output_that_a_node_does_not_give_is_told_with_those_it_gives(used: str, meant: str | None) -> None:
+def test_an_unknown_output_of_a_node_is_reported_with_the_known_ones(used: str, meant: str | None) -> None:
     told = find_only(check_document(chain(shell("run"), echo("say", f"${{run.{used}}}"))), "unknown_output")
     assert (told.severity, told.path, told.nearest) == ("error", "nodes[1].params.message", meant)
     assert told.available == ("${run.stdout}", "${run.stderr}", "${run.exit_code}")
     assert told.example == (f"${{run.{meant}}}" if meant else "${run.stdout}")
 
 
-def test_a_batch_gives_results_and_its_shape_is_told() -> None:
+def test_a_batch_has_results_and_its_outputs_are_listed() -> None:
     document = chain(shell("each", "cat ${item}", batch={"items": ["a"]}), echo("say", "${each.stdout}"))
     told = find_only(check_document(document), "unknown_output")
     assert "batch" in told.message
@@ -176,12 +176,12 @@ def test_a_field_that_is_not_in_a_known_structure_is_a_warning(used: str, meant:
 @pytest.mark.parametrize(
     "used", ["log.commits[0].sha", "log.commits[0].author.name", "log.commits", "log", "log.error", "log[${k}]"]
 )
-def test_a_way_through_a_known_structure_is_fine(used: str) -> None:
+def test_a_path_through_a_known_structure_is_valid(used: str) -> None:
     document = chain({"id": "log", "type": "git-log"}, echo("say", f"${{{used}}} ${{k}}"), inputs={"k": {}})
     assert check_document(document).diagnostics == []
 
 
-def test_below_an_output_of_unknown_structure_anything_may_be() -> None:
+def test_any_path_below_an_output_of_unknown_structure_is_valid() -> None:
     assert (
         check_document(
             chain(shell("a"), echo("b", "${a.stdout.some[0].thing}"), {"id": "c", "type": "choose"})
@@ -190,13 +190,13 @@ def test_below_an_output_of_unknown_structure_anything_may_be() -> None:
     )
 
 
-def test_what_another_workflow_gives_is_not_known() -> None:
+def test_outputs_of_a_nested_workflow_are_not_checked() -> None:
     nested = {"id": "w", "type": "workflow", "params": {"workflow_ir": {"nodes": [echo("x")]}}}
     assert check_document(chain(nested, echo("b", "${w.anything.at.all}"))).diagnostics == []
 
 
 @pytest.mark.parametrize("used", ["${item}", "${__index__}"])
-def test_the_item_outside_of_a_batch_is_told_to_be_there_in_batches_only(used: str) -> None:
+def test_the_item_outside_of_a_batch_is_reported_with_a_hint(used: str) -> None:
     assert "batch" in find_only(check_document({"nodes": [echo("a", used)]}), "undeclared_variable").hint
 
 
@@ -205,7 +205,7 @@ def test_the_item_is_not_there_in_the_items_themselves() -> None:
     assert find_only(check_document(document), "undeclared_variable").path == "nodes[0].batch.items"
 
 
-def test_a_template_that_is_none_is_told_where_it_begins() -> None:
+def test_a_malformed_template_is_reported_with_its_start() -> None:
     found = check_document(
         {"nodes": [echo("a", {"x": ["see ${HOME:-x} and ${", "$${fine}"]})], "outputs": {"o": {"source": "x ${1}"}}}
     )
@@ -219,28 +219,28 @@ def test_a_template_that_is_none_is_told_where_it_begins() -> None:
     assert "$${" in told[0].hint
 
 
-def test_what_the_shell_understands_is_not_malformed_in_a_command() -> None:
+def test_syntax_of_the_shell_is_not_malformed_in_a_command() -> None:
     assert check_document({"nodes": [shell("a", "echo ${HOME:-x} ${#y} ${z%.*} ${arr[@]} ${1}")]}).diagnostics == []
 
 
-def test_a_reference_used_many_times_in_a_text_is_told_once() -> None:
+def test_a_repeated_reference_in_a_text_is_reported_once() -> None:
     found = check_document({"nodes": [echo("a", "${gone} ${gone} ${gone.x} ${gone.x}")]})
     assert list_codes(found) == ["undeclared_variable", "unknown_root"]
 
 
-def test_many_malformed_beginnings_are_told_in_short() -> None:
+def test_many_malformed_templates_are_summarised() -> None:
     found = check_document({"nodes": [echo("a", "${ " * 100_000)]})
     assert 1 < len(found.errors) < 20
     assert "99,988" in found.errors[-1].message
 
 
-def test_nodes_in_a_circle_are_not_told_a_second_time() -> None:
+def test_nodes_in_a_cycle_are_not_reported_twice() -> None:
     document = chain(echo("a"), echo("b", "${a.echo}"), echo("c", "${b.echo} ${a.echo}"), echo("d", "${c.echo}"))
     document["edges"].append({"from": "c", "to": "b"})
     assert list_codes(check_document(document)) == ["circle"]
 
 
-def test_a_name_of_a_million_characters_is_told_in_short() -> None:
+def test_a_name_of_a_million_characters_is_shortened() -> None:
     long = "x" * 1_000_000
     document: Plain = {
         "inputs": {"y": {}},

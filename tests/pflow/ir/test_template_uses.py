@@ -1,4 +1,4 @@
-"""Where templates are used, and which values a workflow needs from outside."""
+"""Uses of templates, and the variables that a workflow needs from outside."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_uses_are_found_in_parameters_batches_and_outputs_in_the_order_of_the_fi
     ]
 
 
-def test_the_templates_of_a_workflow_within_are_its_own() -> None:
+def test_templates_of_a_nested_workflow_belong_to_it() -> None:
     inner = {"nodes": [echo("x", "${theirs}")]}
     node = {"id": "a", "type": "workflow", "params": {"workflow_ir": inner, "inputs": {"theirs": "${ours}"}}}
     workflow = workflow_of({"nodes": [node]})
@@ -47,7 +47,7 @@ def test_the_templates_of_a_workflow_within_are_its_own() -> None:
     assert set(get_resolvable_params(workflow.nodes["a"])) == {"inputs"}
 
 
-def test_a_parameter_of_the_same_name_elsewhere_is_no_workflow_within() -> None:
+def test_a_parameter_of_the_same_name_elsewhere_is_not_a_nested_workflow() -> None:
     node = {"id": "a", "type": "echo", "params": {"workflow_ir": "${x}"}}
     assert places({"nodes": [node]}) == [("a", "workflow_ir")]
 
@@ -143,12 +143,12 @@ def test_variables_in_an_index_are_found() -> None:
     assert set(variables({"nodes": [echo("a", "${list[${i}].x}")]})) == {"list", "i"}
 
 
-def test_what_is_escaped_or_the_shells_is_no_variable() -> None:
+def test_escaped_text_and_shell_syntax_are_not_variables() -> None:
     shell = {"id": "a", "type": "shell", "params": {"command": "echo $${x} ${HOME:-y} ${#z} ${real}"}}
     assert set(variables({"nodes": [shell]})) == {"real"}
 
 
-def test_a_variable_used_many_times_is_told_once() -> None:
+def test_a_repeated_variable_is_listed_once() -> None:
     found = variables({"nodes": [echo("a", "${x} ${x} ${x.y}"), echo("b", "${x}")]})
     assert found["x"]["paths"] == ["x", "x.y"]
     assert [place["node"] for place in found["x"]["used_in"]] == ["a", "b"]

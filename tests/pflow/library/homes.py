@@ -1,4 +1,4 @@
-"""Homes with workflows in them, as agents leave them: drafts, saved ones, raw ones in the library's folder."""
+"""Files of workflows for the tests: drafts, saved workflows, and raw files in the library."""
 
 import json
 from pathlib import Path

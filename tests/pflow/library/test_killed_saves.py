@@ -1,4 +1,4 @@
-"""A save that is killed between any two steps leaves the draft, the saved workflow, or both, and each of them whole."""
+"""A save that is killed between any two steps leaves the draft, the saved workflow, or both, each complete."""
 
 import subprocess
 import sys

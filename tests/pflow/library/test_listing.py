@@ -1,4 +1,4 @@
-"""Listing is complete and true whatever the index says, and fast because of it."""
+"""Listing is complete and correct for any state of the index, and fast because of the index."""
 
 import errno
 import os
@@ -58,7 +58,7 @@ NODE_TYPES: list[tuple[Any, tuple[str, ...]]] = [
 
 
 @requirement("PF-R4")
-def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Path) -> None:
+def test_saved_workflows_and_drafts_are_listed_with_their_inputs(tmp_path: Path) -> None:
     write_saved(tmp_path, "b", "Greets people.")
     write_draft(tmp_path, "b")
     write_draft(tmp_path, "a", {"ir": IR, "description": "Wrapped."})
@@ -75,13 +75,13 @@ def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("nodes", "types"), NODE_TYPES)
-def test_the_types_of_the_nodes_are_listed_whatever_the_file_holds(tmp_path: Path, nodes: Any, types: Any) -> None:
+def test_the_node_types_are_listed_for_any_content_of_the_file(tmp_path: Path, nodes: Any, types: Any) -> None:
     write_draft(tmp_path, "x", {"nodes": nodes})
     for _ in range(2):  # read, then remembered
         assert list_workflows(tmp_path).workflows[0].node_types == types
 
 
-def test_a_home_without_workflows_lists_none(tmp_path: Path) -> None:
+def test_a_home_without_workflows_has_an_empty_list(tmp_path: Path) -> None:
     assert list_workflows(tmp_path / "none") == listing.Listing((), ())
     assert not (tmp_path / "none").exists()
 
@@ -95,7 +95,7 @@ def test_other_files_are_not_workflows(tmp_path: Path) -> None:
 
 
 @requirement("PF-E8")
-def test_what_cannot_be_read_is_a_problem_and_hides_nothing(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_problem_and_hides_no_other(tmp_path: Path) -> None:
     write_saved(tmp_path, "good")
     write_raw_draft(tmp_path, "broken", '{"nodes": [')
     write_raw_draft(tmp_path, "two words")
@@ -122,7 +122,7 @@ def test_what_cannot_be_read_is_a_problem_and_hides_nothing(tmp_path: Path) -> N
         assert not any("elsewhere" in problem.message or str(tmp_path) in problem.message for problem in told.problems)
 
 
-def test_names_of_files_that_are_no_text_are_told_in_printable_characters(tmp_path: Path) -> None:
+def test_file_names_that_are_not_valid_text_are_reported_in_printable_characters(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path / "workflows")
     os.mkdir(folder)
     for name in (b"\xff\xfe.json", b"line\nbreak.json"):
@@ -168,9 +168,7 @@ def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Pa
     assert len(reads) == 2
 
 
-def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_in_the_same_clock_tick_as_a_listing_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_saved(tmp_path, "a", "One thing.")
     stamp = listing.make_stamp(file.stat())
 
@@ -183,7 +181,7 @@ def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked
     assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
 
 
-def test_what_is_deleted_is_not_listed_and_forgotten(tmp_path: Path, reads: list[str]) -> None:
+def test_a_deleted_workflow_is_neither_listed_nor_indexed(tmp_path: Path, reads: list[str]) -> None:
     file = write_saved(tmp_path, "a")
     write_saved(tmp_path, "b")
     list_workflows(tmp_path)
@@ -193,7 +191,7 @@ def test_what_is_deleted_is_not_listed_and_forgotten(tmp_path: Path, reads: list
     assert len(reads) == 2
 
 
-def test_listing_one_folder_keeps_what_the_index_knows_of_the_other(tmp_path: Path, reads: list[str]) -> None:
+def test_listing_one_folder_keeps_the_index_entries_of_the_other(tmp_path: Path, reads: list[str]) -> None:
     write_saved(tmp_path, "a")
     write_draft(tmp_path, "b")
     list_workflows(tmp_path)
@@ -274,7 +272,7 @@ def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, mo
         ("daily missing", []),
     ],
 )
-def test_a_pattern_is_a_glob_for_names_or_words_for_names_and_descriptions(
+def test_a_pattern_is_a_glob_for_names_or_words_of_names_and_descriptions(
     tmp_path: Path, pattern: str | None, found: list[str]
 ) -> None:
     write_saved(tmp_path, "Daily-Report", "Runs the tests.")

@@ -1,4 +1,4 @@
-"""A name leads to the library, then to drafts; what is not found is told with what there is."""
+"""Lookup of a name in the library and the drafts, and the error for a missing one."""
 
 import os
 import threading
@@ -15,11 +15,6 @@ from tests.pflow.library.homes import IR, write_draft, write_raw_draft, write_sa
 from tests.requirements import requirement
 
 OTHER: dict[str, Any] = {"nodes": [{"id": "other", "type": "echo"}]}
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +39,7 @@ def refused(home: Path, name: str) -> WorkflowNotFound:
 
 
 @requirement("PF-R8")
-def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: Path) -> None:
+def test_the_library_wins_with_a_warning_about_the_draft_of_the_same_name(home: Path) -> None:
     write_saved(home, "x")
     assert find_workflow(home, "x").warnings == ()
     write_draft(home, "x", OTHER)
@@ -56,7 +51,7 @@ def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: P
 
 
 @requirement("PF-R9")
-def test_a_draft_is_found_when_the_library_has_none(home: Path) -> None:
+def test_a_draft_is_found_if_the_library_does_not_have_the_name(home: Path) -> None:
     write_draft(home, "x")
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path) == ("draft", "workflows/drafts/x.json")
@@ -102,14 +97,14 @@ def test_a_home_in_the_working_folder_is_not_taken_for_a_project(project: Path) 
     assert find_workflow(home, "y").warnings == ()
 
 
-def test_a_working_folder_that_is_gone_is_no_hindrance(home: Path, project: Path) -> None:
+def test_a_deleted_working_folder_is_not_an_error(home: Path, project: Path) -> None:
     write_draft(home, "x")
     project.rmdir()
     assert find_workflow(home, "x").stored.source == "draft"
 
 
 @requirement("PF-E3")
-def test_what_is_not_found_is_told_with_what_there_is_nearest_first(home: Path, project: Path) -> None:
+def test_a_missing_workflow_is_reported_with_the_nearest_names_first(home: Path, project: Path) -> None:
     write_saved(home, "pr-analyzer")
     write_saved(home, "weather")
     write_draft(home, "pr-analyser-draft")
@@ -129,7 +124,7 @@ def test_what_is_not_found_is_told_with_what_there_is_nearest_first(home: Path, 
     assert str(home.parent) not in str(error.body())
 
 
-def test_at_most_twenty_are_told_and_the_nearest_is_among_them(home: Path) -> None:
+def test_at_most_twenty_names_are_listed_and_the_nearest_is_among_them(home: Path) -> None:
     for number in range(50):
         write_saved(home, f"report-{number:02}")
     write_saved(home, "zebra-counter")
@@ -138,7 +133,7 @@ def test_at_most_twenty_are_told_and_the_nearest_is_among_them(home: Path) -> No
     assert error.ids["available"][0] == "zebra-counter"
 
 
-def test_an_empty_home_has_nothing_to_offer_but_says_where_to_begin(home: Path) -> None:
+def test_an_empty_home_lists_no_names_but_a_hint(home: Path) -> None:
     error = refused(home, "x")
     assert (error.ids["available"], error.ids["nearest"]) == ([], None)
     assert "workflows/drafts/x.json" in error.hint
@@ -161,14 +156,14 @@ def test_a_broken_file_is_a_validation_error_and_not_passed_over(home: Path, put
 
 @requirement("PF-R16", "PF-E1", "PF-E2")
 @pytest.mark.parametrize("name", ["../etc", "/etc/passwd", "~", "a\0b", "x⁄y"])
-def test_what_is_no_name_is_a_security_error(home: Path, name: str) -> None:
+def test_an_invalid_name_is_a_security_error(home: Path, name: str) -> None:
     with pytest.raises(SecurityError):
         find_workflow(home, name)
     assert not home.exists()
 
 
 @requirement("PF-R16")
-def test_links_that_lead_out_are_not_followed_from_any_place(home: Path, project: Path, tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_not_followed(home: Path, project: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_text('{"nodes": []}')
     for number, folder in enumerate((home / "workflows", home / "workflows/drafts", project / ".pflow/workflows")):
@@ -179,7 +174,7 @@ def test_links_that_lead_out_are_not_followed_from_any_place(home: Path, project
 
 
 @requirement("PF-R16")
-def test_a_projects_folder_that_leads_out_of_the_project_is_not_looked_into(
+def test_a_project_folder_that_links_out_of_the_project_is_not_searched(
     home: Path, project: Path, tmp_path: Path
 ) -> None:
     write_workflow_file(tmp_path, "outside/x.json")
@@ -197,9 +192,7 @@ def test_a_link_beside_a_saved_workflow_does_not_stop_it_from_being_found(home: 
     assert find_workflow(home, "x").stored.source == "library"
 
 
-def test_a_draft_that_is_saved_while_it_is_looked_for_is_found_all_the_same(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_that_is_saved_during_the_lookup_is_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_draft(home, "x")
     load = WorkflowManager.load
     moved = threading.Event()

@@ -1,4 +1,4 @@
-"""A name is a name, or a security error that says the rule and repeats nothing of a path."""
+"""Valid names, and security errors that repeat nothing of a path."""
 
 import re
 import string
@@ -53,7 +53,7 @@ def test_an_absolute_path_is_refused_and_nothing_of_it_is_repeated(name: str) ->
 @pytest.mark.parametrize(
     "sign", "/\\\u2215\u2044\uff0f\u29f8\u29f9\uff3c\u2216\u2571\u3033\u0338\u2024\u2025\uff0e\uff5e"
 )
-def test_what_only_looks_like_a_separator_or_a_dot_is_refused(sign: str) -> None:
+def test_lookalikes_of_separators_and_dots_are_refused(sign: str) -> None:
     assert sign not in refused(f"..{sign}etc").message
     assert sign not in refused(f"reports{sign}daily").message
 
@@ -66,7 +66,7 @@ def test_controls_spaces_and_other_alphabets_are_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["-rf", "_x", ".", ".hidden", "a.", "A" * 51, "a" * 1_000_000])
-def test_what_begins_ends_or_goes_on_wrongly_is_refused_in_few_words(name: str) -> None:
+def test_names_with_a_wrong_start_end_or_middle_are_refused_with_short_messages(name: str) -> None:
     assert len(refused(name).message) < 400
 
 
@@ -96,7 +96,7 @@ def test_any_text_is_refused_unless_it_follows_the_rule(name: str) -> None:
 
 
 @given(st.text(alphabet=LETTERS + "-_.", min_size=1, max_size=50))
-def test_what_is_accepted_is_one_part_of_a_path_on_every_system(name: str) -> None:
+def test_a_valid_name_is_one_part_of_a_path_on_every_system(name: str) -> None:
     try:
         accepted = validate_name(name)
     except SecurityError:
@@ -113,7 +113,7 @@ def test_the_path_is_the_name_in_its_folder_and_need_not_exist(tmp_path: Path) -
 
 @requirement("PF-R16")
 @pytest.mark.parametrize("target", ["../outside.json", "/etc/hostname", "../missing.json", "loop.json"])
-def test_a_link_that_leads_out_of_the_folder_is_refused_without_saying_where(tmp_path: Path, target: str) -> None:
+def test_a_link_out_of_the_folder_is_refused_without_naming_its_target(tmp_path: Path, target: str) -> None:
     folder = tmp_path / "workflows"
     folder.mkdir()
     (tmp_path / "outside.json").write_text("{}")
@@ -126,7 +126,7 @@ def test_a_link_that_leads_out_of_the_folder_is_refused_without_saying_where(tmp
     assert target not in said
 
 
-def test_a_link_that_stays_in_the_folder_and_a_folder_that_is_a_link_are_no_harm(tmp_path: Path) -> None:
+def test_links_inside_the_folder_and_a_linked_folder_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "one.json").write_text("{}")
     (tmp_path / "real" / "other.json").symlink_to("one.json")

@@ -1,4 +1,4 @@
-"""Of two processes that save under one name exactly one wins, and the other has lost nothing but the race."""
+"""Of two processes that save under one name, one succeeds and the other draft stays."""
 
 import subprocess
 import sys

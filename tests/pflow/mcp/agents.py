@@ -1,4 +1,4 @@
-"""Agents: the official client, each with the real server in a process of its own."""
+"""Agents: the official MCP client, each with the real server in a separate process."""
 
 import json
 import os

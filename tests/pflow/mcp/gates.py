@@ -1,4 +1,4 @@
-"""Points at which a node of a run waits, so that a test can act in the midst of the run."""
+"""Gates: positions at which a node waits, so that a test can act during the run."""
 
 import os
 import select

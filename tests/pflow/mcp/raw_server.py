@@ -1,4 +1,4 @@
-"""The real server, talked to in raw lines: for signals, for leaving in the midst, and for every byte it prints."""
+"""The real server over raw lines: for signals, disconnects, and every byte of its output."""
 
 import json
 import select

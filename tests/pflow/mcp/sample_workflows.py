@@ -1,4 +1,4 @@
-"""Workflows and nodes that the tests have servers run."""
+"""Workflows and nodes for the tests of the server."""
 
 import json
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""How runs end that do not end by themselves: by a signal, by a client that leaves or that changes its mind."""
+"""Runs that end by a signal, a disconnect or a cancelled call."""
 
 import asyncio
 import json
@@ -30,11 +30,6 @@ from tests.requirements import requirement
 
 AT_ONCE_S = 3.0
 """Less than the seconds that any cleanup is waited for, and more than a busy machine needs."""
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
 
 
 def has_ended(pid: int) -> bool:
@@ -86,7 +81,7 @@ def test_a_signal_during_a_run_ends_the_server_at_once_and_the_process_of_the_no
 
 
 @requirement("PF-R20", "PF-E10")
-async def test_what_an_interrupt_stopped_goes_on_in_the_next_server(home: Path, tmp_path: Path) -> None:
+async def test_an_interrupted_run_is_resumed_by_the_next_server(home: Path, tmp_path: Path) -> None:
     with gate(tmp_path) as here:
         waiting_workflow(home, tmp_path, here)
         with raw_server(home) as server:
@@ -169,7 +164,9 @@ def test_an_interrupt_ends_the_run_of_a_client_that_has_left(home: Path, tmp_pat
 
 @requirement("PF-E7")
 @pytest.mark.parametrize("stops_listening", [False, True])
-def test_a_run_goes_on_to_its_end_when_its_client_leaves(home: Path, tmp_path: Path, stops_listening: bool) -> None:
+def test_a_run_continues_to_its_end_when_its_client_disconnects(
+    home: Path, tmp_path: Path, stops_listening: bool
+) -> None:
     with gate(tmp_path) as here:
         waiting_workflow(home, tmp_path, here)
         with raw_server(home) as server:
@@ -287,7 +284,7 @@ async def test_other_calls_are_answered_while_one_runs(home: Path, tmp_path: Pat
 
 
 @requirement("PF-E6")
-async def test_eight_runs_at_once_each_keep_to_themselves(home: Path, tmp_path: Path) -> None:
+async def test_eight_concurrent_runs_are_isolated(home: Path, tmp_path: Path) -> None:
     names = [f"n{number}" for number in range(8)]
     threads = min(8, (os.cpu_count() or 1) + 4)
     keeps = {"id": "keeps", "type": "echo", "params": {"message": {"mine": "${mine}"}}}

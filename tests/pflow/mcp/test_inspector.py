@@ -1,4 +1,4 @@
-"""The official inspector's command line lists, calls and reads what the real server has, over stdio."""
+"""The command line of the official inspector lists, calls and reads the real server over stdio."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Templates with a mistake: an agent is told before anything runs, and the command line is told the same."""
+"""Malformed templates are reported before anything runs, to agents and on the command line."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ def diagnostics_of(reply: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @requirement("PF-R10", "PF-E4", "PF-N6")
-async def test_a_bare_name_that_nobody_gave_fails_at_its_node_as_in_the_second_example(
+async def test_a_bare_name_without_a_value_fails_at_its_node_as_in_the_second_example(
     home: Path, tmp_path: Path
 ) -> None:
     write_draft(
@@ -45,9 +45,7 @@ async def test_a_bare_name_that_nobody_gave_fails_at_its_node_as_in_the_second_e
 
 
 @requirement("PF-E4")
-async def test_mistaken_templates_are_refused_before_anything_runs_with_what_would_be_right(
-    home: Path, tmp_path: Path
-) -> None:
+async def test_malformed_templates_are_refused_before_anything_runs_with_a_fix(home: Path, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     last = [
         ("dotted", {"command": "echo ${nodee.stdout}"}, "unknown_root", "${node.stdout}"),

@@ -1,21 +1,14 @@
-"""A draft is removed once it is saved: that draft alone, wherever it lies, and never when it could not be saved."""
+"""Saving removes the saved draft, no other, and only after success."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.pflow.library.homes import IR, read_all_files, read_json, write_draft, write_raw_draft, write_saved
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool
 from tests.pflow.mcp.sample_workflows import HELLO
 from tests.requirements import requirement
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
 
 
 def wrapped(home: Path, name: str, ir: dict[str, Any]) -> Path:
@@ -54,7 +47,7 @@ async def test_saving_removes_the_draft_that_was_saved_and_no_other(home: Path) 
 
 
 @requirement("PF-R15")
-async def test_a_draft_that_could_not_be_saved_stays_as_it_is(home: Path) -> None:
+async def test_a_draft_that_could_not_be_saved_stays_unchanged(home: Path) -> None:
     write_draft(home, "greeter", HELLO)
     write_draft(home, "broken", {"nodes": [{"id": "a", "type": "no-such-type"}]})
     write_draft(home, "unreadable", "{")

@@ -1,4 +1,4 @@
-"""Secrets that are longer than a message shows, and a context that knows them."""
+"""Secrets that are longer than an excerpt, and a context that masks them."""
 
 from dataclasses import replace
 

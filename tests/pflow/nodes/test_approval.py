@@ -1,7 +1,6 @@
-"""A question to a person is one question, however often the run that asks it is gone on with."""
+"""An approval asks one question, however often the run is resumed."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,6 @@ from pflow.service import Service
 from uraniborg.kernel.inbox import Decision, Inbox
 
 QUESTION = {"question": "Send it?"}
-
-
-@pytest.fixture
-def inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
-    opened = Inbox()
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -54,7 +45,7 @@ def test_another_run_another_node_or_another_wording_is_another_question(inbox: 
     assert len({*entries}) == 5, "a run that goes on from none is its own lineage"
 
 
-def test_what_nobody_can_go_on_with_is_asked_no_more_and_asked_again_if_somebody_does(
+def test_a_question_of_a_run_that_cannot_be_resumed_is_withdrawn_and_asked_again_if_needed(
     inbox: Inbox, context: Context
 ) -> None:
     other_inputs = asked(context, {"question": "Send them?"})
@@ -66,7 +57,7 @@ def test_what_nobody_can_go_on_with_is_asked_no_more_and_asked_again_if_somebody
     assert {one.id for one in inbox.pending()} == {first, elsewhere}
 
 
-def test_a_draft_that_is_saved_while_its_question_waits_goes_on_with_the_answer(inbox: Inbox, tmp_path: Path) -> None:
+def test_a_draft_that_is_saved_while_its_question_waits_resumes_with_the_answer(inbox: Inbox, tmp_path: Path) -> None:
     service = Service(Settings(home=tmp_path / "home"), folder=tmp_path)
     drafts = service.home / "workflows" / "drafts"
     drafts.mkdir(parents=True)

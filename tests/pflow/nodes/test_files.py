@@ -1,4 +1,4 @@
-"""The file nodes do all of what they are asked or nothing, and say what stands in the way."""
+"""The file nodes act completely or not at all, and explain errors."""
 
 import errno
 import json
@@ -34,11 +34,6 @@ HOSTILE_NAMES = [
 ]
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
-
-
 def interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "files.json").read_text())["nodes"]
     return {one["type"]: parse_interface(one, source="builtin") for one in plain}
@@ -54,7 +49,7 @@ def as_another_user() -> bool:
     return os.geteuid() != 0
 
 
-def test_a_text_is_read_as_it_is(context: Context, tmp_path: Path) -> None:
+def test_a_text_is_read_unchanged(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("\ufeffeins\r\nzwei\n".encode())
     assert read_file({"file_path": "a.txt"}, context) == {
         "content": "\ufeffeins\r\nzwei\n",
@@ -64,12 +59,12 @@ def test_a_text_is_read_as_it_is(context: Context, tmp_path: Path) -> None:
     }
 
 
-def test_a_text_is_read_in_the_encoding_told(context: Context, tmp_path: Path) -> None:
+def test_a_text_is_read_in_the_given_encoding(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("é".encode("latin-1"))
     assert read_file({"file_path": "a.txt", "encoding": "latin-1"}, context)["content"] == "é"
 
 
-def test_what_is_no_text_comes_in_base64_and_goes_back_the_same(context: Context, tmp_path: Path) -> None:
+def test_binary_content_is_read_as_base64_and_written_back_unchanged(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\xff\x00\x01")
     read = read_file({"file_path": "a.bin"}, context)
     assert (read["content"], read["content_is_binary"]) == ("/wAB", True)
@@ -78,14 +73,14 @@ def test_what_is_no_text_comes_in_base64_and_goes_back_the_same(context: Context
 
 
 @pytest.mark.parametrize("encoding", ["no-such", "base64", "undefined", "a\0b"])
-def test_an_encoding_that_is_none_is_told(context: Context, tmp_path: Path, encoding: str) -> None:
+def test_an_unknown_encoding_is_reported(context: Context, tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.txt").touch()
     assert "no text encoding" in failure(read_file, context, file_path="a.txt", encoding=encoding).message
     assert "no text encoding" in failure(write_file, context, file_path="b", content="", encoding=encoding).message
     assert not (tmp_path / "b").exists()
 
 
-def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Context, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_the_name_that_was_probably_meant(context: Context, tmp_path: Path) -> None:
     (tmp_path / "report.md").touch()
     failed = failure(read_file, context, file_path="raport.md")
     assert failed.message == f"Could not read {str(tmp_path / 'raport.md')!r}: there is no such file."
@@ -108,7 +103,7 @@ def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Co
         ("file/below", "not a directory"),
     ],
 )
-def test_what_cannot_be_a_file_is_told(
+def test_a_path_that_cannot_be_a_file_is_reported(
     context: Context, tmp_path: Path, run: Callable[..., Any], path: str, message: str
 ) -> None:
     (tmp_path / "folder").mkdir()
@@ -145,7 +140,7 @@ def test_a_file_that_is_too_large_is_refused_without_being_read(context: Context
     assert failed.ids["size"] == 1 << 40
 
 
-def test_a_file_that_grows_beyond_what_it_says_is_refused(
+def test_a_file_that_is_larger_than_its_reported_size_is_refused(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "READ_BYTES", 100)
@@ -239,7 +234,7 @@ def test_writing_replaces_and_appending_adds(context: Context, tmp_path: Path) -
     assert (tmp_path / "log").read_text() == "three\n"
 
 
-def test_those_who_append_at_once_do_not_mix_their_lines(context: Context, tmp_path: Path) -> None:
+def test_concurrent_appends_do_not_mix_their_lines(context: Context, tmp_path: Path) -> None:
     line = "x" * 100_000 + "\n"
     threads = [
         threading.Thread(target=write_file, args=({"file_path": "log", "content": line, "append": True}, context))
@@ -252,7 +247,7 @@ def test_those_who_append_at_once_do_not_mix_their_lines(context: Context, tmp_p
     assert (tmp_path / "log").read_text() == line * 8
 
 
-def test_writing_keeps_permissions_and_goes_through_links(context: Context, tmp_path: Path) -> None:
+def test_writing_preserves_permissions_and_follows_links(context: Context, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "real").chmod(0o600)
     (tmp_path / "link").symlink_to("real")
@@ -262,7 +257,7 @@ def test_writing_keeps_permissions_and_goes_through_links(context: Context, tmp_
     assert (tmp_path / "real").stat().st_mode & 0o777 == 0o600
 
 
-def test_links_that_go_round_are_told(context: Context, tmp_path: Path) -> None:
+def test_circular_links_are_reported(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     for run in (read_file, write_file):
@@ -280,7 +275,9 @@ def never(*_: Any) -> bool:
     return False
 
 
-def test_a_full_disk_leaves_what_was_there(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_earlier_content(
+    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "source").write_text("x" * 100_000)
     monkeypatch.setattr(os, "fsync", full)
@@ -318,7 +315,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(context: Context, tmp_pa
     assert "permission" in failure(write_file, context, file_path="a", content="after").message
 
 
-def test_a_refusal_of_the_system_is_told(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_system_is_reported(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text("before")
     monkeypatch.setattr(os, "access", never)
     failed = failure(write_file, context, file_path="a", content="after")
@@ -342,7 +339,7 @@ def test_a_copy_has_the_content_and_the_permissions(context: Context, tmp_path: 
 
 
 @pytest.mark.parametrize("run", [copy_file, move_file])
-def test_what_is_there_stays_unless_it_may_be_overwritten(
+def test_an_existing_target_stays_unless_overwrite_is_true(
     context: Context, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
     (tmp_path / "a").write_text("a")
@@ -359,7 +356,7 @@ def test_what_is_there_stays_unless_it_may_be_overwritten(
 
 @pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
 @pytest.mark.parametrize("run", [copy_file, move_file])
-def test_of_many_who_want_the_same_place_one_wins_and_nothing_is_lost(
+def test_of_concurrent_writes_to_one_target_one_wins_and_nothing_is_lost(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], links: bool
 ) -> None:
     """Also on disks that know no hard links."""
@@ -392,7 +389,7 @@ def no_links(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize("run", [copy_file, move_file])
-def test_a_file_is_not_put_in_its_own_place(context: Context, tmp_path: Path, run: Callable[..., Any]) -> None:
+def test_a_file_is_not_copied_or_moved_onto_itself(context: Context, tmp_path: Path, run: Callable[..., Any]) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "link").symlink_to("a")
     (tmp_path / "twin").hardlink_to(tmp_path / "a")
@@ -417,7 +414,7 @@ def test_folders_are_neither_copied_nor_moved_nor_replaced(
     assert sorted(os.listdir(tmp_path)) == ["a", "folder"]
 
 
-def test_a_copy_is_of_what_a_link_leads_to_and_a_move_is_of_the_link(context: Context, tmp_path: Path) -> None:
+def test_copying_follows_a_link_and_moving_moves_the_link(context: Context, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("real")
     (tmp_path / "link").symlink_to("real")
     copy_file({"source_path": "link", "dest_path": "copy"}, context)
@@ -475,7 +472,7 @@ def test_nothing_is_deleted_unconfirmed(context: Context, tmp_path: Path, confir
     assert (tmp_path / "a").exists()
 
 
-def test_deleting_a_link_leaves_what_it_leads_to(context: Context, tmp_path: Path) -> None:
+def test_deleting_a_link_leaves_its_target(context: Context, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("real")
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "dangling").symlink_to("nowhere")
@@ -487,11 +484,11 @@ def test_deleting_a_link_leaves_what_it_leads_to(context: Context, tmp_path: Pat
     assert os.listdir(tmp_path) == ["real"]
 
 
-def test_deleting_what_is_not_there_is_a_failure(context: Context) -> None:
+def test_deleting_a_missing_file_is_a_failure(context: Context) -> None:
     assert "no such file" in failure(delete_file, context, file_path="none", confirm_delete=True).message
 
 
-def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp_path: Path) -> None:
+def test_the_interfaces_declare_the_outputs_and_effects_of_the_nodes(context: Context, tmp_path: Path) -> None:
     declared = interfaces()
     given = {
         "write-file": write_file({"file_path": "a", "content": "x"}, context),
@@ -511,7 +508,7 @@ def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp
     assert declared["read-file"].reads == ("file_path",)
 
 
-def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context) -> None:
+def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: Context) -> None:
     for params in ({"file_path": f"\0{TOKEN}"}, {"file_path": "x", "encoding": TOKEN}):
         failed = failure(read_file, add_secrets(context), **params)
         assert "***" in failed.message

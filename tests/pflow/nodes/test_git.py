@@ -81,7 +81,7 @@ def test_every_interface_is_valid_and_names_a_function_and_known_parameters(plai
     assert {param.key for param in told.params.values() if param.required} <= told.example.keys()
 
 
-async def test_status_tells_staged_modified_untracked_and_renamed_files_apart(repository: Path) -> None:
+async def test_status_distinguishes_staged_modified_untracked_and_renamed_files(repository: Path) -> None:
     for name in ("kept.txt", "moved.txt"):
         committed(repository, name, f"{name} has a few words in it\n", name)
     (repository / "stars.txt").write_text("one\ntwo\n")
@@ -184,7 +184,7 @@ async def test_log_refuses_a_limit_below_one(repository: Path) -> None:
         await git.list_commits({"limit": 0}, context(repository))
 
 
-async def test_commit_takes_only_the_files_named_and_what_was_staged(repository: Path) -> None:
+async def test_commit_includes_the_named_files_and_those_already_staged(repository: Path) -> None:
     for name in ("a.txt", "b.txt", "-c.txt"):
         (repository / name).write_text(name)
     said = await git.create_commit({"message": "--amend", "files": ["a.txt", "-c.txt"]}, context(repository))
@@ -194,7 +194,7 @@ async def test_commit_takes_only_the_files_named_and_what_was_staged(repository:
     assert run(repository, "rev-list", "--count", "HEAD") == "2"
 
 
-async def test_commit_takes_everything_unless_told_otherwise(repository: Path) -> None:
+async def test_commit_includes_everything_by_default(repository: Path) -> None:
     (repository / "new.txt").write_text("new")
     (repository / "stars.txt").unlink()
     await git.create_commit({"message": "All"}, context(repository))
@@ -214,7 +214,7 @@ async def test_commit_takes_everything_unless_told_otherwise(repository: Path) -
         ),
     ],
 )
-async def test_commit_says_why_it_made_none(
+async def test_commit_explains_why_there_is_none(
     repository: Path, params: dict[str, Any], kind: type[UraniborgError], message: str
 ) -> None:
     before = run(repository, "rev-parse", "HEAD")
@@ -224,7 +224,7 @@ async def test_commit_says_why_it_made_none(
     assert run(repository, "rev-parse", "HEAD") == before
 
 
-async def test_a_commit_that_a_hook_refuses_is_not_called_nothing_to_commit(repository: Path) -> None:
+async def test_a_commit_that_a_hook_refuses_is_not_reported_as_nothing_to_commit(repository: Path) -> None:
     hook = repository / ".git" / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho the sky is cloudy >&2\nexit 1\n")
@@ -249,7 +249,7 @@ async def test_checkout_makes_a_branch_once_and_then_only_goes_there(repository:
     assert (again["current_branch"], again["branch_created"]) == ("figures", False)
 
 
-async def test_checkout_puts_changes_aside_or_discards_them_as_told(repository: Path) -> None:
+async def test_checkout_stashes_or_discards_changes_as_requested(repository: Path) -> None:
     run(repository, "branch", "other")
     committed(repository, "stars.txt", "two\n", "Second")
     (repository / "stars.txt").write_text("unsaved\n")
@@ -264,7 +264,7 @@ async def test_checkout_puts_changes_aside_or_discards_them_as_told(repository: 
     assert (repository / "stars.txt").read_text() == "one\n"
 
 
-async def test_a_checkout_that_fails_brings_back_what_it_put_aside(repository: Path) -> None:
+async def test_a_failed_checkout_restores_the_stashed_changes(repository: Path) -> None:
     (repository / "stars.txt").write_text("unsaved\n")
     with pytest.raises(NodeFailed, match="invalid reference: nowhere") as refused:
         await git.check_out({"branch": "nowhere", "stash": True}, context(repository))
@@ -289,7 +289,7 @@ async def test_checkout_of_a_tag_leaves_no_branch(repository: Path) -> None:
         {"branch": "new", "create": True, "base": "--force"},
     ],
 )
-async def test_checkout_refuses_names_that_are_none(repository: Path, params: dict[str, Any]) -> None:
+async def test_checkout_refuses_invalid_names(repository: Path, params: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a branch"):
         await git.check_out(params, context(repository))
     assert run(repository, "branch", "--show-current") == "main"
@@ -302,14 +302,14 @@ async def test_a_branch_is_never_taken_for_a_file_of_the_same_name(repository: P
     assert (repository / "stars.txt").read_text() == "unsaved\n"
 
 
-async def test_push_sends_the_branch_and_says_when_there_was_nothing_to_send(repository: Path, remote: Path) -> None:
+async def test_push_sends_the_branch_and_reports_if_it_was_up_to_date(repository: Path, remote: Path) -> None:
     first = await git.push_branch({"branch": "HEAD", "remote": "origin"}, context(repository))
     assert first["push_result"] == {"success": True, "branch": "main", "remote": "origin", "up_to_date": False}
     assert run(remote, "rev-parse", "main") == run(repository, "rev-parse", "main")
     assert (await git.push_branch({}, context(repository)))["push_result"]["up_to_date"] is True
 
 
-async def test_push_does_not_overwrite_what_others_pushed(repository: Path, remote: Path) -> None:
+async def test_push_does_not_overwrite_commits_of_others(repository: Path, remote: Path) -> None:
     await git.push_branch({}, context(repository))
     theirs = run(remote, "rev-parse", "main")
     (repository / "stars.txt").write_text("rewritten")
@@ -349,7 +349,7 @@ async def test_push_without_a_branch_asks_for_one(repository: Path, remote: Path
     assert run(remote, "for-each-ref") == ""
 
 
-async def test_a_password_in_the_address_of_a_remote_is_not_told(repository: Path) -> None:
+async def test_a_password_in_the_address_of_a_remote_is_not_shown(repository: Path) -> None:
     run(repository, "remote", "add", "origin", "http://tycho:hunter22secret@127.0.0.1:1/r.git")
     with pytest.raises(NodeFailed) as refused:
         await git.push_branch({}, context(repository))
@@ -376,7 +376,7 @@ async def test_the_latest_tag_is_the_one_made_last_and_of_several_the_highest_ve
     assert await git.get_latest_tag({"pattern": "--all"}, context(repository)) == {"latest_tag": {}}
 
 
-async def test_a_folder_without_repository_a_missing_folder_and_a_missing_program_are_told_apart(
+async def test_a_folder_without_repository_a_missing_folder_and_a_missing_program_have_different_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(NodeFailed, match="not a git repository") as refused:
@@ -426,7 +426,7 @@ async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(repository: Path, secret: str) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(repository: Path, secret: str) -> None:
     place = add_secrets(context(repository))
     (repository / "secret").write_text(secret)
     hook = repository / ".git" / "hooks" / "pre-commit"

@@ -1,4 +1,4 @@
-"""The GitHub nodes, against a server on this machine that answers in the shapes of the public API."""
+"""The GitHub nodes, against a local server that answers like the public API."""
 
 import inspect
 import json
@@ -88,11 +88,6 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
             thread.join(10)
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path)
-
-
 def an_issue(number: int, **more: Any) -> dict[str, Any]:
     return {
         "number": number,
@@ -162,7 +157,7 @@ async def test_an_issue_comes_in_the_shape_that_its_interface_documents(
     assert found.keys() == declared.keys()
 
 
-async def test_what_is_missing_of_an_issue_is_none_and_no_failure(hub: Hub, context: Context) -> None:
+async def test_missing_fields_of_an_issue_are_null(hub: Hub, context: Context) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", {"number": 7, "title": "Lost", "user": None, "labels": ["old"]})
     found = (await github.get_issue({"repo": REPO, "issue_number": 7}, context))["issue_data"]
     assert (found["author"], found["milestone"], found["labels"], found["body"]) == (None, None, ["old"], "")
@@ -185,7 +180,7 @@ async def test_issues_are_gathered_from_all_pages_up_to_the_limit_and_without_pu
 
 
 @pytest.mark.parametrize("following", ["http://elsewhere.invalid/x?page=2", "{url}/repos/tycho/sky/issues?page=2"])
-async def test_pages_that_lead_away_or_in_a_circle_are_not_followed(hub: Hub, context: Context, following: str) -> None:
+async def test_pages_on_other_hosts_or_in_a_cycle_are_not_followed(hub: Hub, context: Context, following: str) -> None:
     link = f'<{following.format(url=hub.url)}>; rel="next"'
     hub.says(f"GET /repos/{REPO}/issues", [an_issue(1)], Link=link)
     hub.says(f"GET /repos/{REPO}/issues?page=2", [an_issue(2)], Link=link)
@@ -206,7 +201,7 @@ async def test_merged_pull_requests_are_those_of_the_closed_that_were_merged(hub
     assert hub.asked[1][1] == {"state": "closed", "per_page": "5"}
 
 
-async def test_a_pull_request_is_opened_with_the_token_and_told(
+async def test_a_pull_request_is_opened_with_the_token_and_returned(
     hub: Hub, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GH_TOKEN", TOKEN)
@@ -262,7 +257,7 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
         (Answer([], 200), "", "unexpected reply", "GITHUB_API_URL"),
     ],
 )
-async def test_each_refusal_says_what_was_wrong_and_what_to_do(
+async def test_each_refusal_is_reported_with_its_reason_and_a_hint(
     hub: Hub, context: Context, answer: Answer, token: str, message: str, hint: str
 ) -> None:
     hub.answers[f"GET /repos/{REPO}/issues/1"] = answer
@@ -273,13 +268,13 @@ async def test_each_refusal_says_what_was_wrong_and_what_to_do(
 
 
 @pytest.mark.parametrize("body", [{}, [1, 2]])
-async def test_a_list_of_something_else_is_no_list_of_issues(hub: Hub, context: Context, body: Any) -> None:
+async def test_a_list_of_other_items_is_not_a_list_of_issues(hub: Hub, context: Context, body: Any) -> None:
     hub.says(f"GET /repos/{REPO}/issues", body)
     with pytest.raises(NodeFailed, match="unexpected reply"):
         await github.list_issues({"repo": REPO}, context)
 
 
-async def test_a_repository_that_moved_is_read_at_its_new_place_and_not_written_to(hub: Hub, context: Context) -> None:
+async def test_a_moved_repository_is_read_at_its_new_address_and_not_written_to(hub: Hub, context: Context) -> None:
     hub.says(f"GET /repos/{REPO}/issues/1", status=301, Location=f"{hub.url}/repositories/5/issues/1")
     hub.says("GET /repositories/5/issues/1", an_issue(1))
     assert (await github.get_issue({"repo": REPO, "issue_number": 1}, context))["issue_data"]["number"] == 1
@@ -316,7 +311,7 @@ async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look
         ({"operation": "list-prs", "repo": "a/b/../../../user"}, "is not a repository"),
     ],
 )
-async def test_params_that_cannot_be_are_refused_before_anything_is_asked(
+async def test_invalid_params_are_refused_before_any_request(
     hub: Hub, context: Context, params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message) as refused:
@@ -325,7 +320,7 @@ async def test_params_that_cannot_be_are_refused_before_anything_is_asked(
     assert hub.asked == []
 
 
-async def test_an_address_of_the_api_that_is_none_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_invalid_api_address_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_API_URL", "api.github.com")
     with pytest.raises(InvalidInput, match="GITHUB_API_URL is not a valid address"):
         await github.list_prs({"repo": REPO}, context)
@@ -364,7 +359,7 @@ def _make_repository(folder: Path, remote: str | None) -> None:
         subprocess.run(["git", "remote", "add", "origin", remote], cwd=folder, check=True)
 
 
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_refusal(hub: Hub, context: Context) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(hub: Hub, context: Context) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", {"message": f"bad {LONG}"}, status=400)
     with pytest.raises(NodeFailed, match=r"bad \*\*\*") as refused:
         await github.get_issue({"repo": REPO, "issue_number": 7}, add_secrets(context))

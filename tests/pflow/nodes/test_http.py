@@ -1,4 +1,4 @@
-"""The http node against real servers: values, refusals, limits, and secrets that stay with whom they are for."""
+"""The http node against real servers: values, errors, limits and secrets."""
 
 import asyncio
 import gzip
@@ -229,14 +229,14 @@ async def test_a_packed_answer_that_was_cut_off_is_a_failure(
     assert "was cut off" in second.message
 
 
-async def test_a_complaint_that_was_cut_off_is_told_as_far_as_it_came(server: Server, context: Context) -> None:
+async def test_an_error_body_that_was_cut_off_is_shown_as_far_as_it_arrived(server: Server, context: Context) -> None:
     packed = gzip.compress(b"It is broken. " + os.urandom(2000).hex().encode())
     failed = await failure(context, url=server.tells("/", packed[:-40], 500, content_encoding="gzip"))
     assert "returned 500" in failed.message
     assert "It is broken." in failed.message
 
 
-async def test_a_packed_answer_without_content_is_none_that_was_cut_off(server: Server, context: Context) -> None:
+async def test_an_empty_compressed_response_is_not_cut_off(server: Server, context: Context) -> None:
     url = server.tells("/", content_encoding="gzip")
     assert (await send_request({"url": url}, context))["response"] == ""
     assert (await send_request({"url": url, "method": "HEAD"}, context))["response"] == ""
@@ -269,7 +269,7 @@ async def test_parts_that_unfold_into_nothing_come_to_an_end(
         ({"method": "HEAD"}, "HEAD", None, b""),
     ],
 )
-async def test_the_request_is_what_the_parameters_say(
+async def test_the_request_follows_the_parameters(
     server: Server, context: Context, params: dict[str, Any], method: str, kind: str | None, body: bytes
 ) -> None:
     assert (await send_request({"url": server.tells("/", b"ok"), **params}, context))["status_code"] == 200
@@ -297,9 +297,7 @@ async def test_credentials_and_headers_are_sent(server: Server, context: Context
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 418, 429, 500, 503])
-async def test_any_status_but_2xx_is_a_failure_that_tells_the_answer(
-    server: Server, context: Context, status: int
-) -> None:
+async def test_any_status_but_2xx_is_a_failure_with_the_response(server: Server, context: Context, status: int) -> None:
     url = server.tells("/x", '{"why": "because"}', status, content_type="application/json", retry_after="7")
     failed = await failure(context, url=f"{url}?key=s3cret")
     assert f"GET {url} returned {status}" in failed.message
@@ -323,7 +321,7 @@ async def test_a_long_complaint_is_cut(server: Server, context: Context) -> None
     assert len((await failure(context, url=server.url + "/flood")).outputs["response"]) == 64 << 10
 
 
-async def test_an_answer_without_content_is_no_failure(server: Server, context: Context) -> None:
+async def test_an_empty_response_is_not_a_failure(server: Server, context: Context) -> None:
     outputs = await send_request({"url": server.tells("/", status=204)}, context)
     assert (outputs["status_code"], outputs["response"]) == (204, "")
 
@@ -356,14 +354,14 @@ async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
     assert peak < 40 * MIB
 
 
-async def test_a_large_answer_within_the_limit_comes_whole(server: Server, context: Context) -> None:
+async def test_a_large_response_below_the_limit_is_complete(server: Server, context: Context) -> None:
     url = server.tells("/", json.dumps(["x" * 1000] * 5000), content_type="application/json")
     with blockbuster_ctx("pflow") as watched:
         watched.functions["os.stat"].deactivate()  # the library looks for certificates
         assert len((await send_request({"url": url}, context))["response"]) == 5000
 
 
-async def test_a_size_that_only_head_declares_is_no_answer_too_large(
+async def test_a_content_length_in_a_head_response_is_not_too_large(
     server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_answer, "BODY_BYTES", 10)
@@ -372,7 +370,7 @@ async def test_a_size_that_only_head_declares_is_no_answer_too_large(
 
 
 @pytest.mark.parametrize("path", ["/never", "/drip"])
-async def test_time_is_limited_for_all_of_it(server: Server, context: Context, path: str) -> None:
+async def test_the_timeout_covers_the_whole_request(server: Server, context: Context, path: str) -> None:
     began = time.monotonic()
     with pytest.raises(NodeTimedOut, match=r"No response after 0\.3 s"):
         await send_request({"url": server.url + path, "timeout": 0.3}, context)
@@ -454,15 +452,13 @@ async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Co
     await kept.keeper.close()  # pyright: ignore
 
 
-async def test_redirects_without_end_are_told(server: Server, context: Context) -> None:
+async def test_endless_redirects_are_reported(server: Server, context: Context) -> None:
     failed = await failure(context, url=server.tells("/", status=302, location="/"))
     assert "more than 10 times" in failed.message
     assert len(server.asked) == 11
 
 
-async def test_a_redirect_to_what_is_no_web_address_is_refused(
-    server: Server, context: Context, tmp_path: Path
-) -> None:
+async def test_a_redirect_to_another_scheme_is_refused(server: Server, context: Context, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("s3cret")
     failed = await failure(context, url=server.tells("/", status=302, location=f"file://{tmp_path}/secret"))
     assert "got no response" in failed.message
@@ -502,7 +498,7 @@ async def test_a_header_that_would_smuggle_another_is_refused_and_not_repeated(
     assert server.asked == []
 
 
-async def test_a_server_that_is_not_there_is_told_without_secrets(
+async def test_an_unreachable_server_is_reported_without_secrets(
     servers: Callable[[], Server], context: Context
 ) -> None:
     port = servers().server_port
@@ -558,9 +554,7 @@ def test_the_effect_follows_from_the_method() -> None:
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
 @pytest.mark.parametrize("kind", ["text/plain", "application/json"])
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_an_answer(
-    server: Server, context: Context, secret: str, kind: str
-) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(server: Server, context: Context, secret: str, kind: str) -> None:
     said = f"refused: {secret}"
     body = json.dumps({"error": [said]}) if kind == "application/json" else said
     failed = await failure(add_secrets(context), url=server.tells("/", body, 400, content_type=kind))
@@ -569,7 +563,7 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_an_answer(
 
 
 @pytest.mark.parametrize("param", ["method", "url"])
-async def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context, param: str) -> None:
+async def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: Context, param: str) -> None:
     failed = await failure(add_secrets(context), **{"url": "http://127.0.0.1:9/", param: TOKEN})
     assert "***" in failed.message
     assert TOKEN[:8] not in failed.message

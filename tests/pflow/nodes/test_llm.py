@@ -1,4 +1,4 @@
-"""The llm node, against a server on this machine that speaks the chat completions interface."""
+"""The llm node, against a local server with the chat completions interface."""
 
 import inspect
 import json
@@ -102,11 +102,6 @@ def providers(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     return server
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path)
-
-
 def test_the_interface_is_valid_and_names_the_function_and_known_parameters() -> None:
     told = parse_interface(INTERFACE, source="builtin")
     module, _, name = told.run.partition(":")
@@ -114,7 +109,7 @@ def test_the_interface_is_valid_and_names_the_function_and_known_parameters() ->
     assert told.example.keys() <= told.params.keys()
 
 
-async def test_the_answer_comes_with_what_it_took(own: Server, context: Context) -> None:
+async def test_the_answer_has_its_token_usage(own: Server, context: Context) -> None:
     params = {"prompt": "How is the sky?", "system": "Be brief.", "temperature": 0.5, "max_tokens": 20}
     assert await llm(params, context) == {
         "response": "Fine.",
@@ -133,7 +128,7 @@ async def test_the_answer_comes_with_what_it_took(own: Server, context: Context)
     }
 
 
-async def test_what_is_not_set_is_left_to_the_model(own: Server, context: Context) -> None:
+async def test_unset_parameters_are_left_to_the_model(own: Server, context: Context) -> None:
     await llm({"prompt": "x", "system": None, "temperature": None, "max_tokens": None, "images": None}, context)
     assert own.asked[0][2].keys() == {"model", "messages"}
 
@@ -208,7 +203,7 @@ async def test_the_model_decides_the_provider_and_only_its_key_is_sent(
         ({"model": "x", "prompt": " \n"}, {}, "The prompt is empty", "Describe what"),
     ],
 )
-async def test_what_is_missing_is_named_before_anything_is_asked(
+async def test_missing_settings_are_named_before_any_request(
     providers: Server,
     context: Context,
     monkeypatch: pytest.MonkeyPatch,
@@ -251,7 +246,7 @@ async def test_pictures_are_sent_with_their_bytes_or_by_their_address(own: Serve
     ("image", "message"),
     [("notes.txt", "does not have the name of an image"), ("lost.png", "cannot be read"), ("vast.png", "too large")],
 )
-async def test_pictures_that_are_none_are_refused(own: Server, context: Context, image: str, message: str) -> None:
+async def test_files_that_are_not_images_are_refused(own: Server, context: Context, image: str, message: str) -> None:
     with (context.folder / "vast.png").open("wb") as file:
         file.truncate(30 << 20)
     with pytest.raises(UraniborgError, match=message):
@@ -273,7 +268,7 @@ async def test_pictures_that_are_none_are_refused(own: Server, context: Context,
         (200, says("  "), "gave no answer", "Check"),
     ],
 )
-async def test_each_failure_says_what_to_do_and_never_the_key(
+async def test_each_failure_has_a_hint_and_never_the_key(
     providers: Server,
     context: Context,
     monkeypatch: pytest.MonkeyPatch,
@@ -290,7 +285,7 @@ async def test_each_failure_says_what_to_do_and_never_the_key(
     assert KEY not in str(failed.value.body())
 
 
-async def test_an_answer_that_was_cut_short_fails_with_what_there_was_of_it(own: Server, context: Context) -> None:
+async def test_an_answer_that_was_cut_off_fails_with_its_start(own: Server, context: Context) -> None:
     own.body = says("The sky is", ended="length")
     with pytest.raises(NodeFailed, match="cut short") as failed:
         await llm({"prompt": "x", "max_tokens": 3}, context)
@@ -305,7 +300,7 @@ async def test_a_server_that_does_not_answer_in_time_is_given_up_on(own: Server,
         await llm({"prompt": "x"}, hurried)
 
 
-async def test_a_server_that_is_not_there_is_said_to_be_unreachable(
+async def test_an_unreachable_server_is_reported(
     own: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLM_BASE_URL", "not an address")
@@ -314,7 +309,7 @@ async def test_a_server_that_is_not_there_is_said_to_be_unreachable(
     assert own.asked == []
 
 
-async def test_the_key_for_a_server_of_ones_own_is_not_told_where_the_server_repeats_it(
+async def test_the_key_of_a_custom_server_is_masked_even_if_the_server_repeats_it(
     own: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "sk-own-server-0123456789"
@@ -326,7 +321,7 @@ async def test_the_key_for_a_server_of_ones_own_is_not_told_where_the_server_rep
     assert key not in str(failed.value.body())
 
 
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_refusal(own: Server, context: Context) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(own: Server, context: Context) -> None:
     own.status, own.body = 400, {"error": {"message": f"bad prompt: {TOKEN}"}}
     with pytest.raises(NodeFailed, match=r"bad prompt: \*\*\*") as failed:
         await llm({"prompt": TOKEN}, add_secrets(context))

@@ -1,4 +1,4 @@
-"""Nodes that call tools of MCP servers, which are real processes and a real HTTP server here."""
+"""Nodes that call tools of MCP servers, which are real processes and a real HTTP server."""
 
 import asyncio
 import json
@@ -58,7 +58,7 @@ async def test_a_tool_gives_its_structured_content(context: Context) -> None:
     assert (outputs["result"]["sum"], outputs["is_error"]) == (3, False)
 
 
-async def test_a_list_or_a_text_comes_as_what_it_is(context: Context) -> None:
+async def test_a_list_or_a_text_is_returned_as_such(context: Context) -> None:
     assert (await called(context, "count", to=3))["result"] == [0, 1, 2]
     assert (await called(context, "count", to=0))["result"] == []
     assert (await called(context, "say", text="hello"))["result"] == "hello"
@@ -81,14 +81,14 @@ async def test_a_server_that_was_lost_is_connected_to_again(context: Context, ho
     assert starts(home) == 2
 
 
-async def test_where_nothing_is_kept_each_call_has_its_own_connection(home: Path) -> None:
+async def test_without_a_keeper_each_call_has_its_own_connection(home: Path) -> None:
     alone = Context("run", "workflow", "node", home, home, home, timeout=SOON)
     first, second = await called(alone, "add", a=1), await called(alone, "add", a=1)
     assert first["result"]["process"] != second["result"]["process"]
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
-async def test_a_tool_that_says_it_failed_fails_the_node_with_what_it_said(context: Context) -> None:
+async def test_a_tool_that_reports_an_error_fails_the_node_with_its_message(context: Context) -> None:
     with pytest.raises(NodeFailed, match="The tool lose of MCP server 'tools' failed: There is no comet") as caught:
         await called(context, "lose", name="comet")
     assert caught.value.outputs["is_error"] is True
@@ -97,13 +97,13 @@ async def test_a_tool_that_says_it_failed_fails_the_node_with_what_it_said(conte
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, secret: str) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(context: Context, secret: str) -> None:
     with pytest.raises(NodeFailed, match=r"There is no \*\*\*") as caught:
         await called(add_secrets(context), "lose", name=secret)
     assert PIECE not in caught.value.message
 
 
-async def test_a_server_that_nobody_configured_is_told_with_those_that_are(context: Context) -> None:
+async def test_an_unknown_server_is_reported_with_the_known_ones(context: Context) -> None:
     with pytest.raises(UnknownServer) as caught:
         await call_named_tool({"server": "toolz", "tool": "add"}, context)
     assert caught.value.ids == {"server": "toolz", "available": ["tools"]}
@@ -112,9 +112,7 @@ async def test_a_server_that_nobody_configured_is_told_with_those_that_are(conte
 @pytest.mark.parametrize(
     ("tool", "hint"), [("ad", "Did you mean add?"), ("something else", "It has: add, ")], ids=["misspelt", "unknown"]
 )
-async def test_a_tool_that_a_server_does_not_have_is_told_with_those_that_it_has(
-    context: Context, tool: str, hint: str
-) -> None:
+async def test_an_unknown_tool_is_reported_with_the_tools_of_the_server(context: Context, tool: str, hint: str) -> None:
     with pytest.raises(NodeFailed, match=f"MCP server 'tools' does not list a tool '{tool}'. Its message: ") as caught:
         await called(context, tool)
     assert caught.value.hint.startswith(hint)
@@ -136,7 +134,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.parametrize("said", ["the quota is used up", "unknown tool"])
-async def test_what_a_tool_says_is_told_also_by_a_server_that_lists_nothing(
+async def test_the_message_of_a_tool_is_shown_even_if_the_server_lists_no_tools(
     home: Path, context: Context, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pflow.nodes.mcp._LISTING_S", 0.2)
@@ -160,7 +158,7 @@ async def test_a_call_that_is_cancelled_while_it_connects_leaves_nothing_behind(
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
-async def test_a_synced_tool_is_a_node_type_of_its_own_whose_own_defaults_count(context: Context, home: Path) -> None:
+async def test_a_synced_tool_is_a_node_type_with_its_own_defaults(context: Context, home: Path) -> None:
     await sync_servers(home)
     registry = Registry(home)
     interface = registry.get("mcp-tools-add")
@@ -177,7 +175,7 @@ async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context)
     assert caught.value.ids["server"] == "my-web.2"
 
 
-async def test_a_server_over_http_is_called_the_same_way(home: Path, context: Context) -> None:
+async def test_a_server_over_http_is_called_in_the_same_way(home: Path, context: Context) -> None:
     async with serving(stateless_app(tool_server.tool_server())) as url:
         add_server(home, "web", {"type": "http", "url": f"{url}/mcp"})
         outputs = await call_named_tool({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)

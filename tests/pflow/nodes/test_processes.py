@@ -1,4 +1,4 @@
-"""A child process gets none of our streams, cannot fill our memory, and has ended when we go on."""
+"""Child processes: separate streams, bounded output, and a guaranteed end."""
 
 import asyncio
 import errno
@@ -26,11 +26,6 @@ PATIENCE_S = 30.0
 HURRIED = ProcessLimits(grace_s=0.2)
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="there is no /proc to look at processes")
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
 
 
 async def sh(context: Context, command: str, limits: ProcessLimits | None = None, **more: Any) -> FinishedProcess:
@@ -69,7 +64,7 @@ def descriptors() -> set[str]:
     return set(os.listdir("/proc/self/fd"))
 
 
-async def test_output_and_exit_code_are_told(context: Context) -> None:
+async def test_output_and_exit_code_are_returned(context: Context) -> None:
     finished = await sh(context, "echo out; echo err >&2; exit 3")
     assert (finished.exit_code, finished.signal) == (3, None)
     assert (finished.stdout.start, finished.stderr.start) == (b"out\n", b"err\n")
@@ -96,7 +91,7 @@ async def test_a_child_leads_a_session_of_its_own(context: Context) -> None:
     assert pid == session
 
 
-async def test_a_child_that_reads_without_being_given_anything_ends_at_once(context: Context) -> None:
+async def test_a_child_without_input_that_reads_ends_at_once(context: Context) -> None:
     finished = await sh(context, "cat; echo done")
     assert finished.stdout.start == b"done\n"
 
@@ -163,7 +158,7 @@ async def test_the_limit_is_for_both_outputs_together(context: Context) -> None:
         await sh(context, command, limits=ProcessLimits(memory_bytes=MIB, disk_bytes=5 * MIB))
 
 
-async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_full_disk_ends_the_child_and_is_reported(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     write, calls = os.write, 0
 
     def full(descriptor: int, data: Any) -> int:
@@ -180,14 +175,14 @@ async def test_a_full_disk_ends_the_child_and_is_told(context: Context, monkeypa
     assert os.listdir(context.spool) == []
 
 
-async def test_a_spool_that_cannot_be_made_is_told(context: Context) -> None:
+async def test_a_spool_that_cannot_be_created_is_reported(context: Context) -> None:
     context.spool.write_text("a file in its place")
     with pytest.raises(NodeFailed, match="could not be stored"):
         await sh(context, "yes", limits=HURRIED, timeout_s=PATIENCE_S)
 
 
 @needs_proc
-async def test_what_ignores_sigterm_is_killed_after_its_grace(context: Context) -> None:
+async def test_a_child_that_ignores_sigterm_is_killed_after_the_grace_period(context: Context) -> None:
     began = time.monotonic()
     with pytest.raises(NodeTimedOut, match=r"still running after 1 s") as caught:
         await sh(context, "trap '' TERM; echo $$; while :; do :; done", timeout_s=1, limits=HURRIED)
@@ -195,7 +190,7 @@ async def test_what_ignores_sigterm_is_killed_after_its_grace(context: Context) 
     assert not is_running(int(caught.value.outputs["stdout"]))
 
 
-async def test_what_heeds_sigterm_may_say_its_last_words(context: Context) -> None:
+async def test_a_child_that_handles_sigterm_can_print_before_it_ends(context: Context) -> None:
     command = "trap 'echo bye; exit 0' TERM; echo hello; while :; do :; done"
     with pytest.raises(NodeTimedOut) as caught:
         await sh(context, command, timeout_s=1, limits=ProcessLimits(grace_s=PATIENCE_S))
@@ -203,14 +198,14 @@ async def test_what_heeds_sigterm_may_say_its_last_words(context: Context) -> No
 
 
 @needs_proc
-async def test_a_timeout_ends_what_the_child_started_too(context: Context) -> None:
+async def test_a_timeout_also_ends_the_processes_that_the_child_started(context: Context) -> None:
     with pytest.raises(NodeTimedOut) as caught:
         await sh(context, "sleep 600 & echo $!; wait", timeout_s=1)
     assert await gone(int(caught.value.outputs["stdout"]))
 
 
 @needs_proc
-async def test_a_sleeper_that_keeps_the_pipe_open_is_not_waited_for(context: Context) -> None:
+async def test_a_process_that_holds_the_pipe_open_is_not_waited_for(context: Context) -> None:
     began = time.monotonic()
     finished = await sh(context, "sleep 600 & echo $!; echo last >&2")
     sleeper = int(finished.stdout.start)
@@ -223,7 +218,7 @@ async def test_a_sleeper_that_keeps_the_pipe_open_is_not_waited_for(context: Con
 
 
 @needs_proc
-async def test_what_prints_on_after_the_child_has_ended_is_cut_off(context: Context) -> None:
+async def test_output_after_the_end_of_the_child_is_cut_off(context: Context) -> None:
     command = f"{sys.executable} -c \"import os; os.setsid(); os.execvp('yes', ['yes'])\" & echo $! >pid"
     finished = await sh(context, command, timeout_s=PATIENCE_S)
     assert finished.exit_code == 0
@@ -231,14 +226,14 @@ async def test_what_prints_on_after_the_child_has_ended_is_cut_off(context: Cont
 
 
 @pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
-async def test_an_end_by_a_signal_is_told_as_such(context: Context, name: str, code: int) -> None:
+async def test_an_end_by_a_signal_is_reported(context: Context, name: str, code: int) -> None:
     finished = await sh(context, f"kill -{name} $$; sleep 600")
     assert (finished.exit_code, finished.signal) == (code, f"SIG{name}")
     assert finished.describe_ending() == f"was ended by SIG{name}"
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGRTMIN"), reason="there are no real-time signals here")
-async def test_a_signal_without_a_name_is_told_by_its_number(context: Context) -> None:
+async def test_a_signal_without_a_name_is_reported_by_its_number(context: Context) -> None:
     number = signal.SIGRTMIN + 3
     assert (await sh(context, f"kill -{number} $$; sleep 600")).signal == f"signal {number}"
 
@@ -268,7 +263,7 @@ async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled
 
 
 @needs_proc
-async def test_all_that_run_can_be_killed_at_once_from_another_thread(context: Context) -> None:
+async def test_all_children_can_be_killed_at_once_from_another_thread(context: Context) -> None:
     task = asyncio.create_task(sh(context, "trap '' TERM; echo $$ >pid; while :; do :; done"))
     await written(context.folder / "pid")
     await asyncio.to_thread(processes.kill_all_children)
@@ -286,7 +281,7 @@ async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_
 
 @pytest.mark.parametrize("secret", ["known-secret-of-a-run", "known secret of a run"])
 @pytest.mark.parametrize("kept", range(5000, 5021, 4))
-async def test_output_that_is_cut_holds_no_part_of_a_known_secret(context: Context, secret: str, kept: int) -> None:
+async def test_truncated_output_contains_no_part_of_a_known_secret(context: Context, secret: str, kept: int) -> None:
     redactor = Redactor()
     redactor.register(secret)
     with masking(redactor):
@@ -295,7 +290,7 @@ async def test_output_that_is_cut_holds_no_part_of_a_known_secret(context: Conte
     assert set(finished.stdout.start) == {ord("x")}
 
 
-async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
+async def test_the_environment_is_the_inherited_variables_and_the_added_ones(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LC_TIME", "inherited")
@@ -305,7 +300,7 @@ async def test_the_environment_is_the_inherited_part_of_ours_and_what_is_added(
     assert finished.stdout.start == b"inherited  a\nb\n"
 
 
-async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_one_told(context: Context, tmp_path: Path) -> None:
+async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_given_one(context: Context, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     assert (await sh(context, "pwd -P")).stdout.start.decode().strip() == str(tmp_path.resolve())
     told = await sh(context, "pwd -P", cwd=tmp_path / "sub")
@@ -323,7 +318,7 @@ async def test_a_program_runs_in_the_folder_of_the_workflow_or_the_one_told(cont
         (["/"], {}, "could not be started"),
     ],
 )
-async def test_what_cannot_be_started_is_told(
+async def test_a_program_that_cannot_be_started_is_reported(
     context: Context, argv: list[str], more: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(NodeFailed, match=message):
@@ -383,11 +378,11 @@ async def test_many_children_run_side_by_side(context: Context) -> None:
     assert [finished.stdout.start for finished in many] == [f"{number}\nend".encode() for number in range(50)]
 
 
-def test_what_is_no_utf8_is_told_in_base64() -> None:
+def test_output_that_is_not_utf8_is_returned_in_base64() -> None:
     assert ChildOutput(b"\xff\x00", b"", 2).to_outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
 
 
-def test_a_text_that_was_cut_within_a_character_is_still_a_text(tmp_path: Path) -> None:
+def test_a_text_that_was_cut_inside_a_character_is_still_text(tmp_path: Path) -> None:
     cut = ChildOutput("aé".encode()[:2], b"", 3, tmp_path / "all")
     assert cut.to_outputs("stdout") == {
         "stdout": "a",
@@ -402,5 +397,5 @@ def test_a_text_that_was_cut_within_a_character_is_still_a_text(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("size", "words"), [(5, "5 bytes"), (1024, "1 KiB"), (1_600_000, "1.5 MiB"), (2 << 30, "2 GiB")]
 )
-def test_sizes_are_told_as_people_say_them(size: int, words: str) -> None:
+def test_sizes_are_formatted_for_people(size: int, words: str) -> None:
     assert format_size(size) == words

@@ -1,4 +1,4 @@
-"""The python node runs code beside us: it gives back JSON, says where it failed, and cannot take us down."""
+"""The python node: results as JSON, errors with lines, and limits."""
 
 import asyncio
 import json
@@ -21,11 +21,6 @@ from pflow.python_code import NO_RESULT
 from pflow.registry.interface import Interface, parse_interface
 from pflow.service import Service
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
 
 
 def interfaces() -> dict[str, Interface]:
@@ -81,7 +76,7 @@ async def test_code_chooses_the_edge_to_follow(context: Context) -> None:
     assert (outcome.action, outcome.outputs["result"]) == ("large", 5)
 
 
-async def test_what_is_printed_is_apart_from_the_result(context: Context) -> None:
+async def test_printed_output_is_separate_from_the_result(context: Context) -> None:
     code = "import sys, os\nprint('{\"result\": 0} ü')\nprint('oops', file=sys.stderr)\nresult = 1\nos.write(1, b'raw')"
     outputs = (await run(context, code)).outputs
     assert outputs["result"] == 1
@@ -125,7 +120,7 @@ def test_every_json_value_goes_in_and_comes_back_the_same(context: Context, valu
         ("action = ''", "`action` is str", "action"),
     ],
 )
-async def test_what_json_cannot_say_is_refused_and_the_way_out_told(
+async def test_values_that_json_cannot_represent_are_refused_with_an_alternative(
     context: Context, code: str, message: str, hint: str
 ) -> None:
     failed = await failure(context, f"print('some')\n{code}")
@@ -134,14 +129,14 @@ async def test_what_json_cannot_say_is_refused_and_the_way_out_told(
     assert failed.outputs["stdout"] == "some\n"
 
 
-async def test_tuples_are_lists_and_subclasses_are_what_they_derive_from(context: Context) -> None:
+async def test_tuples_become_lists_and_subclasses_their_base_types(context: Context) -> None:
     code = (
         "import collections, enum\nclass E(enum.IntEnum):\n A = 1\nresult = [(1, 2), collections.Counter('aab'), E.A]"
     )
     assert (await run(context, code)).outputs["result"] == [[1, 2], {"a": 2, "b": 1}, 1]
 
 
-async def test_an_exception_is_told_with_its_line_and_the_end_of_its_traceback(context: Context) -> None:
+async def test_an_exception_is_reported_with_its_line_and_the_end_of_its_traceback(context: Context) -> None:
     failed = await failure(context, "def f(x):\n    return 1 / x\n\nprint('before')\nf(0)\n")
     assert failed.message.startswith("The code failed in line 2: ZeroDivisionError: division by zero\n")
     assert 'File "<code>", line 2, in f\n    return 1 / x' in failed.message
@@ -165,7 +160,7 @@ async def test_an_exception_is_told_with_its_line_and_the_end_of_its_traceback(c
         ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
     ],
 )
-async def test_whatever_is_raised_is_told_with_the_line_of_the_code(
+async def test_any_exception_is_reported_with_the_line_of_the_code(
     context: Context, code: str, line: int, exception: str
 ) -> None:
     assert (await failure(context, code)).ids == {"exception": exception, "line": line}
@@ -185,11 +180,11 @@ async def test_leaving_early_and_in_peace_is_a_success(context: Context) -> None
         ("import os, atexit; result = 1; atexit.register(os._exit, 5)", "ended with exit code 5"),
     ],
 )
-async def test_a_process_that_dies_is_told_and_takes_nobody_with_it(context: Context, code: str, message: str) -> None:
+async def test_a_process_that_dies_is_reported_and_ends_no_other(context: Context, code: str, message: str) -> None:
     assert message in (await failure(context, code)).message
 
 
-async def test_code_that_does_not_end_is_ended_and_the_line_told(context: Context) -> None:
+async def test_endless_code_is_ended_and_its_line_reported(context: Context) -> None:
     code = "print('begun')\nwhile True:\n    pass"
     with pytest.raises(NodeTimedOut, match=r"still running in line [23] after 1 s") as caught:
         await run(context, code, timeout=1)
@@ -206,7 +201,7 @@ async def test_code_that_will_not_be_stopped_is_killed(context: Context) -> None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-async def test_a_stopped_child_of_the_code_does_not_speak_for_it(context: Context) -> None:
+async def test_a_stopped_child_of_the_code_writes_no_report(context: Context) -> None:
     code = (
         "import os, signal, time\n"
         "reading, writing = os.pipe()\n"
@@ -223,7 +218,7 @@ async def test_a_stopped_child_of_the_code_does_not_speak_for_it(context: Contex
 
 
 @pytest.mark.parametrize("code", ["x = 'x' * 10**9", "held = []\nwhile True:\n    held.append('x' * 1000 + str(held))"])
-async def test_memory_is_limited_and_that_is_told(context: Context, code: str) -> None:
+async def test_the_memory_limit_is_enforced_and_reported(context: Context, code: str) -> None:
     failed = await failure(context, code, memory_mb=128)
     assert failed.ids["exception"] == "MemoryError"
     assert "`memory_mb`" in failed.hint
@@ -332,7 +327,7 @@ async def test_both_names_are_the_same_node(context: Context) -> None:
         "import os, sys\nsys.stderr.write(secret)\nsys.stderr.flush()\nos._exit(3)",
     ],
 )
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, code: str, secret: str) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(context: Context, code: str, secret: str) -> None:
     failed = await failure(add_secrets(context), code, inputs={"secret": secret})
     assert "***" in failed.message
     assert PIECE not in failed.message + failed.hint
@@ -352,15 +347,17 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Con
         ("exec('1 / 0')", "Line 1 of the code is `exec('1 / 0')`."),
     ],
 )
-async def test_a_failure_of_the_code_says_where_it_is_and_what_may_help(context: Context, code: str, hint: str) -> None:
+async def test_a_failure_of_the_code_is_reported_with_its_line_and_a_hint(
+    context: Context, code: str, hint: str
+) -> None:
     assert hint in (await failure(context, code, inputs={"a": {}, "b": 1})).hint
 
 
-async def test_code_that_misses_a_value_and_has_no_inputs_is_told_of_them(context: Context) -> None:
+async def test_code_with_an_undefined_name_and_no_inputs_gets_a_hint_about_inputs(context: Context) -> None:
     assert "`inputs`, each as a variable of the same name; this node has none." in (await failure(context, "x")).hint
 
 
-async def test_a_line_of_a_secret_within_the_code_is_not_told(context: Context) -> None:
+async def test_a_line_of_the_code_with_a_secret_is_not_shown(context: Context) -> None:
     failed = await failure(add_secrets(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
     assert failed.hint == "See its stderr for details."
     failed = await failure(add_secrets(context), f"{{}}['{TOKEN}']")

@@ -1,4 +1,4 @@
-"""A pflow home with nodes of the user's own, of an installed package and of MCP servers, as little as each needs."""
+"""Pflow homes with nodes of the user, of an installed package and of MCP servers."""
 
 import importlib
 import json

@@ -1,3 +1,5 @@
+"""The cache of discovered nodes."""
+
 import multiprocessing
 import os
 import shutil
@@ -36,7 +38,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return seen
 
 
-def test_what_was_found_is_not_looked_for_again_and_is_the_same(tmp_path: Path, looks: list[Path]) -> None:
+def test_cached_nodes_are_the_same_and_not_discovered_again(tmp_path: Path, looks: list[Path]) -> None:
     declare_user_nodes(tmp_path, node("mine", params={"a": "str"}, tags=["x"]), {"type": "bad"})
     list_tools(tmp_path, "web", {"name": "find", "description": "Finds.", "inputSchema": {}})
     first, second = Registry(tmp_path), Registry(tmp_path)
@@ -101,7 +103,7 @@ def test_a_package_that_is_installed_or_edited_is_seen(
     assert len(looks) == 3
 
 
-def test_a_path_on_which_nothing_else_is_offered_keeps_what_was_found(
+def test_packages_without_nodes_do_not_outdate_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks: list[Path]
 ) -> None:
     Registry(tmp_path / "home").load()
@@ -120,7 +122,7 @@ def test_the_cache_of_a_home_that_was_copied_is_not_taken_for_its_own(tmp_path: 
     assert Registry(tmp_path / "second").get("another") is not None
 
 
-def test_names_that_are_no_text_are_told_and_do_no_harm(tmp_path: Path) -> None:
+def test_file_names_that_are_not_valid_text_are_reported(tmp_path: Path) -> None:
     home = tmp_path / os.fsdecode(b"h\xffme")
     declare_user_nodes(home, node("mine"))
     (home / "nodes" / os.fsdecode(b"\xff.json")).write_text("{}")
@@ -155,7 +157,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_cache_is_made_anew_and_said_so_once(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_is_rebuilt_and_reported_once(tmp_path: Path, damage: str) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     before = dict(Registry(tmp_path).load())
     file = tmp_path / FILE
@@ -167,7 +169,7 @@ def test_a_damaged_cache_is_made_anew_and_said_so_once(tmp_path: Path, damage: s
 
 
 @pytest.mark.parametrize("obstacle", ["file instead of the folder", "folder instead of the file", "no home"])
-def test_a_home_that_cannot_be_written_to_is_no_problem(tmp_path: Path, obstacle: str) -> None:
+def test_a_read_only_home_is_not_a_problem(tmp_path: Path, obstacle: str) -> None:
     home = tmp_path / "home"
     if obstacle == "no home":
         home.write_text("not a folder")

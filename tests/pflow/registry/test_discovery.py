@@ -1,3 +1,5 @@
+"""Discovery of nodes of all sources."""
+
 import os
 import sys
 from pathlib import Path
@@ -81,7 +83,9 @@ def test_of_two_installations_of_a_package_the_first_on_the_path_counts(
     assert "twice-1" not in found.components
 
 
-def test_an_installed_package_without_its_json_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_package_without_its_json_file_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install_package(tmp_path / "site", "half.nodes", node("half")).unlink()
     make_importable(monkeypatch, tmp_path / "site")
     assert "entry point made-up of made_up: There is no JSON file beside the module half.nodes." in the_problem(
@@ -89,7 +93,7 @@ def test_an_installed_package_without_its_json_is_told(tmp_path: Path, monkeypat
     )
 
 
-def test_an_entry_point_of_a_package_that_is_gone_is_told_and_looked_for_again(
+def test_an_entry_point_of_a_missing_package_is_reported_and_discovered_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meta = tmp_path / "site" / "gone-1.dist-info"
@@ -129,9 +133,7 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
         (b'{"nodes": [{"type": "odd"}]}', "The node 'odd' cannot be used: `description` must be text"),
     ],
 )
-def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
-    tmp_path: Path, content: bytes, told: str
-) -> None:
+def test_an_invalid_declaration_is_reported_and_the_others_are_read(tmp_path: Path, content: bytes, told: str) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     (tmp_path / "nodes" / "bad.json").write_bytes(content)
     assert "mine" in discover_nodes(tmp_path).components
@@ -166,7 +168,7 @@ def test_a_link_that_stays_in_the_folder_is_followed(tmp_path: Path) -> None:
     assert "mine" in discover_nodes(tmp_path).components
 
 
-def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_reported_and_not_waited_for(tmp_path: Path) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     os.mkfifo(tmp_path / "nodes" / "pipe.json")
     (tmp_path / "nodes" / "folder.json").mkdir()
@@ -176,7 +178,7 @@ def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
     assert [problem.where for problem in found.problems] == ["nodes/folder.json", "nodes/pipe.json"]
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare_user_nodes(tmp_path, node("mine"), name="locked")
     real = os.open
 
@@ -191,7 +193,7 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
     assert str(tmp_path) not in problem
 
 
-def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
+def test_a_declaration_that_is_nested_too_deep_is_reported(tmp_path: Path) -> None:
     example: dict[str, Any] = {}
     structure: dict[str, Any] = {"x": {"type": "dict"}}
     for _ in range(300):
@@ -215,7 +217,7 @@ def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
         (b'{"servers": {"a": {"nodes": [{"type": "mcp-a-b"}]}}}', "The node 'mcp-a-b' cannot be used"),
     ],
 )
-def test_a_listing_of_tools_that_is_none_is_told(tmp_path: Path, content: bytes, told: str) -> None:
+def test_an_invalid_list_of_tools_is_reported(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "mcp-tools.json").write_bytes(content)
     assert the_problem(tmp_path).startswith(f"mcp-tools.json: {told}")
 

@@ -1,3 +1,5 @@
+"""Interfaces of MCP tools."""
+
 from typing import Any
 
 import pytest
@@ -59,7 +61,7 @@ def test_the_types_of_json_schema_become_ours() -> None:
     }
 
 
-def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> None:
+def test_required_default_and_allowed_values_are_preserved() -> None:
     inputs = {
         **schema(
             kind={"type": "string", "description": "Which.", "enum": ["a", "b"]},
@@ -88,7 +90,9 @@ def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> N
     ("allowed", "choices"),
     [(["a", None], ["a"]), ([1, 2.5, True], [1, 2.5, True]), ([None], None), ([["a"]], None), ([], None)],
 )
-def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any], choices: list[Any] | None) -> None:
+def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
+    allowed: list[Any], choices: list[Any] | None
+) -> None:
     plain = make_tool_interface("web", tool(inputSchema=schema(kind={"enum": allowed})))
     assert plain["params"]["kind"].get("choices") == choices
     check_interface(plain)
@@ -104,7 +108,7 @@ def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any]
         {"enum": [None, "a", "b"], "examples": ["z", "a"]},
     ],
 )
-def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(told: dict[str, Any]) -> None:
+def test_choices_are_found_in_every_form_of_schema_and_the_example_is_one_of_them(told: dict[str, Any]) -> None:
     inputs = {**schema(kind=told), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
     plain = make_tool_interface("web", tool(inputSchema=inputs))
     assert plain["params"]["kind"]["choices"] == ["a", "b"]
@@ -124,12 +128,12 @@ def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(
         (None, "effectful"),
     ],
 )
-def test_what_a_tool_does_to_the_world_follows_from_its_hints(hints: Any, effect: str) -> None:
+def test_the_effect_of_a_tool_follows_from_its_hints(hints: Any, effect: str) -> None:
     assert make_tool_interface("web", tool(annotations=hints))["effect"] == effect
 
 
 @pytest.mark.parametrize("hints", [{"readOnlyHint": True}, {"idempotentHint": True}, None])
-def test_a_tool_may_depend_on_what_nodes_before_it_did(hints: Any) -> None:
+def test_a_tool_depends_on_earlier_effects(hints: Any) -> None:
     interface = parse_interface(make_tool_interface("web", tool(annotations=hints)), source="mcp")
     assert interface.reads_world
 
@@ -145,7 +149,7 @@ def test_the_result_has_the_structure_of_the_output_schema() -> None:
     assert result["structure"]["items"]["structure"] == {"url": {"type": "str", "description": "Where it is."}}
 
 
-def test_a_result_that_is_wrapped_is_described_as_what_is_in_the_wrapping() -> None:
+def test_a_wrapped_result_is_described_by_its_content() -> None:
     output = {
         **schema(result={"type": "array", "items": {"$ref": "#/$defs/Item"}}),
         "$defs": {"Item": schema(id={"type": "integer"})},
@@ -154,7 +158,7 @@ def test_a_result_that_is_wrapped_is_described_as_what_is_in_the_wrapping() -> N
     assert (result["type"], result["structure"]) == ("list", {"id": {"type": "int", "description": ""}})
 
 
-def test_only_a_tool_that_says_so_takes_what_is_not_listed() -> None:
+def test_unlisted_parameters_are_accepted_as_the_schema_declares() -> None:
     assert make_tool_interface("web", tool())["open_params"] is False
     assert make_tool_interface("web", tool(inputSchema={"type": "object"}))["open_params"] is True
     assert (
@@ -187,12 +191,12 @@ def test_another_schema_or_another_version_of_the_server_is_another_version_of_t
         {"annotations": "read only"},
     ],
 )
-def test_odd_schemas_still_make_a_sound_interface(odd: dict[str, Any]) -> None:
+def test_unusual_schemas_give_a_valid_interface(odd: dict[str, Any]) -> None:
     interface = parse_interface(make_tool_interface("web", tool(**odd)), source="mcp")
     assert 0 < len(interface.description) <= 1_000
 
 
 @pytest.mark.parametrize("name", [None, "", 3])
-def test_a_tool_without_a_name_is_none(name: Any) -> None:
+def test_a_tool_without_a_name_is_refused(name: Any) -> None:
     with pytest.raises(ValueError, match="name"):
         make_tool_interface("web", tool(name=name))

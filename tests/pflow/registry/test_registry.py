@@ -1,3 +1,5 @@
+"""The registry of node types."""
+
 import subprocess
 import sys
 import time
@@ -48,7 +50,7 @@ def test_a_type_of_another_name_is_similar_to_the_type_of_the_same_meaning(
 
 
 @pytest.mark.parametrize("type_name", ["zzzzz", "if", "", "名"])
-def test_a_type_that_means_nothing_here_is_similar_to_none(tmp_path: Path, type_name: str) -> None:
+def test_an_unrelated_type_has_no_similar_types(tmp_path: Path, type_name: str) -> None:
     assert Registry(tmp_path).find_similar(type_name) == []
 
 
@@ -91,7 +93,7 @@ def test_an_empty_query_gives_all_types_in_their_order_and_a_limit_the_first_of_
 
 
 @requirement("PF-R17")
-def test_each_registry_sees_what_is_there_when_it_is_asked(tmp_path: Path) -> None:
+def test_each_registry_sees_the_files_at_its_first_access(tmp_path: Path) -> None:
     early = Registry(tmp_path)
     early.load()
     declare_user_nodes(tmp_path, node("mine"))

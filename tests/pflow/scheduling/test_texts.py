@@ -1,4 +1,4 @@
-"""What is written for a scheduler says what was meant, whatever is in the values."""
+"""Texts for schedulers keep any value unchanged."""
 
 import plistlib
 import re
@@ -68,7 +68,7 @@ def cron_command(line: str) -> str:
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_systemd_runs_the_very_words_that_were_given(value: str) -> None:
+def test_systemd_runs_exactly_the_given_words(value: str) -> None:
     job = replace(JOB, inputs=(f"topic={value}",))
     unit = render_service(job)
     assert unit_words(unit) == job.command
@@ -101,7 +101,7 @@ def test_any_text_that_launchd_can_carry_comes_back_from_the_property_list(value
 
 
 @pytest.mark.parametrize("value", [one for one in HOSTILE if "\\" not in one and "\n" not in one])
-def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: str) -> None:
+def test_a_cron_line_runs_exactly_the_given_words(tmp_path: Path, value: str) -> None:
     folder = tmp_path / "50% of 'it'"
     folder.mkdir()
     program = tmp_path / "my program"
@@ -119,7 +119,7 @@ def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: 
 
 
 @pytest.mark.parametrize("value", ["a\nb", "a\\b", "a\rb", "\x07"])
-def test_what_cron_cannot_carry_is_refused_with_another_way(value: str) -> None:
+def test_inputs_that_cron_cannot_store_are_refused_with_an_alternative(value: str) -> None:
     with pytest.raises(InvalidInputs, match="cron cannot store") as refused:
         format_cron_line(replace(JOB, inputs=(f"topic={value}",)))
     assert refused.value.hint == "Write it to a file, and give topic=@FILE."
@@ -143,7 +143,7 @@ def test_a_program_with_a_quote_in_its_path_is_refused() -> None:
 
 
 @pytest.mark.parametrize("value", ["a\0b", "half \udcff"])
-def test_inputs_that_are_no_text_are_refused(value: str) -> None:
+def test_inputs_that_are_not_text_are_refused(value: str) -> None:
     with pytest.raises(InvalidInputs, match="'topic' is not text"):
         replace(JOB, inputs=(f"topic={value}",))
 

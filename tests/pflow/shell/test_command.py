@@ -1,4 +1,4 @@
-"""Values in shell commands, proved by running them: every value arrives as it is, and none is ever read as code."""
+"""Values in shell commands, tested by running them: every value arrives unchanged, and none is code."""
 
 import os
 import shutil
@@ -193,7 +193,7 @@ ANSI = "in an ANSI quote"
 @example(value="'; touch PWNED; '")
 @example(value="$(touch PWNED) `touch PWNED` * a  b\n")
 @example(value="\"'\\\n")
-def test_a_value_arrives_as_it_is_and_is_never_code(shell: str, place: str, value: str) -> None:
+def test_a_value_arrives_unchanged_and_is_never_code(shell: str, place: str, value: str) -> None:
     expected = AROUND.get(place, "{}").replace("{}", value)
     if place == ANSI and "bash" not in shell:
         expected = f"${value}"
@@ -229,7 +229,7 @@ WORDS = st.recursive(
 @pytest.mark.parametrize("shell", SHELLS)
 @settings(max_examples=80)
 @given(word=WORDS, value=VALUES)
-def test_however_quotes_and_substitutions_are_nested_the_value_arrives_as_it_is(
+def test_a_value_arrives_unchanged_in_any_nesting_of_quotes_and_substitutions(
     shell: str, word: tuple[str, str], value: str
 ) -> None:
     command, pattern = word
@@ -256,7 +256,7 @@ def test_no_part_of_a_value_is_ever_in_the_command(value: str) -> None:
     ("value", "text"),
     [(None, ""), (True, "true"), (5, "5"), (1.5, "1.5"), ([1, "a b"], '[1,"a b"]'), ({"a": "'"}, '{"a":"\'"}')],
 )
-def test_values_that_are_no_text_arrive_as_json(value: Any, text: str) -> None:
+def test_values_that_are_not_text_arrive_as_json(value: Any, text: str) -> None:
     assert printed("/bin/sh", "printf %s ${x}", value) == text
 
 
@@ -275,7 +275,7 @@ def test_values_that_are_no_text_arrive_as_json(value: Any, text: str) -> None:
         "no templates, it's plain",
     ],
 )
-def test_what_is_the_shells_own_is_left_to_the_shell(command: str) -> None:
+def test_shell_syntax_is_left_to_the_shell(command: str) -> None:
     def never(template: Template) -> Any:
         pytest.fail(f"asked for {template.text}")
 
@@ -345,7 +345,7 @@ def test_arithmetic_takes_nothing_but_whole_numbers(command: str, value: Any) ->
     assert caught.value.hint
 
 
-def test_what_is_no_arithmetic_takes_any_text() -> None:
+def test_positions_outside_of_arithmetic_accept_any_text() -> None:
     made, variables = rewrite_command("echo ${y:-${x}} ${y:=${x}} ${y:+${x}} $(echo ${x})", lambda _: "any")
     assert len(variables) == 4
     assert "any" not in made
@@ -358,13 +358,13 @@ def test_a_here_document_in_which_the_shell_puts_nothing_is_refused(word: str) -
     assert "stdin" in caught.value.hint
 
 
-def test_a_value_with_a_nul_is_refused_and_the_way_round_is_told() -> None:
+def test_a_value_with_a_nul_is_refused_with_an_alternative() -> None:
     with pytest.raises(NodeFailed, match="NUL") as caught:
         rewrite_command("cat ${data.body}", lambda _: "a\0b")
     assert '"stdin": "${data.body}"' in caught.value.hint
 
 
-def test_a_value_too_long_for_a_variable_is_refused_and_the_way_round_is_told() -> None:
+def test_a_value_too_long_for_a_variable_is_refused_with_an_alternative() -> None:
     assert rewrite_command("echo ${x}", lambda _: "x" * 100_000)[1] == {"PFLOW_1": "x" * 100_000}
     for value in ("x" * 100_001, "é" * 50_001):
         with pytest.raises(NodeFailed, match="longer than 100,000 bytes") as caught:
@@ -388,7 +388,7 @@ def test_half_characters_arrive_as_question_marks() -> None:
         ('y=(a ${x}); printf %s "${y[1]:-}"', "{}"),
     ],
 )
-def test_what_only_some_shells_know_does_not_change_how_values_arrive(command: str, text: str) -> None:
+def test_extensions_of_some_shells_do_not_change_how_values_arrive(command: str, text: str) -> None:
     value = "a  '*' $(touch PWNED)"
     assert printed(SHELLS[1], command, value) == text.replace("{}", value)
 

@@ -1,4 +1,4 @@
-"""Values are never code: commands in which they would be are refused, and in all others hostile values do nothing."""
+"""Commands in which a value would be code are refused; in all others hostile values have no effect."""
 
 import os
 import re
@@ -113,12 +113,12 @@ def is_refused(command: str) -> bool:
 
 
 @pytest.mark.parametrize("command", REFUSED)
-def test_a_value_in_the_place_of_a_program_is_refused(command: str) -> None:
+def test_a_value_used_as_a_program_is_refused(command: str) -> None:
     assert is_refused(command)
 
 
 @pytest.mark.parametrize("command", ACCEPTED)
-def test_a_value_in_the_place_of_data_is_accepted(command: str) -> None:
+def test_a_value_used_as_data_is_accepted(command: str) -> None:
     assert not is_refused(command)
 
 
@@ -228,7 +228,7 @@ def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(
     "command",
     ["sed -n 1p -- ${v}", "tar -cf a.tar -- ${v}", "git commit -m ${v}", "grep ${v} file", "find . -name ${v}"],
 )
-def test_a_value_may_begin_with_a_dash_where_it_is_no_option(command: str) -> None:
+def test_a_value_can_begin_with_a_dash_where_it_is_not_an_option(command: str) -> None:
     assert rewrite_command(command, lambda _: "-x")[1] == {"PFLOW_1": "-x"}
 
 
@@ -263,7 +263,7 @@ def test_values_of_stdin_and_env_are_not_run_either(params: Plain, program: str)
 @pytest.mark.parametrize(
     "env", ["${v}", '{"X": "${v}"}', {"PATH": "${v}"}, {"LD_PRELOAD": "x${v}"}, {"BASH_ENV": "${v}"}]
 )
-def test_a_value_does_not_decide_what_runs_by_a_variable(env: Any) -> None:
+def test_a_value_does_not_select_a_program_through_a_variable(env: Any) -> None:
     told = find_only(check_document(shell_node(command="ls", env=env)), "template_in_environment")
     assert told.severity == "error"
     assert "choose other names" in told.hint

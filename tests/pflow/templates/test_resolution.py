@@ -1,4 +1,4 @@
-"""What texts with templates stand for, and what is said when they stand for nothing."""
+"""Resolution of templates, and errors for missing values."""
 
 import copy
 import json
@@ -42,20 +42,20 @@ def unresolved(value: Any, **scope: Any) -> TemplateUnresolved:
 
 
 @given(JSON)
-def test_a_template_that_is_the_whole_text_keeps_the_type_of_its_value(value: Any) -> None:
+def test_a_template_that_is_the_whole_text_has_the_type_of_its_value(value: Any) -> None:
     made = resolved({"a": ["${x}", {"b": "${ x }"}]}, x=value)
     assert made == {"a": [value, {"b": value}]}
     assert type(made["a"][0]) is type(value)
 
 
 @given(JSON)
-def test_a_value_at_the_end_of_a_way_keeps_its_type(value: Any) -> None:
+def test_a_value_at_the_end_of_a_path_has_its_own_type(value: Any) -> None:
     made = resolved("${node.out.list[1].x}", node={"out": {"list": [0, {"x": value}]}})
     assert (made, type(made)) == (value, type(value))
 
 
 @given(st.text().filter(lambda text: "${" not in text))
-def test_a_text_without_a_beginning_stays_as_it_is(text: str) -> None:
+def test_a_text_without_a_template_start_is_unchanged(text: str) -> None:
     assert resolved(text) == text
 
 
@@ -69,7 +69,7 @@ def test_an_escaped_text_stands_for_itself(text: str) -> None:
     JSON,
     st.text().filter(lambda text: "${" not in text),
 )
-def test_a_value_within_a_text_is_put_there_as_text(before: str, value: Any, behind: str) -> None:
+def test_a_value_inside_a_text_becomes_text(before: str, value: Any, behind: str) -> None:
     made = resolved(f"<{before}${{x}}{behind}>", x=value)
     assert made == f"<{before}{format_as_text(value)}{behind}>"
 
@@ -98,7 +98,7 @@ def test_a_value_as_text_is_json_unless_it_is_text_or_null(value: Any) -> None:
         (["\ud800"], r'["\ud800"]'),
     ],
 )
-def test_a_value_within_a_text_is_written_as_json_even_where_that_is_rare(value: Any, text: str) -> None:
+def test_a_value_inside_a_text_becomes_json_even_for_unusual_values(value: Any, text: str) -> None:
     assert format_as_text(value) == text
 
 
@@ -113,11 +113,11 @@ def test_a_value_within_a_text_is_written_as_json_even_where_that_is_rare(value:
         ("${sh.stdout}", '  {"name": "Ada", "list": [1, 2, 3]}'),
     ],
 )
-def test_text_that_holds_json_is_read_when_a_way_leads_into_it(template: str, value: Any) -> None:
+def test_text_that_contains_json_is_parsed_if_a_path_leads_into_it(template: str, value: Any) -> None:
     assert resolved(template, sh={"stdout": '  {"name": "Ada", "list": [1, 2, 3]}'}) == value
 
 
-def test_text_that_holds_a_number_stays_text() -> None:
+def test_text_that_contains_a_number_stays_text() -> None:
     assert resolved("${sh.stdout}", sh={"stdout": "12345678901234567890"}) == "12345678901234567890"
 
 
@@ -185,7 +185,7 @@ def test_names_of_an_item_hide_those_of_the_run() -> None:
 
 
 @requirement("PF-E4")
-def test_all_that_is_missing_is_told_at_once() -> None:
+def test_all_missing_references_are_reported_at_once() -> None:
     error = unresolved(
         {"url": "${api_url}/x", "list": ["${key}", "${api_url}"], "o": "${fetched.body}"}, fetched={"status": 200}
     )
@@ -199,7 +199,7 @@ def test_all_that_is_missing_is_told_at_once() -> None:
     assert body["available"] == ["fetched.status", "fetched"]
 
 
-def test_what_was_probably_meant_is_told() -> None:
+def test_the_probably_intended_name_is_suggested() -> None:
     assert "${fetch-data.stdout}" in unresolved("${fetch_data.stdout}", **{"fetch-data": {"stdout": "x"}}).hint or (
         "${fetch-data}" in unresolved("${fetch_data.stdout}", **{"fetch-data": {"stdout": "x"}}).hint
     )
@@ -222,26 +222,24 @@ def test_what_was_probably_meant_is_told() -> None:
         ("${f.code.x}", "`f.code` is a number, and does not have items."),
     ],
 )
-def test_a_miss_below_a_node_is_told_with_what_there_is_at_the_deepest_place_that_exists(
-    template: str, said: str
-) -> None:
+def test_a_miss_below_a_node_is_reported_with_the_keys_of_the_deepest_existing_value(template: str, said: str) -> None:
     stdout = '{"a": {"bee": 1, "sea": 2}, "list": [{}, {"b": 1}], "none": null}'
     error = unresolved(template, f={"stdout": stdout, "text": "plain", "code": 0}, i=0)
     assert error.hint == said
 
 
-def test_what_is_available_at_the_deepest_place_comes_first() -> None:
+def test_names_at_the_deepest_existing_value_come_first() -> None:
     error = unresolved("${f.stdout.a.c}", f={"stdout": '{"a": {"b": 1}}'}, who="x")
     assert error.body()["error"]["available"] == ["f.stdout.a.b", "f", "who"]
 
 
-def test_misses_of_many_kinds_are_told_in_short_and_only_an_unknown_name_as_an_input() -> None:
+def test_misses_of_many_kinds_are_summarised_and_only_unknown_names_are_suggested_as_inputs() -> None:
     error = unresolved("${f.x} ${f.y} ${wo} ${f.z}", f={"stdout": 1}, who=1)
     assert error.hint.startswith("`f` has: stdout. Did you mean ${who}? Give it as an input")
     assert error.missing == ["f.x", "f.y", "wo", "f.z"]
 
 
-def test_keys_that_are_long_or_many_are_told_in_short() -> None:
+def test_long_and_many_keys_are_shortened() -> None:
     error = unresolved("${f.x}", f={f"{number}{'k' * 10_000}": 1 for number in range(5_000)})
     assert len(error.hint) < 5_000
 
@@ -259,7 +257,7 @@ def cut(name: str = "stdout", size: Any = 20_000_000, file: Any = "/home/me/.pfl
         ("${each.results[${i}].stdout}", {"each": {"results": [cut()]}, "i": 0}, "${each.results[${i}].stdout_file}"),
     ],
 )
-def test_the_beginning_of_an_output_never_passes_for_all_of_it(template: str, scope: Any, file: str) -> None:
+def test_a_truncated_output_is_never_used_as_complete(template: str, scope: Any, file: str) -> None:
     with pytest.raises(NodeFailed, match="20,000,000 bytes long") as caught:
         resolved(template, **scope)
     assert f"`{file}`" in caught.value.hint
@@ -276,7 +274,7 @@ def test_the_beginning_of_an_output_never_passes_for_all_of_it(template: str, sc
         cut("image", 1234, "image-x7"),
     ],
 )
-def test_data_whose_keys_look_like_those_of_a_cut_output_are_passed_on(image: Any) -> None:
+def test_data_with_keys_like_those_of_a_truncated_output_is_passed_on(image: Any) -> None:
     assert resolved("${get.image}", get=image) == "beg"
     assert resolved("${get.echo.image}", get={"echo": image}) == "beg"
 
@@ -307,12 +305,12 @@ def test_only_choices_that_are_missing_are_called_missing() -> None:
         "${list.9999999999999}",
     ],
 )
-def test_a_way_that_leads_nowhere_is_missing(template: str) -> None:
+def test_a_path_without_a_value_is_missing(template: str) -> None:
     error = unresolved(template, none=None, list=[1, 2, 3], n=5, text="{no json")
     assert error.missing == [template[2:-1]]
 
 
-def test_long_lists_of_missing_names_are_told_in_time() -> None:
+def test_long_lists_of_missing_names_are_reported_in_time() -> None:
     error = unresolved(" ".join(f"${{gone.x{n}}}" for n in range(20_000)), gone={f"y{n}": n for n in range(20_000)})
     assert len(error.missing) == 20_000
     assert len(error.body()["error"]["available"]) == 20
@@ -330,12 +328,12 @@ def test_a_text_that_templates_would_blow_up_is_refused() -> None:
     assert caught.value.hint
 
 
-def test_what_is_blown_up_over_several_parameters_is_refused_too() -> None:
+def test_text_that_is_expanded_over_several_parameters_is_refused_too() -> None:
     with pytest.raises(NodeFailed, match="characters and items"):
         resolved([" ${a}" * 100] * 1000, a="x" * 10_000)
 
 
-def test_values_that_hold_each_other_many_times_over_are_refused_before_they_are_written_out() -> None:
+def test_values_that_contain_each_other_many_times_are_refused_before_they_are_written_out() -> None:
     def grow() -> None:
         value: Any = ["laugh"] * 10
         for _ in range(60):
@@ -345,7 +343,7 @@ def test_values_that_hold_each_other_many_times_over_are_refused_before_they_are
         grow()
 
 
-def test_one_large_text_put_in_many_places_is_refused() -> None:
+def test_one_large_text_inserted_many_times_is_refused() -> None:
     with pytest.raises(NodeFailed, match="characters and items"):
         resolved(["${a}"] * 1000, a="x" * 100_000)
 
@@ -359,7 +357,7 @@ def test_many_small_values_are_resolved() -> None:
     assert resolved(["${a}"] * 10_000, a=[1, {"b": "c"}]) == [[1, {"b": "c"}]] * 10_000
 
 
-def test_texts_within_a_value_are_all_found_however_deep() -> None:
+def test_all_texts_in_a_value_are_found_at_any_depth() -> None:
     deep: Any = "bottom"
     for _ in range(5_000):
         deep = [deep]
@@ -371,5 +369,5 @@ def test_texts_within_a_value_are_all_found_however_deep() -> None:
 
 
 @given(JSON)
-def test_what_is_resolved_can_be_written_as_json(value: Any) -> None:
+def test_every_resolved_value_can_be_written_as_json(value: Any) -> None:
     assert orjson.loads(orjson.dumps(resolved({"p": "${x}"}, x=value))) == {"p": value}

@@ -1,4 +1,4 @@
-"""Journals: what is written is there after a kill, what is damaged costs no more than itself, and one holds one."""
+"""Journals: durable writes, damaged lines and locks."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "flow.run_1.journal", HEADER)
 
 
-def test_a_journal_says_what_was_written_to_it(journal: Journal) -> None:
+def test_a_journal_returns_the_entries_that_were_written(journal: Journal) -> None:
     journal.write_start("a", "f1")
     journal.write_result(result("a", "f1", effect="effectful"))
     journal.write_start("b", "f2")
@@ -52,7 +52,7 @@ def test_a_journal_is_held_until_it_is_closed(journal: Journal) -> None:
             assert not is_ours_too
 
 
-def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: Journal) -> None:
+def test_an_incomplete_last_line_is_ignored_and_is_not_damage(journal: Journal) -> None:
     journal.write_start("a", "f1")
     journal.write_result(result("a", "f1"))
     whole = journal.path.read_bytes()
@@ -139,7 +139,7 @@ def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
 
 
 @pytest.mark.parametrize("room", [0, 1, 10, 20])
-def test_a_line_for_which_there_was_no_room_does_not_spoil_the_next(
+def test_a_line_that_did_not_fit_on_the_disk_does_not_damage_the_next(
     journal: Journal, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     journal.write_result(result("a"))
@@ -161,9 +161,7 @@ def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, mo
     assert len(os.listdir("/dev/fd")) == open_before
 
 
-def test_a_write_that_takes_only_some_of_the_bytes_goes_on_with_the_rest(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_partial_write_is_continued(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
 
     def some(file: int, data: bytes) -> int:

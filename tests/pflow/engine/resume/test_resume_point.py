@@ -1,4 +1,4 @@
-"""ResumePoint: what a run leaves is there for the next, whatever became of the run, the file, the clock or the disk."""
+"""ResumePoint: results for the next run after failures, kills, damage, clock changes and full disks."""
 
 import errno
 import json
@@ -59,9 +59,7 @@ def left(checkpoints: ResumePoint, *results: Result, run: str = "run_1") -> None
 
 
 @requirement("PF-N3")
-def test_what_a_failed_run_finished_is_there_for_the_next_and_all_that_follow(
-    checkpoints: ResumePoint, folder: Path
-) -> None:
+def test_results_of_a_failed_run_are_available_to_all_later_runs(checkpoints: ResumePoint, folder: Path) -> None:
     left(checkpoints, result("a"), result("b", outputs=None), run="run_1")
     second = start_recording(checkpoints, "run_2")
     assert second.is_resuming
@@ -81,7 +79,7 @@ def test_a_checkpoint_is_for_its_owner_alone(checkpoints: ResumePoint, folder: P
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_run_that_went_well_leaves_nothing(checkpoints: ResumePoint, folder: Path) -> None:
+def test_a_successful_run_leaves_nothing(checkpoints: ResumePoint, folder: Path) -> None:
     left(checkpoints, result("a"))
     second = start_recording(checkpoints, "run_2")
     with checkpoints.lock_effect(("b", "f")):
@@ -91,7 +89,7 @@ def test_a_run_that_went_well_leaves_nothing(checkpoints: ResumePoint, folder: P
     assert not start_recording(checkpoints, "run_3").is_resuming
 
 
-def test_what_a_run_that_died_finished_is_reused_and_what_it_was_at_is_uncertain(
+def test_results_of_a_dead_run_are_reused_and_its_running_node_is_uncertain(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
     died = finish(start_recording(checkpoints, "run_1"), result("a"))
@@ -109,7 +107,7 @@ def test_what_a_run_that_died_finished_is_reused_and_what_it_was_at_is_uncertain
     assert sorted(path.name for path in folder.glob("*.journal")) == ["flow.run_2.journal"]
 
 
-def test_what_was_uncertain_stays_so_until_it_finishes(checkpoints: ResumePoint) -> None:
+def test_an_uncertain_node_stays_uncertain_until_it_finishes(checkpoints: ResumePoint) -> None:
     first = start_recording(checkpoints, "run_1")
     first.record_start("c", "f")
     close_journal(first)
@@ -143,7 +141,7 @@ def test_from_the_start_means_from_nothing_also_after_a_run_that_died(checkpoint
 
 
 @pytest.mark.parametrize("other", ["flow.b", "flo", "flow-2", "f"])
-def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path, other: str) -> None:
+def test_workflows_with_a_common_name_prefix_do_not_affect_each_other(folder: Path, other: str) -> None:
     mine, theirs = ResumePoint(folder, "flow"), ResumePoint(folder, other)
     left(theirs, result("a"))
     close_journal(finish(start_recording(theirs, "run_2"), result("b")))
@@ -173,7 +171,7 @@ def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path,
     ],
     ids=range(11),
 )
-def test_a_damaged_checkpoint_is_put_aside_and_said_so(checkpoints: ResumePoint, folder: Path, text: bytes) -> None:
+def test_a_damaged_checkpoint_is_renamed_and_reported(checkpoints: ResumePoint, folder: Path, text: bytes) -> None:
     folder.mkdir()
     (folder / "flow.json").write_bytes(text)
     recorder = start_recording(checkpoints, "run_1")
@@ -183,7 +181,7 @@ def test_a_damaged_checkpoint_is_put_aside_and_said_so(checkpoints: ResumePoint,
     assert (folder / "flow.damaged").read_bytes() == text
 
 
-def test_a_damaged_checkpoint_is_said_so_also_beside_the_journal_of_a_run_that_died(
+def test_a_damaged_checkpoint_is_reported_even_beside_the_journal_of_a_dead_run(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
     left(checkpoints, result("a"))
@@ -194,7 +192,7 @@ def test_a_damaged_checkpoint_is_said_so_also_beside_the_journal_of_a_run_that_d
     assert [told for told in past.notices if "could not be read" in told]
 
 
-def test_a_damaged_journal_is_said_so_and_the_rest_of_it_used(checkpoints: ResumePoint) -> None:
+def test_a_damaged_journal_is_reported_and_its_other_lines_are_used(checkpoints: ResumePoint) -> None:
     recorder = finish(start_recording(checkpoints, "run_1"), result("a"))
     with recorder.journal.path.open("ab") as stream:
         stream.write(b"\xff\n")
@@ -205,7 +203,7 @@ def test_a_damaged_journal_is_said_so_and_the_rest_of_it_used(checkpoints: Resum
     assert [told for told in past.notices if "damaged" in told]
 
 
-def test_an_empty_file_that_a_full_disk_left_is_nothing_to_speak_of(checkpoints: ResumePoint, folder: Path) -> None:
+def test_an_empty_file_left_by_a_full_disk_is_ignored_silently(checkpoints: ResumePoint, folder: Path) -> None:
     folder.mkdir()
     (folder / "flow.json").touch()
     past = start_recording(checkpoints, "run_1").earlier
@@ -220,7 +218,7 @@ def change_format(folder: Path, number: int) -> bytes:
     return (folder / "flow.json").read_bytes()
 
 
-def test_the_checkpoint_of_an_older_version_is_not_used_and_said_so(checkpoints: ResumePoint, folder: Path) -> None:
+def test_the_checkpoint_of_an_older_version_is_ignored_and_reported(checkpoints: ResumePoint, folder: Path) -> None:
     left(checkpoints, result("a"))
     change_format(folder, 1)
     recorder = start_recording(checkpoints, "run_2")
@@ -228,7 +226,9 @@ def test_the_checkpoint_of_an_older_version_is_not_used_and_said_so(checkpoints:
     assert "another version" in recorder.earlier.notices[0]
 
 
-def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoints: ResumePoint, folder: Path) -> None:
+def test_the_checkpoint_of_a_newer_version_is_refused_and_stays_unchanged(
+    checkpoints: ResumePoint, folder: Path
+) -> None:
     left(checkpoints, result("a"))
     content = change_format(folder, 3)
     for use in (
@@ -244,7 +244,7 @@ def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoi
     assert is_nothing(recorder.earlier)
 
 
-def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expired_results_are_ignored_and_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=2)
     left(checkpoints, result("a"))
     now = start_recording(checkpoints, "run_2").earlier
@@ -255,7 +255,7 @@ def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pyte
     assert "expired" in later.notices[0]
 
 
-def test_the_journal_of_a_run_that_died_long_ago_is_too_old_as_well(checkpoints: ResumePoint, folder: Path) -> None:
+def test_the_journal_of_a_run_that_died_long_ago_has_expired(checkpoints: ResumePoint, folder: Path) -> None:
     died = finish(start_recording(checkpoints, "run_1"), result("a"))
     close_journal(died)
     long_ago = died.journal.path.stat().st_mtime - 25 * 3600
@@ -275,7 +275,7 @@ def test_a_clock_that_goes_back_makes_nothing_too_old(
     assert nodes(start_recording(checkpoints, "run_2").earlier) == {"a"}
 
 
-def test_what_a_run_went_on_from_is_stored_though_it_grew_too_old_meanwhile(
+def test_results_that_a_run_resumed_from_are_stored_even_if_they_expired_meanwhile(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
@@ -291,7 +291,7 @@ def test_what_a_run_went_on_from_is_stored_though_it_grew_too_old_meanwhile(
     assert "Some results of earlier runs" in past.notices[0]
 
 
-def test_what_was_overwritten_does_not_stand_for_itself_any_more(checkpoints: ResumePoint) -> None:
+def test_an_overwritten_idempotent_result_is_not_reused(checkpoints: ResumePoint) -> None:
     effects = [("w", "idempotent"), ("e", "effectful"), ("p", "pure")]
     left(checkpoints, *(result(node, "one", effect=effect) for node, effect in effects))
     left(checkpoints, *(result(node, "two", effect=effect) for node, effect in effects), run="run_2")
@@ -299,7 +299,7 @@ def test_what_was_overwritten_does_not_stand_for_itself_any_more(checkpoints: Re
     assert kept.keys() == {("w", "two"), ("e", "one"), ("e", "two"), ("p", "one"), ("p", "two")}
 
 
-def test_what_turns_out_to_hold_a_secret_is_stored_without_it(checkpoints: ResumePoint, folder: Path) -> None:
+def test_a_result_that_contains_a_secret_is_stored_without_outputs(checkpoints: ResumePoint, folder: Path) -> None:
     known = result("a", outputs=b'{"x":"zanzibar"}')
     recorder = finish(start_recording(checkpoints, "run_1"), known, result("b"))
     assert recorder.end_run(keep=True, is_secret=lambda value: "zanzibar" in str(value))
@@ -308,7 +308,7 @@ def test_what_turns_out_to_hold_a_secret_is_stored_without_it(checkpoints: Resum
     assert {node: one.outputs for (node, _), one in results.items()} == {"a": None, "b": b'{"x":1}'}
 
 
-def test_what_a_run_went_on_from_is_stored_though_another_began_from_the_start_meanwhile(
+def test_results_that_a_run_resumed_from_are_stored_even_if_another_run_started_over_meanwhile(
     checkpoints: ResumePoint,
 ) -> None:
     left(checkpoints, result("a"))
@@ -319,7 +319,7 @@ def test_what_a_run_went_on_from_is_stored_though_another_began_from_the_start_m
 
 
 @requirement("PF-E6")
-def test_a_run_that_went_well_does_not_forget_what_another_left(checkpoints: ResumePoint) -> None:
+def test_a_successful_run_does_not_clear_the_results_of_another_lineage(checkpoints: ResumePoint) -> None:
     fails, succeeds = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
     finish(fails, result("a", effect="effectful")).end_run(keep=True)
     finish(succeeds, result("a", effect="effectful")).end_run(keep=False)
@@ -328,7 +328,9 @@ def test_a_run_that_went_well_does_not_forget_what_another_left(checkpoints: Res
     assert nodes(third.earlier) == {"a"}
 
 
-def test_of_two_that_go_on_from_the_same_run_the_last_to_go_well_forgets(checkpoints: ResumePoint) -> None:
+def test_of_two_runs_that_resume_from_the_same_run_the_last_success_clears_the_results(
+    checkpoints: ResumePoint,
+) -> None:
     left(checkpoints, result("a"))
     one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
     finish(one, result("b", effect="effectful")).end_run(keep=False)
@@ -337,7 +339,7 @@ def test_of_two_that_go_on_from_the_same_run_the_last_to_go_well_forgets(checkpo
     assert is_nothing(checkpoints.read_earlier_runs())
 
 
-def test_success_forgets_also_what_one_that_died_on_the_same_way_left(checkpoints: ResumePoint) -> None:
+def test_a_success_also_clears_the_journals_of_dead_runs_of_its_lineage(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("a"))
     one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
     close_journal(finish(one, result("b")))
@@ -345,7 +347,7 @@ def test_success_forgets_also_what_one_that_died_on_the_same_way_left(checkpoint
     assert not start_recording(checkpoints, "run_4").is_resuming
 
 
-def test_what_another_finished_or_was_interrupted_at_is_known_while_both_live_and_after(
+def test_results_and_interruptions_of_a_parallel_run_are_known_while_it_lives_and_after(
     checkpoints: ResumePoint,
 ) -> None:
     left(checkpoints, result("a"))
@@ -363,13 +365,13 @@ def test_what_another_finished_or_was_interrupted_at_is_known_while_both_live_an
     third.end_run(keep=True)
 
 
-def test_who_goes_on_from_another_run_is_not_listened_to(checkpoints: ResumePoint) -> None:
+def test_results_of_a_run_of_another_lineage_are_not_used(checkpoints: ResumePoint) -> None:
     mine, theirs = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
     finish(theirs, result("b", effect="effectful"))
     assert checkpoints.find_parallel_result(mine.open_run, ("b", "f")) == (None, False)
 
 
-def test_results_of_items_follow_the_items_to_other_places_each_to_one(checkpoints: ResumePoint) -> None:
+def test_results_of_items_follow_the_items_to_other_indexes_each_once(checkpoints: ResumePoint) -> None:
     left(checkpoints, result("b[0]", "X"), result("b[1]", "X"), result("b[2]", "Y"), result("b[0]/in", "Z"))
     recorder = start_recording(checkpoints, "run_2")
     asked: list[Any] = [
@@ -381,7 +383,7 @@ def test_results_of_items_follow_the_items_to_other_places_each_to_one(checkpoin
     assert recorder.lookup.find_result(("c[0]", "X")) is None
 
 
-def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_wherever_it_is_now(
+def test_an_interrupted_node_is_uncertain_with_any_parameters_and_an_item_at_any_index(
     checkpoints: ResumePoint,
 ) -> None:
     died = start_recording(checkpoints, "run_1")
@@ -393,7 +395,7 @@ def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_whereve
     assert [recorder.earlier.was_interrupted(key) for key in asked] == [True, True, True, True, False, False, False]
 
 
-def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_expire_while_a_node_waits_for_a_person(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
     first = finish(start_recording(checkpoints, "run_1"), result("a"))
     first.record_waiting("ask", "f")
@@ -411,7 +413,7 @@ def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch
     assert is_nothing(start_recording(checkpoints, "run_4").earlier)
 
 
-def test_what_waits_for_a_person_does_not_grow_too_old_in_the_journal_of_a_run_that_died(folder: Path) -> None:
+def test_results_in_the_journal_of_a_dead_run_do_not_expire_while_a_node_waits_for_a_person(folder: Path) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
     died = finish(start_recording(checkpoints, "run_1"), result("a"))
     died.record_waiting("ask", "f")
@@ -439,7 +441,7 @@ def test_a_run_that_is_logged_as_a_success_is_not_resumed(folder: Path) -> None:
     assert nodes(start_recording(logged(folder), "run_4").earlier) == set()
 
 
-def test_a_run_that_kept_its_results_on_purpose_is_resumed_although_it_is_logged_as_a_success(folder: Path) -> None:
+def test_a_run_with_keep_results_is_resumed_although_it_is_logged_as_a_success(folder: Path) -> None:
     close_journal(finish(start_recording(ResumePoint(folder, "flow"), "run_1", keep_results=True), result("a")))
     assert nodes(logged(folder, "run_1").read_earlier_runs()) == {"a"}
     assert nodes(start_recording(logged(folder, "run_1"), "run_2").earlier) == {"a"}
@@ -465,7 +467,7 @@ def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(fold
     assert nodes(start_recording(logged(folder, "run_3"), "run_4").earlier) == expected
 
 
-def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
+def test_results_move_with_a_renamed_workflow(folder: Path) -> None:
     left(ResumePoint(folder, "draft"), result("a"))
     close_journal(finish(start_recording(ResumePoint(folder, "draft"), "run_2"), result("b")))
     with ResumePoint(folder, "draft").move_results_to("final"):
@@ -485,7 +487,7 @@ def test_results_stay_with_a_draft_that_could_not_be_saved(folder: Path) -> None
     assert is_nothing(ResumePoint(folder, "final").read_earlier_runs())
 
 
-def test_of_many_results_of_one_node_the_newest_are_stored_and_all_that_had_effects(checkpoints: ResumePoint) -> None:
+def test_only_the_newest_results_of_a_node_are_stored_but_all_with_effects(checkpoints: ResumePoint) -> None:
     many = [result("a", f"f{at}") for at in range(30)] + [result("e", f"f{at}", effect="effectful") for at in range(30)]
     left(checkpoints, *many)
     kept = checkpoints.read_earlier_runs().results
@@ -497,7 +499,7 @@ def no_room(*_: Any, **__: Any) -> Any:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_without_anything_left_a_disk_that_refuses_is_an_error_of_the_disk(
+def test_without_earlier_results_a_disk_error_is_raised_as_it_is(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pflow.engine.resume.resume_point.Journal", no_room)
@@ -506,7 +508,7 @@ def test_without_anything_left_a_disk_that_refuses_is_an_error_of_the_disk(
 
 
 @pytest.mark.parametrize("killed", [True, False])
-def test_a_run_that_cannot_go_on_from_what_is_left_is_refused_lest_effects_are_had_twice(
+def test_a_run_that_cannot_read_earlier_results_is_refused_so_that_no_effect_is_repeated(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
     first = finish(start_recording(checkpoints, "run_1"), result("a", effect="effectful"))
@@ -520,7 +522,7 @@ def test_a_run_that_cannot_go_on_from_what_is_left_is_refused_lest_effects_are_h
             start_recording(checkpoints, "run_2", fresh=True)
 
 
-def test_what_could_not_be_folded_stays_in_its_journal_for_the_next(
+def test_results_that_could_not_be_merged_stay_in_their_journal(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorder = finish(start_recording(checkpoints, "run_1"), result("a"))

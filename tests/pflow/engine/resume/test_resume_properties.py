@@ -1,4 +1,4 @@
-"""For any workflow, any failures, any edits and any inputs: to go on gives what a fresh run gives, and does no more.
+"""Property: for any workflow, failures, edits and inputs, a resumed run gives the result of a fresh run.
 
 Workflows are drawn as specifications of nodes, each after some of those before it. A chain of runs edits them, fails
 where it is told to, and changes inputs. Every run of every node leaves a line with what it was given.
@@ -175,9 +175,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Home:
 @requirement("PF-E10", "PF-R10")
 @settings(max_examples=EXAMPLES, phases=PHASES)
 @given(drawn_chains())
-def test_to_resume_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothing_else(
-    reference: Home, turns: list[Turn]
-) -> None:
+def test_resuming_gives_the_same_as_a_fresh_run_and_runs_only_changed_nodes(reference: Home, turns: list[Turn]) -> None:
     with tempfile.TemporaryDirectory() as place:
         home = Home(Path(place))
         lineage: Lineage | None = None
