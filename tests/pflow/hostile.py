@@ -82,8 +82,8 @@ def run_in_child(
         argv, input=json.dumps(calls), capture_output=True, text=True, timeout=SOON_S, check=False, env=env
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    said = json.loads(done.stdout)
-    return said["replies"], said["peak_mb"]
+    output = json.loads(done.stdout)
+    return output["replies"], output["peak_mb"]
 
 
 def measure_reply(reply: Any) -> int:

@@ -42,20 +42,20 @@ LONG = "m" * 1_000_000
 # Much of it.
 
 
-def row(count: int) -> dict[str, Any]:
+def build_chain(count: int) -> dict[str, Any]:
     return chain(*(echo(f"n{at}", at) for at in range(count)))
 
 
-def passed_on(count: int) -> dict[str, Any]:
+def build_passing_chain(count: int) -> dict[str, Any]:
     return chain(echo("n0", 1), *(echo(f"n{at}", f"${{n{at - 1}.echo}}") for at in range(1, count)))
 
 
-def spread(count: int) -> dict[str, Any]:
+def build_parallel_nodes(count: int) -> dict[str, Any]:
     edges = [{"from": "n0", "to": f"n{at}"} for at in range(1, count)]
-    return row(count) | {"edges": edges, "outputs": {"last": {"source": f"${{n{count - 1}.echo}}"}}}
+    return build_chain(count) | {"edges": edges, "outputs": {"last": {"source": f"${{n{count - 1}.echo}}"}}}
 
 
-@pytest.mark.parametrize("make", [passed_on, spread])
+@pytest.mark.parametrize("make", [build_passing_chain, build_parallel_nodes])
 def test_ten_thousand_nodes_are_checked_and_run_within_limits(home: Path, make: Callable[[int], Any]) -> None:
     ir = make(MANY)
     write_draft(home, "x", ir)
@@ -69,14 +69,14 @@ def test_ten_thousand_nodes_are_checked_and_run_within_limits(home: Path, make: 
     assert peak_mb < 300
 
 
-def of_type(kind: str, count: int) -> dict[str, Any]:
+def build_nodes_of_type(kind: str, count: int) -> dict[str, Any]:
     return chain(*(echo(f"n{at}") | {"type": kind} for at in range(count)))
 
 
 TOO_MANY: dict[str, tuple[Any, str]] = {
-    "types": (of_type("ecoh", MANY), "'ecoh'"),
+    "types": (build_nodes_of_type("ecoh", MANY), "'ecoh'"),
     "ids": ({"nodes": [echo("n")] * MANY}, "Two nodes have the id 'n'"),
-    "unconnected": (row(MANY) | {"edges": []}, "No edge leads to 'n1'"),
+    "unconnected": (build_chain(MANY) | {"edges": []}, "No edge leads to 'n1'"),
     "edges": ({**GOOD, "edges": [{"from": f"b{at}", "to": "a"} for at in range(MANY)]}, "it is 'b0'"),
     "keys": ({**GOOD, **{f"k{at}": 1 for at in range(MANY)}}, "no key 'k0'"),
     "outputs": (
@@ -84,10 +84,10 @@ TOO_MANY: dict[str, tuple[Any, str]] = {
         "has no output `o0`",
     ),
     "circle": (
-        row(MANY) | {"edges": [*row(MANY)["edges"], {"from": f"n{MANY - 1}", "to": "n1"}]},
+        build_chain(MANY) | {"edges": [*build_chain(MANY)["edges"], {"from": f"n{MANY - 1}", "to": "n1"}]},
         "wait for each other",
     ),
-    "nodes": (row(20_001), "at most 20,000 nodes"),
+    "nodes": (build_chain(20_001), "at most 20,000 nodes"),
 }
 
 
@@ -109,7 +109,10 @@ def test_ten_thousand_missing_or_unused_inputs_are_summarised(home: Path, given:
 
 
 def test_many_small_outputs_take_no_more_than_they_are(home: Path) -> None:
-    ir: dict[str, Any] = spread(3_000) | {"nodes": [echo(f"n{at}", "x" * 50) for at in range(3_000)], "outputs": {}}
+    ir: dict[str, Any] = build_parallel_nodes(3_000) | {
+        "nodes": [echo(f"n{at}", "x" * 50) for at in range(3_000)],
+        "outputs": {},
+    }
     reply = execute(home, ir)
     assert reply["success"]
     assert measure_reply(reply) < SHORT
@@ -119,8 +122,8 @@ def test_many_small_outputs_take_no_more_than_they_are(home: Path) -> None:
 @pytest.mark.parametrize(
     "ir",
     [
-        pytest.param(row(3_000), id="nodes"),
-        pytest.param(of_type("ecoh", 1_000), id="types"),
+        pytest.param(build_chain(3_000), id="nodes"),
+        pytest.param(build_nodes_of_type("ecoh", 1_000), id="types"),
         pytest.param({**GOOD, **{f"k{at}": 1 for at in range(1_000)}}, id="keys"),
     ],
 )
@@ -133,7 +136,7 @@ def test_the_description_of_a_workflow_is_bounded(home: Path, ir: Any) -> None:
 
 TOO_LONG: dict[str, tuple[Any, Any, str, str]] = {
     "id": ({"nodes": [echo(LONG)]}, None, "invalid_workflow", "at most 100 characters"),
-    "type": (of_type(LONG, 1), None, "invalid_workflow", "no node type 'mmm"),
+    "type": (build_nodes_of_type(LONG, 1), None, "invalid_workflow", "no node type 'mmm"),
     "end of an edge": ({**GOOD, "edges": [{"from": LONG, "to": "a"}]}, None, "invalid_workflow", "id of a node"),
     "start": ({**GOOD, "start_node": LONG}, None, "invalid_workflow", "id of a node"),
     "version": ({**GOOD, "ir_version": LONG}, None, "invalid_workflow", "`ir_version`"),
@@ -146,7 +149,7 @@ TOO_LONG: dict[str, tuple[Any, Any, str, str]] = {
         "invalid_workflow",
         "at most 100",
     ),
-    "name within": (of_type("workflow", 1), None, "invalid_workflow", "1,000,000 characters"),
+    "name within": (build_nodes_of_type("workflow", 1), None, "invalid_workflow", "1,000,000 characters"),
     "command": ({"nodes": [shell_node("a", f"true {LONG}")]}, None, "node_failed", "too long"),
     "argument": ({"nodes": [shell_node("a", "true ${v}")]}, {"v": LONG}, "node_failed", "longer than 100,000 bytes"),
     "number": (json.dumps(GOOD).replace('"well"', "9" * 1_000_000), None, "invalid_workflow", "line 1, column"),
@@ -214,9 +217,9 @@ def test_a_variable_of_a_million_characters_is_reported_shortened(home: Path, va
     "ir",
     [
         pytest.param({"nodes": [echo("a", purpose=LONG)]}, id="purpose"),
-        pytest.param(of_type(LONG, 1), id="type"),
+        pytest.param(build_nodes_of_type(LONG, 1), id="type"),
         pytest.param({**GOOD, "inputs": {"v": {"type": "string", "default": LONG}}}, id="default"),
-        pytest.param(row(2) | {"edges": [{"from": "n0", "to": "n1", "action": LONG}]}, id="action"),
+        pytest.param(build_chain(2) | {"edges": [{"from": "n0", "to": "n1", "action": LONG}]}, id="action"),
     ],
 )
 def test_a_workflow_of_a_million_characters_is_described_shortened(home: Path, ir: Any) -> None:
@@ -232,7 +235,7 @@ def test_an_input_with_a_name_of_a_million_characters_is_listed_shortened(home: 
 # Deep, and in circles.
 
 
-def nested(depth: int, before: str = "[", after: str = "]") -> str:
+def nest_value(depth: int, before: str = "[", after: str = "]") -> str:
     return before * depth + "1" + after * depth
 
 
@@ -249,13 +252,13 @@ def test_values_that_are_nested_too_deep_are_refused(
         "nodes": '{"nodes": [{"id": "a", "type": "echo"}, DEEP]}',
         "ir": '{"ir": DEEP}',
     }[where]
-    check_refusal(execute(home, text.replace("DEEP", nested(depth, *signs))), "invalid_workflow")
+    check_refusal(execute(home, text.replace("DEEP", nest_value(depth, *signs))), "invalid_workflow")
     assert measure_reply(make_service(home).browse("x")) < SHORT
 
 
 def test_the_deepest_that_is_allowed_runs_and_is_reused(home: Path) -> None:
     ir = chain(echo("a", "DEEP"), shell_node("b", "test -e deep"))
-    check_refusal(execute(home, json.dumps(ir).replace('"DEEP"', nested(99))), "node_failed")
+    check_refusal(execute(home, json.dumps(ir).replace('"DEEP"', nest_value(99))), "node_failed")
     (home.parent / "deep").touch()
     reply = execute(home)
     assert reply["success"]
@@ -455,7 +458,7 @@ async def test_a_server_answers_every_bad_draft_with_an_error_and_then_runs_a_go
     bad = {
         **{f"many-{what}": TOO_MANY[what][0] for what in ("ids", "keys", "circle")},
         **{f"long-{number}": ir for number, (ir, inputs, *_) in enumerate(TOO_LONG.values()) if inputs is None},
-        "deep": f'{{"nodes": {nested(100_000)}}}',
+        "deep": f'{{"nodes": {nest_value(100_000)}}}',
         "empty": "",
         "half": '{"nodes": [',
         "null": "null",
@@ -494,13 +497,13 @@ def test_a_server_refuses_arguments_that_are_invalid_json_and_continues(home: Pa
         for arguments in odd:
             server.call("execute", **arguments)
             answer = server.receive()
-            said = json.dumps(answer)
+            output = json.dumps(answer)
             assert answer["id"] == 1
             assert "error" in answer or answer["result"]["isError"], arguments
-            assert "internal" not in said
-            assert len(said) < 5_000
+            assert "internal" not in output
+            assert len(output) < 5_000
         head = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "execute", "arguments": '
-        server.stdin.write(f'{head}{{"name": "x", "inputs": {{"v": {nested(1_000)}}}}}}}}}\n'.encode())
+        server.stdin.write(f'{head}{{"name": "x", "inputs": {{"v": {nest_value(1_000)}}}}}}}}}\n'.encode())
         server.stdin.flush()
         assert "error" in server.receive()
         server.call("execute", name="x", inputs={"v": 1})

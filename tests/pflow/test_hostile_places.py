@@ -122,14 +122,14 @@ def test_of_processes_that_save_under_the_same_name_one_wins_and_the_other_draft
     try:
         until(lambda: all((home.parent / f"ready-{number}").exists() for number in numbers))
         (home.parent / "go").touch()
-        said = [json.loads(one.communicate(timeout=SOON_S)[0]) for one in running]
+        output = [json.loads(one.communicate(timeout=SOON_S)[0]) for one in running]
     finally:
         for one in running:
             one.kill()
             one.communicate()
-    (winner,) = (number for number in numbers if "error" not in said[number])
+    (winner,) = (number for number in numbers if "error" not in output[number])
     for number in {*numbers} - {winner}:
-        error = said[number]["error"]
+        error = output[number]["error"]
         assert (error["code"], error["type"]) == ("already_exists", "already_exists")
         assert error["hint"]
     kept = read_all_files(home)
@@ -172,7 +172,7 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def failing(home: Path) -> dict[str, Any]:
+def leave_failed_run(home: Path) -> dict[str, Any]:
     """A workflow that leaves a line in `tally`, and fails until there is a file `well`."""
     return chain(
         shell_node("a", f"echo ran >> '{home.parent}/tally'"), shell_node("b", f"test -e '{home.parent}/well'")
@@ -181,7 +181,7 @@ def failing(home: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_checkpoint_is_renamed_and_reported_and_every_node_runs(home: Path, how: str) -> None:
-    assert execute(home, failing(home))["checkpoint"]["resumable"]
+    assert execute(home, leave_failed_run(home))["checkpoint"]["resumable"]
     path = home / "checkpoints" / "x.json"
     path.write_bytes(BROKEN[how](path.read_bytes()))
     (home.parent / "well").touch()
@@ -238,7 +238,7 @@ def test_a_broken_index_of_the_library_changes_nothing(home: Path) -> None:
 # A clock that jumps.
 
 
-class Earlier(datetime):
+class EarlierClock(datetime):
     """A clock that is ten years behind."""
 
     @classmethod
@@ -249,10 +249,10 @@ class Earlier(datetime):
 def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert execute(home, failing(home))["checkpoint"]["resumable"]
+    assert execute(home, leave_failed_run(home))["checkpoint"]["resumable"]
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 3650 * 86_400)
-    monkeypatch.setattr(runlog_writer, "datetime", Earlier)
+    monkeypatch.setattr(runlog_writer, "datetime", EarlierClock)
     (home.parent / "well").touch()
     reply = execute(home)
     assert reply["success"]
@@ -272,7 +272,7 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
 def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute(home, failing(home))
+    execute(home, leave_failed_run(home))
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 25 * 3_600)
     reply = execute(home)
@@ -283,20 +283,20 @@ def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
 # Homes that are none.
 
 
-def asked(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
+def call_operations(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
     """The answers of all five operations."""
     calls = [("execute", "x"), ("describe", "x"), ("list_library",), ("browse", "echo"), ("save", "x", "y", "Greets.")]
     replies, _ = run_in_child(home, *calls, as_anybody=as_anybody)
     return dict(zip([call[0] for call in calls], replies, strict=True))
 
 
-def asked_while(home: Path, modes: dict[str, int]) -> dict[str, Any]:
+def call_operations_with_modes(home: Path, modes: dict[str, int]) -> dict[str, Any]:
     """The same while files of the home have other permissions, asked by who may do no more than they say."""
     before = {name: (home / name).stat().st_mode for name in modes}
     for name, mode in modes.items():
         (home / name).chmod(mode)
     try:
-        return asked(home, as_anybody=True)
+        return call_operations(home, as_anybody=True)
     finally:
         for name, mode in reversed(before.items()):
             (home / name).chmod(mode)
@@ -305,13 +305,13 @@ def asked_while(home: Path, modes: dict[str, int]) -> dict[str, Any]:
 @without_powers
 def test_a_read_only_home_runs_workflows_and_reports_what_cannot_be_stored(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    said = asked_while(home, {"workflows/drafts": 0o555, "workflows": 0o555, "": 0o555})
+    output = call_operations_with_modes(home, {"workflows/drafts": 0o555, "workflows": 0o555, "": 0o555})
     for words in ("cannot be resumed", "not in the log"):
-        assert any(words in one for one in said["execute"]["warnings"]), said["execute"]
-    assert said["execute"]["success"]
-    assert said["describe"]["statistics"]["execution_count"] == 0
-    assert "echo" in [one["type"] for one in said["browse"]["nodes"]]
-    check_refusal(said["save"], "library_unwritable", "Permission denied")
+        assert any(words in one for one in output["execute"]["warnings"]), output["execute"]
+    assert output["execute"]["success"]
+    assert output["describe"]["statistics"]["execution_count"] == 0
+    assert "echo" in [one["type"] for one in output["browse"]["nodes"]]
+    check_refusal(output["save"], "library_unwritable", "Permission denied")
     assert read_all_files(home).keys() == {"workflows/drafts/x.json"}
 
 
@@ -319,32 +319,32 @@ def test_a_read_only_home_runs_workflows_and_reports_what_cannot_be_stored(home:
 @pytest.mark.parametrize("what", ["workflows", "workflows/drafts/x.json"])
 def test_unreadable_workflows_are_reported_as_such(home: Path, what: str) -> None:
     write_draft(home, "x", GOOD)
-    said = asked_while(home, {what: 0})
+    output = call_operations_with_modes(home, {what: 0})
     for tool in ("execute", "describe", "save"):
-        check_refusal(said[tool], "invalid_workflow", "x.json", "Permission denied")
-    assert said["list_library"] == []
+        check_refusal(output[tool], "invalid_workflow", "x.json", "Permission denied")
+    assert output["list_library"] == []
     assert execute(home)["success"]
 
 
 @without_powers
 def test_an_unreadable_home_is_reported_by_every_operation(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    said = asked_while(home, {"": 0})
-    check_refusal(said["execute"], "invalid_workflow", "Permission denied")
-    assert said["list_library"] == []
-    assert said["browse"]["nodes"]
+    output = call_operations_with_modes(home, {"": 0})
+    check_refusal(output["execute"], "invalid_workflow", "Permission denied")
+    assert output["list_library"] == []
+    assert output["browse"]["nodes"]
 
 
 def test_a_home_that_is_a_file_runs_no_workflow_and_stays_unchanged(home: Path) -> None:
     home.write_text("mine")
-    said = asked(home)
+    output = call_operations(home)
     for tool in ("execute", "describe", "save"):
-        assert said[tool]["error"]["hint"]
-    assert said["browse"]["problems"]
+        assert output[tool]["error"]["hint"]
+    assert output["browse"]["problems"]
     assert home.read_text() == "mine"
 
 
 def test_a_home_that_is_a_file_is_reported_as_such(home: Path) -> None:
     home.write_text("mine")
-    error = asked(home)["execute"]["error"]
+    error = call_operations(home)["execute"]["error"]
     assert "folder" in error["message"] + error["hint"]

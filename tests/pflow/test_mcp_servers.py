@@ -25,11 +25,11 @@ BROKEN: dict[str, Any] = {"command": "no-such-command-anywhere"}
 TYPES = [f"mcp-tools-{name}" for name in ("add", "count", "leave", "lose", "say", "told")]
 
 
-def types(home: Path) -> list[str]:
+def list_types(home: Path) -> list[str]:
     return [kind for kind in Registry(home).list_types() if kind.startswith("mcp-")]
 
 
-def plain(home: Path) -> dict[str, Any]:
+def read_config(home: Path) -> dict[str, Any]:
     return json.loads((home / "mcp-servers.json").read_text())
 
 
@@ -57,7 +57,7 @@ def test_other_content_of_the_file_stays_and_only_its_owner_can_read_it(tmp_path
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.write_text(json.dumps({"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}}}))
     add_server(tmp_path, "b", TOOLS)
-    assert plain(tmp_path) == {"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}, "b": TOOLS}}
+    assert read_config(tmp_path) == {"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}, "b": TOOLS}}
 
 
 def test_a_home_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
@@ -96,9 +96,9 @@ def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Pat
     ],
 )
 def test_an_invalid_server_is_refused_and_nothing_is_written(
-    tmp_path: Path, name: str, config: dict[str, Any], told: str
+    tmp_path: Path, name: str, config: dict[str, Any], report: str
 ) -> None:
-    with pytest.raises(InvalidServer, match=told.replace("(", r"\(")):
+    with pytest.raises(InvalidServer, match=report.replace("(", r"\(")):
         add_server(tmp_path, name, config)
     assert not (tmp_path / "mcp-servers.json").exists()
 
@@ -112,14 +112,14 @@ def test_an_invalid_server_is_refused_and_nothing_is_written(
     ],
 )
 def test_a_file_that_cannot_be_parsed_is_reported_and_never_overwritten(
-    tmp_path: Path, content: str, told: str
+    tmp_path: Path, content: str, report: str
 ) -> None:
     file = tmp_path / "mcp-servers.json"
     file.write_text(content)
     known, problems = read_servers(tmp_path)
     assert known == {}
-    assert told in problems[0].problem
-    with pytest.raises(InvalidServer, match=told):
+    assert report in problems[0].problem
+    with pytest.raises(InvalidServer, match=report):
         add_server(tmp_path, "a", TOOLS)
     assert file.read_text() == content
 
@@ -176,7 +176,7 @@ async def test_syncing_makes_node_types_of_the_tools_of_all_servers(tmp_path: Pa
         add_server(tmp_path, "tools", TOOLS)
         add_server(tmp_path, "web", {"url": f"{url}/mcp"})
         assert await sync_servers(tmp_path) == [SyncResult("tools", 6), SyncResult("web", 6)]
-    assert types(tmp_path) == TYPES + [kind.replace("tools", "web") for kind in TYPES]
+    assert list_types(tmp_path) == TYPES + [kind.replace("tools", "web") for kind in TYPES]
     assert Registry(tmp_path).problems == []
 
 
@@ -189,7 +189,7 @@ async def test_a_failing_server_is_reported_with_its_earlier_tools_and_the_other
     assert found["also"] == SyncResult("also", 6)
     assert found["tools"].tools == 6
     assert "MCP server 'tools' is not there" in found["tools"].problem
-    assert set(TYPES) < set(types(tmp_path))
+    assert set(TYPES) < set(list_types(tmp_path))
 
 
 async def test_only_the_servers_that_are_named_are_asked(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ async def test_removing_a_server_removes_its_tools(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
     await sync_servers(tmp_path)
     remove_server(tmp_path, "tools")
-    assert types(tmp_path) == []
+    assert list_types(tmp_path) == []
 
 
 async def test_the_tools_of_a_server_removed_from_the_file_by_hand_are_removed(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ async def test_the_tools_of_a_server_removed_from_the_file_by_hand_are_removed(t
     await sync_servers(tmp_path)
     (tmp_path / "mcp-servers.json").write_text("")
     assert await sync_servers(tmp_path) == []
-    assert types(tmp_path) == []
+    assert list_types(tmp_path) == []
 
 
 async def test_a_damaged_list_of_tools_is_rewritten(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ async def test_a_damaged_list_of_tools_is_rewritten(tmp_path: Path) -> None:
     (tmp_path / "mcp-tools.json").write_text('{"servers": [')
     assert Registry(tmp_path).problems[0].where == "mcp-tools.json"
     await sync_servers(tmp_path)
-    assert types(tmp_path) == TYPES
+    assert list_types(tmp_path) == TYPES
     assert Registry(tmp_path).problems == []
 
 

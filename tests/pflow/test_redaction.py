@@ -191,15 +191,15 @@ def test_a_file_is_scrubbed_of_a_secret_wherever_it_is_read_in_pieces(
 
 
 def test_a_file_without_secrets_is_left_alone_and_one_with_them_is_for_its_owner_only(tmp_path: Path) -> None:
-    clean, told = tmp_path / "clean", tmp_path / "told"
+    clean, report = tmp_path / "clean", tmp_path / "told"
     clean.write_bytes(b"\xff api_key=abc \xc3")
-    told.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
+    report.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
     before = clean.stat()
-    for path in (clean, told):
+    for path in (clean, report):
         Secrets(["ab***cd"]).mask_file(path)
     assert (clean.stat().st_ino, clean.read_bytes()) == (before.st_ino, b"\xff api_key=abc \xc3")
-    assert told.read_bytes() == b"\xff *** *** \xc3\r\n"
-    assert told.stat().st_mode & 0o777 == 0o600
+    assert report.read_bytes() == b"\xff *** *** \xc3\r\n"
+    assert report.stat().st_mode & 0o777 == 0o600
 
 
 def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

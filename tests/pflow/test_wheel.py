@@ -87,7 +87,7 @@ def draft(tmp_path: Path) -> Path:
 
 def test_the_program_is_that_of_the_wheel(pflow: Pflow, installed: Path, tmp_path: Path, env: dict[str, str]) -> None:
     assert json.loads(pflow("--version", "--json").stdout)["version"]
-    told = subprocess.run(
+    report = subprocess.run(
         [installed / "python", "-c", "import pflow, uraniborg; print(pflow.__file__); print(uraniborg.__file__)"],
         capture_output=True,
         text=True,
@@ -96,7 +96,7 @@ def test_the_program_is_that_of_the_wheel(pflow: Pflow, installed: Path, tmp_pat
         cwd=tmp_path,
         env=env,
     )
-    assert all(line.startswith(str(installed.parent)) for line in told.stdout.splitlines())
+    assert all(line.startswith(str(installed.parent)) for line in report.stdout.splitlines())
 
 
 @requirement("PF-E10", "PF-N3")
@@ -143,10 +143,10 @@ async def test_a_second_server_resumes_where_the_first_failed(
 
 
 def test_the_nodes_of_all_parts_are_in_the_wheel_and_found(pflow: Pflow) -> None:
-    told = json.loads(pflow("browse", "--json").stdout)
-    types = {node["type"] for node in told["nodes"]}
+    report = json.loads(pflow("browse", "--json").stdout)
+    types = {node["type"] for node in report["nodes"]}
     assert {"shell", "github", "approval", "paper-search", "library-read", "universe-command"} <= types
-    assert "problems" not in told
+    assert "problems" not in report
 
 
 def test_the_guide_and_the_examples_are_in_the_wheel(pflow: Pflow) -> None:

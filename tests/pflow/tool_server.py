@@ -36,7 +36,7 @@ def tool_server() -> Server:
         os._exit(1)
 
     @tool(server, title="Told", read_only=True)
-    async def told(variable: str) -> str:
+    async def report(variable: str) -> str:
         """A variable of the server's environment."""
         return os.environ.get(variable, "")
 

@@ -72,7 +72,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "get_terminal_size", columns)
 
 
-def a_run(output: Output) -> None:
+def report_run(output: Output) -> None:
     output.run_started("greeter", "3f2a91", 5)
     output.node_finished("init", "reused", 0, "nothing it reads has changed")
     output.node_started("fetch", "http")
@@ -104,13 +104,13 @@ SEEN = [line.replace("it reads has changed", "it read…") for line in LINES]
 
 def test_a_file_gets_one_plain_line_for_each_node_that_ended() -> None:
     file = File()
-    a_run(Progress(file))
+    report_run(Progress(file))
     assert file.getvalue().split("\n") == LINES
 
 
 def test_a_terminal_gets_the_same_in_colour_and_messages_of_nodes_do_not_stay() -> None:
     terminal = Terminal()
-    a_run(Progress(terminal))
+    report_run(Progress(terminal))
     assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
     assert "\x1b[32m✓\x1b[0m" in terminal.getvalue()
     assert "\x1b[31m✗\x1b[0m" in terminal.getvalue()
@@ -119,7 +119,7 @@ def test_a_terminal_gets_the_same_in_colour_and_messages_of_nodes_do_not_stay() 
 def test_without_colour_a_terminal_still_has_its_live_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     terminal = Terminal()
-    a_run(Progress(terminal))
+    report_run(Progress(terminal))
     assert set(ESCAPE.findall(terminal.getvalue())) == {"\x1b[2K"}
     assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
 
@@ -127,7 +127,7 @@ def test_without_colour_a_terminal_still_has_its_live_line(monkeypatch: pytest.M
 def test_a_terminal_that_knows_nothing_is_treated_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     terminal = Terminal()
-    a_run(Progress(terminal))
+    report_run(Progress(terminal))
     assert terminal.getvalue().split("\n") == SEEN
 
 
@@ -190,9 +190,9 @@ def test_many_messages_of_a_node_do_not_make_a_terminal_flicker(monkeypatch: pyt
 
 
 @pytest.mark.parametrize("said", ["x" * 500, "日本語" * 50, "e\u0301" * 200, "🎉" * 100, "\u200b" * 60 + "y" * 60])
-def test_the_live_line_never_wraps(said: str) -> None:
+def test_the_live_line_never_wraps(reply: str) -> None:
     terminal = Terminal()
-    Progress(terminal).node_started(said, "t")
+    Progress(terminal).node_started(reply, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
     assert 36 <= measure_width(line) <= 39
@@ -273,7 +273,7 @@ class Broken(File):
 
 def test_a_broken_stream_is_not_used_any_more_and_the_run_continues() -> None:
     broken = Broken()
-    a_run(Progress(broken))
+    report_run(Progress(broken))
     assert broken.tried == 1
 
 
@@ -281,7 +281,7 @@ def test_a_stream_that_is_closed_is_left_alone() -> None:
     file = File()
     output = Progress(file)
     file.close()
-    a_run(output)
+    report_run(output)
 
 
 def test_concurrent_threads_write_whole_lines() -> None:
@@ -317,8 +317,8 @@ def test_concurrent_threads_write_whole_lines() -> None:
         (93_784_000, "26 h 03 min"),
     ],
 )
-def test_durations_are_formatted_for_people(milliseconds: float, said: str) -> None:
-    assert format_duration(milliseconds) == said
+def test_durations_are_formatted_for_people(milliseconds: float, reply: str) -> None:
+    assert format_duration(milliseconds) == reply
 
 
 def test_showing_progress_loads_nothing_heavy() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from pflow.cli.run_arguments import HELP, RunArguments, UsageError, parse_run_arguments
-from tests.pflow.cli.commands import Ask
+from tests.pflow.cli.commands import RunPflow
 
 
 def test_the_name_and_the_inputs_are_distinguished_in_any_order() -> None:
@@ -29,10 +29,10 @@ def test_after_two_hyphens_nothing_is_an_option() -> None:
     assert parse_run_arguments(["--", "--json"]) == RunArguments("--json")
 
 
-def test_help_needs_no_workflow(ask: Ask) -> None:
+def test_help_needs_no_workflow(run_pflow: RunPflow) -> None:
     assert parse_run_arguments(["-h"]).help
     for given in (("run", "--help"), ("run", "-h"), ("run", "x", "--help")):
-        assert ask(*given).out == HELP
+        assert run_pflow(*given).out == HELP
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_invalid_arguments_are_reported_with_a_fix(given: list[str], message: st
     assert wrong.value.exit_code == 2
 
 
-def test_an_unknown_option_is_reported_on_stderr_or_as_the_reply_of_a_run(ask: Ask) -> None:
-    told = ask("run", "greet", "--frsh")
-    assert (told.code, told.out) == (2, "")
-    assert told.err == "error: No such option: --frsh.\nhint: Did you mean --fresh?\n"
-    said = ask("run", "greet", "--frsh", "--json")
-    assert (said.code, said.err) == (2, "")
-    assert said.json["success"] is False
-    assert (said.error["type"], said.error["code"]) == ("validation_error", "usage")
+def test_an_unknown_option_is_reported_on_stderr_or_as_the_reply_of_a_run(run_pflow: RunPflow) -> None:
+    report = run_pflow("run", "greet", "--frsh")
+    assert (report.code, report.out) == (2, "")
+    assert report.err == "error: No such option: --frsh.\nhint: Did you mean --fresh?\n"
+    reply = run_pflow("run", "greet", "--frsh", "--json")
+    assert (reply.code, reply.err) == (2, "")
+    assert reply.json["success"] is False
+    assert (reply.error["type"], reply.error["code"]) == ("validation_error", "usage")
 
 
 def test_every_option_and_exit_code_is_in_the_help() -> None:

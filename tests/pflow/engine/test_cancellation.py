@@ -11,7 +11,9 @@ from tests.requirements import requirement
 ENDLESS = chain(node("a", "effect", value=1), node("b", "on-loop", sleep=SOON_S * 3))
 
 
-def in_background(home: Home, ir: Any, cancellation: Cancellation | None = None) -> tuple[threading.Thread, list[Any]]:
+def run_in_background(
+    home: Home, ir: Any, cancellation: Cancellation | None = None
+) -> tuple[threading.Thread, list[Any]]:
     results: list[RunResult] = []
     thread = threading.Thread(target=lambda: results.append(home.run(ir, cancellation=cancellation)), daemon=True)
     thread.start()
@@ -29,7 +31,7 @@ def test_a_run_taken_back_before_it_begins_runs_nothing(home: Home) -> None:
 @requirement("PF-R10")
 def test_a_run_taken_back_stops_at_a_checkpoint_and_can_be_resumed(home: Home) -> None:
     cancellation = Cancellation()
-    thread, results = in_background(home, ENDLESS, cancellation)
+    thread, results = run_in_background(home, ENDLESS, cancellation)
     until(lambda: home.runs()["b"])
     cancellation.cancel()
     thread.join(SOON_S)
@@ -57,7 +59,7 @@ def test_to_cancel_again_or_after_the_end_does_nothing(home: Home) -> None:
 
 def test_all_runs_of_the_process_are_taken_back_and_waited_for(home: Home) -> None:
     ir = chain(node("b", "on-loop", sleep=SOON_S * 3))
-    runs = [in_background(home, ir) for _ in range(3)]
+    runs = [run_in_background(home, ir) for _ in range(3)]
     until(lambda: home.runs()["b"] == 3)
     cancel_all_runs(SOON_S)
     for thread, results in runs:
@@ -68,18 +70,18 @@ def test_all_runs_of_the_process_are_taken_back_and_waited_for(home: Home) -> No
 
 def test_a_node_with_effects_that_was_cancelled_is_uncertain_in_the_next_run(home: Home) -> None:
     cancellation = Cancellation()
-    thread, results = in_background(home, chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation)
+    thread, results = run_in_background(home, chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation)
     until(lambda: home.runs()["e"])
     cancellation.cancel()
     thread.join(SOON_S)
     assert results[0].is_cancelled
     assert home.checkpoint()["uncertain"]
-    again = home.run(chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation=_soon(home, 2))
+    again = home.run(chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation=_wait_for_runs(home, 2))
     assert again.uncertain == ["e"]
-    assert [told for told in again.warnings if "uncertain" in told]
+    assert [report for report in again.warnings if "uncertain" in report]
 
 
-def _soon(home: Home, runs: int) -> Cancellation:
+def _wait_for_runs(home: Home, runs: int) -> Cancellation:
     """Takes the run back once the node has begun that often."""
     cancellation = Cancellation()
 

@@ -98,7 +98,7 @@ def cuts_the_line(params, context):
 """
 
 
-def odd(function: str) -> dict[str, Any]:
+def declare_misbehaving_node(function: str) -> dict[str, Any]:
     return {
         "type": function.replace("_", "-"),
         "description": "Odd.",
@@ -121,7 +121,7 @@ def until(holds: Any, what: str) -> None:
     raise AssertionError(f"{what}: it never came true")
 
 
-def given(**sources: str) -> dict[str, Any]:
+def run_function_node(**sources: str) -> dict[str, Any]:
     """Outputs of a workflow."""
     return {name: {"source": source} for name, source in sources.items()}
 
@@ -224,12 +224,12 @@ def cluster(shared: Cluster) -> Cluster:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    return made_home(tmp_path)
+    return make_home(tmp_path)
 
 
-def made_home(place: Path) -> Home:
+def make_home(place: Path) -> Home:
     home = Home(place)
-    home.add_nodes("odd", [odd(function) for function in FUNCTIONS], ODD)
+    home.add_nodes("odd", [declare_misbehaving_node(function) for function in FUNCTIONS], ODD)
     return home
 
 
@@ -265,27 +265,27 @@ UNORDERED = ("completed_nodes", "warnings")
 VARYING = ("run_id", "duration_ms", "timing", "started_at", "ended_at", "id", "lineage", "at", "resumed_from", "by")
 
 
-def steady(value: Any) -> Any:
+def remove_timings(value: Any) -> Any:
     """The same without what is another in each run, and without the order in which what runs at once ends."""
     if isinstance(value, dict):
         plain = cast("dict[str, Any]", value)
-        kept = {key: steady(item) for key, item in plain.items() if key not in VARYING}
+        kept = {key: remove_timings(item) for key, item in plain.items() if key not in VARYING}
         return {key: sorted(item) if key in UNORDERED else item for key, item in kept.items()}
-    return [steady(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+    return [remove_timings(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
-def logged(home: Home, run_id: str) -> dict[str, Any]:
+def read_logged_run(home: Home, run_id: str) -> dict[str, Any]:
     log = home.service.open_log()
-    told = log.get_run(run_id)
+    report = log.get_run(run_id)
     log.close()
-    nodes = sorted(steady([{**one, "seq": 0} for one in told["nodes"]]), key=lambda one: one["node"])
-    return steady({**told, "nodes": nodes})
+    nodes = sorted(remove_timings([{**one, "seq": 0} for one in report["nodes"]]), key=lambda one: one["node"])
+    return remove_timings({**report, "nodes": nodes})
 
 
-def left(home: Home) -> Any:
-    told = home.checkpoint()
-    results = [{**one, "finished": one["finished"][:-2]} for one in told["results"]]  # by whom, and when
-    return steady({**told, "run": None, "results": sorted(results, key=lambda one: one["finished"])})
+def read_stored_results(home: Home) -> Any:
+    report = home.checkpoint()
+    results = [{**one, "finished": one["finished"][:-2]} for one in report["results"]]  # by whom, and when
+    return remove_timings({**report, "run": None, "results": sorted(results, key=lambda one: one["finished"])})
 
 
 ITEMS = ["a", "b", "c", "d", "e", "f"]
@@ -293,11 +293,11 @@ INNER = chain(
     node("in", echo="${word}"),
     node("effect-in", "effect", echo="${in.value}"),
     inputs={"word": {"type": "string"}},
-    outputs=given(said="${in.echo}", deep="${effect-in.value}"),
+    outputs=run_function_node(said="${in.echo}", deep="${effect-in.value}"),
 )
 
 
-def many_sided(*, last: dict[str, Any]) -> dict[str, Any]:
+def build_mixed_workflow(*, last: dict[str, Any]) -> dict[str, Any]:
     """All that a workflow may have: a batch, an error edge, an effect, one on the loop, one within, and `last`."""
     return build_graph(
         [
@@ -314,7 +314,7 @@ def many_sided(*, last: dict[str, Any]) -> dict[str, Any]:
         *("first>each", "first>some", "first>breaks", "breaks>mends:error", "first>effect", "first>loop"),
         *("first>within", "each>last", "some>last", "mends>last", "effect>last", "loop>last", "within>last"),
         inputs={"word": {"type": "string", "default": "wörd"}},
-        outputs=given(
+        outputs=run_function_node(
             each="${each}",
             some="${some}",
             mends="${mends.echo}",
@@ -333,20 +333,20 @@ FAILS = node("last", "raises", how="subclass")
 def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
     cluster: Cluster, tmp_path: Path, last: dict[str, Any]
 ) -> None:
-    ir = many_sided(last=last)
-    here, there = (made_home(tmp_path / name) for name in ("here", "there"))
+    ir = build_mixed_workflow(last=last)
+    here, there = (make_home(tmp_path / name) for name in ("here", "there"))
     for one in (here, there):
         one.order("fail-some[2]", text="no reason")
     ours, theirs = run(here, None, ir), run(there, cluster.address, ir)
     assert ours.success is (last is SUCCEEDS)
-    assert steady(theirs.reply()) == steady(ours.reply())
-    assert logged(there, theirs.run_id) == logged(here, ours.run_id)
+    assert remove_timings(theirs.reply()) == remove_timings(ours.reply())
+    assert read_logged_run(there, theirs.run_id) == read_logged_run(here, ours.run_id)
     assert theirs.outputs.keys() == ours.outputs.keys()
     if ours.success:
         assert theirs.outputs["last"] == f"{theirs.outputs['each']['results'][5]['value']} wörd"
         assert not list(there.checkpoints.glob("*.json"))
     else:
-        assert left(there) == left(here)
+        assert read_stored_results(there) == read_stored_results(here)
         assert (theirs.error_body or {})["code"] == "too_sour"
 
 
@@ -394,7 +394,7 @@ def test_an_error_on_a_worker_is_the_same_as_a_local_one(cluster: Cluster, home:
     handled = build_graph(
         [node("a", "raises", how=how), node("b", "echo", message="${a}", effect="effectful")],
         "a>b:error",
-        outputs=given(a="${b.echo}"),
+        outputs=run_function_node(a="${b.echo}"),
     )
     ours, theirs = (run(home, address, ir, fresh=True).error_body for address in (None, cluster.address))
     assert ours is not None
@@ -410,10 +410,10 @@ def test_outputs_of_a_worker_are_the_same_as_local_ones(cluster: Cluster, home: 
     ir = build_graph(
         [node("a", "gives", what=what, word="wörd"), node("b", "echo", message=1), node("c", "echo", message=2)],
         *("a>b", "a>c:left"),
-        outputs=given(a='${a ?? "none"}'),
+        outputs=run_function_node(a='${a ?? "none"}'),
     )
     ours, theirs = (run(home, address, ir, fresh=True) for address in (None, cluster.address))
-    assert steady(theirs.reply()) == steady(ours.reply())
+    assert remove_timings(theirs.reply()) == remove_timings(ours.reply())
     assert (theirs.success, theirs.progress.actions) == (ours.success, ours.progress.actions)
 
 
@@ -450,7 +450,7 @@ def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not
         node(
             "each", echo="${item}", timeout=1.0, batch={"items": ITEMS, "parallel": True, "error_handling": "continue"}
         ),
-        outputs=given(errors="${each.errors}"),
+        outputs=run_function_node(errors="${each.errors}"),
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 2, "both workers are busy")
@@ -582,7 +582,7 @@ def test_a_run_on_a_cluster_prints_nothing(cluster: Cluster, home: Home) -> None
 
 
 async def test_the_server_of_an_agent_runs_nodes_on_the_cluster_that_it_is_set_to(cluster: Cluster, home: Home) -> None:
-    home.draft("flow", chain(node("a", "where"), outputs=given(pid="${a.pid}")))
+    home.draft("flow", chain(node("a", "where"), outputs=run_function_node(pid="${a.pid}")))
     async with agent(home.path, PFLOW_CLUSTER=cluster.address) as client:
         reply = await execute_workflow(client, "flow")
     assert reply["outputs"]["pid"] in cluster.pids
@@ -618,7 +618,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
         node("before", "effect"),
         node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}),
         node("effects", "effect", echo="${item.value}", batch={"items": "${each.results}", "parallel": True}),
-        outputs=given(said="${each.results}", count="${effects.success_count}"),
+        outputs=run_function_node(said="${each.results}", count="${effects.success_count}"),
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 3, "both workers are busy")

@@ -38,7 +38,7 @@ class Point:
     x: int
 
 
-def there_and_back(value: Any) -> Any:
+def convert_and_parse(value: Any) -> Any:
     return from_json(as_json({"it": value}))["it"]
 
 
@@ -86,7 +86,7 @@ def test_each_python_value_has_one_json_form(given_value: Any, kept: Any) -> Non
 
 def test_long_numbers_keep_all_digits_beside_fractions_and_texts_of_digits() -> None:
     value = {"n": 2**64 + 1, "f": 0.1234567890123456789, "s": "123456789012345678901", "neg": -(10**25)}
-    assert there_and_back(value) == value
+    assert convert_and_parse(value) == value
 
 
 class Hostile(UserDict[str, Any]):
@@ -97,13 +97,13 @@ class Hostile(UserDict[str, Any]):
         raise RuntimeError("not for you")
 
 
-def itself() -> list[Any]:
+def build_recursive_list() -> list[Any]:
     circle: list[Any] = []
     circle.append(circle)
     return circle
 
 
-def deep(levels: int) -> list[Any]:
+def nest_list(levels: int) -> list[Any]:
     value: list[Any] = []
     for _ in range(levels):
         value = [value]
@@ -115,8 +115,8 @@ NO_JSON = {
     "function": fingerprint,
     "generator": (n for n in "ab"),
     "raises": Hostile(),
-    "circle": itself(),
-    "deep": deep(5_000),
+    "circle": build_recursive_list(),
+    "deep": nest_list(5_000),
     "long": 10**5_000,
     "class": {"x": Exception},
 }
@@ -129,16 +129,16 @@ def test_a_value_without_a_json_form_is_a_failure_of_the_node(value: Any) -> Non
 
 
 def test_other_containers_are_nested_at_most_two_hundred_levels_deep() -> None:
-    assert as_json({"it": [10**30, deep(198)]})
+    assert as_json({"it": [10**30, nest_list(198)]})
     with pytest.raises(NodeFailed, match="nested deeper than 200 levels"):
-        as_json({"it": [10**30, deep(199)]})
+        as_json({"it": [10**30, nest_list(199)]})
 
 
 @pytest.mark.parametrize("levels", [100, 190, 240, 254, 300, 900])
 def test_deeply_nested_values_are_read_back_or_refused(levels: int) -> None:
     for leaf in (1, 10**30):
         try:
-            text = as_json({"it": [leaf, deep(levels)]})
+            text = as_json({"it": [leaf, nest_list(levels)]})
         except NodeFailed:
             continue
         assert as_json(from_json(text)) == text
@@ -167,4 +167,4 @@ def test_unusual_values_have_a_stable_fingerprint(value: Any) -> None:
 
 def test_a_parameter_that_is_nested_without_end_is_refused() -> None:
     with pytest.raises(NodeFailed, match="too deep"):
-        fingerprint(deep(50_000))
+        fingerprint(nest_list(50_000))

@@ -26,6 +26,6 @@ def test_the_silent_output_writes_not_a_byte() -> None:
 
 
 def test_the_silent_output_takes_whatever_an_output_is_reported() -> None:
-    told = {name: inspect.signature(told) for name, told in vars(Output).items() if not name.startswith("_")}
-    assert len(told) == 5
-    assert {name: inspect.signature(getattr(NullOutput, name)) for name in told} == told
+    report = {name: inspect.signature(report) for name, report in vars(Output).items() if not name.startswith("_")}
+    assert len(report) == 5
+    assert {name: inspect.signature(getattr(NullOutput, name)) for name in report} == report

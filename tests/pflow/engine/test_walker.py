@@ -9,7 +9,7 @@ from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, n
 from tests.requirements import requirement
 
 
-def order(home: Home, event: str = "began") -> list[str]:
+def list_in_order(home: Home, event: str = "began") -> list[str]:
     return [line["node"] for line in home.lines(event)]
 
 
@@ -20,13 +20,13 @@ def test_branches_run_at_the_same_time_and_a_join_waits_for_all_of_them(home: Ho
         *("a>b", "a>c", "a>d", "b>join", "c>join", "d>join"),
     )
     running = home.process(ir)
-    until(lambda: set(order(home)) == {"a", "b", "c", "d"})
+    until(lambda: set(list_in_order(home)) == {"a", "b", "c", "d"})
     home.clear_orders("wait-c", "wait-b")
-    until(lambda: {"b", "c"} <= set(order(home, "done")))
-    assert "join" not in order(home)
+    until(lambda: {"b", "c"} <= set(list_in_order(home, "done")))
+    assert "join" not in list_in_order(home)
     home.clear_orders("wait-d")
     assert len(running.reply()["outputs"]["join"]["echo"]) == 3
-    assert order(home)[-1] == "join"
+    assert list_in_order(home)[-1] == "join"
     assert home.runs() == dict.fromkeys(["a", "b", "c", "d", "join"], 1)
 
 
@@ -43,7 +43,7 @@ def test_the_action_selects_the_branch_and_the_others_are_skipped(home: Home, ac
     assert set(result.progress.skipped) == {"y", "n", "n2", "join"} - ran
     assert result.progress.actions["a"] == action
     dead_ends = [
-        told for told in result.warnings if "returned the action 'maybe', but has edges only for no, yes" in told
+        report for report in result.warnings if "returned the action 'maybe', but has edges only for no, yes" in report
     ]
     assert len(dead_ends) == (1 if action == "maybe" else 0)
 
@@ -70,13 +70,13 @@ def test_a_failing_node_follows_its_error_edge_and_the_run_succeeds_with_a_warni
     assert reply["outputs"] == {"told": "ordered to fail: fail-a"}
     assert reply["warnings"] == ["'a' failed, and its error edge was followed: ordered to fail: fail-a"]
     assert reply["error"] is None
-    assert order(home) == ["a", "help"]
+    assert list_in_order(home) == ["a", "help"]
 
 
 def test_without_a_failure_the_error_edge_is_dead(home: Home) -> None:
     ir = build_graph([node("a"), node("next"), node("help", echo="${a.error}")], "a>next", "a>help:error")
     result = home.run(ir)
-    assert order(home) == ["a", "next"]
+    assert list_in_order(home) == ["a", "next"]
     assert result.progress.skipped == ["help"]
     assert result.warnings == []
 
@@ -86,18 +86,18 @@ def test_after_a_failure_no_node_starts_and_running_nodes_finish(home: Home) -> 
     home.order("fail-b", "wait-c")
     ir = build_graph([node("a"), node("b"), node("c", "effect"), node("d")], "a>b", "a>c", "c>d")
     running = home.process(ir)
-    until(lambda: {"b", "c"} <= set(order(home)))
+    until(lambda: {"b", "c"} <= set(list_in_order(home)))
     home.clear_orders("wait-c")
     reply = running.reply()
     assert reply["error"]["node"] == "b"
     assert sorted(reply["checkpoint"]["completed_nodes"]) == ["a", "c"]
-    assert "d" not in order(home)
+    assert "d" not in list_in_order(home)
 
 
 def test_of_several_that_fail_the_first_is_reported(home: Home) -> None:
     home.order("fail-b", "fail-c", "wait-c")
     running = home.process(build_graph([node("a"), node("b"), node("c")], "a>b", "a>c"))
-    until(lambda: {"b", "c"} <= set(order(home)))
+    until(lambda: {"b", "c"} <= set(list_in_order(home)))
     home.clear_orders("wait-c")
     assert running.reply()["error"]["node"] == "b"
 
@@ -119,7 +119,7 @@ def test_edges_decide_the_order_and_not_the_file(home: Home) -> None:
         [node("c", value="${b.value}"), node("b", value="${a.value}"), node("a")], "a>b", "b>c", start_node="a"
     )
     assert home.run(ir).success
-    assert order(home) == ["a", "b", "c"]
+    assert list_in_order(home) == ["a", "b", "c"]
 
 
 def test_without_declared_outputs_those_of_the_last_nodes_are_given(home: Home) -> None:
@@ -136,9 +136,9 @@ def test_an_output_of_a_skipped_branch_has_no_value_and_gives_a_warning(home: Ho
     result = home.run(ir)
     assert list(result.outputs) == ["there"]
     assert [
-        told
-        for told in result.warnings
-        if "The output 'not-there' has no value: no input or node gave ${b.value}" in told
+        report
+        for report in result.warnings
+        if "The output 'not-there' has no value: no input or node gave ${b.value}" in report
     ]
 
 
@@ -152,7 +152,7 @@ INNER = chain(
 )
 
 
-def outer(**params: Any) -> dict[str, Any]:
+def build_outer_workflow(**params: Any) -> dict[str, Any]:
     return chain(
         node("a", "effect"),
         node("sub", "workflow", inputs={"who": "${a.value}"}, **params),
@@ -165,21 +165,21 @@ def outer(**params: Any) -> dict[str, Any]:
 )
 def test_a_nested_workflow_runs_and_returns_its_outputs(home: Home, params: dict[str, Any]) -> None:
     home.draft("inner", INNER)
-    result = home.run(outer(**params))
+    result = home.run(build_outer_workflow(**params))
     assert result.success, result.error_body
-    assert order(home) == ["a", "sub/x", "sub/y", "end"]
+    assert list_in_order(home) == ["a", "sub/x", "sub/y", "end"]
     assert result.progress.completed == ["a", "sub", "end"]
 
 
 @requirement("PF-E10")
 def test_a_nested_workflow_is_resumed_node_by_node(home: Home) -> None:
     home.order("fail-sub/y")
-    first = home.run(outer(workflow_ir=INNER))
+    first = home.run(build_outer_workflow(workflow_ir=INNER))
     assert first.error_body is not None
     assert first.error_body["node"] == "sub"
     assert first.error_body["nested_node"] == "sub/y"
     home.clear_orders()
-    second = home.run(outer(workflow_ir=INNER))
+    second = home.run(build_outer_workflow(workflow_ir=INNER))
     assert second.success
     assert second.progress.reused == ["a", "sub/x"]
     why = "it had not finished"
@@ -189,9 +189,9 @@ def test_a_nested_workflow_is_resumed_node_by_node(home: Home) -> None:
 
 def test_a_nested_workflow_of_which_all_had_finished_is_reused(home: Home) -> None:
     home.order("fail-end")
-    home.run(outer(workflow_ir=INNER))
+    home.run(build_outer_workflow(workflow_ir=INNER))
     home.clear_orders()
-    second = home.run(outer(workflow_ir=INNER))
+    second = home.run(build_outer_workflow(workflow_ir=INNER))
     assert second.progress.reused == ["a", "sub"]
     assert home.runs() == {"a": 1, "sub/x": 1, "sub/y": 1, "end": 2}
 
@@ -212,7 +212,7 @@ def test_a_nested_workflow_of_which_a_node_failed_is_not_reused_though_the_rest_
 
 def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
     home.order("fail-sub/x")
-    ir = outer(workflow_ir=INNER)
+    ir = build_outer_workflow(workflow_ir=INNER)
     ir["nodes"].append(node("help", echo="${sub.error}"))
     ir["edges"].append({"from": "sub", "to": "help", "action": "error"})
     result = home.run(ir)

@@ -26,11 +26,11 @@ from uraniborg.kernel.errors import NotFound
 MOST_NESTED = 10
 
 
-def runs(name: str, other: Any, key: str = "workflow_name") -> Plain:
+def nested_node(name: str, other: Any, key: str = "workflow_name") -> Plain:
     return {"id": name, "type": "workflow", "params": {key: other}}
 
 
-def library(**documents: Plain) -> Any:
+def build_loader(**documents: Plain) -> Any:
     def load(name: str) -> Plain:
         if name not in documents:
             raise NotFound(f"There is no workflow '{name}'.", hint="List them.", available=sorted(documents))
@@ -134,20 +134,23 @@ def test_the_diagnostics_of_a_workflow_are_deterministic() -> None:
     ("kind", "meant"), [("shel", "shell"), ("Shell", "shell"), ("git_log", "git-log"), ("bash", "shell")]
 )
 def test_an_unknown_type_lists_the_nearest_types_and_counts_the_rest(kind: str, meant: str) -> None:
-    told = find_only(check_document({"nodes": [{"id": "a", "type": kind}]}), "unknown_type")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].type", "a")
-    assert (told.nearest, told.example) == (meant, meant)
-    assert told.available == (meant,)
-    assert told.more_available == told.to_dict()["more_available"] == len(INTERFACES) - 1
-    assert told.hint == f"Nearest: {meant}. `browse_components`, or `pflow browse`, lists {len(INTERFACES) - 1} more."
+    diagnostic = find_only(check_document({"nodes": [{"id": "a", "type": kind}]}), "unknown_type")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].type", "a")
+    assert (diagnostic.nearest, diagnostic.example) == (meant, meant)
+    assert diagnostic.available == (meant,)
+    assert diagnostic.more_available == diagnostic.to_dict()["more_available"] == len(INTERFACES) - 1
+    assert (
+        diagnostic.hint
+        == f"Nearest: {meant}. `browse_components`, or `pflow browse`, lists {len(INTERFACES) - 1} more."
+    )
 
 
 def test_an_unknown_type_without_similar_ones_lists_the_available_types() -> None:
-    told = find_only(check_document({"nodes": [{"id": "a", "type": "zzzzz"}]}), "unknown_type")
-    assert (told.nearest, told.example) == (None, None)
-    assert set(told.available) == set(INTERFACES)
-    assert "more_available" not in told.to_dict()
-    assert told.hint == f"`browse_components`, or `pflow browse`, lists all {len(INTERFACES)} node types."
+    diagnostic = find_only(check_document({"nodes": [{"id": "a", "type": "zzzzz"}]}), "unknown_type")
+    assert (diagnostic.nearest, diagnostic.example) == (None, None)
+    assert set(diagnostic.available) == set(INTERFACES)
+    assert "more_available" not in diagnostic.to_dict()
+    assert diagnostic.hint == f"`browse_components`, or `pflow browse`, lists all {len(INTERFACES)} node types."
 
 
 def test_a_thousand_unknown_types_search_the_registry_a_few_times_only() -> None:
@@ -162,10 +165,12 @@ def test_a_thousand_unknown_types_search_the_registry_a_few_times_only() -> None
 
 def test_an_unknown_mcp_tool_is_reported_with_the_commands_that_add_tools() -> None:
     types = NodeTypes({"mcp-lib-list_top_facets": Interface("mcp-lib-list_top_facets", "d", "x:y")})
-    told = find_only(check_document({"nodes": [{"id": "a", "type": "mcp-lib-nope"}]}, types=types), "unknown_type")
-    assert "pflow mcp add" in told.hint
-    assert "pflow mcp sync" in told.hint
-    assert (told.nearest, told.example) == (None, None)
+    diagnostic = find_only(
+        check_document({"nodes": [{"id": "a", "type": "mcp-lib-nope"}]}, types=types), "unknown_type"
+    )
+    assert "pflow mcp add" in diagnostic.hint
+    assert "pflow mcp sync" in diagnostic.hint
+    assert (diagnostic.nearest, diagnostic.example) == (None, None)
 
 
 def test_an_unknown_type_is_reported_even_if_there_are_no_types() -> None:
@@ -178,12 +183,12 @@ def test_a_node_without_a_type_is_reported_once_and_affects_no_other_node() -> N
 
 
 def test_a_missing_parameter_is_reported_with_its_description_and_an_example() -> None:
-    told = find_only(
+    diagnostic = find_only(
         check_document({"nodes": [{"id": "a", "type": "shell", "params": {"command": None}}]}), "missing_param"
     )
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
-    assert "What is run." in told.message
-    assert told.example == {"command": "ls"}
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.command", "a")
+    assert "What is run." in diagnostic.message
+    assert diagnostic.example == {"command": "ls"}
 
 
 @pytest.mark.parametrize(
@@ -196,10 +201,10 @@ def test_a_missing_parameter_is_reported_with_its_description_and_an_example() -
 )
 def test_a_parameter_that_a_type_does_not_have_is_a_warning(key: str, meant: str | None, example: Plain) -> None:
     document = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "ls", key: 1}}]}
-    told = find_only(check_document(document), "unknown_param")
-    assert (told.severity, told.path, told.nearest) == ("warning", f"nodes[0].params.{key}", meant)
-    assert told.available == ("command", "stdin", "timeout", "env")
-    assert told.example == example
+    diagnostic = find_only(check_document(document), "unknown_param")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.nearest) == ("warning", f"nodes[0].params.{key}", meant)
+    assert diagnostic.available == ("command", "stdin", "timeout", "env")
+    assert diagnostic.example == example
 
 
 def test_a_type_that_takes_any_parameter_takes_any_parameter() -> None:
@@ -211,9 +216,9 @@ def test_a_type_that_takes_any_parameter_takes_any_parameter() -> None:
 )
 def test_a_parameter_of_another_type_is_refused(key: str, value: Any) -> None:
     document = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "ls", key: value}}]}
-    told = find_only(check_document(document), "bad_param")
-    assert (told.path, told.node) == (f"nodes[0].params.{key}", "a")
-    assert told.example == {"command": "ls", key: {"timeout": 1.0, "env": {}}[key]}
+    diagnostic = find_only(check_document(document), "bad_param")
+    assert (diagnostic.path, diagnostic.node) == (f"nodes[0].params.{key}", "a")
+    assert diagnostic.example == {"command": "ls", key: {"timeout": 1.0, "env": {}}[key]}
 
 
 @pytest.mark.parametrize(
@@ -233,9 +238,14 @@ def test_an_action_that_a_node_never_answers_with_is_a_warning() -> None:
         "nodes": [echo("a"), echo("b"), echo("c")],
         "edges": [{"from": "a", "to": "b"}, {"from": "a", "to": "c", "action": "eror"}],
     }
-    told = find_only(check_document(document), "unknown_action")
-    assert (told.severity, told.path, told.nearest, told.node) == ("warning", "edges[1].action", "error", "a")
-    assert "eror" in told.message
+    diagnostic = find_only(check_document(document), "unknown_action")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.nearest, diagnostic.node) == (
+        "warning",
+        "edges[1].action",
+        "error",
+        "a",
+    )
+    assert "eror" in diagnostic.message
     document["edges"][1]["action"] = "error"
     assert check_document(document).diagnostics == []
 
@@ -257,10 +267,10 @@ def test_nodes_that_wait_for_each_other_are_an_error_at_the_edge_that_closes_the
     pairs: list[tuple[str, str]], shown: set[str], last: int
 ) -> None:
     edges = [{"source": before, "target": after} for before, after in pairs]
-    told = find_only(check_document({"nodes": [echo("a"), echo("b"), echo("c")], "edges": edges}), "circle")
-    assert (told.severity, told.path) == ("error", f"edges[{last}]")
-    assert set(told.message.partition(": ")[2].rstrip(".").split(" → ")) == shown
-    assert told.hint
+    diagnostic = find_only(check_document({"nodes": [echo("a"), echo("b"), echo("c")], "edges": edges}), "circle")
+    assert (diagnostic.severity, diagnostic.path) == ("error", f"edges[{last}]")
+    assert set(diagnostic.message.partition(": ")[2].rstrip(".").split(" → ")) == shown
+    assert diagnostic.hint
 
 
 def test_a_cycle_over_any_action_is_an_error() -> None:
@@ -287,8 +297,8 @@ def test_an_unreachable_node_is_an_error_with_the_missing_edge() -> None:
 
 
 def test_a_node_before_the_start_is_an_error() -> None:
-    told = find_only(check_document(chain(echo("a"), echo("b"), start_node="b")), "unreachable_node")
-    assert (told.node, told.example) == ("a", {"from": "b", "to": "a"})
+    diagnostic = find_only(check_document(chain(echo("a"), echo("b"), start_node="b")), "unreachable_node")
+    assert (diagnostic.node, diagnostic.example) == ("a", {"from": "b", "to": "a"})
 
 
 def test_many_unreachable_nodes_are_summarised() -> None:
@@ -310,84 +320,99 @@ def test_parallel_branches_that_join_are_valid() -> None:
 
 @pytest.mark.parametrize("params", [{}, {"workflow_name": "a", "workflow_ir": {}}, {"workflow_name": None}])
 def test_a_nested_workflow_is_named_by_exactly_one_parameter(params: Plain) -> None:
-    told = find_only(check_document({"nodes": [{"id": "w", "type": "workflow", "params": params}]}), "bad_nested")
-    assert (told.path, told.example["workflow_name"]) == ("nodes[0].params", "greeter")
+    diagnostic = find_only(check_document({"nodes": [{"id": "w", "type": "workflow", "params": params}]}), "bad_nested")
+    assert (diagnostic.path, diagnostic.example["workflow_name"]) == ("nodes[0].params", "greeter")
 
 
 def test_problems_of_a_nested_workflow_are_reported_with_the_path_to_them() -> None:
     inner = {"nodes": [echo("x"), {"id": "y", "type": "shel"}], "edges": [{"from": "x", "to": "y"}]}
-    (told,) = check_document(chain(echo("first"), runs("w", inner, "workflow_ir"))).errors
-    assert (told.code, told.path, told.node) == ("unknown_type", "nodes[1].params.workflow_ir/nodes[1].type", "w")
-    assert (told.nearest, told.message.startswith("In 'w': ")) == ("shell", True)
+    (diagnostic,) = check_document(chain(echo("first"), nested_node("w", inner, "workflow_ir"))).errors
+    assert (diagnostic.code, diagnostic.path, diagnostic.node) == (
+        "unknown_type",
+        "nodes[1].params.workflow_ir/nodes[1].type",
+        "w",
+    )
+    assert (diagnostic.nearest, diagnostic.message.startswith("In 'w': ")) == ("shell", True)
 
 
 @pytest.mark.parametrize("key", ["workflow_name", "workflow_ref"])
 def test_a_workflow_of_another_file_is_checked_too(key: str) -> None:
-    load = library(inner={"name": "inner", "ir": {"nodes": [{"id": "y", "type": "shel"}]}})
-    (told,) = check_document({"nodes": [runs("w", "inner", key)]}, load=load).errors
-    assert (told.code, told.path) == ("unknown_type", f"nodes[0].params.{key}/nodes[0].type")
+    load = build_loader(inner={"name": "inner", "ir": {"nodes": [{"id": "y", "type": "shel"}]}})
+    (diagnostic,) = check_document({"nodes": [nested_node("w", "inner", key)]}, load=load).errors
+    assert (diagnostic.code, diagnostic.path) == ("unknown_type", f"nodes[0].params.{key}/nodes[0].type")
 
 
 def test_variables_of_a_nested_workflow_are_not_those_of_the_outer_one() -> None:
     assert (
         check_document(
-            {"nodes": [runs("w", "inner")]}, load=library(inner={"nodes": [echo("x", "${who}")]})
+            {"nodes": [nested_node("w", "inner")]}, load=build_loader(inner={"nodes": [echo("x", "${who}")]})
         ).diagnostics
         == []
     )
 
 
 def test_a_missing_nested_workflow_is_reported_with_the_available_ones() -> None:
-    load = library(greeter={"nodes": [echo("x")]})
-    told = find_only(check_document({"nodes": [runs("w", "greter")]}, load=load), "nested_not_found")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.workflow_name", "w")
-    assert (told.available, told.nearest, told.hint) == (("greeter",), "greeter", "List them.")
+    load = build_loader(greeter={"nodes": [echo("x")]})
+    diagnostic = find_only(check_document({"nodes": [nested_node("w", "greter")]}, load=load), "nested_not_found")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.workflow_name", "w")
+    assert (diagnostic.available, diagnostic.nearest, diagnostic.hint) == (("greeter",), "greeter", "List them.")
 
 
 def test_a_workflow_that_is_not_known_yet_is_not_checked() -> None:
-    assert list_codes(check_document({"nodes": [runs("w", "${which}")]}, load=library())) == ["undeclared_variable"]
-    assert check_document({"nodes": [runs("w", "anything")]}).diagnostics == []
+    assert list_codes(check_document({"nodes": [nested_node("w", "${which}")]}, load=build_loader())) == [
+        "undeclared_variable"
+    ]
+    assert check_document({"nodes": [nested_node("w", "anything")]}).diagnostics == []
 
 
 def test_a_workflow_that_runs_itself_is_an_error() -> None:
-    load = library(me={"nodes": [runs("again", "me")]})
-    told = find_only(check_document({"nodes": [runs("w", "me")]}, load=load), "nested_circle")
-    assert told.path == "nodes[0].params.workflow_name/nodes[0].params.workflow_name"
-    assert "me → me" in told.message
+    load = build_loader(me={"nodes": [nested_node("again", "me")]})
+    diagnostic = find_only(check_document({"nodes": [nested_node("w", "me")]}, load=load), "nested_circle")
+    assert diagnostic.path == "nodes[0].params.workflow_name/nodes[0].params.workflow_name"
+    assert "me → me" in diagnostic.message
 
 
 def test_workflows_that_run_each_other_are_an_error() -> None:
-    load = library(a={"nodes": [runs("x", "b")]}, b={"nodes": [runs("y", "c")]}, c={"nodes": [runs("z", "a")]})
-    assert "a → b → c → a" in find_only(check_document({"nodes": [runs("w", "a")]}, load=load), "nested_circle").message
+    load = build_loader(
+        a={"nodes": [nested_node("x", "b")]}, b={"nodes": [nested_node("y", "c")]}, c={"nodes": [nested_node("z", "a")]}
+    )
+    assert (
+        "a → b → c → a"
+        in find_only(check_document({"nodes": [nested_node("w", "a")]}, load=load), "nested_circle").message
+    )
 
 
 @pytest.mark.parametrize("depth", [MOST_NESTED, MOST_NESTED + 1])
 def test_the_depth_of_nested_workflows_is_limited(depth: int) -> None:
-    documents = {f"w{level}": {"nodes": [runs("next", f"w{level + 1}")]} for level in range(1, depth)}
-    load = library(**documents, **{f"w{depth}": {"nodes": [echo("x")]}})
-    found = check_document({"nodes": [runs("w", "w1")]}, load=load)
+    documents = {f"w{level}": {"nodes": [nested_node("next", f"w{level + 1}")]} for level in range(1, depth)}
+    load = build_loader(**documents, **{f"w{depth}": {"nodes": [echo("x")]}})
+    found = check_document({"nodes": [nested_node("w", "w1")]}, load=load)
     assert list_codes(found) == (["nested_too_deep"] if depth > MOST_NESTED else [])
 
 
 def test_a_workflow_checked_before_is_still_too_deep_further_down() -> None:
-    deep = {f"w{level}": {"nodes": [runs("next", f"w{level + 1}")]} for level in range(1, MOST_NESTED)}
-    load = library(**deep, **{f"w{MOST_NESTED}": {"nodes": [echo("x")]}}, more={"nodes": [runs("again", "w1")]})
-    document = chain(runs("first", "w1"), runs("second", "more"))
-    told = find_only(check_document(document, load=load), "nested_too_deep")
-    assert told.path.startswith("nodes[1].")
+    deep = {f"w{level}": {"nodes": [nested_node("next", f"w{level + 1}")]} for level in range(1, MOST_NESTED)}
+    load = build_loader(
+        **deep, **{f"w{MOST_NESTED}": {"nodes": [echo("x")]}}, more={"nodes": [nested_node("again", "w1")]}
+    )
+    document = chain(nested_node("first", "w1"), nested_node("second", "more"))
+    diagnostic = find_only(check_document(document, load=load), "nested_too_deep")
+    assert diagnostic.path.startswith("nodes[1].")
 
 
 def test_workflows_written_into_each_other_may_be_so_deep_and_no_deeper() -> None:
     document: Plain = {"nodes": [echo("x")]}
     for _ in range(MOST_NESTED):
-        document = {"nodes": [runs("w", document, "workflow_ir")]}
+        document = {"nodes": [nested_node("w", document, "workflow_ir")]}
     assert check_document(document).errors == []
-    assert list_codes(check_document({"nodes": [runs("w", document, "workflow_ir")]})) == ["nested_too_deep"]
+    assert list_codes(check_document({"nodes": [nested_node("w", document, "workflow_ir")]})) == ["nested_too_deep"]
 
 
 def test_workflows_that_run_each_other_many_times_are_each_checked_once() -> None:
     loaded: list[str] = []
-    documents = {f"w{level}": chain(*[runs(f"n{place}", f"w{level + 1}") for place in range(50)]) for level in range(9)}
+    documents = {
+        f"w{level}": chain(*[nested_node(f"n{place}", f"w{level + 1}") for place in range(50)]) for level in range(9)
+    }
     documents["w9"] = {"nodes": [{"id": "x", "type": "shel"}]}
 
     def load(name: str) -> Plain:
@@ -406,7 +431,7 @@ def test_a_missing_nested_workflow_is_looked_up_once_and_reported_for_each_node(
         asked.append(name)
         raise NotFound("There is none.")
 
-    found = check_document(chain(*[runs(f"n{place}", "gone") for place in range(100)]), load=load)
+    found = check_document(chain(*[nested_node(f"n{place}", "gone") for place in range(100)]), load=load)
     assert (list_codes(found), asked) == (["nested_not_found"] * 100, ["gone"])
 
 
@@ -419,24 +444,24 @@ def test_parameters_nested_too_deep_are_reported_and_not_walked() -> None:
 LARGE = 10_000
 
 
-def large(message: str = "${before.echo}", kind: str = "echo") -> list[Plain]:
+def build_large_workflow(message: str = "${before.echo}", kind: str = "echo") -> list[Plain]:
     nodes: list[Plain] = [{"id": "before", "type": kind, "params": {}}]
     return nodes + [{"id": f"n{number}", "type": kind, "params": {"message": message}} for number in range(LARGE - 1)]
 
 
-def row(nodes: list[Plain]) -> list[Plain]:
+def build_chain(nodes: list[Plain]) -> list[Plain]:
     return [{"from": before["id"], "to": after["id"]} for before, after in pairwise(nodes)]
 
 
 def test_ten_thousand_nodes_in_a_row_are_checked() -> None:
-    nodes = large()
+    nodes = build_large_workflow()
     for before, after in pairwise(nodes):
         after["params"]["message"] = f"${{{before['id']}.echo}} ${{before.echo}}"
-    assert check_document({"nodes": nodes, "edges": row(nodes)}).diagnostics == []
+    assert check_document({"nodes": nodes, "edges": build_chain(nodes)}).diagnostics == []
 
 
 def test_ten_thousand_branches_are_checked() -> None:
-    nodes = [*large(), echo("last", "${n0.echo} ${n9998.echo}")]
+    nodes = [*build_large_workflow(), echo("last", "${n0.echo} ${n9998.echo}")]
     sides = [node["id"] for node in nodes[1:-1]]
     edges = [{"from": "before", "to": side} for side in sides] + [{"from": side, "to": "last"} for side in sides]
     assert check_document({"nodes": nodes, "edges": edges}).diagnostics == []
@@ -453,8 +478,8 @@ def test_ten_thousand_branches_are_checked() -> None:
     ],
 )
 def test_a_problem_in_each_of_ten_thousand_nodes_is_reported_in_time(message: str, code: str) -> None:
-    nodes = large(message)
-    found = check_document({"nodes": nodes, "edges": row(nodes)})
+    nodes = build_large_workflow(message)
+    found = check_document({"nodes": nodes, "edges": build_chain(nodes)})
     assert list_codes(found).count(code) >= LARGE - 2
     assert all(len(one.available) <= 20 for one in found.diagnostics)
 
@@ -463,22 +488,25 @@ def test_ten_thousand_unknown_types_are_reported_in_time() -> None:
     types = NodeTypes(
         {f"type-number-{number}": Interface(f"type-number-{number}", "d", "x:y") for number in range(1000)}
     )
-    nodes = large(kind="tipe-nummer-5")
-    found = check_document({"nodes": nodes, "edges": row(nodes)}, types=types)
+    nodes = build_large_workflow(kind="tipe-nummer-5")
+    found = check_document({"nodes": nodes, "edges": build_chain(nodes)}, types=types)
     assert list_codes(found) == ["unknown_type"] * LARGE
     assert types.listed == 1
 
 
 def test_ten_thousand_edges_to_unknown_nodes_are_reported_in_time() -> None:
     nodes = [echo(f"node-number-{number}") for number in range(900)]
-    edges = [*row(nodes), *({"from": f"node_number_{number}", "to": "node-number-0"} for number in range(10_000))]
+    edges = [
+        *build_chain(nodes),
+        *({"from": f"node_number_{number}", "to": "node-number-0"} for number in range(10_000)),
+    ]
     assert list_codes(check_document({"nodes": nodes, "edges": edges})).count("unknown_node") == 10_000
 
 
 def test_ten_thousand_nodes_in_cycles_are_reported_in_time() -> None:
-    nodes = large("x")
+    nodes = build_large_workflow("x")
     edges = [
-        *row(nodes),
+        *build_chain(nodes),
         *({"from": second["id"], "to": first["id"]} for first, second in zip(nodes[::2], nodes[1::2], strict=True)),
     ]
     assert set(list_codes(check_document({"nodes": nodes, "edges": edges}))) == {"circle"}
@@ -499,7 +527,7 @@ def test_texts_of_a_million_characters_are_checked() -> None:
             {"id": "f", "type": "x" * 1_000_000},
         ]
     }
-    document["edges"] = row(document["nodes"])
+    document["edges"] = build_chain(document["nodes"])
     found = check_document(document)
     assert {one.code for one in found.errors} == {"malformed_template", "unknown_type"}
     assert len(orjson.dumps([one.to_dict() for one in found.diagnostics])) < 20_000
@@ -512,22 +540,22 @@ TEXTS = st.one_of(
 )
 
 
-def node_of(name: str, kind: str, message: Any, batch: Plain) -> Plain:
+def draw_node(name: str, kind: str, message: Any, batch: Plain) -> Plain:
     return {"id": name, "type": kind, "params": {"message": message}, **batch}
 
 
-def edge_of(before: str, after: str, action: str) -> Plain:
+def draw_edge(before: str, after: str, action: str) -> Plain:
     return {"from": before, "to": after, "action": action}
 
 
 NODES = st.builds(
-    node_of,
+    draw_node,
     NAMES,
     st.sampled_from([*INTERFACES, "gone", ""]),
     TEXTS | st.lists(TEXTS, max_size=2) | st.dictionaries(st.text(max_size=3), TEXTS, max_size=2),
     st.sampled_from([{}, {}, {"batch": {"items": "${a.x}"}}, {"batch": {"items": [1]}}]),
 )
-EDGES = st.builds(edge_of, NAMES, NAMES, NAMES)
+EDGES = st.builds(draw_edge, NAMES, NAMES, NAMES)
 
 
 @given(

@@ -10,7 +10,7 @@ from pflow.suggestions import find_nearest
 
 
 def test_a_diagnostic_has_severity_code_path_message_and_fix() -> None:
-    told = make_error(
+    diagnostic = make_error(
         "unknown_node",
         "edges[0].to",
         "There is no such node.",
@@ -20,7 +20,7 @@ def test_a_diagnostic_has_severity_code_path_message_and_fix() -> None:
         example={"to": "fetch"},
         node="save",
     )
-    assert told.to_dict() == {
+    assert diagnostic.to_dict() == {
         "severity": "error",
         "code": "unknown_node",
         "path": "edges[0].to",
@@ -48,8 +48,8 @@ def test_a_falsy_example_is_included(example: object) -> None:
 
 
 def test_the_number_of_listed_names_is_bounded() -> None:
-    told = make_error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
-    assert told["available"] == [f"n{number}" for number in range(20)]
+    diagnostic = make_error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
+    assert diagnostic["available"] == [f"n{number}" for number in range(20)]
 
 
 @pytest.mark.parametrize(
@@ -104,5 +104,5 @@ def test_the_nearest_is_one_of_those_known(word: str, known: list[str]) -> None:
 
 @given(st.text(), st.text(), st.lists(st.text()))
 def test_a_diagnostic_is_always_json(message: str, hint: str, names: list[str]) -> None:
-    told = make_warning("c", "p", message, hint=hint, available=tuple(names)).to_dict()
-    assert orjson.loads(orjson.dumps(told)) == told
+    diagnostic = make_warning("c", "p", message, hint=hint, available=tuple(names)).to_dict()
+    assert orjson.loads(orjson.dumps(diagnostic)) == diagnostic

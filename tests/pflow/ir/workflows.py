@@ -105,8 +105,8 @@ def list_codes(found: CheckResult | Sequence[Diagnostic]) -> list[str]:
 
 def find_only(found: CheckResult | Sequence[Diagnostic], code: str) -> Diagnostic:
     """The only diagnostic of this code."""
-    told = found.diagnostics if isinstance(found, CheckResult) else found
-    (one,) = [diagnostic for diagnostic in told if diagnostic.code == code]
+    problem = found.diagnostics if isinstance(found, CheckResult) else found
+    (one,) = [diagnostic for diagnostic in problem if diagnostic.code == code]
     return one
 
 

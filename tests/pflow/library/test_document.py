@@ -13,7 +13,7 @@ from pflow.library.document import read_document, wrap_workflow
 from tests.pflow.library.homes import IR, write_saved, write_workflow_file
 
 
-def code_of(error: InvalidWorkflow) -> str:
+def get_code(error: InvalidWorkflow) -> str:
     (found,) = error.ids["diagnostics"]
     return found["code"]
 
@@ -61,7 +61,7 @@ def test_a_folder_and_a_pipe_are_refused_without_waiting(tmp_path: Path) -> None
     for name in ("folder.json", "pipe.json"):
         with pytest.raises(InvalidWorkflow) as caught:
             read_document(tmp_path / name, name)
-        assert code_of(caught.value) == "not_a_file"
+        assert get_code(caught.value) == "not_a_file"
 
 
 def test_a_file_without_read_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,7 +73,7 @@ def test_a_file_without_read_permission_is_reported(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(document, "_read_content", denied)
     with pytest.raises(InvalidWorkflow) as caught:
         read_document(file, "x.json")
-    assert code_of(caught.value) == "unreadable_file"
+    assert get_code(caught.value) == "unreadable_file"
     assert "Permission denied" in caught.value.message
     assert str(tmp_path) not in str(caught.value.body())
 
@@ -98,7 +98,7 @@ def test_a_wrapped_workflow_is_read_back(tmp_path: Path) -> None:
 def test_values_that_json_cannot_carry_are_refused(value: Any) -> None:
     with pytest.raises(InvalidWorkflow) as caught:
         wrap_workflow("x", {"nodes": [value]}, "")
-    assert code_of(caught.value) == "not_json"
+    assert get_code(caught.value) == "not_json"
 
 
 def test_an_ir_without_end_and_one_beyond_the_limit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,11 +107,11 @@ def test_an_ir_without_end_and_one_beyond_the_limit_are_refused(monkeypatch: pyt
         deep = [deep]
     with pytest.raises(InvalidWorkflow) as caught:
         wrap_workflow("x", {"nodes": deep}, "")
-    assert code_of(caught.value) == "too_deep"
+    assert get_code(caught.value) == "too_deep"
     monkeypatch.setattr(document, "LARGEST_FILE", 100)
     with pytest.raises(InvalidWorkflow) as caught:
         wrap_workflow("x", IR, "")
-    assert code_of(caught.value) == "file_too_large"
+    assert get_code(caught.value) == "file_too_large"
 
 
 def test_a_description_has_at_most_500_characters() -> None:

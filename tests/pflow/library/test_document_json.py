@@ -23,7 +23,7 @@ VALUES = st.recursive(
 )
 
 
-def refused(data: bytes) -> tuple[str, int, int]:
+def expect_refusal(data: bytes) -> tuple[str, int, int]:
     """The code, line and column of the one diagnostic."""
     with pytest.raises(InvalidWorkflow) as caught:
         parse_object(data, "workflows/x.json")
@@ -55,24 +55,24 @@ def refused(data: bytes) -> tuple[str, int, int]:
     ],
 )
 def test_invalid_json_is_reported_with_its_position(data: bytes, place: tuple[int, int]) -> None:
-    code, line, column = refused(data)
+    code, line, column = expect_refusal(data)
     assert code == "invalid_json"
     assert (line, column) == place
 
 
 def test_invalid_utf8_is_reported_with_its_position_in_characters() -> None:
-    assert refused('{"é": 1,\n"漢\xff'.encode("latin-1", "replace") + b"\xff") == ("not_utf8", 1, 3)
-    assert refused('{"é": 1,\n "漢'.encode() + b"\xff") == ("not_utf8", 2, 4)
-    assert refused('{"nodes": []}'.encode("utf-16")) == ("not_utf8", 1, 1)
+    assert expect_refusal('{"é": 1,\n"漢\xff'.encode("latin-1", "replace") + b"\xff") == ("not_utf8", 1, 3)
+    assert expect_refusal('{"é": 1,\n "漢'.encode() + b"\xff") == ("not_utf8", 2, 4)
+    assert expect_refusal('{"nodes": []}'.encode("utf-16")) == ("not_utf8", 1, 1)
 
 
 def test_a_byte_order_mark_is_reported_as_such() -> None:
-    assert refused('{"nodes": []}'.encode("utf-8-sig")) == ("byte_order_mark", 1, 1)
+    assert expect_refusal('{"nodes": []}'.encode("utf-8-sig")) == ("byte_order_mark", 1, 1)
 
 
 @pytest.mark.parametrize("text", ["[]", '"text"', "3", "null", "true"])
 def test_json_that_is_not_an_object_is_reported_with_its_start(text: str) -> None:
-    assert refused(f"\n  {text}".encode()) == ("not_an_object", 2, 3)
+    assert expect_refusal(f"\n  {text}".encode()) == ("not_an_object", 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_json_that_is_not_an_object_is_reported_with_its_start(text: str) -> Non
     ],
 )
 def test_a_repeated_key_is_reported_at_its_second_position(text: str, place: tuple[int, int]) -> None:
-    assert refused(text.encode()) == ("duplicate_key", *place)
+    assert expect_refusal(text.encode()) == ("duplicate_key", *place)
 
 
 def test_equal_keys_of_different_objects_are_not_repeated() -> None:
@@ -95,20 +95,20 @@ def test_a_file_over_the_limit_is_reported_with_its_position(monkeypatch: pytest
     monkeypatch.setattr(parsing, "LARGEST_FILE", 20)
     fits = b'{"a":\n"' + b"x" * 11 + b'"}'
     assert parse_object(fits, "x") == {"a": "x" * 11}
-    assert refused(fits + b" ") == ("file_too_large", 2, 15)
+    assert expect_refusal(fits + b" ") == ("file_too_large", 2, 15)
 
 
 def test_twenty_megabytes_are_read_and_one_byte_more_is_too_many() -> None:
     fits = b'{"a": "' + b"x" * (LARGEST_FILE - 9) + b'"}'
     assert len(parse_object(fits, "x")["a"]) == LARGEST_FILE - 9
-    assert refused(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
+    assert expect_refusal(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
 
 
 def test_nesting_beyond_the_stack_is_refused_with_a_position() -> None:
     depth = 1_000
     data = b'{"a":' * depth + b"1" + b"}" * depth
-    assert refused(data) == ("too_deep", 1, 500 * 5 + 1)
-    assert refused(b"[" * 1_000_000)[1] == 1
+    assert expect_refusal(data) == ("too_deep", 1, 500 * 5 + 1)
+    assert expect_refusal(b"[" * 1_000_000)[1] == 1
 
 
 def test_large_integers_are_not_rounded() -> None:
@@ -126,7 +126,7 @@ def test_a_repeated_key_is_found_wherever_it_hides(plain: dict[str, Any], data: 
     key = data.draw(KEYS)
     before = json.dumps({"x": [plain, {"deep": plain}]})[:-1] + ', "y": {' + json.dumps(key) + ":1,"
     again = before + json.dumps(key) + ": 2}}"
-    assert refused(again.encode()) == ("duplicate_key", 1, len(before) + 1)
+    assert expect_refusal(again.encode()) == ("duplicate_key", 1, len(before) + 1)
 
 
 @given(st.binary(max_size=40) | st.text('{}[]":,1 \n\\é', max_size=12).map(str.encode))
@@ -138,6 +138,6 @@ def test_any_bytes_are_an_object_or_one_diagnostic(data: bytes) -> None:
     if is_object:
         assert parse_object(data, "x") == orjson.loads(data)
     else:
-        _, line, column = refused(data)
+        _, line, column = expect_refusal(data)
         assert 1 <= line <= data.count(b"\n") + 1
         assert 1 <= column <= len(data) + 1

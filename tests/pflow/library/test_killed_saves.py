@@ -74,7 +74,7 @@ for moment in range(1, moments + 1):
 """
 
 
-def killed_at_every_moment(homes: Path, final: str, *, moments: int = MOMENTS, by: str = "library") -> dict[int, bool]:
+def kill_at_every_step(homes: Path, final: str, *, moments: int = MOMENTS, by: str = "library") -> dict[int, bool]:
     """Whether the child was killed, by the step before which it was to be. One that had fewer steps ended well."""
     done = subprocess.run(
         [sys.executable, "-c", SAVE_AND_DIE, str(homes), final, str(moments), by],
@@ -99,7 +99,7 @@ def test_a_save_killed_at_any_moment_never_leaves_neither(
     for moment in range(1, MOMENTS + 1):
         put_draft(tmp_path / str(moment), "x")
     left: set[tuple[bool, bool]] = set()
-    for moment, was_killed in killed_at_every_moment(tmp_path, final).items():
+    for moment, was_killed in kill_at_every_step(tmp_path, final).items():
         home = tmp_path / str(moment)
         places = (WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home))
         has_draft = any(place.exists("x") for place in places)
@@ -135,12 +135,12 @@ def test_a_save_killed_at_any_moment_leaves_finished_effects_to_every_workflow_t
         unfinished.record_result(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
         assert unfinished.end_run(keep=True)
     left: set[tuple[bool, bool]] = set()
-    for moment, was_killed in killed_at_every_moment(tmp_path, "y", moments=moments, by="service").items():
+    for moment, was_killed in kill_at_every_step(tmp_path, "y", moments=moments, by="service").items():
         home = tmp_path / str(moment)
         there = {"x": WorkflowManager.for_drafts(home).exists("x"), "y": WorkflowManager.for_library(home).exists("y")}
         for name in (name for name, is_there in there.items() if is_there):
-            past = ResumePoint(home / "checkpoints", name).read_earlier_runs()
-            assert past.results.keys() == {("greet", "f")}, f"{name}, killed before step {moment}"
+            earlier = ResumePoint(home / "checkpoints", name).read_earlier_runs()
+            assert earlier.results.keys() == {("greet", "f")}, f"{name}, killed before step {moment}"
         left.add((there["x"], there["y"]))
         if not was_killed:
             assert there == {"x": False, "y": True}

@@ -25,11 +25,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "project"
 
 
-def local(project: Path, name: str, content: Any = IR) -> Path:
+def write_project_draft(project: Path, name: str, content: Any = IR) -> Path:
     return write_workflow_file(project, f".pflow/workflows/{name}.json", content)
 
 
-def refused(home: Path, name: str) -> WorkflowNotFound:
+def expect_not_found(home: Path, name: str) -> WorkflowNotFound:
     with pytest.raises(FileNotFoundError) as caught:  # as the specification names it
         find_workflow(home, name)
     missing = caught.value
@@ -70,7 +70,7 @@ def test_a_raw_file_in_the_library_is_found_as_a_draft_after_the_drafts(home: Pa
 
 
 def test_the_projects_own_workflows_are_found_last_and_as_drafts(home: Path, project: Path) -> None:
-    file = local(project, "x", OTHER)
+    file = write_project_draft(project, "x", OTHER)
     before = file.stat()
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path, found.warnings) == ("draft", ".pflow/workflows/x.json", ())
@@ -83,7 +83,7 @@ def test_the_projects_own_workflows_are_found_last_and_as_drafts(home: Path, pro
 
 
 def test_another_folder_than_the_working_one_may_be_given(home: Path, project: Path, tmp_path: Path) -> None:
-    local(project, "x")
+    write_project_draft(project, "x")
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(WorkflowNotFound):
         find_workflow(home, "x", tmp_path / "elsewhere")
@@ -109,8 +109,8 @@ def test_a_missing_workflow_is_reported_with_the_nearest_names_first(home: Path,
     write_saved(home, "weather")
     write_draft(home, "pr-analyser-draft")
     write_raw_draft(home, "loose")
-    local(project, "projects-own")
-    error = refused(home, "pr-analyzr")
+    write_project_draft(project, "projects-own")
+    error = expect_not_found(home, "pr-analyzr")
     available = error.ids["available"]
     assert available[0] == "pr-analyzer"
     assert set(available) == {"pr-analyzer", "pr-analyser-draft", "weather", "loose", "projects-own"}
@@ -128,13 +128,13 @@ def test_at_most_twenty_names_are_listed_and_the_nearest_is_among_them(home: Pat
     for number in range(50):
         write_saved(home, f"report-{number:02}")
     write_saved(home, "zebra-counter")
-    error = refused(home, "zebra-countr")
+    error = expect_not_found(home, "zebra-countr")
     assert len(error.ids["available"]) == 20
     assert error.ids["available"][0] == "zebra-counter"
 
 
 def test_an_empty_home_lists_no_names_but_a_hint(home: Path) -> None:
-    error = refused(home, "x")
+    error = expect_not_found(home, "x")
     assert (error.ids["available"], error.ids["nearest"]) == ([], None)
     assert "workflows/drafts/x.json" in error.hint
 
@@ -142,7 +142,7 @@ def test_an_empty_home_lists_no_names_but_a_hint(home: Path) -> None:
 def test_broken_files_are_not_offered_and_do_not_hide_the_rest(home: Path) -> None:
     write_saved(home, "good")
     write_raw_draft(home, "broken", "{")
-    assert refused(home, "other").ids["available"] == ["good"]
+    assert expect_not_found(home, "other").ids["available"] == ["good"]
 
 
 @requirement("PF-E8")
@@ -180,7 +180,7 @@ def test_a_project_folder_that_links_out_of_the_project_is_not_searched(
     write_workflow_file(tmp_path, "outside/x.json")
     (project / ".pflow").mkdir()
     (project / ".pflow" / "workflows").symlink_to(tmp_path / "outside")
-    error = refused(home, "x")
+    error = expect_not_found(home, "x")
     assert error.ids["searched"] == ["workflows/x.json", "workflows/drafts/x.json"]
     assert error.ids["available"] == []
 

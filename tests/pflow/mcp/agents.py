@@ -82,8 +82,8 @@ async def agent(
             command, arguments, make_environment(home, **env), cwd=folder, stderr=stderr
         ) as client:
             yield client
-    said = log.read_bytes()[before:].decode()
-    assert not is_silent or said == "", said
+    output = log.read_bytes()[before:].decode()
+    assert not is_silent or output == "", output
 
 
 def get_stderr_file(home: Path) -> Path:

@@ -31,11 +31,11 @@ class Gate:
 
     def wait(self) -> int:
         """The process of the node that has come."""
-        told = b""
-        while not told.endswith(b"\n"):
+        report = b""
+        while not report.endswith(b"\n"):
             assert select.select([self._ends[0]], [], [], PATIENCE_S)[0], "nobody came"
-            told += os.read(self._ends[0], 1)
-        return int(told)
+            report += os.read(self._ends[0], 1)
+        return int(report)
 
     def fileno(self) -> int:
         """For `select`: there is something to read when a node has come."""

@@ -44,7 +44,7 @@ def has_ended(pid: int) -> bool:
         os.close(descriptor)
 
 
-def interrupted(server: RawServer, number: int = signal.SIGINT) -> tuple[int, float]:
+def interrupt_server(server: RawServer, number: int = signal.SIGINT) -> tuple[int, float]:
     """How the server ends after a signal, and how many seconds that takes."""
     began = time.monotonic()
     server.process.send_signal(number)
@@ -72,7 +72,7 @@ def test_a_signal_during_a_run_ends_the_server_at_once_and_the_process_of_the_no
         with raw_server(home) as server:
             server.call("execute", name="waits")
             child = here.wait()
-            ended, took = interrupted(server, number)
+            ended, took = interrupt_server(server, number)
             assert (ended, is_running(child)) == (code, False)
             assert took < AT_ONCE_S
             assert server.stderr.read() == b""
@@ -87,7 +87,7 @@ async def test_an_interrupted_run_is_resumed_by_the_next_server(home: Path, tmp_
         with raw_server(home) as server:
             server.call("execute", name="waits")
             here.wait()
-            assert interrupted(server)[0] == 130
+            assert interrupt_server(server)[0] == 130
         kept = read_checkpoint(home, "waits")
         assert [result["finished"][0] for result in kept["results"]] == ["first"]
         (run,) = read_history(home, "waits")
@@ -109,7 +109,7 @@ def test_an_interrupt_ends_more_runs_than_there_are_threads_for(home: Path, tmp_
             for number in range(threads + 2):
                 server.call("execute", id=number, name="waits")
             children = [here.wait() for _ in range(threads)]
-            ended, took = interrupted(server)
+            ended, took = interrupt_server(server)
             assert ended == 130
             assert took < AT_ONCE_S
             assert [is_running(child) for child in children] == [False] * threads
@@ -123,7 +123,7 @@ def test_a_node_that_ignores_being_asked_to_end_is_ended_all_the_same(home: Path
         with raw_server(home) as server:
             server.call("execute", name="waits")
             child = here.wait()
-            assert interrupted(server)[0] == 130
+            assert interrupt_server(server)[0] == 130
             assert has_ended(child)
 
 
@@ -154,7 +154,7 @@ def test_an_interrupt_ends_the_run_of_a_client_that_has_left(home: Path, tmp_pat
             server.stdin.close()
             server.stdout.close()
             left.wait()
-            ended, took = interrupted(server)
+            ended, took = interrupt_server(server)
             is_left = is_running(child)
             if is_left:
                 os.kill(child, signal.SIGKILL)
@@ -230,7 +230,7 @@ def test_a_client_that_takes_its_call_back_stops_the_run_at_a_checkpoint_and_is_
             answer = server.receive()
             assert answer["id"] == 1
             assert "error" in answer
-            assert statistics_once_it_ended(server)["execution_count"] == 1
+            assert wait_for_statistics(server)["execution_count"] == 1
             assert count_runs(tmp_path / "last") == 0
 
             server.call("execute", id=3, name="waits")
@@ -243,7 +243,7 @@ def test_a_client_that_takes_its_call_back_stops_the_run_at_a_checkpoint_and_is_
     assert [run["status"] for run in read_history(home, "waits")] == ["success", "cancelled"]
 
 
-def statistics_once_it_ended(server: RawServer) -> dict[str, Any]:
+def wait_for_statistics(server: RawServer) -> dict[str, Any]:
     """What is known of the workflow, as soon as its run is no longer under way."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:

@@ -18,7 +18,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / ".pflow"
 
 
-def diagnostics_of(reply: dict[str, Any]) -> list[dict[str, Any]]:
+def get_diagnostics(reply: dict[str, Any]) -> list[dict[str, Any]]:
     return reply["error"]["diagnostics"]
 
 
@@ -62,13 +62,13 @@ async def test_malformed_templates_are_refused_before_anything_runs_with_a_fix(h
     async with agent(home) as client:
         for name, _, code, right in last:
             reply = await call_failing_tool(client, "execute", name=name)
-            (wrong,) = [one for one in diagnostics_of(reply) if one["severity"] == "error"]
+            (wrong,) = [one for one in get_diagnostics(reply) if one["severity"] == "error"]
             assert (wrong["code"], wrong["node"], wrong["example"]) == (code, "last", right)
             assert right in reply["error"]["hint"] + wrong["message"] + wrong.get("hint", "")
             assert reply["error"]["type"] == "validation_error"
             assert wrong in (await call_tool(client, "describe_workflow", name=name))["diagnostics"]
     for arguments in (["check", "dotted"], ["run", "dotted", "--dry-run"], ["run", "dotted"]):
-        done = place.process(*arguments, "--json")
+        done = place.run_process(*arguments, "--json")
         assert done.code != 0
         found = json.dumps(done.json)
         assert "unknown_root" in found

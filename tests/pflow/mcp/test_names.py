@@ -20,7 +20,7 @@ HOSTILE = [
 OUTSIDE = "words of somebody else"
 
 
-def uses_of(name: str) -> list[tuple[str, dict[str, Any]]]:
+def list_calls_with_name(name: str) -> list[tuple[str, dict[str, Any]]]:
     """Each place in which a tool takes a name, with this one there."""
     saving = {"draft_name": "hello", "final_name": "kept", "description": "Greets."}
     return [
@@ -37,16 +37,16 @@ async def test_no_tool_accepts_or_repeats_a_name_that_leads_elsewhere(home: Path
     before = read_all_files(home)
     async with agent(home) as client:
         for name in HOSTILE:
-            for tool, arguments in uses_of(name):
+            for tool, arguments in list_calls_with_name(name):
                 reply = await call_failing_tool(client, tool, **arguments)
                 error = reply["error"]
                 assert error["type"] == "SecurityError", (tool, arguments)
                 assert "1 to 50 characters" in error["message"]
-                said = json.dumps(reply, ensure_ascii=False)
+                output = json.dumps(reply, ensure_ascii=False)
                 leads = any(sign in name for sign in "/\\~%:\x00\n\t∕⁄／⧸＼．‥…\u202e\u200b")
-                assert len(name) < 3 or not leads or name not in said, (tool, name)
+                assert len(name) < 3 or not leads or name not in output, (tool, name)
                 for part in ("etc", "passwd", "root", "host", str(home), "\u202e", "\\u0000"):
-                    assert part not in said, (tool, name)
+                    assert part not in output, (tool, name)
         assert (await execute_workflow(client, "hello", who="Tycho"))["success"] is True
     assert read_all_files(home) == before
 
@@ -78,7 +78,7 @@ async def test_a_link_out_of_the_folder_is_neither_followed_nor_reported(home: P
     before = {path: path.read_bytes() for path in elsewhere.rglob("*.json")}
     async with agent(home) as client:
         for name in ("linked-draft", "linked-library"):
-            for tool, arguments in uses_of(name)[:3]:
+            for tool, arguments in list_calls_with_name(name)[:3]:
                 reply = await call_failing_tool(client, tool, **arguments)
                 assert reply["error"]["type"] == "SecurityError", (tool, name)
                 assert "elsewhere" not in json.dumps(reply)

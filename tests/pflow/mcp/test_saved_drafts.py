@@ -11,7 +11,7 @@ from tests.pflow.mcp.sample_workflows import HELLO
 from tests.requirements import requirement
 
 
-def wrapped(home: Path, name: str, ir: dict[str, Any]) -> Path:
+def write_wrapped_draft(home: Path, name: str, ir: dict[str, Any]) -> Path:
     return write_draft(home, name, {"name": name, "description": "Old.", "ir": ir})
 
 
@@ -20,7 +20,7 @@ async def test_saving_removes_the_draft_that_was_saved_and_no_other(home: Path) 
     kept = [write_draft(home, name) for name in ("greet", "greeter-2", "hello")]
     kinds: list[tuple[str, Callable[[Path, str, dict[str, Any]], Path]]] = [
         ("greeter", write_draft),
-        ("wrapped", wrapped),
+        ("wrapped", write_wrapped_draft),
         ("raw", write_raw_draft),
     ]
     paths = {name: put(home, name, HELLO) for name, put in kinds}

@@ -19,20 +19,20 @@ APART = {
 """Types that change something and yet do not depend on what others did, and why."""
 
 
-def shell(name: str, command: str, **more: Any) -> dict[str, Any]:
+def shell_node(name: str, command: str, **more: Any) -> dict[str, Any]:
     return {"id": name, "type": "shell", "params": {"command": command}, **more}
 
 
-def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+def build_chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     edges = [{"from": a["id"], "to": b["id"]} for a, b in itertools.pairwise(nodes)]
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
-def write(content: str) -> dict[str, Any]:
+def write_node(content: str) -> dict[str, Any]:
     return {"id": "write", "type": "write-file", "params": {"file_path": "it", "content": content}}
 
 
-GATE = shell("gate", "test -e open")
+GATE = shell_node("gate", "test -e open")
 
 
 def run_twice(service: Service, *flows: dict[str, Any]) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_a_rewritten_file_is_committed_and_pushed_again(service: Service, monkey
         {"id": "push", "type": "git-push", "params": {}},
         GATE,
     )
-    run_twice(service, chain(write("wrong"), *acts), chain(write("right"), *acts))
+    run_twice(service, build_chain(write_node("wrong"), *acts), build_chain(write_node("right"), *acts))
     assert git("show", "origin/main:it") == "right"
     assert git("status", "--porcelain") == ""
 
@@ -99,7 +99,7 @@ def test_a_rewritten_file_is_committed_and_pushed_again(service: Service, monkey
 def test_a_rewritten_file_is_moved_again(service: Service) -> None:
     params = {"source_path": "it", "dest_path": "there", "overwrite": True}
     move = {"id": "move", "type": "move-file", "params": params}
-    run_twice(service, chain(write("one"), move, GATE), chain(write("two"), move, GATE))
+    run_twice(service, build_chain(write_node("one"), move, GATE), build_chain(write_node("two"), move, GATE))
     assert (service.folder / "there").read_text() == "two"
     assert not (service.folder / "it").exists()
 
@@ -107,13 +107,15 @@ def test_a_rewritten_file_is_moved_again(service: Service) -> None:
 @requirement("PF-E10")
 def test_a_file_that_was_written_again_is_deleted_again(service: Service) -> None:
     delete = {"id": "delete", "type": "delete-file", "params": {"file_path": "it", "confirm_delete": True}}
-    run_twice(service, chain(write("one"), delete, GATE), chain(write("two"), delete, GATE))
+    run_twice(service, build_chain(write_node("one"), delete, GATE), build_chain(write_node("two"), delete, GATE))
     assert not (service.folder / "it").exists()
 
 
 @requirement("PF-E10")
 def test_a_file_that_another_node_wrote_over_is_written_again(service: Service) -> None:
-    flows = [chain(shell("spoil", f"echo {word} > it"), write("good"), GATE) for word in ("bad", "worse")]
+    flows = [
+        build_chain(shell_node("spoil", f"echo {word} > it"), write_node("good"), GATE) for word in ("bad", "worse")
+    ]
     run_twice(service, *flows)
     assert (service.folder / "it").read_text() == "good"
 
@@ -124,14 +126,16 @@ def test_a_node_that_reads_a_file_written_by_code_runs_again_after_the_code(serv
     def flow(word: str) -> dict[str, Any]:
         code = f"open({str(service.folder / 'it')!r}, 'w').write({word!r})"
         make = {"id": "make", "type": kind, "params": {"code": code}}
-        return chain(make, shell("look", "cat it", effect="pure"), GATE, outputs={"it": {"source": "${look.stdout}"}})
+        return build_chain(
+            make, shell_node("look", "cat it", effect="pure"), GATE, outputs={"it": {"source": "${look.stdout}"}}
+        )
 
     assert run_twice(service, flow("one"), flow("two")) == {"it": "two"}
 
 
 def test_a_file_that_was_written_and_moved_stays_in_place_when_the_run_is_resumed(service: Service) -> None:
     move = {"id": "move", "type": "move-file", "params": {"source_path": "it", "dest_path": "there"}}
-    run_twice(service, *[chain(write("one"), move, GATE)] * 2)
+    run_twice(service, *[build_chain(write_node("one"), move, GATE)] * 2)
     assert (service.folder / "there").read_text() == "one"
     assert not (service.folder / "it").exists()
 

@@ -34,12 +34,12 @@ HOSTILE_NAMES = [
 ]
 
 
-def interfaces() -> dict[str, Interface]:
+def load_interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "files.json").read_text())["nodes"]
     return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
-def failure(run: Callable[[dict[str, Any], Context], Any], context: Context, **params: Any) -> NodeFailed:
+def expect_failure(run: Callable[[dict[str, Any], Context], Any], context: Context, **params: Any) -> NodeFailed:
     with pytest.raises(NodeFailed) as caught:
         run(params, context)
     return caught.value
@@ -75,18 +75,20 @@ def test_binary_content_is_read_as_base64_and_written_back_unchanged(context: Co
 @pytest.mark.parametrize("encoding", ["no-such", "base64", "undefined", "a\0b"])
 def test_an_unknown_encoding_is_reported(context: Context, tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.txt").touch()
-    assert "no text encoding" in failure(read_file, context, file_path="a.txt", encoding=encoding).message
-    assert "no text encoding" in failure(write_file, context, file_path="b", content="", encoding=encoding).message
+    assert "no text encoding" in expect_failure(read_file, context, file_path="a.txt", encoding=encoding).message
+    assert (
+        "no text encoding" in expect_failure(write_file, context, file_path="b", content="", encoding=encoding).message
+    )
     assert not (tmp_path / "b").exists()
 
 
 def test_a_missing_file_is_reported_with_the_name_that_was_probably_meant(context: Context, tmp_path: Path) -> None:
     (tmp_path / "report.md").touch()
-    failed = failure(read_file, context, file_path="raport.md")
+    failed = expect_failure(read_file, context, file_path="raport.md")
     assert failed.message == f"Could not read {str(tmp_path / 'raport.md')!r}: there is no such file."
     assert failed.hint == f"Did you mean {str(tmp_path / 'report.md')!r}?"
-    assert "does not exist either" in failure(read_file, context, file_path="none/raport.md").hint
-    assert "start at the folder" in failure(read_file, context, file_path="zzzzzz").hint
+    assert "does not exist either" in expect_failure(read_file, context, file_path="none/raport.md").hint
+    assert "start at the folder" in expect_failure(read_file, context, file_path="zzzzzz").hint
 
 
 @pytest.mark.parametrize("run", [read_file, write_file, delete_file])
@@ -108,7 +110,7 @@ def test_a_path_that_cannot_be_a_file_is_reported(
 ) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
-    assert message in failure(run, context, file_path=path, content="x", confirm_delete=True).message
+    assert message in expect_failure(run, context, file_path=path, content="x", confirm_delete=True).message
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
 
 
@@ -129,13 +131,13 @@ def test_home_is_understood(context: Context, tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_name_with_line_breaks_cannot_forge_a_message(context: Context) -> None:
-    assert "\n" not in failure(read_file, context, file_path="a\nb").message
+    assert "\n" not in expect_failure(read_file, context, file_path="a\nb").message
 
 
 def test_a_file_that_is_too_large_is_refused_without_being_read(context: Context, tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as stream:
         stream.truncate(1 << 40)
-    failed = failure(read_file, context, file_path="huge")
+    failed = expect_failure(read_file, context, file_path="huge")
     assert "64 MiB" in failed.message
     assert failed.ids["size"] == 1 << 40
 
@@ -153,7 +155,7 @@ def test_a_file_that_is_larger_than_its_reported_size_is_refused(
         return os.stat_result(found)
 
     monkeypatch.setattr(os, "fstat", says_nothing)
-    assert "too large" in failure(read_file, context, file_path="a").message
+    assert "too large" in expect_failure(read_file, context, file_path="a").message
     (tmp_path / "a").write_bytes(b"x" * 100)
     assert read_file({"file_path": "a"}, context)["size"] == 100
 
@@ -163,11 +165,16 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
         for path in ("pipe", "/dev/zero"):
-            assert "not an ordinary file" in failure(read_file, context, file_path=path).message
-            assert "not an ordinary file" in failure(copy_file, context, source_path=path, dest_path="copy").message
+            assert "not an ordinary file" in expect_failure(read_file, context, file_path=path).message
+            assert (
+                "not an ordinary file" in expect_failure(copy_file, context, source_path=path, dest_path="copy").message
+            )
         for path in ("pipe", "socket", "/dev/null"):
-            assert "not an ordinary file" in failure(write_file, context, file_path=path, content="x").message
-            assert "not an ordinary file" in failure(delete_file, context, file_path=path, confirm_delete=True).message
+            assert "not an ordinary file" in expect_failure(write_file, context, file_path=path, content="x").message
+            assert (
+                "not an ordinary file"
+                in expect_failure(delete_file, context, file_path=path, confirm_delete=True).message
+            )
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
@@ -176,8 +183,10 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
 def test_our_own_streams_can_be_neither_read_nor_written(context: Context) -> None:
     reading, writing = os.pipe()
     try:
-        assert "not an ordinary file" in failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
-        failure(write_file, context, file_path=f"/proc/self/fd/{writing}", content="x")
+        assert (
+            "not an ordinary file" in expect_failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
+        )
+        expect_failure(write_file, context, file_path=f"/proc/self/fd/{writing}", content="x")
         os.set_blocking(reading, False)
         with pytest.raises(BlockingIOError):
             os.read(reading, 1)
@@ -220,7 +229,7 @@ def test_content_that_cannot_be_written_changes_nothing(
     context: Context, tmp_path: Path, params: dict[str, Any], message: str
 ) -> None:
     (tmp_path / "a").write_text("before")
-    assert message in failure(write_file, context, file_path="a", **params).message
+    assert message in expect_failure(write_file, context, file_path="a", **params).message
     assert (tmp_path / "a").read_text() == "before"
 
 
@@ -261,17 +270,17 @@ def test_circular_links_are_reported(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     for run in (read_file, write_file):
-        failed = failure(run, context, file_path="a", content="x")
+        failed = expect_failure(run, context, file_path="a", content="x")
         assert "Could not" in failed.message
         assert "links" in failed.hint
     assert delete_file({"file_path": "a", "confirm_delete": True}, context)["deleted"] is True
 
 
-def full(*_: Any) -> Any:
+def raise_disk_full(*_: Any) -> Any:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def never(*_: Any) -> bool:
+def raise_if_called(*_: Any) -> bool:
     return False
 
 
@@ -280,13 +289,13 @@ def test_a_full_disk_leaves_the_earlier_content(
 ) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "source").write_text("x" * 100_000)
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", raise_disk_full)
     for run, params in (
         (write_file, {"file_path": "a", "content": "after"}),
         (copy_file, {"source_path": "source", "dest_path": "a", "overwrite": True}),
         (copy_file, {"source_path": "source", "dest_path": "new"}),
     ):
-        failed = failure(run, context, **params)
+        failed = expect_failure(run, context, **params)
         assert "no space left on device" in failed.message
         assert ".tmp" not in failed.message
         assert "space" in failed.hint
@@ -301,10 +310,10 @@ def test_a_disk_that_fills_while_appending_leaves_no_half_line(
     write = os.write
 
     def some_then_full(descriptor: int, data: Any) -> int:
-        return write(descriptor, data[:3]) if os.fstat(descriptor).st_size < 9 else full()
+        return write(descriptor, data[:3]) if os.fstat(descriptor).st_size < 9 else raise_disk_full()
 
     monkeypatch.setattr(os, "write", some_then_full)
-    assert "no space" in failure(write_file, context, file_path="log", content="after\n", append=True).message
+    assert "no space" in expect_failure(write_file, context, file_path="log", content="after\n", append=True).message
     assert (tmp_path / "log").read_text() == "before\n"
 
 
@@ -312,13 +321,13 @@ def test_a_disk_that_fills_while_appending_leaves_no_half_line(
 def test_a_file_that_may_not_be_written_is_not_replaced(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "a").chmod(0o400)
-    assert "permission" in failure(write_file, context, file_path="a", content="after").message
+    assert "permission" in expect_failure(write_file, context, file_path="a", content="after").message
 
 
 def test_an_error_of_the_system_is_reported(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text("before")
-    monkeypatch.setattr(os, "access", never)
-    failed = failure(write_file, context, file_path="a", content="after")
+    monkeypatch.setattr(os, "access", raise_if_called)
+    failed = expect_failure(write_file, context, file_path="a", content="after")
     assert "permission denied" in failed.message
     assert "permissions" in failed.hint
     assert (tmp_path / "a").read_text() == "before"
@@ -344,7 +353,7 @@ def test_an_existing_target_stays_unless_overwrite_is_true(
 ) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "b").write_text("b")
-    failed = failure(run, context, source_path="a", dest_path="b")
+    failed = expect_failure(run, context, source_path="a", dest_path="b")
     assert repr(str(tmp_path / "b")) in failed.message
     assert "exists" in failed.message
     assert "`overwrite`" in failed.hint
@@ -361,8 +370,8 @@ def test_of_concurrent_writes_to_one_target_one_wins_and_nothing_is_lost(
 ) -> None:
     """Also on disks that know no hard links."""
     if not links:
-        monkeypatch.setattr(os, "link", no_links)
-    monkeypatch.setattr(os.path, "lexists", never)  # as it looks to each before the first is done
+        monkeypatch.setattr(os, "link", raise_no_links)
+    monkeypatch.setattr(os.path, "lexists", raise_if_called)  # as it looks to each before the first is done
     for number in range(8):
         (tmp_path / f"source-{number}").write_text(str(number))
     won: list[int] = []
@@ -384,7 +393,7 @@ def test_of_concurrent_writes_to_one_target_one_wins_and_nothing_is_lost(
     assert lost == ({f"source-{won[0]}"} if run is move_file else set())
 
 
-def no_links(*_: Any, **__: Any) -> None:
+def raise_no_links(*_: Any, **__: Any) -> None:
     raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
 
@@ -394,7 +403,7 @@ def test_a_file_is_not_copied_or_moved_onto_itself(context: Context, tmp_path: P
     (tmp_path / "link").symlink_to("a")
     (tmp_path / "twin").hardlink_to(tmp_path / "a")
     for target in ("a", "./a", "link", "twin"):
-        failed = failure(run, context, source_path="a", dest_path=target, overwrite=True)
+        failed = expect_failure(run, context, source_path="a", dest_path=target, overwrite=True)
         assert "the same file" in failed.message
     assert (tmp_path / "a").read_text() == "a"
 
@@ -405,12 +414,12 @@ def test_folders_are_neither_copied_nor_moved_nor_replaced(
 ) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "a").write_text("a")
-    assert "directory" in failure(run, context, source_path="folder", dest_path="b").message
-    failed = failure(run, context, source_path="a", dest_path="folder", overwrite=True)
+    assert "directory" in expect_failure(run, context, source_path="folder", dest_path="b").message
+    failed = expect_failure(run, context, source_path="a", dest_path="folder", overwrite=True)
     assert "directory" in failed.message
     assert "the file itself" in failed.hint
-    assert "not a directory" in failure(run, context, source_path="a", dest_path="a/b").message
-    assert "no such file" in failure(run, context, source_path="none", dest_path="b").message
+    assert "not a directory" in expect_failure(run, context, source_path="a", dest_path="a/b").message
+    assert "no such file" in expect_failure(run, context, source_path="none", dest_path="b").message
     assert sorted(os.listdir(tmp_path)) == ["a", "folder"]
 
 
@@ -427,7 +436,7 @@ def test_copying_follows_a_link_and_moving_moves_the_link(context: Context, tmp_
 def test_a_link_that_leads_nowhere_counts_as_there(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "link").symlink_to("nowhere")
-    assert "exists" in failure(copy_file, context, source_path="a", dest_path="link").message
+    assert "exists" in expect_failure(copy_file, context, source_path="a", dest_path="link").message
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -460,14 +469,14 @@ def test_a_move_whose_source_cannot_be_removed_is_undone(
         unlink(path, missing_ok)
 
     monkeypatch.setattr(Path, "unlink", kept)
-    assert "permission denied" in failure(move_file, context, source_path="a", dest_path="b").message
+    assert "permission denied" in expect_failure(move_file, context, source_path="a", dest_path="b").message
     assert os.listdir(tmp_path) == ["a"]
 
 
 @pytest.mark.parametrize("confirmed", [None, False, "yes", 1])
 def test_nothing_is_deleted_unconfirmed(context: Context, tmp_path: Path, confirmed: Any) -> None:
     (tmp_path / "a").touch()
-    failed = failure(delete_file, context, file_path="a", confirm_delete=confirmed)
+    failed = expect_failure(delete_file, context, file_path="a", confirm_delete=confirmed)
     assert "`confirm_delete`" in failed.hint
     assert (tmp_path / "a").exists()
 
@@ -485,11 +494,11 @@ def test_deleting_a_link_leaves_its_target(context: Context, tmp_path: Path) -> 
 
 
 def test_deleting_a_missing_file_is_a_failure(context: Context) -> None:
-    assert "no such file" in failure(delete_file, context, file_path="none", confirm_delete=True).message
+    assert "no such file" in expect_failure(delete_file, context, file_path="none", confirm_delete=True).message
 
 
 def test_the_interfaces_declare_the_outputs_and_effects_of_the_nodes(context: Context, tmp_path: Path) -> None:
-    declared = interfaces()
+    declared = load_interfaces()
     given = {
         "write-file": write_file({"file_path": "a", "content": "x"}, context),
         "read-file": read_file({"file_path": "a"}, context),
@@ -510,6 +519,6 @@ def test_the_interfaces_declare_the_outputs_and_effects_of_the_nodes(context: Co
 
 def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: Context) -> None:
     for params in ({"file_path": f"\0{TOKEN}"}, {"file_path": "x", "encoding": TOKEN}):
-        failed = failure(read_file, add_secrets(context), **params)
+        failed = expect_failure(read_file, add_secrets(context), **params)
         assert "***" in failed.message
         assert PIECE not in failed.message

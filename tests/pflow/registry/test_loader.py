@@ -15,7 +15,7 @@ from tests.pflow.registry.homes import SOURCE, declare_user_nodes, install_packa
 from uraniborg.kernel.files import PathRefused
 
 
-def interface(registry: Registry, kind: str) -> Interface:
+def get_interface(registry: Registry, kind: str) -> Interface:
     found = registry.get(kind)
     assert found is not None
     return found
@@ -24,12 +24,12 @@ def interface(registry: Registry, kind: str) -> Interface:
 def run(home: Path, kind: str) -> Any:
     registry = Registry(home)
     context = Context("run", "flow", "node", home, home, home)
-    return registry.load_function(interface(registry, kind))({}, context)
+    return registry.load_function(get_interface(registry, kind))({}, context)
 
 
 def test_a_built_in_node_is_imported_when_it_is_needed(tmp_path: Path) -> None:
     registry = Registry(tmp_path)
-    function = registry.load_function(interface(registry, "mcp"))
+    function = registry.load_function(get_interface(registry, "mcp"))
     assert (function.__module__, function.__name__) == ("pflow.nodes.mcp", "call_named_tool")
 
 
@@ -54,7 +54,7 @@ def test_code_is_executed_once_and_never_compiled_to_a_file(tmp_path: Path) -> N
     registry = Registry(tmp_path)
     found: list[Any] = []
     threads = [
-        threading.Thread(target=lambda: found.append(registry.load_function(interface(registry, "mine"))))
+        threading.Thread(target=lambda: found.append(registry.load_function(get_interface(registry, "mine"))))
         for _ in range(8)
     ]
     for thread in threads:
@@ -71,7 +71,7 @@ def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_
     registry.load()
     (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
     with pytest.raises(NodeChanged, match=r"own\.py changed"):
-        registry.load_function(interface(registry, "mine"))
+        registry.load_function(get_interface(registry, "mine"))
     assert run(tmp_path, "mine") == {"said": "adieu"}
 
 
@@ -87,21 +87,21 @@ def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_
     ],
 )
 def test_code_that_cannot_be_loaded_is_reported_and_leaves_nothing_behind(
-    tmp_path: Path, source: str, told: str
+    tmp_path: Path, source: str, report: str
 ) -> None:
     declare_user_nodes(tmp_path, node("mine"), source=source)
     before = {name for name in sys.modules if "own_nodes" in name}
-    with pytest.raises(NodeNotLoaded, match=told) as caught:
+    with pytest.raises(NodeNotLoaded, match=report) as caught:
         run(tmp_path, "mine")
     assert isinstance(caught.value, NodeFailed)
     assert caught.value.ids["node_type"] == "mine"
-    assert "which own.py" in told or {name for name in sys.modules if "own_nodes" in name} == before
+    assert "which own.py" in report or {name for name in sys.modules if "own_nodes" in name} == before
 
 
 def test_code_that_became_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:
     declare_user_nodes(tmp_path / "home", node("mine"))
     registry = Registry(tmp_path / "home")
-    mine = interface(registry, "mine")
+    mine = get_interface(registry, "mine")
     (tmp_path / "elsewhere.py").write_text(SOURCE)
     (tmp_path / "home" / "nodes" / "own.py").unlink()
     (tmp_path / "home" / "nodes" / "own.py").symlink_to(tmp_path / "elsewhere.py")

@@ -26,7 +26,7 @@ TOOL = {
 
 
 @pytest.fixture
-def crowded(tmp_path: Path) -> Path:
+def home_with_many_nodes(tmp_path: Path) -> Path:
     """A home with a thousand nodes beside the built-in ones."""
     list_tools(tmp_path, "github", *({**TOOL, "name": f"create_issue_{number}"} for number in range(500)))
     params = {key: {"type": "str", "description": "What is meant by it."} for key in ("a", "b", "c", "d")}
@@ -114,28 +114,28 @@ def test_no_nodes_at_all_is_an_empty_registry(tmp_path: Path, monkeypatch: pytes
 
 
 @requirement("PF-N2")
-def test_a_thousand_components_load_within_the_limits(crowded: Path) -> None:
+def test_a_thousand_components_load_within_the_limits(home_with_many_nodes: Path) -> None:
     """In time of this process, of which other programs take nothing; the best of several, as a machine may be busy."""
     cold: list[float] = []
     warm: list[float] = []
     for _ in range(7):
-        (crowded / "cache" / "registry.json").unlink(missing_ok=True)
+        (home_with_many_nodes / "cache" / "registry.json").unlink(missing_ok=True)
         for times in (cold, warm):
             started = time.process_time()
-            assert len(Registry(crowded).load()) > 1_000
+            assert len(Registry(home_with_many_nodes).load()) > 1_000
             times.append(time.process_time() - started)
     assert min(cold) < 0.050
     assert min(warm) < 0.005
 
 
-def test_loading_imports_no_node_and_nothing_heavy(crowded: Path) -> None:
+def test_loading_imports_no_node_and_nothing_heavy(home_with_many_nodes: Path) -> None:
     program = f"""
 import sys
 from pathlib import Path
 from pflow.registry.registry import Registry
 for turn in ("cold", "warm"):
-    assert len(Registry(Path({str(crowded)!r})).load()) > 1_000
-    assert Registry(Path({str(crowded)!r})).get("http").params
+    assert len(Registry(Path({str(home_with_many_nodes)!r})).load()) > 1_000
+    assert Registry(Path({str(home_with_many_nodes)!r})).get("http").params
 heavy = ("pydantic", "httpx", "mcp", "typer", "rich", "platformdirs", "rapidfuzz", "paper_search", "paper_library",
          "universe", "importlib.metadata", "own", "asyncio")
 print([name for name in sys.modules if name.startswith("pflow.nodes") or name in heavy])

@@ -58,7 +58,7 @@ def keys(query: str, documents: list[Document] = SHOP, limit: int | None = None)
     return [hit.key for hit in rank_documents(query, documents, limit=limit)]
 
 
-def first(query: str) -> str:
+def get_first_key(query: str) -> str:
     return keys(query)[0]
 
 
@@ -80,23 +80,23 @@ def test_use_never_outweighs_where_a_word_is_found() -> None:
 
 def test_the_exact_name_is_first_however_it_is_written() -> None:
     for query in ("read-file", "read_file", "Read File", "readfile", "readFile"):
-        assert first(query) == "read-file"
+        assert get_first_key(query) == "read-file"
 
 
 def test_words_are_compared_by_their_stems() -> None:
-    assert first("reading files") == "read-file"
-    assert first("repositories") == "github-list-issues"
+    assert get_first_key("reading files") == "read-file"
+    assert get_first_key("repositories") == "github-list-issues"
     assert rank_documents("repositories", SHOP)[0].matched == ("repositories",)
 
 
 def test_names_in_camel_case_are_split_into_words() -> None:
-    assert first("post message") == "mcp-slack-postMessage"
-    assert first("channel id") == "mcp-slack-postMessage"
+    assert get_first_key("post message") == "mcp-slack-postMessage"
+    assert get_first_key("channel id") == "mcp-slack-postMessage"
 
 
 def test_a_document_with_more_of_the_words_comes_first() -> None:
-    assert first("write text to a file") == "write-file"
-    assert first("read text from a file") == "read-file"
+    assert get_first_key("write text to a file") == "write-file"
+    assert get_first_key("read text from a file") == "read-file"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_document_with_more_of_the_words_comes_first() -> None:
     ],
 )
 def test_synonyms_find_a_document(query: str, meant: str) -> None:
-    assert first(query) == meant
+    assert get_first_key(query) == meant
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_synonyms_find_a_document(query: str, meant: str) -> None:
     [("githb", "github-create-pr"), ("gihtub issues", "github-list-issues"), ("shel", "shell"), ("comand", "shell")],
 )
 def test_a_misspelt_word_finds_the_intended_document(query: str, meant: str) -> None:
-    assert first(query) == meant
+    assert get_first_key(query) == meant
 
 
 def test_a_misspelt_word_counts_only_where_the_word_itself_is_nowhere() -> None:
@@ -211,10 +211,10 @@ def test_a_text_without_end_is_cut_and_not_waited_for() -> None:
 
 
 def test_the_first_twenty_four_words_of_the_first_thousand_characters_are_searched() -> None:
-    told = [make_document(f"n{number}", description=tree) for number, tree in enumerate(TREES)]
-    assert sorted(keys(" ".join(TREES), told)) == sorted(f"n{number}" for number in range(24))
-    assert keys(f"alder {'-' * 988} birch", told) == ["n0", "n1"]
-    assert keys(f"alder {'-' * 994} birch", told) == ["n0"]
+    report = [make_document(f"n{number}", description=tree) for number, tree in enumerate(TREES)]
+    assert sorted(keys(" ".join(TREES), report)) == sorted(f"n{number}" for number in range(24))
+    assert keys(f"alder {'-' * 988} birch", report) == ["n0", "n1"]
+    assert keys(f"alder {'-' * 994} birch", report) == ["n0"]
 
 
 @requirement("PF-N1")

@@ -127,7 +127,7 @@ def test_there_are_enough_commands_of_both_kinds() -> None:
     assert len(ACCEPTED) >= 120
 
 
-def taken_by(command: str, values: list[str]) -> list[str]:
+def run_and_collect(command: str, values: list[str]) -> list[str]:
     """The values that the command may be given when it runs."""
     taken: list[str] = []
     for value in values:
@@ -141,7 +141,7 @@ def taken_by(command: str, values: list[str]) -> list[str]:
     return taken
 
 
-def run(command: str, values: list[str], shell: str, folder: Path) -> list[str]:
+def run_command(command: str, values: list[str], shell: str, folder: Path) -> list[str]:
     """What the command prints with each of the values."""
     for name, text in FILES.items():
         (folder / name).write_text(text)
@@ -171,13 +171,13 @@ def test_hostile_values_do_nothing_but_arrive(command: str, shell: str) -> None:
     if missing := [one for one in PROGRAMS if one in command.split() and not shutil.which(one)]:
         pytest.skip(f"{missing[0]} is not installed")
     expected = ACCEPTED[command]
-    values = taken_by(command, [*HOSTILE, *([LONG] if expected else [])]) or taken_by(command, ["5"])
+    values = run_and_collect(command, [*HOSTILE, *([LONG] if expected else [])]) or run_and_collect(command, ["5"])
     if any(one in command.split() for one in SLOW):
         values = values[SHELLS.index(shell) :: len(SHELLS) * 2]
     elif shell != SHELLS[0]:
         values = values[::2]
     with tempfile.TemporaryDirectory() as name:
-        printed = run(command, values, shell, Path(name))
+        printed = run_command(command, values, shell, Path(name))
         assert not list(Path(name).rglob(CANARY)), command
     assert len(printed) == len(values)
     if expected is not None:
@@ -191,7 +191,7 @@ TEXTS = st.text(st.characters(exclude_characters="\0\036", exclude_categories=["
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_any_text_arrives_unchanged(values: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
-        assert run("sh -c 'printf %s \"$1\"' _ ${v}", values, "/bin/sh", Path(name)) == values
+        assert run_command("sh -c 'printf %s \"$1\"' _ ${v}", values, "/bin/sh", Path(name)) == values
 
 
 def test_a_nul_is_refused_in_every_accepted_command() -> None:
@@ -255,18 +255,18 @@ def shell_node(**params: Any) -> Plain:
     ],
 )
 def test_values_of_stdin_and_env_are_not_run_either(params: Plain, program: str) -> None:
-    told = find_only(check_document(shell_node(**params)), "template_to_interpreter")
-    assert (told.severity, told.path) == ("error", "nodes[0].params.command")
-    assert f"`{program}`" in told.message
+    report = find_only(check_document(shell_node(**params)), "template_to_interpreter")
+    assert (report.severity, report.path) == ("error", "nodes[0].params.command")
+    assert f"`{program}`" in report.message
 
 
 @pytest.mark.parametrize(
     "env", ["${v}", '{"X": "${v}"}', {"PATH": "${v}"}, {"LD_PRELOAD": "x${v}"}, {"BASH_ENV": "${v}"}]
 )
 def test_a_value_does_not_select_a_program_through_a_variable(env: Any) -> None:
-    told = find_only(check_document(shell_node(command="ls", env=env)), "template_in_environment")
-    assert told.severity == "error"
-    assert "choose other names" in told.hint
+    report = find_only(check_document(shell_node(command="ls", env=env)), "template_in_environment")
+    assert report.severity == "error"
+    assert "choose other names" in report.hint
 
 
 @pytest.mark.parametrize(
@@ -296,10 +296,10 @@ def test_values_of_stdin_and_env_are_data(params: Plain) -> None:
     ],
 )
 def test_the_hint_of_a_refused_command_is_a_safe_form(command: str, hint: str) -> None:
-    told = find_only(check_document(shell_node(command=command)), "template_to_interpreter")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
-    assert hint in told.hint
-    assert "`${v}`" in told.message
+    report = find_only(check_document(shell_node(command=command)), "template_to_interpreter")
+    assert (report.severity, report.path, report.node) == ("error", "nodes[0].params.command", "a")
+    assert hint in report.hint
+    assert "`${v}`" in report.message
 
 
 @pytest.mark.parametrize(

@@ -48,13 +48,13 @@ PIECES = [
 TEMPLATE_LIKE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
-def only(text: str) -> Template:
+def parse_only_template(text: str) -> Template:
     (template,) = find_templates(text)
     return template
 
 
-def the_reference(text: str) -> Reference:
-    (choice,) = only(text).choices
+def parse_only_reference(text: str) -> Reference:
+    (choice,) = parse_only_template(text).choices
     assert isinstance(choice, Reference)
     return choice
 
@@ -81,13 +81,13 @@ def the_reference(text: str) -> Reference:
     ],
 )
 def test_a_reference_is_a_name_and_the_path_from_its_value(text: str, root: str, steps: tuple[str | int, ...]) -> None:
-    reference = the_reference(text)
+    reference = parse_only_reference(text)
     assert (reference.root, reference.steps) == (root, steps)
     assert reference.text == text[2:-1].strip()
 
 
 def test_an_index_may_be_a_reference_of_its_own() -> None:
-    template = only("${outer.list[${inner.n}].rest}")
+    template = parse_only_template("${outer.list[${inner.n}].rest}")
     (reference,) = template.choices
     assert isinstance(reference, Reference)
     assert reference.steps == ("list", Reference("inner", ("n",), "inner.n"), "rest")
@@ -108,14 +108,14 @@ def test_an_index_may_be_a_reference_of_its_own() -> None:
     ],
 )
 def test_choices_after_the_first_may_be_literals(text: str, values: list[object]) -> None:
-    template = only(text)
+    template = parse_only_template(text)
     assert [one.value for one in template.choices if isinstance(one, Literal)] == values
     assert template.choices[0] == Reference("a", (), "a")
     assert (template.start, template.end) == (0, len(text))
 
 
 def test_choices_are_in_the_order_they_are_written() -> None:
-    assert [one.text for one in iter_references(only("${first.x ?? second[0] ?? third}"))] == [
+    assert [one.text for one in iter_references(parse_only_template("${first.x ?? second[0] ?? third}"))] == [
         "first.x",
         "second[0]",
         "third",
@@ -123,7 +123,7 @@ def test_choices_are_in_the_order_they_are_written() -> None:
 
 
 def test_a_template_has_its_original_text() -> None:
-    assert only('${a.x ?? true ?? null ?? "b"}').text == 'a.x ?? true ?? null ?? "b"'
+    assert parse_only_template('${a.x ?? true ?? null ?? "b"}').text == 'a.x ?? true ?? null ?? "b"'
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_a_text_without_a_beginning_has_no_templates(text: str) -> None:
 
 @given(NAMES, STEPS)
 def test_every_name_and_path_is_parsed_back_unchanged(name: str, steps: str) -> None:
-    reference = the_reference("${" + name + steps + "}")
+    reference = parse_only_reference("${" + name + steps + "}")
     assert reference.root == name
     assert reference.text == name + steps
     written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in reference.steps)

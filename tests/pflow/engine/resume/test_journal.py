@@ -14,7 +14,9 @@ from pflow.engine.resume.journal import Journal, Result, hold_lock_file, read_jo
 HEADER = {"run": "run_1", "lineage": "run_0", "at": 1.5}
 
 
-def result(node: str = "a", print_: str = "f1", outputs: bytes | None = b'{"x":1}', effect: str = "pure") -> Result:
+def make_result(
+    node: str = "a", print_: str = "f1", outputs: bytes | None = b'{"x":1}', effect: str = "pure"
+) -> Result:
     return Result(node, print_, "echo", "default", effect, outputs)
 
 
@@ -25,17 +27,17 @@ def journal(tmp_path: Path) -> Journal:
 
 def test_a_journal_returns_the_entries_that_were_written(journal: Journal) -> None:
     journal.write_start("a", "f1")
-    journal.write_result(result("a", "f1", effect="effectful"))
+    journal.write_result(make_result("a", "f1", effect="effectful"))
     journal.write_start("b", "f2")
     journal.write_start("c", "f3")
     journal.write_failure("c", "f3")
-    journal.write_result(result("d", "f4", None))
-    said = read_journal(journal.path)
-    assert said.header == HEADER
-    assert said.finished == [result("a", "f1", effect="effectful"), result("d", "f4", None)]
-    assert said.started == {("b", "f2")}
-    assert not said.is_damaged
-    assert said.finished[0].parse_outputs() == {"x": 1}
+    journal.write_result(make_result("d", "f4", None))
+    reply = read_journal(journal.path)
+    assert reply.header == HEADER
+    assert reply.finished == [make_result("a", "f1", effect="effectful"), make_result("d", "f4", None)]
+    assert reply.started == {("b", "f2")}
+    assert not reply.is_damaged
+    assert reply.finished[0].parse_outputs() == {"x": 1}
 
 
 def test_a_journal_is_for_its_owner_alone(journal: Journal) -> None:
@@ -54,13 +56,13 @@ def test_a_journal_is_held_until_it_is_closed(journal: Journal) -> None:
 
 def test_an_incomplete_last_line_is_ignored_and_is_not_damage(journal: Journal) -> None:
     journal.write_start("a", "f1")
-    journal.write_result(result("a", "f1"))
+    journal.write_result(make_result("a", "f1"))
     whole = journal.path.read_bytes()
     last = whole.rindex(b'{"finished"')
     for end in range(last + 1, len(whole)):
         journal.path.write_bytes(whole[:end])
-        said = read_journal(journal.path)
-        assert (said.finished, said.started, said.is_damaged) == ([], {("a", "f1")}, False)
+        reply = read_journal(journal.path)
+        assert (reply.finished, reply.started, reply.is_damaged) == ([], {("a", "f1")}, False)
 
 
 @pytest.mark.parametrize(
@@ -84,15 +86,15 @@ def test_an_incomplete_last_line_is_ignored_and_is_not_damage(journal: Journal) 
     ids=range(14),
 )
 def test_a_damaged_line_costs_no_more_than_itself(journal: Journal, line: bytes) -> None:
-    journal.write_result(result("a", "f0"))
+    journal.write_result(make_result("a", "f0"))
     with journal.path.open("ab") as stream:
         stream.write(line + b"\n")
     journal.write_start("b", "f2")
-    said = read_journal(journal.path)
-    assert said.header == HEADER
-    assert said.finished == [result("a", "f0")]
-    assert said.started == {("b", "f2")}
-    assert said.is_damaged
+    reply = read_journal(journal.path)
+    assert reply.header == HEADER
+    assert reply.finished == [make_result("a", "f0")]
+    assert reply.started == {("b", "f2")}
+    assert reply.is_damaged
 
 
 @given(st.data())
@@ -101,21 +103,21 @@ def test_no_damage_makes_a_journal_unreadable(tmp_path_factory: pytest.TempPathF
     journal = Journal(path, HEADER)
     for at in range(4):
         journal.write_start(f"n{at}", "f")
-        journal.write_result(result(f"n{at}", "f", effect="effectful"))
+        journal.write_result(make_result(f"n{at}", "f", effect="effectful"))
     journal.close()
     text = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(text)
-    said = read_journal(path)
-    assert len(said.finished) <= 5
-    for one in said.finished:
+    reply = read_journal(path)
+    assert len(reply.finished) <= 5
+    for one in reply.finished:
         assert one.parse_outputs() is not None
 
 
 def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: Journal) -> None:
     deep = b'{"x":' * 190 + b"%d" % 10**40 + b"}" * 190
-    journal.write_result(result(outputs=deep))
+    journal.write_result(make_result(outputs=deep))
     (kept,) = read_journal(journal.path).finished
     value: Any = kept.parse_outputs()
     for _ in range(190):
@@ -123,7 +125,7 @@ def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: Jour
     assert value == 10**40
 
 
-def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+def fill_disk_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     """A disk on which `room` more bytes fit."""
     write, left = os.write, room
 
@@ -142,18 +144,18 @@ def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
 def test_a_line_that_did_not_fit_on_the_disk_does_not_damage_the_next(
     journal: Journal, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    journal.write_result(result("a"))
+    journal.write_result(make_result("a"))
     with monkeypatch.context() as patch:
-        full_after(patch, room)
+        fill_disk_after(patch, room)
         with pytest.raises(OSError, match="No space"):
             journal.write_start("b", "f2")
     journal.write_start("c", "f3")
-    said = read_journal(journal.path)
-    assert (said.finished, said.started, said.is_damaged) == ([result("a")], {("c", "f3")}, False)
+    reply = read_journal(journal.path)
+    assert (reply.finished, reply.started, reply.is_damaged) == ([make_result("a")], {("c", "f3")}, False)
 
 
 def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    full_after(monkeypatch, 5)
+    fill_disk_after(monkeypatch, 5)
     open_before = len(os.listdir("/dev/fd"))
     with pytest.raises(OSError, match="No space"):
         Journal(tmp_path / "flow.run_1.journal", HEADER)
@@ -168,8 +170,8 @@ def test_a_partial_write_is_continued(journal: Journal, monkeypatch: pytest.Monk
         return write(file, data[:7])
 
     monkeypatch.setattr(os, "write", some)
-    journal.write_result(result())
-    assert read_journal(journal.path).finished == [result()]
+    journal.write_result(make_result())
+    assert read_journal(journal.path).finished == [make_result()]
 
 
 def test_a_lock_is_waited_for(tmp_path: Path) -> None:

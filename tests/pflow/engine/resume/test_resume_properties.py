@@ -93,7 +93,7 @@ def workflow(specs: dict[str, Spec]) -> dict[str, Any]:
 
 
 @st.composite
-def drawn_specs(draw: st.DrawFn) -> dict[str, Spec]:
+def draw_specs(draw: st.DrawFn) -> dict[str, Spec]:
     specs: dict[str, Spec] = {}
     above: dict[str, set[str]] = {}
     for at in range(draw(st.integers(2, 12))):
@@ -132,8 +132,8 @@ class Turn:
 
 
 @st.composite
-def drawn_chains(draw: st.DrawFn) -> list[Turn]:
-    specs = draw(drawn_specs())
+def draw_chains(draw: st.DrawFn) -> list[Turn]:
+    specs = draw(draw_specs())
     turns: list[Turn] = []
     x = 0
     for _ in range(draw(st.integers(2, 5))):
@@ -174,7 +174,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @requirement("PF-E10", "PF-R10")
 @settings(max_examples=EXAMPLES, phases=PHASES)
-@given(drawn_chains())
+@given(draw_chains())
 def test_resuming_gives_the_same_as_a_fresh_run_and_runs_only_changed_nodes(reference: Home, turns: list[Turn]) -> None:
     with tempfile.TemporaryDirectory() as place:
         home = Home(Path(place))
@@ -187,7 +187,7 @@ def test_resuming_gives_the_same_as_a_fresh_run_and_runs_only_changed_nodes(refe
             plan = home.service.plan(workflow(turn.specs), {"x": turn.x}, name="flow", fresh=turn.fresh)
             result = home.run_unlogged(workflow(turn.specs), {"x": turn.x}, fresh=turn.fresh)
             began, done = home.lines()[before[0] :], home.lines("done")[before[1] :]
-            check_told(turn, result, lineage, {line["node"] for line in began})
+            check_reported(turn, result, lineage, {line["node"] for line in began})
             check_done_once(turn, done, lineage)
             check_planned(plan, result, {line["node"] for line in began})
             check_outputs(reference, turn, result, {line["node"] for line in began})
@@ -227,7 +227,7 @@ def check_done_once(turn: Turn, done: list[dict[str, Any]], lineage: Lineage | N
             had.add((name, line["given"]))
 
 
-def check_told(turn: Turn, result: RunResult, lineage: Lineage | None, began: set[str]) -> None:
+def check_reported(turn: Turn, result: RunResult, lineage: Lineage | None, began: set[str]) -> None:
     """The reply names what was reused, which did not run, and of all the rest why it did."""
     reply = result.reply()
     if lineage is None:
@@ -237,9 +237,9 @@ def check_told(turn: Turn, result: RunResult, lineage: Lineage | None, began: se
     reused, others = reply["reused_nodes"], reply["not_reused"]
     completed = result.progress.completed
     # Of a workflow within that was not taken over as a whole, the nodes are named, too; and so is what failed.
-    told = {name for name in (*reused, *others) if "/" not in name}
+    report = {name for name in (*reused, *others) if "/" not in name}
     failed = {*result.progress.failures, *(name for name, one in result.progress.actions.items() if one == "error")}
-    assert {*completed} <= told <= {*completed} | failed
+    assert {*completed} <= report <= {*completed} | failed
     for name in completed:
         spec = turn.specs[name]
         ran = any(key in began for key in spec.runs())
@@ -261,7 +261,7 @@ def check_planned(plan: list[dict[str, Any]], result: RunResult, began: set[str]
 
 
 def check_reason(spec: Spec, reason: str, lineage: Lineage, warnings: list[str]) -> None:
-    warned = [told for told in warnings if told.startswith(f"'{spec.name}' has effects")]
+    warned = [report for report in warnings if report.startswith(f"'{spec.name}' has effects")]
     if spec.never:
         assert reason == 'its "resume" is "never"'
     elif spec.name in lineage.names:

@@ -24,7 +24,7 @@ MOMENTS = 36
 
 def warnings_of(reply: dict[str, Any]) -> list[str]:
     """But for the one that says that another runs at the same time."""
-    return [told for told in reply["warnings"] if "is under way" not in told]
+    return [report for report in reply["warnings"] if "is under way" not in report]
 
 
 # Killed.
@@ -54,17 +54,19 @@ def test_after_a_kill_finished_results_are_reused_and_interrupted_nodes_are_unce
     running.kill()
     home.clear_orders()
     (path,) = home.checkpoints.glob("*.journal")
-    said = read_journal(path)
-    finished = {one.node for one in said.finished}
+    output = read_journal(path)
+    finished = {one.node for one in output.finished}
     began = home.runs()
     result = home.run(MIXED)
     assert result.success
     again = home.runs() - began
     assert not finished & set(again), "what had finished ran again"
-    assert set(result.uncertain) == {name for name, _ in said.started}
+    assert set(result.uncertain) == {name for name, _ in output.started}
     assert (interrupted in result.uncertain) == (interrupted in EFFECTS)
     for name in result.uncertain:
-        assert [told for told in result.warnings if told.startswith(f"'{name}' was interrupted in an earlier run")]
+        assert [
+            report for report in result.warnings if report.startswith(f"'{name}' was interrupted in an earlier run")
+        ]
     assert {name for name in EFFECTS if home.runs("done")[name] > 1} <= set(result.uncertain)
     assert set(result.progress.reused) == {name for name in "abcef" if name in finished} | (
         {"d"} if {"d[0]", "d[1]", "d[2]"} <= finished else set()
@@ -127,7 +129,7 @@ def test_a_run_killed_at_any_moment_can_be_resumed(tmp_path: Path) -> None:
         home.clear_orders()
         result = home.run_unlogged(ir)
         assert result.success, result.error_body
-        assert not [told for told in result.warnings if "damaged" in told or "could not be read" in told]
+        assert not [report for report in result.warnings if "damaged" in report or "could not be read" in report]
         for name, times in home.runs("done").items():
             assert times == 1 or name in result.uncertain or name == "b", f"{name} ran twice"
         reused.update(result.progress.reused)
@@ -197,7 +199,7 @@ def test_the_journal_of_a_run_that_lives_is_not_taken_by_another(home: Home) -> 
     other = home.run(chain(node("a", "effect"), node("c")))
     assert other.success
     assert other.progress.reused == []
-    assert [told for told in other.warnings if "is under way" in told]
+    assert [report for report in other.warnings if "is under way" in report]
     home.clear_orders()
     reply = living.reply()
     assert reply["success"]
@@ -277,7 +279,7 @@ def test_a_run_that_waited_for_a_killed_one_reports_its_effect_as_uncertain(home
     reply = left.reply()
     assert reply["success"]
     assert reply["not_reused"]["e"] == "it was interrupted"
-    assert [told for told in reply["warnings"] if told.startswith("'e' was interrupted in an earlier run")]
+    assert [report for report in reply["warnings"] if report.startswith("'e' was interrupted in an earlier run")]
 
 
 def test_concurrent_resumed_runs_of_one_process_share_effects(home: Home) -> None:

@@ -124,8 +124,8 @@ def test_a_value_in_code_is_refused_with_a_fix(service: Service, kind: str) -> N
     flow = chain({"id": "say", "type": kind, "params": {"code": "result = '${x}'"}})
     with pytest.raises(InvalidWorkflow) as refused:
         service.run(flow, {"x": "1"}, name="flow")
-    (told,) = [one for one in refused.value.ids["diagnostics"] if one["code"] == "template_in_code"]
-    assert told["example"] == {"code": "result = x", "inputs": {"x": "${x}"}}
+    (report,) = [one for one in refused.value.ids["diagnostics"] if one["code"] == "template_in_code"]
+    assert report["example"] == {"code": "result = x", "inputs": {"x": "${x}"}}
 
 
 def test_a_value_for_an_interpreter_in_a_command_is_refused_before_anything_runs(
@@ -223,9 +223,9 @@ def test_all_nodes_that_fail_side_by_side_are_reported_of(service: Service) -> N
         "nodes": [shell("start", "true"), shell("a", "echo AAA >&2; false"), shell("b", "echo BBB >&2; false")],
         "edges": [{"from": "start", "to": "a"}, {"from": "start", "to": "b"}],
     }
-    told = json.dumps(service.run(flow, name="flow").reply())
-    assert "AAA" in told
-    assert "BBB" in told
+    report = json.dumps(service.run(flow, name="flow").reply())
+    assert "AAA" in report
+    assert "BBB" in report
 
 
 @requirement("PF-E10")
@@ -292,7 +292,7 @@ def test_the_reason_for_a_rerun_is_reported(service: Service) -> None:
         "mail": "an earlier node with effects ran again",
         "gate": "it had not finished",
     }
-    assert [told.partition(": ")[2] for told in again.warnings if "has effects" in told] == [
+    assert [report.partition(": ")[2] for report in again.warnings if "has effects" in report] == [
         "its inputs changed.",
         "an earlier node with effects ran again.",
     ]
