@@ -5,9 +5,9 @@ import pytest
 from pflow.approvals import format_payload
 
 
-@pytest.mark.parametrize(("name", "told"), [("report", "report"), ("report@1a2b3c4d", "report.json")])
-def test_a_workflow_is_named_as_the_person_names_it(name: str, report: str) -> None:
-    assert format_payload({"workflow": name, "node": "ask"}) == [f"Workflow {report}, at ask"]
+@pytest.mark.parametrize(("name", "expected"), [("report", "report"), ("report@1a2b3c4d", "report.json")])
+def test_a_workflow_is_named_as_the_person_names_it(name: str, expected: str) -> None:
+    assert format_payload({"workflow": name, "node": "ask"}) == [f"Workflow {expected}, at ask"]
 
 
 def test_the_details_of_a_question_are_shown_in_full() -> None:

@@ -172,7 +172,7 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def leave_failed_run(home: Path) -> dict[str, Any]:
+def build_failing_workflow(home: Path) -> dict[str, Any]:
     """A workflow that leaves a line in `tally`, and fails until there is a file `well`."""
     return chain(
         shell_node("a", f"echo ran >> '{home.parent}/tally'"), shell_node("b", f"test -e '{home.parent}/well'")
@@ -181,7 +181,7 @@ def leave_failed_run(home: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_checkpoint_is_renamed_and_reported_and_every_node_runs(home: Path, how: str) -> None:
-    assert execute(home, leave_failed_run(home))["checkpoint"]["resumable"]
+    assert execute(home, build_failing_workflow(home))["checkpoint"]["resumable"]
     path = home / "checkpoints" / "x.json"
     path.write_bytes(BROKEN[how](path.read_bytes()))
     (home.parent / "well").touch()
@@ -249,7 +249,7 @@ class EarlierClock(datetime):
 def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert execute(home, leave_failed_run(home))["checkpoint"]["resumable"]
+    assert execute(home, build_failing_workflow(home))["checkpoint"]["resumable"]
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 3650 * 86_400)
     monkeypatch.setattr(runlog_writer, "datetime", EarlierClock)
@@ -272,7 +272,7 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
 def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute(home, leave_failed_run(home))
+    execute(home, build_failing_workflow(home))
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 25 * 3_600)
     reply = execute(home)

@@ -76,7 +76,7 @@ def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "config", "told"),
+    ("name", "config", "expected"),
     [
         ("a/b", TOOLS, "a name is up to 50 letters"),
         ("", TOOLS, "a name is up to 50 letters"),
@@ -96,15 +96,15 @@ def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Pat
     ],
 )
 def test_an_invalid_server_is_refused_and_nothing_is_written(
-    tmp_path: Path, name: str, config: dict[str, Any], report: str
+    tmp_path: Path, name: str, config: dict[str, Any], expected: str
 ) -> None:
-    with pytest.raises(InvalidServer, match=report.replace("(", r"\(")):
+    with pytest.raises(InvalidServer, match=expected.replace("(", r"\(")):
         add_server(tmp_path, name, config)
     assert not (tmp_path / "mcp-servers.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         ("{", "is not JSON"),
         ("[]", "does not have an object `mcpServers`"),
@@ -112,14 +112,14 @@ def test_an_invalid_server_is_refused_and_nothing_is_written(
     ],
 )
 def test_a_file_that_cannot_be_parsed_is_reported_and_never_overwritten(
-    tmp_path: Path, content: str, report: str
+    tmp_path: Path, content: str, expected: str
 ) -> None:
     file = tmp_path / "mcp-servers.json"
     file.write_text(content)
     known, problems = read_servers(tmp_path)
     assert known == {}
-    assert report in problems[0].problem
-    with pytest.raises(InvalidServer, match=report):
+    assert expected in problems[0].problem
+    with pytest.raises(InvalidServer, match=expected):
         add_server(tmp_path, "a", TOOLS)
     assert file.read_text() == content
 

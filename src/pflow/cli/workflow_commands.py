@@ -78,7 +78,10 @@ def draw_graph(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print a workflow as a Mermaid flowchart, or draw it as SVG."""
+    """Print a workflow as a Mermaid flowchart, or draw it as SVG.
+
+    For example: pflow graph report --svg report.svg
+    """
     from pflow.cli.sources import find_source
     from pflow.ir.diagrams import draw_mermaid, draw_svg
     from pflow.service import require_valid

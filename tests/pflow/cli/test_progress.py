@@ -189,10 +189,10 @@ def test_many_messages_of_a_node_do_not_make_a_terminal_flicker(monkeypatch: pyt
     assert terminal.screen()[-1] == "  … 0/0  fetch: last"
 
 
-@pytest.mark.parametrize("said", ["x" * 500, "日本語" * 50, "e\u0301" * 200, "🎉" * 100, "\u200b" * 60 + "y" * 60])
-def test_the_live_line_never_wraps(reply: str) -> None:
+@pytest.mark.parametrize("message", ["x" * 500, "日本語" * 50, "e\u0301" * 200, "🎉" * 100, "\u200b" * 60 + "y" * 60])
+def test_the_live_line_never_wraps(message: str) -> None:
     terminal = Terminal()
-    Progress(terminal).node_started(reply, "t")
+    Progress(terminal).node_started(message, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
     assert 36 <= measure_width(line) <= 39
@@ -303,7 +303,7 @@ def test_concurrent_threads_write_whole_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "said"),
+    ("milliseconds", "expected"),
     [
         (0, "<1 ms"),
         (0.99, "<1 ms"),
@@ -317,8 +317,8 @@ def test_concurrent_threads_write_whole_lines() -> None:
         (93_784_000, "26 h 03 min"),
     ],
 )
-def test_durations_are_formatted_for_people(milliseconds: float, reply: str) -> None:
-    assert format_duration(milliseconds) == reply
+def test_durations_are_formatted_for_people(milliseconds: float, expected: str) -> None:
+    assert format_duration(milliseconds) == expected
 
 
 def test_showing_progress_loads_nothing_heavy() -> None:

@@ -288,7 +288,7 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "said"),
+    ("given", "code", "expected"),
     [
         (("hello", "--at", "mon 07:00"), 2, "who"),
         (("helo", "--at", "mon 07:00"), 3, "Did you mean 'hello'?"),
@@ -318,7 +318,7 @@ def test_a_workflow_that_cannot_run_is_not_scheduled(
     hello: str,
     given: tuple[str, ...],
     code: int,
-    reply: str,
+    expected: str,
 ) -> None:
     fake_programs("systemctl")
     workplace.write_draft("free", {"nodes": [{"id": "a", "type": "echo", "params": {"message": "${needed}"}}]})
@@ -326,7 +326,7 @@ def test_a_workflow_that_cannot_run_is_not_scheduled(
     install = () if {"--list", "--remove"} & set(given) else ("--install",)
     done = run_pflow("schedule", *given, *install)
     assert done.code == code, done.err
-    assert reply in done.err
+    assert expected in done.err
     assert (read_calls(workplace), list_units(workplace)) == ([], [])
 
 

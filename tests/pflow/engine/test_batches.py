@@ -56,12 +56,12 @@ def test_an_empty_list_is_not_a_failure(home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    ("items", "told"), [({"a": 1}, "must be a list, got dict"), ("words", "must be a list, got str")]
+    ("items", "expected"), [({"a": 1}, "must be a list, got dict"), ("words", "must be a list, got str")]
 )
-def test_items_that_are_not_a_list_fail_with_an_explanation(home: Home, items: Any, report: str) -> None:
+def test_items_that_are_not_a_list_fail_with_an_explanation(home: Home, items: Any, expected: str) -> None:
     result = home.run(batch("${list}"), {"list": items})
     assert result.error_body is not None
-    assert report in result.error_body["message"]
+    assert expected in result.error_body["message"]
 
 
 def test_a_list_that_is_not_there_is_a_template_error(home: Home) -> None:

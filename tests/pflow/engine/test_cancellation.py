@@ -76,12 +76,12 @@ def test_a_node_with_effects_that_was_cancelled_is_uncertain_in_the_next_run(hom
     thread.join(SOON_S)
     assert results[0].is_cancelled
     assert home.checkpoint()["uncertain"]
-    again = home.run(chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation=_wait_for_runs(home, 2))
+    again = home.run(chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation=_cancel_after_runs(home, 2))
     assert again.uncertain == ["e"]
     assert [report for report in again.warnings if "uncertain" in report]
 
 
-def _wait_for_runs(home: Home, runs: int) -> Cancellation:
+def _cancel_after_runs(home: Home, runs: int) -> Cancellation:
     """Takes the run back once the node has begun that often."""
     cancellation = Cancellation()
 

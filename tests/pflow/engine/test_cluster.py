@@ -121,7 +121,7 @@ def until(holds: Any, what: str) -> None:
     raise AssertionError(f"{what}: it never came true")
 
 
-def run_function_node(**sources: str) -> dict[str, Any]:
+def declare_outputs(**sources: str) -> dict[str, Any]:
     """Outputs of a workflow."""
     return {name: {"source": source} for name, source in sources.items()}
 
@@ -293,7 +293,7 @@ INNER = chain(
     node("in", echo="${word}"),
     node("effect-in", "effect", echo="${in.value}"),
     inputs={"word": {"type": "string"}},
-    outputs=run_function_node(said="${in.echo}", deep="${effect-in.value}"),
+    outputs=declare_outputs(said="${in.echo}", deep="${effect-in.value}"),
 )
 
 
@@ -314,7 +314,7 @@ def build_mixed_workflow(*, last: dict[str, Any]) -> dict[str, Any]:
         *("first>each", "first>some", "first>breaks", "breaks>mends:error", "first>effect", "first>loop"),
         *("first>within", "each>last", "some>last", "mends>last", "effect>last", "loop>last", "within>last"),
         inputs={"word": {"type": "string", "default": "wörd"}},
-        outputs=run_function_node(
+        outputs=declare_outputs(
             each="${each}",
             some="${some}",
             mends="${mends.echo}",
@@ -394,7 +394,7 @@ def test_an_error_on_a_worker_is_the_same_as_a_local_one(cluster: Cluster, home:
     handled = build_graph(
         [node("a", "raises", how=how), node("b", "echo", message="${a}", effect="effectful")],
         "a>b:error",
-        outputs=run_function_node(a="${b.echo}"),
+        outputs=declare_outputs(a="${b.echo}"),
     )
     ours, theirs = (run(home, address, ir, fresh=True).error_body for address in (None, cluster.address))
     assert ours is not None
@@ -410,7 +410,7 @@ def test_outputs_of_a_worker_are_the_same_as_local_ones(cluster: Cluster, home: 
     ir = build_graph(
         [node("a", "gives", what=what, word="wörd"), node("b", "echo", message=1), node("c", "echo", message=2)],
         *("a>b", "a>c:left"),
-        outputs=run_function_node(a='${a ?? "none"}'),
+        outputs=declare_outputs(a='${a ?? "none"}'),
     )
     ours, theirs = (run(home, address, ir, fresh=True) for address in (None, cluster.address))
     assert remove_timings(theirs.reply()) == remove_timings(ours.reply())
@@ -450,7 +450,7 @@ def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not
         node(
             "each", echo="${item}", timeout=1.0, batch={"items": ITEMS, "parallel": True, "error_handling": "continue"}
         ),
-        outputs=run_function_node(errors="${each.errors}"),
+        outputs=declare_outputs(errors="${each.errors}"),
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 2, "both workers are busy")
@@ -582,7 +582,7 @@ def test_a_run_on_a_cluster_prints_nothing(cluster: Cluster, home: Home) -> None
 
 
 async def test_the_server_of_an_agent_runs_nodes_on_the_cluster_that_it_is_set_to(cluster: Cluster, home: Home) -> None:
-    home.draft("flow", chain(node("a", "where"), outputs=run_function_node(pid="${a.pid}")))
+    home.draft("flow", chain(node("a", "where"), outputs=declare_outputs(pid="${a.pid}")))
     async with agent(home.path, PFLOW_CLUSTER=cluster.address) as client:
         reply = await execute_workflow(client, "flow")
     assert reply["outputs"]["pid"] in cluster.pids
@@ -618,7 +618,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
         node("before", "effect"),
         node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}),
         node("effects", "effect", echo="${item.value}", batch={"items": "${each.results}", "parallel": True}),
-        outputs=run_function_node(said="${each.results}", count="${effects.success_count}"),
+        outputs=declare_outputs(said="${each.results}", count="${effects.success_count}"),
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 3, "both workers are busy")

@@ -345,7 +345,7 @@ def test_a_run_that_waits_for_a_person_is_not_logged_as_a_failure(home: Home, in
 SECRET = "s3cr3t-Äpfel/&+ 'quoted'"
 
 
-def read_all_files(home: Home) -> list[str]:
+def find_files_with_secret(home: Home) -> list[str]:
     """The files under the home in which the secret is, as it is or as JSON, addresses and base64 spell it."""
     from urllib.parse import quote, quote_plus
 
@@ -357,7 +357,7 @@ def read_all_files(home: Home) -> list[str]:
     return [path.name for path in files if any(text in path.read_bytes() for text in spellings)]
 
 
-def has_warning(result: RunResult) -> bool:
+def is_secret_in_reply(result: RunResult) -> bool:
     reply = json.dumps(result.reply(), ensure_ascii=False)
     return SECRET in reply or json.dumps(SECRET)[1:-1] in json.dumps(result.reply())
 
@@ -390,14 +390,14 @@ def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
     home.order("fail-end", text=f"cannot: {SECRET}")
     first = home.run(ir, {name: SECRET})
     assert first.failed_node == "end"
-    assert not has_warning(first)
+    assert not is_secret_in_reply(first)
     assert "***" in get_error(first)["message"]
-    assert read_all_files(home) == []
+    assert find_files_with_secret(home) == []
     home.clear_orders("fail-end")
     second = home.run(ir, {name: SECRET})
     assert second.success
-    assert not has_warning(second)
-    assert read_all_files(home) == []
+    assert not is_secret_in_reply(second)
+    assert find_files_with_secret(home) == []
 
 
 @requirement("PF-N4")
@@ -421,7 +421,7 @@ def test_a_secret_in_bytes_that_a_node_gives_is_not_stored_either(home: Home) ->
     )
     home.order("fail-end")
     home.run(chain(node("a", "raw", text="${api_key}"), node("end")), {"api_key": SECRET})
-    assert read_all_files(home) == []
+    assert find_files_with_secret(home) == []
 
 
 def test_a_secret_in_the_action_that_a_node_answers_with_is_not_stored_either(home: Home) -> None:
@@ -430,7 +430,7 @@ def test_a_secret_in_the_action_that_a_node_answers_with_is_not_stored_either(ho
     assert result.success
     failing = build_graph([node("start"), node("a", action="${api_key}"), node("end")], "start>a", "start>end")
     assert home.run(failing, {"api_key": SECRET}).failed_node == "end"
-    assert read_all_files(home) == []
+    assert find_files_with_secret(home) == []
     home.clear_orders()
     again = home.run(failing, {"api_key": SECRET}).reply()
     assert SECRET not in json.dumps(again)
@@ -448,7 +448,7 @@ def test_a_secret_that_is_a_number_is_a_secret(home: Home) -> None:
 def test_a_secret_in_output_that_is_too_long_for_a_value_is_in_no_file(home: Home) -> None:
     command = 'i=0; while [ $i -lt 60000 ]; do echo "${api_key}"; i=$((i+1)); done'
     assert home.run(chain(node("a", "shell", command=command)), {"api_key": SECRET}).success
-    assert read_all_files(home) == []
+    assert find_files_with_secret(home) == []
 
 
 def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,7 +456,7 @@ def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pyte
     home.order("fail-end")
     result = home.run(chain(node("a", echo="${api_key}"), node("end"), inputs={"api_key": {}}))
     assert result.failed_node == "end"
-    assert read_all_files(home) == []
+    assert find_files_with_secret(home) == []
 
 
 def test_progress_contains_no_secret(home: Home) -> None:
@@ -481,8 +481,8 @@ def test_a_secret_of_a_nested_workflow_is_a_secret(home: Home, monkeypatch: pyte
     ir = chain(node("sub", "workflow", workflow_ir=inner), node("b", echo="${sub.said}"), node("end"))
     result = home.run(ir)
     assert result.failed_node == "end"
-    assert not has_warning(result)
-    assert read_all_files(home) == []
+    assert not is_secret_in_reply(result)
+    assert find_files_with_secret(home) == []
 
 
 @requirement("PF-N4")
@@ -493,8 +493,8 @@ def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_rep
     )
     home.order("fail-end")
     result = home.run(ir)
-    assert not has_warning(result)
-    assert read_all_files(home) == []
+    assert not is_secret_in_reply(result)
+    assert find_files_with_secret(home) == []
 
 
 def test_runs_without_checkpoints_write_none(home: Home) -> None:

@@ -21,7 +21,7 @@ from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, build_gr
 from tests.requirements import requirement
 
 
-def build_failing_chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+def build_chain_with_end(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     """The nodes, and after them one called `end`."""
     return chain(*nodes, node("end"), **more)
 
@@ -42,7 +42,7 @@ def run_and_fail(home: Home) -> Callable[..., RunResult]:
 
 @requirement("PF-E10", "PF-R10")
 def test_a_failed_run_resumes_from_where_it_failed(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
-    ir = build_failing_chain(node("a", value=1), node("b", "effect", value="${a.value}"))
+    ir = build_chain_with_end(node("a", value=1), node("b", "effect", value="${a.value}"))
     first = run_and_fail(ir).reply()
     assert first["success"] is False
     assert first["checkpoint"]["completed_nodes"] == ["a", "b"]
@@ -61,7 +61,7 @@ def test_a_failed_run_resumes_from_where_it_failed(home: Home, run_and_fail: Cal
 
 
 def test_after_a_successful_run_everything_runs_again(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
-    ir = build_failing_chain(node("a", "effect"))
+    ir = build_chain_with_end(node("a", "effect"))
     run_and_fail(ir)
     assert home.run(ir).success
     third = home.run(ir)
@@ -99,8 +99,8 @@ def test_a_node_of_another_type_runs_again_though_it_is_given_the_same(
 ) -> None:
     twins = [{**NODES[0], "type": name} for name in ("twin", "other-twin")]
     home.add_nodes("counting", [*NODES, *twins], CODE)
-    run_and_fail(build_failing_chain(node("a", "twin", value=1), node("b", value="${a.value}")))
-    second = home.run(build_failing_chain(node("a", "other-twin", value=1), node("b", value="${a.value}")))
+    run_and_fail(build_chain_with_end(node("a", "twin", value=1), node("b", value="${a.value}")))
+    second = home.run(build_chain_with_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
     assert second.progress.reused == ["b"], "what it gives is the same"
     assert second.progress.not_reused["a"] == "its inputs changed"
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
@@ -110,7 +110,7 @@ def test_an_edit_that_leads_to_the_same_values_runs_nothing_but_the_edited_node(
     home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     def ir(**more: Any) -> dict[str, Any]:
-        return build_failing_chain(node("a", echo=1, **more), node("b", "effect", value="${a.echo}"))
+        return build_chain_with_end(node("a", echo=1, **more), node("b", "effect", value="${a.echo}"))
 
     run_and_fail(ir())
     second = home.run(ir(note="other"))
@@ -122,12 +122,12 @@ def test_an_edit_that_is_taken_back_finds_the_first_result_again(
     home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     for value in (1, 2, 1):
-        run_and_fail(build_failing_chain(node("a", "effect", value=value)))
+        run_and_fail(build_chain_with_end(node("a", "effect", value=value)))
     assert home.runs("done")["a"] == 2
 
 
 def test_changed_inputs_rerun_only_the_nodes_they_reach(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
-    ir = build_failing_chain(node("a", "effect", value="${x}"), node("b", "effect", value="${y}"))
+    ir = build_chain_with_end(node("a", "effect", value="${x}"), node("b", "effect", value="${y}"))
     run_and_fail(ir, {"x": 1, "y": 1})
     second = home.run(ir, {"x": 1, "y": 2})
     assert second.progress.reused == ["a"]
@@ -139,10 +139,10 @@ def test_a_parameter_that_only_limits_a_node_does_not_make_it_run_again(
 ) -> None:
     limited = {"type": "limited", "params": {"patience": {"type": "int"}}, "limits": ["patience"]}
     home.add_nodes("counting", [*NODES, {**NODES[1], **limited}], CODE)
-    run_and_fail(build_failing_chain(node("a", "limited", value=1, patience=5)))
-    assert home.run(build_failing_chain(node("a", "limited", value=1, patience=60))).progress.reused == ["a"]
-    run_and_fail(build_failing_chain(node("a", "limited", value=1, patience=5)))
-    assert home.run(build_failing_chain(node("a", "limited", value=2, patience=5))).progress.reused == []
+    run_and_fail(build_chain_with_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(build_chain_with_end(node("a", "limited", value=1, patience=60))).progress.reused == ["a"]
+    run_and_fail(build_chain_with_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(build_chain_with_end(node("a", "limited", value=2, patience=5))).progress.reused == []
 
 
 def test_a_node_that_failed_for_a_missing_value_has_no_effect(
@@ -207,7 +207,7 @@ def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
     for path in (file, other):
         path.write_text("one")
         os.utime(path, ns=(10**18, 10**18))
-    ir = build_failing_chain(node("r", "reader", file="data.txt"))
+    ir = build_chain_with_end(node("r", "reader", file="data.txt"))
     run_and_fail(ir)
     if change == "file":
         other.replace(file)
@@ -223,7 +223,7 @@ def test_the_fingerprint_includes_the_files_that_a_node_reads(
 ) -> None:
     file = home.place / "data.txt"
     file.write_text("one")
-    ir = build_failing_chain(node("r", "reader", file="data.txt"))
+    ir = build_chain_with_end(node("r", "reader", file="data.txt"))
     run_and_fail(ir)
     run_and_fail(ir)
     assert home.runs()["r"] == 1
@@ -236,7 +236,7 @@ def test_the_fingerprint_includes_the_files_that_a_node_reads(
 
 
 def test_a_volatile_node_always_runs(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
-    ir = build_failing_chain(node("v", "volatile"), node("a", value="${v.value}"))
+    ir = build_chain_with_end(node("v", "volatile"), node("a", value="${v.value}"))
     run_and_fail(ir)
     second = home.run(ir)
     assert second.progress.not_reused["v"] == "the data it reads may have changed"
@@ -246,7 +246,7 @@ def test_a_volatile_node_always_runs(home: Home, run_and_fail: Callable[..., Run
 def test_a_node_whose_file_is_missing_writes_it_again(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
     file = home.place / "written"
     file.touch()
-    ir = build_failing_chain(node("w", "writer", file="written"))
+    ir = build_chain_with_end(node("w", "writer", file="written"))
     run_and_fail(ir)
     run_and_fail(ir)
     assert home.runs()["w"] == 1
@@ -282,7 +282,7 @@ def test_a_node_that_looks_at_the_world_runs_again_once_a_node_before_it_has_cha
 def test_code_of_a_node_that_was_edited_is_another_version_of_it(
     home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
-    ir = build_failing_chain(node("a"))
+    ir = build_chain_with_end(node("a"))
     run_and_fail(ir)
     code = home.path / "nodes" / "counting.py"
     code.write_text(code.read_text() + "\nEDITED = True\n")
@@ -291,7 +291,7 @@ def test_code_of_a_node_that_was_edited_is_another_version_of_it(
 
 
 def test_a_node_with_resume_never_always_runs(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
-    ir = build_failing_chain(node("a", resume="never"), node("b", "effect", resume="never"))
+    ir = build_chain_with_end(node("a", resume="never"), node("b", "effect", resume="never"))
     run_and_fail(ir)
     second = home.run(ir)
     assert second.progress.not_reused["a"] == 'its "resume" is "never"'
@@ -300,7 +300,7 @@ def test_a_node_with_resume_never_always_runs(home: Home, run_and_fail: Callable
 
 def test_a_workflow_can_declare_the_effect_of_a_node(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
     def ir(value: int) -> dict[str, Any]:
-        return build_failing_chain(
+        return build_chain_with_end(
             node("a", value=value, effect="effectful"), node("b", "effect", value=value, effect="pure")
         )
 
@@ -310,7 +310,7 @@ def test_a_workflow_can_declare_the_effect_of_a_node(home: Home, run_and_fail: C
 
 
 def test_fresh_runs_everything_without_warnings(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
-    ir = build_failing_chain(node("a", "effect"))
+    ir = build_chain_with_end(node("a", "effect"))
     run_and_fail(ir)
     result = home.run(ir, fresh=True)
     assert result.progress.reused == []
@@ -320,7 +320,7 @@ def test_fresh_runs_everything_without_warnings(home: Home, run_and_fail: Callab
 
 def test_a_result_is_read_back_unchanged_from_a_checkpoint(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
     echo: Any = {"n": 10**30, "f": 0.1, "t": "ü\n", "l": [None, True], "deep": {"x": [[1]]}}
-    ir = build_failing_chain(node("a", echo=echo), outputs={"it": {"source": "${a.echo}"}})
+    ir = build_chain_with_end(node("a", echo=echo), outputs={"it": {"source": "${a.echo}"}})
     run_and_fail(ir)
     second = home.run(ir)
     assert second.progress.reused == ["a"]
@@ -447,7 +447,7 @@ def test_a_lock_that_was_given_up_on_is_not_stored(home: Home, run_and_fail: Cal
 
     ir = chain(node("e", "effect"), node("end"))
     key = ("e", home.run(ir).hashes["e"])
-    run_and_fail(build_failing_chain(node("a")))
+    run_and_fail(build_chain_with_end(node("a")))
     with ResumePoint(home.checkpoints, "flow").lock_effect(key):
         waited = home.run({**ir, "timeout": 0.05})
         assert waited.error_body is not None

@@ -26,7 +26,7 @@ from uraniborg.kernel.errors import NotFound
 MOST_NESTED = 10
 
 
-def nested_node(name: str, other: Any, key: str = "workflow_name") -> Plain:
+def make_nested_node(name: str, other: Any, key: str = "workflow_name") -> Plain:
     return {"id": name, "type": "workflow", "params": {key: other}}
 
 
@@ -326,7 +326,7 @@ def test_a_nested_workflow_is_named_by_exactly_one_parameter(params: Plain) -> N
 
 def test_problems_of_a_nested_workflow_are_reported_with_the_path_to_them() -> None:
     inner = {"nodes": [echo("x"), {"id": "y", "type": "shel"}], "edges": [{"from": "x", "to": "y"}]}
-    (diagnostic,) = check_document(chain(echo("first"), nested_node("w", inner, "workflow_ir"))).errors
+    (diagnostic,) = check_document(chain(echo("first"), make_nested_node("w", inner, "workflow_ir"))).errors
     assert (diagnostic.code, diagnostic.path, diagnostic.node) == (
         "unknown_type",
         "nodes[1].params.workflow_ir/nodes[1].type",
@@ -338,14 +338,14 @@ def test_problems_of_a_nested_workflow_are_reported_with_the_path_to_them() -> N
 @pytest.mark.parametrize("key", ["workflow_name", "workflow_ref"])
 def test_a_workflow_of_another_file_is_checked_too(key: str) -> None:
     load = build_loader(inner={"name": "inner", "ir": {"nodes": [{"id": "y", "type": "shel"}]}})
-    (diagnostic,) = check_document({"nodes": [nested_node("w", "inner", key)]}, load=load).errors
+    (diagnostic,) = check_document({"nodes": [make_nested_node("w", "inner", key)]}, load=load).errors
     assert (diagnostic.code, diagnostic.path) == ("unknown_type", f"nodes[0].params.{key}/nodes[0].type")
 
 
 def test_variables_of_a_nested_workflow_are_not_those_of_the_outer_one() -> None:
     assert (
         check_document(
-            {"nodes": [nested_node("w", "inner")]}, load=build_loader(inner={"nodes": [echo("x", "${who}")]})
+            {"nodes": [make_nested_node("w", "inner")]}, load=build_loader(inner={"nodes": [echo("x", "${who}")]})
         ).diagnostics
         == []
     )
@@ -353,49 +353,51 @@ def test_variables_of_a_nested_workflow_are_not_those_of_the_outer_one() -> None
 
 def test_a_missing_nested_workflow_is_reported_with_the_available_ones() -> None:
     load = build_loader(greeter={"nodes": [echo("x")]})
-    diagnostic = find_only(check_document({"nodes": [nested_node("w", "greter")]}, load=load), "nested_not_found")
+    diagnostic = find_only(check_document({"nodes": [make_nested_node("w", "greter")]}, load=load), "nested_not_found")
     assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.workflow_name", "w")
     assert (diagnostic.available, diagnostic.nearest, diagnostic.hint) == (("greeter",), "greeter", "List them.")
 
 
 def test_a_workflow_that_is_not_known_yet_is_not_checked() -> None:
-    assert list_codes(check_document({"nodes": [nested_node("w", "${which}")]}, load=build_loader())) == [
+    assert list_codes(check_document({"nodes": [make_nested_node("w", "${which}")]}, load=build_loader())) == [
         "undeclared_variable"
     ]
-    assert check_document({"nodes": [nested_node("w", "anything")]}).diagnostics == []
+    assert check_document({"nodes": [make_nested_node("w", "anything")]}).diagnostics == []
 
 
 def test_a_workflow_that_runs_itself_is_an_error() -> None:
-    load = build_loader(me={"nodes": [nested_node("again", "me")]})
-    diagnostic = find_only(check_document({"nodes": [nested_node("w", "me")]}, load=load), "nested_circle")
+    load = build_loader(me={"nodes": [make_nested_node("again", "me")]})
+    diagnostic = find_only(check_document({"nodes": [make_nested_node("w", "me")]}, load=load), "nested_circle")
     assert diagnostic.path == "nodes[0].params.workflow_name/nodes[0].params.workflow_name"
     assert "me → me" in diagnostic.message
 
 
 def test_workflows_that_run_each_other_are_an_error() -> None:
     load = build_loader(
-        a={"nodes": [nested_node("x", "b")]}, b={"nodes": [nested_node("y", "c")]}, c={"nodes": [nested_node("z", "a")]}
+        a={"nodes": [make_nested_node("x", "b")]},
+        b={"nodes": [make_nested_node("y", "c")]},
+        c={"nodes": [make_nested_node("z", "a")]},
     )
     assert (
         "a → b → c → a"
-        in find_only(check_document({"nodes": [nested_node("w", "a")]}, load=load), "nested_circle").message
+        in find_only(check_document({"nodes": [make_nested_node("w", "a")]}, load=load), "nested_circle").message
     )
 
 
 @pytest.mark.parametrize("depth", [MOST_NESTED, MOST_NESTED + 1])
 def test_the_depth_of_nested_workflows_is_limited(depth: int) -> None:
-    documents = {f"w{level}": {"nodes": [nested_node("next", f"w{level + 1}")]} for level in range(1, depth)}
+    documents = {f"w{level}": {"nodes": [make_nested_node("next", f"w{level + 1}")]} for level in range(1, depth)}
     load = build_loader(**documents, **{f"w{depth}": {"nodes": [echo("x")]}})
-    found = check_document({"nodes": [nested_node("w", "w1")]}, load=load)
+    found = check_document({"nodes": [make_nested_node("w", "w1")]}, load=load)
     assert list_codes(found) == (["nested_too_deep"] if depth > MOST_NESTED else [])
 
 
 def test_a_workflow_checked_before_is_still_too_deep_further_down() -> None:
-    deep = {f"w{level}": {"nodes": [nested_node("next", f"w{level + 1}")]} for level in range(1, MOST_NESTED)}
+    deep = {f"w{level}": {"nodes": [make_nested_node("next", f"w{level + 1}")]} for level in range(1, MOST_NESTED)}
     load = build_loader(
-        **deep, **{f"w{MOST_NESTED}": {"nodes": [echo("x")]}}, more={"nodes": [nested_node("again", "w1")]}
+        **deep, **{f"w{MOST_NESTED}": {"nodes": [echo("x")]}}, more={"nodes": [make_nested_node("again", "w1")]}
     )
-    document = chain(nested_node("first", "w1"), nested_node("second", "more"))
+    document = chain(make_nested_node("first", "w1"), make_nested_node("second", "more"))
     diagnostic = find_only(check_document(document, load=load), "nested_too_deep")
     assert diagnostic.path.startswith("nodes[1].")
 
@@ -403,15 +405,18 @@ def test_a_workflow_checked_before_is_still_too_deep_further_down() -> None:
 def test_workflows_written_into_each_other_may_be_so_deep_and_no_deeper() -> None:
     document: Plain = {"nodes": [echo("x")]}
     for _ in range(MOST_NESTED):
-        document = {"nodes": [nested_node("w", document, "workflow_ir")]}
+        document = {"nodes": [make_nested_node("w", document, "workflow_ir")]}
     assert check_document(document).errors == []
-    assert list_codes(check_document({"nodes": [nested_node("w", document, "workflow_ir")]})) == ["nested_too_deep"]
+    assert list_codes(check_document({"nodes": [make_nested_node("w", document, "workflow_ir")]})) == [
+        "nested_too_deep"
+    ]
 
 
 def test_workflows_that_run_each_other_many_times_are_each_checked_once() -> None:
     loaded: list[str] = []
     documents = {
-        f"w{level}": chain(*[nested_node(f"n{place}", f"w{level + 1}") for place in range(50)]) for level in range(9)
+        f"w{level}": chain(*[make_nested_node(f"n{place}", f"w{level + 1}") for place in range(50)])
+        for level in range(9)
     }
     documents["w9"] = {"nodes": [{"id": "x", "type": "shel"}]}
 
@@ -431,7 +436,7 @@ def test_a_missing_nested_workflow_is_looked_up_once_and_reported_for_each_node(
         asked.append(name)
         raise NotFound("There is none.")
 
-    found = check_document(chain(*[nested_node(f"n{place}", "gone") for place in range(100)]), load=load)
+    found = check_document(chain(*[make_nested_node(f"n{place}", "gone") for place in range(100)]), load=load)
     assert (list_codes(found), asked) == (["nested_not_found"] * 100, ["gone"])
 
 
@@ -444,24 +449,24 @@ def test_parameters_nested_too_deep_are_reported_and_not_walked() -> None:
 LARGE = 10_000
 
 
-def build_large_workflow(message: str = "${before.echo}", kind: str = "echo") -> list[Plain]:
+def make_many_nodes(message: str = "${before.echo}", kind: str = "echo") -> list[Plain]:
     nodes: list[Plain] = [{"id": "before", "type": kind, "params": {}}]
     return nodes + [{"id": f"n{number}", "type": kind, "params": {"message": message}} for number in range(LARGE - 1)]
 
 
-def build_chain(nodes: list[Plain]) -> list[Plain]:
+def make_chain_edges(nodes: list[Plain]) -> list[Plain]:
     return [{"from": before["id"], "to": after["id"]} for before, after in pairwise(nodes)]
 
 
 def test_ten_thousand_nodes_in_a_row_are_checked() -> None:
-    nodes = build_large_workflow()
+    nodes = make_many_nodes()
     for before, after in pairwise(nodes):
         after["params"]["message"] = f"${{{before['id']}.echo}} ${{before.echo}}"
-    assert check_document({"nodes": nodes, "edges": build_chain(nodes)}).diagnostics == []
+    assert check_document({"nodes": nodes, "edges": make_chain_edges(nodes)}).diagnostics == []
 
 
 def test_ten_thousand_branches_are_checked() -> None:
-    nodes = [*build_large_workflow(), echo("last", "${n0.echo} ${n9998.echo}")]
+    nodes = [*make_many_nodes(), echo("last", "${n0.echo} ${n9998.echo}")]
     sides = [node["id"] for node in nodes[1:-1]]
     edges = [{"from": "before", "to": side} for side in sides] + [{"from": side, "to": "last"} for side in sides]
     assert check_document({"nodes": nodes, "edges": edges}).diagnostics == []
@@ -478,8 +483,8 @@ def test_ten_thousand_branches_are_checked() -> None:
     ],
 )
 def test_a_problem_in_each_of_ten_thousand_nodes_is_reported_in_time(message: str, code: str) -> None:
-    nodes = build_large_workflow(message)
-    found = check_document({"nodes": nodes, "edges": build_chain(nodes)})
+    nodes = make_many_nodes(message)
+    found = check_document({"nodes": nodes, "edges": make_chain_edges(nodes)})
     assert list_codes(found).count(code) >= LARGE - 2
     assert all(len(one.available) <= 20 for one in found.diagnostics)
 
@@ -488,8 +493,8 @@ def test_ten_thousand_unknown_types_are_reported_in_time() -> None:
     types = NodeTypes(
         {f"type-number-{number}": Interface(f"type-number-{number}", "d", "x:y") for number in range(1000)}
     )
-    nodes = build_large_workflow(kind="tipe-nummer-5")
-    found = check_document({"nodes": nodes, "edges": build_chain(nodes)}, types=types)
+    nodes = make_many_nodes(kind="tipe-nummer-5")
+    found = check_document({"nodes": nodes, "edges": make_chain_edges(nodes)}, types=types)
     assert list_codes(found) == ["unknown_type"] * LARGE
     assert types.listed == 1
 
@@ -497,16 +502,16 @@ def test_ten_thousand_unknown_types_are_reported_in_time() -> None:
 def test_ten_thousand_edges_to_unknown_nodes_are_reported_in_time() -> None:
     nodes = [echo(f"node-number-{number}") for number in range(900)]
     edges = [
-        *build_chain(nodes),
+        *make_chain_edges(nodes),
         *({"from": f"node_number_{number}", "to": "node-number-0"} for number in range(10_000)),
     ]
     assert list_codes(check_document({"nodes": nodes, "edges": edges})).count("unknown_node") == 10_000
 
 
 def test_ten_thousand_nodes_in_cycles_are_reported_in_time() -> None:
-    nodes = build_large_workflow("x")
+    nodes = make_many_nodes("x")
     edges = [
-        *build_chain(nodes),
+        *make_chain_edges(nodes),
         *({"from": second["id"], "to": first["id"]} for first, second in zip(nodes[::2], nodes[1::2], strict=True)),
     ]
     assert set(list_codes(check_document({"nodes": nodes, "edges": edges}))) == {"circle"}
@@ -527,7 +532,7 @@ def test_texts_of_a_million_characters_are_checked() -> None:
             {"id": "f", "type": "x" * 1_000_000},
         ]
     }
-    document["edges"] = build_chain(document["nodes"])
+    document["edges"] = make_chain_edges(document["nodes"])
     found = check_document(document)
     assert {one.code for one in found.errors} == {"malformed_template", "unknown_type"}
     assert len(orjson.dumps([one.to_dict() for one in found.diagnostics])) < 20_000
@@ -540,22 +545,22 @@ TEXTS = st.one_of(
 )
 
 
-def draw_node(name: str, kind: str, message: Any, batch: Plain) -> Plain:
+def make_node(name: str, kind: str, message: Any, batch: Plain) -> Plain:
     return {"id": name, "type": kind, "params": {"message": message}, **batch}
 
 
-def draw_edge(before: str, after: str, action: str) -> Plain:
+def make_edge(before: str, after: str, action: str) -> Plain:
     return {"from": before, "to": after, "action": action}
 
 
 NODES = st.builds(
-    draw_node,
+    make_node,
     NAMES,
     st.sampled_from([*INTERFACES, "gone", ""]),
     TEXTS | st.lists(TEXTS, max_size=2) | st.dictionaries(st.text(max_size=3), TEXTS, max_size=2),
     st.sampled_from([{}, {}, {"batch": {"items": "${a.x}"}}, {"batch": {"items": [1]}}]),
 )
-EDGES = st.builds(draw_edge, NAMES, NAMES, NAMES)
+EDGES = st.builds(make_edge, NAMES, NAMES, NAMES)
 
 
 @given(

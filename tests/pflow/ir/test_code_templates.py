@@ -83,7 +83,7 @@ def test_a_template_elsewhere_in_a_command_with_here_documents_is_fine(command: 
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "expected"),
     [
         ("eval ".ljust(20) * 50_000 + "${v}", ["template_to_interpreter"]),
         ("sh -c 'x' ".ljust(40) * 25_000 + "${v}", []),
@@ -92,5 +92,5 @@ def test_a_template_elsewhere_in_a_command_with_here_documents_is_fine(command: 
     ],
     ids=range(4),
 )
-def test_a_command_of_a_million_characters_is_checked(command: str, diagnostic: list[str]) -> None:
-    assert check_command(command) == diagnostic
+def test_a_command_of_a_million_characters_is_checked(command: str, expected: list[str]) -> None:
+    assert check_command(command) == expected

@@ -24,7 +24,7 @@ def check_constant(registry: Registry, kind: str, params: Plain) -> CheckResult:
 
 @pytest.mark.parametrize("kind", ["python", "code"])
 @pytest.mark.parametrize(
-    ("code", "line", "said"),
+    ("code", "line", "expected"),
     [
         ("x = 1\nif x\n  result = 2", 2, "expected ':'"),
         ("result = (1", 1, "was never closed"),
@@ -34,12 +34,12 @@ def check_constant(registry: Registry, kind: str, params: Plain) -> CheckResult:
     ],
 )
 def test_code_with_a_syntax_error_is_reported_with_its_line(
-    registry: Registry, kind: str, code: str, line: int, message: str
+    registry: Registry, kind: str, code: str, line: int, expected: str
 ) -> None:
     diagnostic = find_only(check_constant(registry, kind, {"code": code}), "bad_code")
     assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.code", "a")
     assert f"(line {line})" in diagnostic.message
-    assert message in diagnostic.message
+    assert expected in diagnostic.message
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_deletion_that_is_or_may_be_confirmed_is_fine(registry: Registry, conf
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ("ftp://user:geheim@host/x", "begins with ftp://"),
         ("file:///etc/passwd", "begins with file://"),
@@ -130,10 +130,10 @@ def test_a_deletion_that_is_or_may_be_confirmed_is_fine(registry: Registry, conf
         ("", "and a host."),
     ],
 )
-def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url: str, message: str) -> None:
+def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url: str, expected: str) -> None:
     diagnostic = find_only(check_constant(registry, "http", {"url": url}), "bad_url")
     assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.url", "a")
-    assert message in diagnostic.message
+    assert expected in diagnostic.message
     assert "geheim" not in str(diagnostic.to_dict())
 
 

@@ -24,8 +24,8 @@ def parse_outputs(plain: Any) -> tuple[dict[str, Output], list[Diagnostic]]:
     return read_outputs(plain, found), found
 
 
-def get_only_input(diagnostic: Any) -> Input:
-    inputs, found = parse_inputs({"x": diagnostic})
+def get_only_input(declaration: Any) -> Input:
+    inputs, found = parse_inputs({"x": declaration})
     assert found == []
     return inputs["x"]
 

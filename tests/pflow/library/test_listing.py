@@ -22,14 +22,14 @@ LONG_AGO_S = 1_000_000_000
 
 
 @pytest.fixture
-def read_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def read_paths(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read, in order; those that the index knew are not."""
     found: list[str] = []
     read: Callable[[Path, str], Document] = listing.read_document
 
-    def noted(path: Path, report: str) -> Document:
-        found.append(report)
-        return read(path, report)
+    def noted(path: Path, display_path: str) -> Document:
+        found.append(display_path)
+        return read(path, display_path)
 
     monkeypatch.setattr(listing, "read_document", noted)
     # A test does not wait until its files are old enough to be remembered.
@@ -145,21 +145,21 @@ def test_a_folder_that_may_not_be_read_is_a_problem(tmp_path: Path, monkeypatch:
     assert report.problems[0] == Problem("workflows/", "The folder cannot be read (Permission denied).")
 
 
-def test_files_are_read_once_and_again_only_when_they_change(tmp_path: Path, read_files: list[str]) -> None:
+def test_files_are_read_once_and_again_only_when_they_change(tmp_path: Path, read_paths: list[str]) -> None:
     write_saved(tmp_path, "a")
     write_draft(tmp_path, "b")
     write_raw_draft(tmp_path, "broken", "{")
     first = list_workflows(tmp_path)
-    assert sorted(read_files) == ["workflows/a.json", "workflows/broken.json", "workflows/drafts/b.json"]
-    read_files.clear()
+    assert sorted(read_paths) == ["workflows/a.json", "workflows/broken.json", "workflows/drafts/b.json"]
+    read_paths.clear()
     assert list_workflows(tmp_path) == first
-    assert read_files == []
+    assert read_paths == []
     write_saved(tmp_path, "a", "Another description.")
     assert list_workflows(tmp_path).workflows[0].description == "Another description."
-    assert read_files == ["workflows/a.json"]
+    assert read_paths == ["workflows/a.json"]
 
 
-def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Path, read_files: list[str]) -> None:
+def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Path, read_paths: list[str]) -> None:
     file = write_saved(tmp_path, "a", "One thing.")
     os.utime(file, (LONG_AGO_S, LONG_AGO_S))
     list_workflows(tmp_path)
@@ -169,7 +169,7 @@ def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Pa
     other.replace(file)
     assert (file.stat().st_size, file.stat().st_mtime) == (size, LONG_AGO_S)
     assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
-    assert len(read_files) == 2
+    assert len(read_paths) == 2
 
 
 def test_a_change_in_the_same_clock_tick_as_a_listing_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,25 +185,25 @@ def test_a_change_in_the_same_clock_tick_as_a_listing_is_seen(tmp_path: Path, mo
     assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
 
 
-def test_a_deleted_workflow_is_neither_listed_nor_indexed(tmp_path: Path, read_files: list[str]) -> None:
+def test_a_deleted_workflow_is_neither_listed_nor_indexed(tmp_path: Path, read_paths: list[str]) -> None:
     file = write_saved(tmp_path, "a")
     write_saved(tmp_path, "b")
     list_workflows(tmp_path)
     file.unlink()
     assert list_names(tmp_path) == [("b", "library")]
     assert set(read_index(tmp_path / INDEX)) == {"workflows/b.json"}
-    assert len(read_files) == 2
+    assert len(read_paths) == 2
 
 
-def test_listing_one_folder_keeps_the_index_entries_of_the_other(tmp_path: Path, read_files: list[str]) -> None:
+def test_listing_one_folder_keeps_the_index_entries_of_the_other(tmp_path: Path, read_paths: list[str]) -> None:
     write_saved(tmp_path, "a")
     write_draft(tmp_path, "b")
     list_workflows(tmp_path)
     write_saved(tmp_path, "c")
     listing.list_folders(tmp_path, {tmp_path / "workflows": "library"}, tmp_path / INDEX)
-    read_files.clear()
+    read_paths.clear()
     assert list_names(tmp_path) == [("a", "library"), ("b", "draft"), ("c", "library")]
-    assert read_files == []
+    assert read_paths == []
 
 
 def list_corruptions(index: bytes) -> dict[str, bytes]:
@@ -224,23 +224,23 @@ def list_corruptions(index: bytes) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", sorted(list_corruptions(b'{"files": {"workflows/a.json": {}}}')))
-def test_a_corrupted_index_is_rebuilt(tmp_path: Path, read_files: list[str], kind: str) -> None:
+def test_a_corrupted_index_is_rebuilt(tmp_path: Path, read_paths: list[str], kind: str) -> None:
     write_saved(tmp_path, "a")
     first = list_workflows(tmp_path)
     index = tmp_path / INDEX
     whole = index.read_bytes()
     index.write_bytes(list_corruptions(whole)[kind])
     assert list_workflows(tmp_path) == first
-    assert len(read_files) == 2
+    assert len(read_paths) == 2
     assert index.read_bytes() == whole
 
 
-def test_an_index_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: Path, read_files: list[str]) -> None:
+def test_an_index_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: Path, read_paths: list[str]) -> None:
     write_saved(tmp_path, "a")
     (tmp_path / "cache").write_text("a file where the folder should be")
     for _ in range(2):
         assert list_names(tmp_path) == [("a", "library")]
-    assert len(read_files) == 2
+    assert len(read_paths) == 2
 
 
 def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,9 +248,9 @@ def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, mo
     gone = write_saved(tmp_path, "b")
     read = listing.read_document
 
-    def vanishing(path: Path, report: str) -> Document:
+    def vanishing(path: Path, display_path: str) -> Document:
         gone.unlink(missing_ok=True)
-        return read(path, report)
+        return read(path, display_path)
 
     monkeypatch.setattr(listing, "read_document", vanishing)
     report = list_workflows(tmp_path)

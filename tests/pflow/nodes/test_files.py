@@ -280,7 +280,7 @@ def raise_disk_full(*_: Any) -> Any:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def raise_if_called(*_: Any) -> bool:
+def return_false(*_: Any) -> bool:
     return False
 
 
@@ -326,7 +326,7 @@ def test_a_file_that_may_not_be_written_is_not_replaced(context: Context, tmp_pa
 
 def test_an_error_of_the_system_is_reported(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text("before")
-    monkeypatch.setattr(os, "access", raise_if_called)
+    monkeypatch.setattr(os, "access", return_false)
     failed = expect_failure(write_file, context, file_path="a", content="after")
     assert "permission denied" in failed.message
     assert "permissions" in failed.hint
@@ -371,7 +371,7 @@ def test_of_concurrent_writes_to_one_target_one_wins_and_nothing_is_lost(
     """Also on disks that know no hard links."""
     if not links:
         monkeypatch.setattr(os, "link", raise_no_links)
-    monkeypatch.setattr(os.path, "lexists", raise_if_called)  # as it looks to each before the first is done
+    monkeypatch.setattr(os.path, "lexists", return_false)  # as it looks to each before the first is done
     for number in range(8):
         (tmp_path / f"source-{number}").write_text(str(number))
     won: list[int] = []

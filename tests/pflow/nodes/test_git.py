@@ -33,7 +33,7 @@ def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
-def run_command(folder: Path, *arguments: str, **env: str) -> str:
+def run_git(folder: Path, *arguments: str, **env: str) -> str:
     done = subprocess.run(
         ["git", *arguments], cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, check=True
     )
@@ -42,19 +42,19 @@ def run_command(folder: Path, *arguments: str, **env: str) -> str:
 
 def commit_file(folder: Path, name: str, text: str, message: str, when: int = 1_600_000_000, author: str = "") -> str:
     (folder / name).write_text(text)
-    run_command(folder, "add", "--", name)
+    run_git(folder, "add", "--", name)
     stamp = {"GIT_AUTHOR_DATE": f"{when} +0000", "GIT_COMMITTER_DATE": f"{when} +0000"}
     if author:
         stamp["GIT_AUTHOR_NAME"] = author
-    run_command(folder, "commit", "-qm", message, **stamp)
-    return run_command(folder, "rev-parse", "HEAD")
+    run_git(folder, "commit", "-qm", message, **stamp)
+    return run_git(folder, "rev-parse", "HEAD")
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "repository"
     folder.mkdir()
-    run_command(folder, "init", "-q")
+    run_git(folder, "init", "-q")
     commit_file(folder, "stars.txt", "one\n", "The first star")
     return folder
 
@@ -63,8 +63,8 @@ def repository(tmp_path: Path) -> Path:
 def remote(repository: Path, tmp_path: Path) -> Path:
     """A bare repository that the other one calls origin."""
     bare = tmp_path / "remote.git"
-    run_command(tmp_path, "init", "-q", "--bare", str(bare))
-    run_command(repository, "remote", "add", "origin", str(bare))
+    run_git(tmp_path, "init", "-q", "--bare", str(bare))
+    run_git(repository, "remote", "add", "origin", str(bare))
     return bare
 
 
@@ -85,9 +85,9 @@ async def test_status_distinguishes_staged_modified_untracked_and_renamed_files(
     for name in ("kept.txt", "moved.txt"):
         commit_file(repository, name, f"{name} has a few words in it\n", name)
     (repository / "stars.txt").write_text("one\ntwo\n")
-    run_command(repository, "add", "stars.txt")
+    run_git(repository, "add", "stars.txt")
     (repository / "stars.txt").write_text("one\ntwo\nthree\n")
-    run_command(repository, "mv", "moved.txt", "two words.txt")
+    run_git(repository, "mv", "moved.txt", "two words.txt")
     (repository / "kept.txt").unlink()
     (repository / "ny ø\n.txt").write_text("new")
     reply = (await git.get_status({}, make_context(repository)))["git_status"]
@@ -105,11 +105,11 @@ async def test_status_distinguishes_staged_modified_untracked_and_renamed_files(
 
 
 async def test_status_counts_the_commits_ahead_and_behind(repository: Path, remote: Path, tmp_path: Path) -> None:
-    run_command(repository, "push", "-qu", "origin", "main")
-    run_command(tmp_path, "clone", "-qb", "main", str(remote), "other")
+    run_git(repository, "push", "-qu", "origin", "main")
+    run_git(tmp_path, "clone", "-qb", "main", str(remote), "other")
     commit_file(tmp_path / "other", "comet.txt", "tail", "A comet")
-    run_command(tmp_path / "other", "push", "-q")
-    run_command(repository, "fetch", "-q")
+    run_git(tmp_path / "other", "push", "-q")
+    run_git(repository, "fetch", "-q")
     commit_file(repository, "stars.txt", "two", "The second star")
     commit_file(repository, "stars.txt", "three", "The third star")
     reply = (await git.get_status({}, make_context(repository)))["git_status"]
@@ -117,20 +117,20 @@ async def test_status_counts_the_commits_ahead_and_behind(repository: Path, remo
 
 
 async def test_status_names_conflicted_files_and_the_lack_of_a_branch(repository: Path) -> None:
-    run_command(repository, "checkout", "-qb", "other")
+    run_git(repository, "checkout", "-qb", "other")
     commit_file(repository, "stars.txt", "other\n", "Other")
-    run_command(repository, "checkout", "-q", "main")
+    run_git(repository, "checkout", "-q", "main")
     commit_file(repository, "stars.txt", "main\n", "Main")
     with pytest.raises(subprocess.CalledProcessError):
-        run_command(repository, "merge", "-q", "other")
+        run_git(repository, "merge", "-q", "other")
     assert (await git.get_status({}, make_context(repository)))["git_status"]["conflicted"] == ["stars.txt"]
-    run_command(repository, "reset", "-q", "--hard")
-    run_command(repository, "checkout", "-q", "--detach")
+    run_git(repository, "reset", "-q", "--hard")
+    run_git(repository, "checkout", "-q", "--detach")
     assert (await git.get_status({}, make_context(repository)))["git_status"]["branch"] == "HEAD"
 
 
 async def test_status_works_before_the_first_commit_and_below_the_folder_of_the_run(tmp_path: Path) -> None:
-    run_command(tmp_path, "init", "-q", "young")
+    run_git(tmp_path, "init", "-q", "young")
     reply = await git.get_status({"working_directory": "young"}, make_context(tmp_path))
     assert (reply["git_status"]["branch"], reply["git_status"]["clean"]) == ("main", True)
 
@@ -175,7 +175,7 @@ async def test_log_is_narrowed_by_each_parameter(repository: Path, params: dict[
 
 
 async def test_log_of_a_repository_without_commits_is_empty(tmp_path: Path) -> None:
-    run_command(tmp_path, "init", "-q")
+    run_git(tmp_path, "init", "-q")
     assert await git.list_commits({}, make_context(tmp_path)) == {"commits": []}
 
 
@@ -188,17 +188,17 @@ async def test_commit_includes_the_named_files_and_those_already_staged(reposito
     for name in ("a.txt", "b.txt", "-c.txt"):
         (repository / name).write_text(name)
     reply = await git.create_commit({"message": "--amend", "files": ["a.txt", "-c.txt"]}, make_context(repository))
-    assert reply == {"commit_sha": run_command(repository, "rev-parse", "HEAD"), "commit_message": "--amend"}
-    assert run_command(repository, "log", "-1", "--format=%s") == "--amend"
-    assert run_command(repository, "show", "--format=", "--name-only").split() == ["-c.txt", "a.txt"]
-    assert run_command(repository, "rev-list", "--count", "HEAD") == "2"
+    assert reply == {"commit_sha": run_git(repository, "rev-parse", "HEAD"), "commit_message": "--amend"}
+    assert run_git(repository, "log", "-1", "--format=%s") == "--amend"
+    assert run_git(repository, "show", "--format=", "--name-only").split() == ["-c.txt", "a.txt"]
+    assert run_git(repository, "rev-list", "--count", "HEAD") == "2"
 
 
 async def test_commit_includes_everything_by_default(repository: Path) -> None:
     (repository / "new.txt").write_text("new")
     (repository / "stars.txt").unlink()
     await git.create_commit({"message": "All"}, make_context(repository))
-    assert run_command(repository, "show", "--format=", "--name-status").split() == ["A", "new.txt", "D", "stars.txt"]
+    assert run_git(repository, "show", "--format=", "--name-status").split() == ["A", "new.txt", "D", "stars.txt"]
 
 
 @pytest.mark.parametrize(
@@ -217,11 +217,11 @@ async def test_commit_includes_everything_by_default(repository: Path) -> None:
 async def test_commit_explains_why_there_is_none(
     repository: Path, params: dict[str, Any], kind: type[UraniborgError], message: str
 ) -> None:
-    before = run_command(repository, "rev-parse", "HEAD")
+    before = run_git(repository, "rev-parse", "HEAD")
     with pytest.raises(kind, match=message) as refused:
         await git.create_commit(params, make_context(repository))
     assert refused.value.hint
-    assert run_command(repository, "rev-parse", "HEAD") == before
+    assert run_git(repository, "rev-parse", "HEAD") == before
 
 
 async def test_a_commit_that_a_hook_refuses_is_not_reported_as_nothing_to_commit(repository: Path) -> None:
@@ -244,20 +244,20 @@ async def test_checkout_makes_a_branch_once_and_then_only_goes_there(repository:
         "branch_created": True,
         "stash_created": False,
     }
-    assert run_command(repository, "rev-parse", "HEAD") == run_command(repository, "rev-parse", f"{second}~1")
+    assert run_git(repository, "rev-parse", "HEAD") == run_git(repository, "rev-parse", f"{second}~1")
     again = await git.check_out(params, make_context(repository))
     assert (again["current_branch"], again["branch_created"]) == ("figures", False)
 
 
 async def test_checkout_stashes_or_discards_changes_as_requested(repository: Path) -> None:
-    run_command(repository, "branch", "other")
+    run_git(repository, "branch", "other")
     commit_file(repository, "stars.txt", "two\n", "Second")
     (repository / "stars.txt").write_text("unsaved\n")
     with pytest.raises(NodeFailed, match="overwritten by checkout") as refused:
         await git.check_out({"branch": "other"}, make_context(repository))
     assert "stash" in refused.value.hint
     assert (await git.check_out({"branch": "other", "stash": True}, make_context(repository)))["stash_created"] is True
-    assert "unsaved" in run_command(repository, "stash", "show", "-p")
+    assert "unsaved" in run_git(repository, "stash", "show", "-p")
     assert (await git.check_out({"branch": "main", "stash": True}, make_context(repository)))["stash_created"] is False
     (repository / "stars.txt").write_text("thrown away\n")
     await git.check_out({"branch": "other", "force": True}, make_context(repository))
@@ -270,11 +270,11 @@ async def test_a_failed_checkout_restores_the_stashed_changes(repository: Path) 
         await git.check_out({"branch": "nowhere", "stash": True}, make_context(repository))
     assert "create" in refused.value.hint
     assert (repository / "stars.txt").read_text() == "unsaved\n"
-    assert run_command(repository, "stash", "list") == ""
+    assert run_git(repository, "stash", "list") == ""
 
 
 async def test_checkout_of_a_tag_leaves_no_branch(repository: Path) -> None:
-    run_command(repository, "tag", "v1")
+    run_git(repository, "tag", "v1")
     assert (await git.check_out({"branch": "v1"}, make_context(repository)))["current_branch"] == "HEAD"
 
 
@@ -292,7 +292,7 @@ async def test_checkout_of_a_tag_leaves_no_branch(repository: Path) -> None:
 async def test_checkout_refuses_invalid_names(repository: Path, params: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a branch"):
         await git.check_out(params, make_context(repository))
-    assert run_command(repository, "branch", "--show-current") == "main"
+    assert run_git(repository, "branch", "--show-current") == "main"
 
 
 async def test_a_branch_is_never_taken_for_a_file_of_the_same_name(repository: Path) -> None:
@@ -305,22 +305,22 @@ async def test_a_branch_is_never_taken_for_a_file_of_the_same_name(repository: P
 async def test_push_sends_the_branch_and_reports_if_it_was_up_to_date(repository: Path, remote: Path) -> None:
     first = await git.push_branch({"branch": "HEAD", "remote": "origin"}, make_context(repository))
     assert first["push_result"] == {"success": True, "branch": "main", "remote": "origin", "up_to_date": False}
-    assert run_command(remote, "rev-parse", "main") == run_command(repository, "rev-parse", "main")
+    assert run_git(remote, "rev-parse", "main") == run_git(repository, "rev-parse", "main")
     assert (await git.push_branch({}, make_context(repository)))["push_result"]["up_to_date"] is True
 
 
 async def test_push_does_not_overwrite_commits_of_others(repository: Path, remote: Path) -> None:
     await git.push_branch({}, make_context(repository))
-    theirs = run_command(remote, "rev-parse", "main")
+    theirs = run_git(remote, "rev-parse", "main")
     (repository / "stars.txt").write_text("rewritten")
-    run_command(repository, "commit", "-qa", "--amend", "-m", "Rewritten")
+    run_git(repository, "commit", "-qa", "--amend", "-m", "Rewritten")
     for branch in ("main", "+main", "+refs/heads/main"):
         with pytest.raises(UraniborgError):
             await git.push_branch({"branch": branch}, make_context(repository))
     with pytest.raises(NodeFailed, match="non-fast-forward") as refused:
         await git.push_branch({}, make_context(repository))
     assert "other commits" in refused.value.hint
-    assert run_command(remote, "rev-parse", "main") == theirs
+    assert run_git(remote, "rev-parse", "main") == theirs
 
 
 @pytest.mark.parametrize("branch", [":main", "main:other", "*", "-f", "--mirror"])
@@ -329,7 +329,7 @@ async def test_push_refuses_a_branch_that_would_be_a_refspec_or_an_option(
 ) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a branch"):
         await git.push_branch({"branch": branch}, make_context(repository))
-    assert run_command(remote, "for-each-ref") == ""
+    assert run_git(remote, "for-each-ref") == ""
 
 
 @pytest.mark.parametrize("name", ["upstream", "--all", "ext::sh -c true", "../remote.git"])
@@ -339,31 +339,31 @@ async def test_push_goes_to_remotes_that_have_a_name_and_nowhere_else(
     with pytest.raises(NodeFailed, match="There is no remote") as refused:
         await git.push_branch({"remote": name}, make_context(repository))
     assert refused.value.hint == "There are: origin."
-    assert run_command(remote, "for-each-ref") == ""
+    assert run_git(remote, "for-each-ref") == ""
 
 
 async def test_push_without_a_branch_asks_for_one(repository: Path, remote: Path) -> None:
-    run_command(repository, "checkout", "-q", "--detach")
+    run_git(repository, "checkout", "-q", "--detach")
     with pytest.raises(NodeFailed, match="No branch is checked out"):
         await git.push_branch({}, make_context(repository))
-    assert run_command(remote, "for-each-ref") == ""
+    assert run_git(remote, "for-each-ref") == ""
 
 
 async def test_a_password_in_the_address_of_a_remote_is_not_shown(repository: Path) -> None:
-    run_command(repository, "remote", "add", "origin", "http://tycho:hunter22secret@127.0.0.1:1/r.git")
+    run_git(repository, "remote", "add", "origin", "http://tycho:hunter22secret@127.0.0.1:1/r.git")
     with pytest.raises(NodeFailed) as refused:
         await git.push_branch({}, make_context(repository))
     assert "hunter22secret" not in str(refused.value.body())
 
 
 async def test_the_latest_tag_is_the_one_made_last_and_of_several_the_highest_version(repository: Path) -> None:
-    sha = run_command(repository, "rev-parse", "HEAD")
-    run_command(repository, "tag", "v1.9.0")
-    run_command(repository, "tag", "v1.10.0")
+    sha = run_git(repository, "rev-parse", "HEAD")
+    run_git(repository, "tag", "v1.9.0")
+    run_git(repository, "tag", "v1.10.0")
     reply = (await git.get_latest_tag({}, make_context(repository)))["latest_tag"]
     assert (reply["name"], reply["sha"], reply["is_annotated"], reply["message"]) == ("v1.10.0", sha, False, "")
     stamp = {"GIT_COMMITTER_DATE": "1700000000 +0000"}
-    run_command(repository, "tag", "-a", "release/v0.9", "-m", "A fix\n\nof the old", **stamp)
+    run_git(repository, "tag", "-a", "release/v0.9", "-m", "A fix\n\nof the old", **stamp)
     reply = (await git.get_latest_tag({}, make_context(repository)))["latest_tag"]
     assert reply == {
         "name": "release/v0.9",
@@ -392,7 +392,7 @@ async def test_a_folder_without_repository_a_missing_folder_and_a_missing_progra
 async def test_the_repository_of_a_hook_around_the_run_is_not_used(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_command(tmp_path, "init", "-q", "-b", "elsewhere", "hooked")
+    run_git(tmp_path, "init", "-q", "-b", "elsewhere", "hooked")
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "hooked" / ".git"))
     assert (await git.get_status({}, make_context(repository)))["git_status"]["branch"] == "main"
 

@@ -134,7 +134,7 @@ async def test_unset_parameters_are_left_to_the_model(custom_server: Server, con
 
 
 @pytest.mark.parametrize(
-    ("said", "response"),
+    ("text", "response"),
     [
         ('```json\n{"a": 1}\n```', '{"a": 1}'),
         ("```\n\n```", ""),
@@ -144,9 +144,9 @@ async def test_unset_parameters_are_left_to_the_model(custom_server: Server, con
     ],
 )
 async def test_a_fence_around_the_whole_answer_is_taken_off(
-    custom_server: Server, context: Context, reply: str, response: str
+    custom_server: Server, context: Context, text: str, response: str
 ) -> None:
-    custom_server.body = make_reply(reply)
+    custom_server.body = make_reply(text)
     assert (await llm({"prompt": "x"}, context))["response"] == response
 
 

@@ -135,13 +135,13 @@ for line in sys.stdin:
 """A server that never tells what tools it has."""
 
 
-@pytest.mark.parametrize("said", ["the quota is used up", "unknown tool"])
+@pytest.mark.parametrize("message", ["the quota is used up", "unknown tool"])
 async def test_the_message_of_a_tool_is_shown_even_if_the_server_lists_no_tools(
-    home: Path, context: Context, output: str, monkeypatch: pytest.MonkeyPatch
+    home: Path, context: Context, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pflow.nodes.mcp._LISTING_S", 0.2)
-    add_server(home, "sparing", {"command": sys.executable, "args": ["-c", SPARING, output]})
-    with pytest.raises(NodeFailed, match=f"The tool hidden of MCP server 'sparing' failed: {output}"):
+    add_server(home, "sparing", {"command": sys.executable, "args": ["-c", SPARING, message]})
+    with pytest.raises(NodeFailed, match=f"The tool hidden of MCP server 'sparing' failed: {message}"):
         await call_named_tool({"server": "sparing", "tool": "hidden"}, context)
 
 

@@ -123,7 +123,7 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"", "It is not JSON"),
         (b"{", "It is not JSON"),
@@ -136,16 +136,16 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
     ],
 )
 def test_an_invalid_declaration_is_reported_and_the_others_are_read(
-    tmp_path: Path, content: bytes, report: str
+    tmp_path: Path, content: bytes, expected: str
 ) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     (tmp_path / "nodes" / "bad.json").write_bytes(content)
     assert "mine" in discover_nodes(tmp_path).components
-    assert get_only_problem(tmp_path).startswith(f"nodes/bad.json: {report}")
+    assert get_only_problem(tmp_path).startswith(f"nodes/bad.json: {expected}")
 
 
 @pytest.mark.parametrize(
-    ("run", "told"),
+    ("run", "expected"),
     [
         ("gone.py:run", "there is no file gone.py in the same folder"),
         ("package.module:run", "`run` must be `file.py:function`"),
@@ -157,14 +157,14 @@ def test_an_invalid_declaration_is_reported_and_the_others_are_read(
     ],
 )
 def test_code_of_a_user_is_a_file_beside_its_declaration_and_nowhere_else(
-    tmp_path: Path, run: str, report: str
+    tmp_path: Path, run: str, expected: str
 ) -> None:
     declare_user_nodes(tmp_path / "home", node("mine", run=run))
     (tmp_path / "home" / "nodes" / "folder.py").mkdir()
     (tmp_path / "elsewhere.py").write_text(SOURCE)
     (tmp_path / "home" / "nodes" / "out.py").symlink_to(tmp_path / "elsewhere.py")
     problem = get_only_problem(tmp_path / "home")
-    assert f"The node 'mine' cannot be used: {report}" in problem
+    assert f"The node 'mine' cannot be used: {expected}" in problem
     assert str(tmp_path) not in problem
 
 
@@ -215,7 +215,7 @@ def test_a_declaration_that_is_nested_too_deep_is_reported(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"[]", "It does not have an object `servers`"),
         (b'{"servers": 3}', "It does not have an object `servers`"),
@@ -223,9 +223,9 @@ def test_a_declaration_that_is_nested_too_deep_is_reported(tmp_path: Path) -> No
         (b'{"servers": {"a": {"nodes": [{"type": "mcp-a-b"}]}}}', "The node 'mcp-a-b' cannot be used"),
     ],
 )
-def test_an_invalid_list_of_tools_is_reported(tmp_path: Path, content: bytes, report: str) -> None:
+def test_an_invalid_list_of_tools_is_reported(tmp_path: Path, content: bytes, expected: str) -> None:
     (tmp_path / "mcp-tools.json").write_bytes(content)
-    assert get_only_problem(tmp_path).startswith(f"mcp-tools.json: {report}")
+    assert get_only_problem(tmp_path).startswith(f"mcp-tools.json: {expected}")
 
 
 def test_a_home_that_is_not_there_has_the_built_in_nodes_and_no_problems(tmp_path: Path) -> None:

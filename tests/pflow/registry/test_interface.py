@@ -109,7 +109,7 @@ def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "expected"),
     [
         ({"type": ""}, "`type` must be text"),
         ({"description": 3}, "`description` must be text"),
@@ -143,6 +143,6 @@ def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
         ({"timeout": 0}, "`timeout` must be a number"),
     ],
 )
-def test_every_problem_of_a_declaration_is_explained(wrong: dict[str, Any], report: str) -> None:
-    with pytest.raises(ValueError, match=report.replace("(", r"\(")):
+def test_every_problem_of_a_declaration_is_explained(wrong: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected.replace("(", r"\(")):
         parse_interface({**LEAST, **wrong}, source="user")

@@ -76,7 +76,7 @@ def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "expected"),
     [
         ("def run(:", "SyntaxError"),
         ("import no_such_module_anywhere", "ModuleNotFoundError"),
@@ -87,15 +87,15 @@ def test_code_that_changed_since_the_lookup_is_refused_and_the_next_lookup_sees_
     ],
 )
 def test_code_that_cannot_be_loaded_is_reported_and_leaves_nothing_behind(
-    tmp_path: Path, source: str, report: str
+    tmp_path: Path, source: str, expected: str
 ) -> None:
     declare_user_nodes(tmp_path, node("mine"), source=source)
     before = {name for name in sys.modules if "own_nodes" in name}
-    with pytest.raises(NodeNotLoaded, match=report) as caught:
+    with pytest.raises(NodeNotLoaded, match=expected) as caught:
         run(tmp_path, "mine")
     assert isinstance(caught.value, NodeFailed)
     assert caught.value.ids["node_type"] == "mine"
-    assert "which own.py" in report or {name for name in sys.modules if "own_nodes" in name} == before
+    assert "which own.py" in expected or {name for name in sys.modules if "own_nodes" in name} == before
 
 
 def test_code_that_became_a_link_out_of_its_folder_is_refused(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
 
 
 @pytest.mark.parametrize(
-    "told",
+    "given",
     [
         {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]},
         {"oneOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]},
@@ -108,8 +108,8 @@ def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
         {"enum": [None, "a", "b"], "examples": ["z", "a"]},
     ],
 )
-def test_choices_are_found_in_every_form_of_schema_and_the_example_is_one_of_them(report: dict[str, Any]) -> None:
-    inputs = {**make_schema(kind=report), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
+def test_choices_are_found_in_every_form_of_schema_and_the_example_is_one_of_them(given: dict[str, Any]) -> None:
+    inputs = {**make_schema(kind=given), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
     plain = make_tool_interface("web", make_tool(inputSchema=inputs))
     assert plain["params"]["kind"]["choices"] == ["a", "b"]
     assert plain["example"] == {"kind": "a"}

@@ -127,7 +127,7 @@ def test_there_are_enough_commands_of_both_kinds() -> None:
     assert len(ACCEPTED) >= 120
 
 
-def run_and_collect(command: str, values: list[str]) -> list[str]:
+def select_accepted_values(command: str, values: list[str]) -> list[str]:
     """The values that the command may be given when it runs."""
     taken: list[str] = []
     for value in values:
@@ -171,7 +171,9 @@ def test_hostile_values_do_nothing_but_arrive(command: str, shell: str) -> None:
     if missing := [one for one in PROGRAMS if one in command.split() and not shutil.which(one)]:
         pytest.skip(f"{missing[0]} is not installed")
     expected = ACCEPTED[command]
-    values = run_and_collect(command, [*HOSTILE, *([LONG] if expected else [])]) or run_and_collect(command, ["5"])
+    values = select_accepted_values(command, [*HOSTILE, *([LONG] if expected else [])]) or select_accepted_values(
+        command, ["5"]
+    )
     if any(one in command.split() for one in SLOW):
         values = values[SHELLS.index(shell) :: len(SHELLS) * 2]
     elif shell != SHELLS[0]:

@@ -207,7 +207,7 @@ def test_the_probably_intended_name_is_suggested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "expected"),
     [
         ("${f.stdout.a.c}", "`f.stdout.a` has: bee, sea."),
         ("${f.stdout.a.be}", "`f.stdout.a` has: bee, sea. Did you mean ${f.stdout.a.bee}?"),
@@ -222,10 +222,12 @@ def test_the_probably_intended_name_is_suggested() -> None:
         ("${f.code.x}", "`f.code` is a number, and does not have items."),
     ],
 )
-def test_a_miss_below_a_node_is_reported_with_the_keys_of_the_deepest_existing_value(template: str, reply: str) -> None:
+def test_a_miss_below_a_node_is_reported_with_the_keys_of_the_deepest_existing_value(
+    template: str, expected: str
+) -> None:
     stdout = '{"a": {"bee": 1, "sea": 2}, "list": [{}, {"b": 1}], "none": null}'
     error = expect_unresolved(template, f={"stdout": stdout, "text": "plain", "code": 0}, i=0)
-    assert error.hint == reply
+    assert error.hint == expected
 
 
 def test_names_at_the_deepest_existing_value_come_first() -> None:
