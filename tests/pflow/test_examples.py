@@ -36,7 +36,7 @@ TRIED: Final = {"hello", "checksums", "fetch", "publish", "changes", "claim"}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that the examples run in. Nothing that is set on this machine reaches them."""
+    """Return the folder that the examples run in, isolated from the settings of this machine."""
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -179,7 +179,7 @@ def test_fetch_without_server_or_copy_fails_and_is_resumed_once_there_is_a_copy(
 
 
 def get_waiting_question() -> str:
-    """The id of the one question that waits."""
+    """Return the id of the only waiting question."""
     inbox = Inbox()
     (entry,) = inbox.pending("pflow")
     inbox.close()

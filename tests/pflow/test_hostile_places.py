@@ -173,7 +173,7 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 
 
 def build_failing_workflow(home: Path) -> dict[str, Any]:
-    """A workflow that leaves a line in `tally`, and fails until there is a file `well`."""
+    """Return a workflow that adds a line to `tally`, and fails until the file `well` exists."""
     return chain(
         shell_node("a", f"echo ran >> '{home.parent}/tally'"), shell_node("b", f"test -e '{home.parent}/well'")
     )
@@ -284,14 +284,14 @@ def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
 
 
 def call_operations(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
-    """The answers of all five operations."""
+    """Return the replies of all five operations."""
     calls = [("execute", "x"), ("describe", "x"), ("list_library",), ("browse", "echo"), ("save", "x", "y", "Greets.")]
     replies, _ = run_in_child(home, *calls, as_anybody=as_anybody)
     return dict(zip([call[0] for call in calls], replies, strict=True))
 
 
 def call_operations_with_modes(home: Path, modes: dict[str, int]) -> dict[str, Any]:
-    """The same while files of the home have other permissions, asked by who may do no more than they say."""
+    """Return the same while files of the home have these permissions, for a user without other rights."""
     before = {name: (home / name).stat().st_mode for name in modes}
     for name, mode in modes.items():
         (home / name).chmod(mode)

@@ -22,7 +22,7 @@ Pflow = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that has the wheel, and all else from the one that the tests run in."""
+    """Return the folder of the programs of an environment with the wheel and the dependencies of the tests."""
     folder = tmp_path_factory.mktemp("wheel")
     _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist"), cwd=ROOT)
     (wheel,) = (folder / "dist").glob("*.whl")

@@ -21,7 +21,7 @@ _TO_INTERPRETER: Final = "template_to_interpreter"
 
 def check_code_templates(use: Use, path: str) -> list[Diagnostic]:
     """Return an error for a template in code, where its value would be code, too."""
-    if use.node is None or not use.templates or (use.node.type, use.place) not in CODE_PARAMS:
+    if use.node is None or not use.templates or (use.node.type, use.path) not in CODE_PARAMS:
         return []
     template, node = use.templates[0], use.node.id
     name = re.sub(r"\W+", "_", template.text).strip("_") or "value"

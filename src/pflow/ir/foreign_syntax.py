@@ -66,7 +66,7 @@ class _Checker:
         self._is_static = not self._used_anywhere and not workflow.inputs
 
     def check_text(self, use: Use, path: str) -> Iterator[Diagnostic]:
-        if use.node is not None and (use.node.type, use.place) in CODE_PARAMS:
+        if use.node is not None and (use.node.type, use.path) in CODE_PARAMS:
             return
         seen: set[str] = set()
         for one in self._find_placeholders(use):

@@ -56,8 +56,8 @@ def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
 def get_use_path(use: Use, indexes: Mapping[str, int]) -> str:
     """Return the path of a text in the document of its workflow."""
     if use.node is None:
-        return f"outputs.{use.place}.source"
-    inner_path = use.place if use.place.startswith("batch.") else f"params.{use.place}"
+        return f"outputs.{use.path}.source"
+    inner_path = use.path if use.path.startswith("batch.") else f"params.{use.path}"
     return f"nodes[{indexes[use.node.id]}].{inner_path}"
 
 

@@ -42,7 +42,7 @@ class Terminal(io.StringIO):
         return super().write(s)
 
     def screen(self) -> list[str]:
-        """What is seen: lines that were written over or erased are not."""
+        """Return the visible lines, without those that were overwritten or erased."""
         lines = [""]
         for piece in re.split(r"(\r|\n|\x1b\[2K)", self.getvalue()):
             if piece == "\x1b[2K":

@@ -70,7 +70,7 @@ def _is_gone(pid: int) -> bool:
 
 
 def _start_and_interrupt(workplace: Workplace, number: int, *options: str) -> tuple[int, str, str]:
-    """A run that got the signal while its second node was waiting."""
+    """Start a run, send it a signal while its second node waits, and return its result."""
     with workplace.start_process("run", "waiting", *options) as process:
         try:
             _wait_until(lambda: len(_read_pids(workplace)) == 2)
@@ -304,7 +304,7 @@ def test_letters_that_the_stream_lacks_are_spelled_out(workplace: Workplace) -> 
 
 
 def _list_loaded_modules(workplace: Workplace, *arguments: str, **more: str) -> set[str]:
-    """The names of all modules that the command imports, and of the packages they are in."""
+    """Return the names of all modules that the command imports, and of their packages."""
     env = {**workplace.env, "PYTHONPROFILEIMPORTTIME": "1", **more}
     with workplace.start_process(*arguments, env=env) as process:
         _, err = process.communicate(timeout=BOUND_S)

@@ -14,7 +14,7 @@ from tests.requirements import requirement
 
 
 def _build_workflow_with_outputs(**data: Any) -> dict[str, Any]:
-    """A workflow with these outputs."""
+    """Return a workflow with these outputs."""
     return {
         "nodes": [{"id": "give", "type": "echo", "params": {"data": data}}],
         "outputs": {name: {"source": f"${{give.data.{name}}}"} for name in data},

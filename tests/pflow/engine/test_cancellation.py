@@ -82,7 +82,7 @@ def test_a_node_with_effects_that_was_cancelled_is_uncertain_in_the_next_run(hom
 
 
 def _cancel_after_runs(home: Home, runs: int) -> Cancellation:
-    """Takes the run back once the node has begun that often."""
+    """Return a cancellation that cancels the run once the node has run so often."""
     cancellation = Cancellation()
 
     def watch() -> None:

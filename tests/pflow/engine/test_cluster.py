@@ -122,7 +122,7 @@ def until(holds: Any, what: str) -> None:
 
 
 def declare_outputs(**sources: str) -> dict[str, Any]:
-    """Outputs of a workflow."""
+    """Return declarations of outputs."""
     return {name: {"source": source} for name, source in sources.items()}
 
 
@@ -205,7 +205,7 @@ def private_cluster(folder: Path, workers: int, **settings: str) -> Generator[Cl
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_dask_config(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """Dask writes a file of settings where it finds none: not into the home of who runs this."""
+    """Let Dask write its settings to a temporary folder instead of the home of the user."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DASK_CONFIG", str(tmp_path_factory.mktemp("dask")))
         yield
@@ -266,7 +266,7 @@ VARYING = ("run_id", "duration_ms", "timing", "started_at", "ended_at", "id", "l
 
 
 def remove_timings(value: Any) -> Any:
-    """The same without what is another in each run, and without the order in which what runs at once ends."""
+    """Return the value without fields that differ in each run, and independent of the order of parallel nodes."""
     if isinstance(value, dict):
         plain = cast("dict[str, Any]", value)
         kept = {key: remove_timings(item) for key, item in plain.items() if key not in VARYING}
@@ -298,7 +298,7 @@ INNER = chain(
 
 
 def build_mixed_workflow(*, last: dict[str, Any]) -> dict[str, Any]:
-    """All that a workflow may have: a batch, an error edge, an effect, one on the loop, one within, and `last`."""
+    """Return a workflow with a batch, an error edge, an effect, a coroutine, a nested workflow and `last`."""
     return build_graph(
         [
             node("first", echo="${word}"),
@@ -561,7 +561,7 @@ result = Service(Settings(home=home, cluster=address), folder=folder).execute("f
 
 
 def run_in_process(home: Home, address: str, ir: Any) -> tuple[dict[str, Any], str, str]:
-    """The reply, and all that was printed."""
+    """Run a workflow in a separate process, and return the reply and everything it printed."""
     home.draft("flow", ir)
     argv = [sys.executable, "-W", "default", "-c", RUNNER, str(home.path), str(home.place.parent), address]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=SOON_S, check=True)

@@ -346,7 +346,7 @@ SECRET = "s3cr3t-Äpfel/&+ 'quoted'"
 
 
 def find_files_with_secret(home: Home) -> list[str]:
-    """The files under the home in which the secret is, as it is or as JSON, addresses and base64 spell it."""
+    """Return the files under the home that contain the secret, plain or in the spelling of JSON, URLs or base64."""
     from urllib.parse import quote, quote_plus
 
     texts = [SECRET, json.dumps(SECRET)[1:-1], json.dumps(SECRET, ensure_ascii=False)[1:-1]]

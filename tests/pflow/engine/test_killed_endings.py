@@ -38,7 +38,7 @@ CANCEL = {"type": "cancel", "description": "Cancels the run.", "run": "cancellin
 def kill_at_every_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ir: Any, *arguments: str, surface: str = "api", **left: Any
 ) -> Generator[tuple[Home, str]]:
-    """For each step of ending a run, the home of a run that was killed before it, and the status of that run.
+    """Yield for each step of the ending the home and the status of a run that was killed before it.
 
     `left` are the words told to the nodes of an earlier run, which leaves results to resume from, and to this run.
     """

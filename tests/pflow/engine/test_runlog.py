@@ -408,7 +408,7 @@ def truncate_file(path: Path) -> None:
 
 
 def break_page(path: Path, table: str = "runs") -> None:
-    """Found only by who looks at the table."""
+    """Damage the first page of a table, which is detected only when the table is read."""
     with closing(sqlite3.connect(path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()

@@ -13,7 +13,7 @@ from tests.requirements import requirement
 
 @pytest.fixture
 def logged(home: Home) -> Callable[[RunResult], dict[str, Any]]:
-    """The run as the log tells of it, with its nodes by name."""
+    """Return a function that reads a logged run, with its nodes by name."""
 
     def read(result: RunResult) -> dict[str, Any]:
         log = RunLog(home.path / "runs.db")

@@ -46,7 +46,7 @@ def draw_cases(draw: st.DrawFn) -> Case:
 
 
 def play_schedule(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
-    """The nodes that ran and those that were skipped, where of all that may run the one whose turn it is ends next."""
+    """Return the nodes that ran and those that were skipped, when ready nodes end in the order of `turns`."""
     schedule = Schedule(case.workflow)
     ready = [schedule.start]
     ran: list[str] = []
@@ -65,7 +65,7 @@ def play_schedule(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
 
 
 def compute_expected_nodes(case: Case) -> set[str]:
-    """The nodes that run, by definition: the start, and each to which an edge leads that was taken."""
+    """Return the nodes that run by definition: the start, and each node with a taken edge to it."""
     running = {case.workflow.start}
     for name in case.workflow.nodes:  # each is listed after those it follows
         for edge in case.workflow.edges:

@@ -22,7 +22,7 @@ from tests.requirements import requirement
 
 
 def build_chain_with_end(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """The nodes, and after them one called `end`."""
+    """Return a workflow of these nodes, followed by a node `end`."""
     return chain(*nodes, node("end"), **more)
 
 
@@ -442,7 +442,7 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
 
 
 def test_a_lock_that_was_given_up_on_is_not_stored(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
-    """Whoever waits for another and is cancelled must not hold it against all who come later."""
+    """Check that a cancelled run that waits for a lock does not block later runs."""
     from pflow.engine.resume.resume_point import ResumePoint
 
     ir = chain(node("e", "effect"), node("end"))

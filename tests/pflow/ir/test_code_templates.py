@@ -6,7 +6,7 @@ from tests.pflow.ir.workflows import Plain, check_document, find_only
 
 
 def check_command(command: str) -> list[str]:
-    """The codes of all errors."""
+    """Return the codes of all errors of a command."""
     document: Plain = {
         "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],
         "inputs": {"v": {}, "w": {}},

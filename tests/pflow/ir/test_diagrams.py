@@ -108,7 +108,7 @@ def parse_box(rect: Element) -> Box:
 
 
 def find_boxes(picture: Element, workflow: Workflow) -> dict[str, Box]:
-    """Of a batch, the one in front."""
+    """Return the box of each node; of a batch, the one in front."""
     groups = [element for element in picture if get_tag_name(element) == "g"]
     return {
         name: parse_box([one for one in group if get_tag_name(one) == "rect"][-1])
@@ -129,7 +129,7 @@ def test_mermaid_shows_ids_types_batches_actions_and_errors() -> None:
 
 
 def parse_mermaid(workflow: Workflow) -> dict[str, str]:
-    """The name of each node, after every line was found to be a node or an edge that there is."""
+    """Return the Mermaid name of each node, and check that every line is a node or an edge."""
     first, *lines = draw_mermaid(workflow).split("\n")[:-1]
     assert first == "flowchart TD"
     assert len(lines) == len(workflow.nodes) + len(workflow.edges)

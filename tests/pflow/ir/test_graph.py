@@ -21,7 +21,7 @@ def build_graph(nodes: str | list[str], pairs: Pairs, start: str = "") -> Graph:
 
 
 def find_ancestors(node: str, pairs: Pairs) -> set[str]:
-    """All nodes from which a way leads to this one, found the slow way."""
+    """Return all nodes with a path to this one, by a slow search."""
     found: set[str] = set()
     waiting = [node]
     while waiting:

@@ -21,9 +21,7 @@ def get_variables(document: Plain) -> dict[str, dict[str, Any]]:
 
 
 def list_use_paths(document: Plain) -> list[tuple[str | None, str]]:
-    return [
-        (use.node.id if use.node else None, use.place) for use in iter_template_uses(parse_valid_workflow(document))
-    ]
+    return [(use.node.id if use.node else None, use.path) for use in iter_template_uses(parse_valid_workflow(document))]
 
 
 def test_uses_are_found_in_parameters_batches_and_outputs_in_the_order_of_the_file() -> None:
@@ -59,7 +57,7 @@ def test_the_item_is_known_in_the_parameters_of_a_batch_and_not_in_its_items() -
         "nodes": [echo("a", "${paper} ${__index__}", batch={"items": "${papers}", "as": "paper"}), echo("b", "${x}")]
     }
     assert {
-        use.place: get_batch_aliases(use)
+        use.path: get_batch_aliases(use)
         for use in iter_template_uses(parse_valid_workflow(document))
         if use.node and use.node.id == "a"
     } == {
@@ -73,7 +71,7 @@ def test_only_in_a_shell_command_the_shell_has_templates_of_its_own() -> None:
     params = {"command": "echo ${HOME:-x}", "stdin": "${HOME:-x}", "env": {"command": "${HOME:-x}"}}
     document: Plain = {"nodes": [{"id": "a", "type": "shell", "params": params}, echo("command", "${HOME:-x}")]}
     assert {
-        use.place: use.find_malformed()
+        use.path: use.find_malformed()
         for use in iter_template_uses(parse_valid_workflow(document))
         if use.node and use.node.id == "a"
     } == {

@@ -89,7 +89,7 @@ def echo(name: str, message: Any = "hi", **more: Any) -> Plain:
 
 
 def chain(*nodes: Plain, **more: Any) -> Plain:
-    """The nodes, each leading to the next."""
+    """Return a workflow of these nodes, each with an edge to the next."""
     ids = [node["id"] for node in nodes]
     edges = [{"from": before, "to": after} for before, after in pairwise(ids)]
     return {"nodes": list(nodes), "edges": edges, **more}
@@ -104,7 +104,7 @@ def list_codes(found: CheckResult | Sequence[Diagnostic]) -> list[str]:
 
 
 def find_only(found: CheckResult | Sequence[Diagnostic], code: str) -> Diagnostic:
-    """The only diagnostic of this code."""
+    """Return the only diagnostic of this code."""
     problem = found.diagnostics if isinstance(found, CheckResult) else found
     (one,) = [diagnostic for diagnostic in problem if diagnostic.code == code]
     return one

@@ -24,7 +24,7 @@ VALUES = st.recursive(
 
 
 def expect_refusal(data: bytes) -> tuple[str, int, int]:
-    """The code, line and column of the one diagnostic."""
+    """Return the code, line and column of the only diagnostic."""
     with pytest.raises(InvalidWorkflow) as caught:
         parse_object(data, "workflows/x.json")
     error = caught.value

@@ -75,7 +75,7 @@ for moment in range(1, moments + 1):
 
 
 def kill_at_every_step(homes: Path, final: str, *, moments: int = MOMENTS, by: str = "library") -> dict[int, bool]:
-    """Whether the child was killed, by the step before which it was to be. One that had fewer steps ended well."""
+    """Return for each step whether the child was killed before it. A child with fewer steps succeeds."""
     done = subprocess.run(
         [sys.executable, "-c", SAVE_AND_DIE, str(homes), final, str(moments), by],
         capture_output=True,

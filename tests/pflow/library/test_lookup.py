@@ -19,7 +19,7 @@ OTHER: dict[str, Any] = {"nodes": [{"id": "other", "type": "echo"}]}
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder of each test."""
+    """Return the working folder of the test."""
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"

@@ -39,7 +39,7 @@ for number in range(rounds):
 
 
 def race(home: Path, drafts: tuple[str, str], how: str = "move") -> list[tuple[str, str]]:
-    """What each of the two was told, round by round. `N` in a draft's name is the number of the round."""
+    """Return the replies of both processes, round by round. `N` in the name of a draft is the number of the round."""
     savers = [
         subprocess.Popen(
             [sys.executable, "-c", SAVER, str(home), name, str(ROUNDS), how],

@@ -33,7 +33,7 @@ AT_ONCE_S = 3.0
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process, of whomever, has ended or does so soon."""
+    """Return True if a process has ended or ends soon."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -45,14 +45,14 @@ def has_ended(pid: int) -> bool:
 
 
 def interrupt_server(server: RawServer, number: int = signal.SIGINT) -> tuple[int, float]:
-    """How the server ends after a signal, and how many seconds that takes."""
+    """Send a signal to the server, and return its exit code and the seconds it took to end."""
     began = time.monotonic()
     server.process.send_signal(number)
     return server.exit_code(), time.monotonic() - began
 
 
 def waiting_workflow(home: Path, tmp_path: Path, here: Gate, before: str = "") -> Path:
-    """A workflow that counts, waits at the gate, and counts again. Gives the folder of the tallies."""
+    """Write a workflow that counts, waits at the gate, and counts again. Return the folder of the counts."""
     nodes = [
         counting_node("first", tmp_path / "first"),
         here.node("waits", before),
@@ -244,7 +244,7 @@ def test_a_client_that_takes_its_call_back_stops_the_run_at_a_checkpoint_and_is_
 
 
 def wait_for_statistics(server: RawServer) -> dict[str, Any]:
-    """What is known of the workflow, as soon as its run is no longer under way."""
+    """Return the statistics of the workflow as soon as its run has ended."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         server.call("describe_workflow", id=2, name="waits")

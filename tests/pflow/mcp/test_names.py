@@ -21,7 +21,7 @@ OUTSIDE = "words of somebody else"
 
 
 def list_calls_with_name(name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Each place in which a tool takes a name, with this one there."""
+    """Return a call for each argument that is a name, with this name."""
     saving = {"draft_name": "hello", "final_name": "kept", "description": "Greets."}
     return [
         ("describe_workflow", {"name": name}),

@@ -359,7 +359,7 @@ def test_stdio_is_the_only_transport(home: Path) -> None:
 
 
 def listening_inodes(pid: int) -> list[str]:
-    """The sockets of the network that the process is in at which somebody can connect."""
+    """Return the inodes of the listening sockets in the network of the process."""
     found: list[str] = []
     for table in ("tcp", "tcp6"):
         lines = Path(f"/proc/{pid}/net/{table}").read_text(encoding="utf-8").splitlines()[1:]

@@ -12,7 +12,7 @@ KEY_FILE = "\n".join(["-----BEGIN KEY-----", *[f"{PIECE}{number}" for number in 
 
 
 def add_secrets(context: Context) -> Context:
-    """The same context in a run whose secrets these are, and a process that does not know them."""
+    """Return the context with these secrets of the run, which the process does not know."""
     mask = Redactor()
     for secret in (TOKEN, KEY_FILE):
         mask.register(secret)

@@ -24,7 +24,7 @@ INTERFACES = json.loads((Path(git.__file__).with_suffix(".json")).read_text())["
 
 @pytest.fixture(autouse=True)
 def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of how git is set up on this machine reaches the tests."""
+    """Hide the git settings of this machine from the tests."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     settings = tmp_path / "gitconfig"

@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass
 class Hub:
-    """What the server says to each method and path, and what it was asked."""
+    """The answers of the server by method and path, and the requests it received."""
 
     url: str = ""
     answers: dict[str, Answer] = field(default_factory=dict[str, Answer])

@@ -46,7 +46,7 @@ class Reply:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers each path as it was told, and remembers what it was asked."""
+    """Answers each path as configured, and stores the received requests."""
 
     daemon_threads = True
 

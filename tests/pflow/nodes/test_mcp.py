@@ -132,7 +132,7 @@ for line in sys.stdin:
     if "id" in asked and asked["method"] != "tools/list":
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
 """
-"""A server that never tells what tools it has."""
+"""A server that never lists its tools."""
 
 
 @pytest.mark.parametrize("message", ["the quota is used up", "unknown tool"])

@@ -54,7 +54,7 @@ async def wait_until_gone(pid: int) -> bool:
 
 
 async def wait_for_text(path: Path) -> str:
-    """What a child writes into a file, once it has."""
+    """Wait for a line in a file that a child writes, and return it."""
     deadline = time.monotonic() + PATIENCE_S
     while not (path.exists() and path.read_text().endswith("\n")):
         assert time.monotonic() < deadline, f"{path.name} was never written"

@@ -24,7 +24,7 @@ from tests.pflow.registry.homes import (
 
 @pytest.fixture
 def discoveries(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The homes in which nodes were looked for anew."""
+    """The homes whose nodes were discovered again."""
     from pflow.registry import discovery
 
     seen: list[Path] = []
@@ -61,7 +61,7 @@ def remove_file(home: Path) -> None:
 
 
 def edit_in_place(home: Path) -> None:
-    """To the same size, with the time it had: only the file system knows."""
+    """Edit a file so that its size and time stay the same."""
     file = home / "nodes" / "own.json"
     before = file.stat()
     file.write_text(file.read_text().replace("mine", "mina"))

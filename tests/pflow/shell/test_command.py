@@ -175,7 +175,7 @@ def run_command(
 
 
 def get_printed_text(shell: str, command: str, value: Any) -> str:
-    """What the command prints with this value, after a look that nothing else was done."""
+    """Return the output of the command with this value, and check that it had no other effect."""
     made, variables = rewrite_command(command, lambda _: value)
     with tempfile.TemporaryDirectory() as folder:
         ended = run_command(shell, made, variables, Path(folder))

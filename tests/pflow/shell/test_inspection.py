@@ -128,7 +128,7 @@ def test_there_are_enough_commands_of_both_kinds() -> None:
 
 
 def select_accepted_values(command: str, values: list[str]) -> list[str]:
-    """The values that the command may be given when it runs."""
+    """Return the values that the command accepts at run time."""
     taken: list[str] = []
     for value in values:
         try:
@@ -142,7 +142,7 @@ def select_accepted_values(command: str, values: list[str]) -> list[str]:
 
 
 def run_command(command: str, values: list[str], shell: str, folder: Path) -> list[str]:
-    """What the command prints with each of the values."""
+    """Return the output of the command with each of the values."""
     for name, text in FILES.items():
         (folder / name).write_text(text)
     (folder / "script.sh").chmod(0o755)

@@ -126,7 +126,7 @@ def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: Jour
 
 
 def fill_disk_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    """A disk on which `room` more bytes fit."""
+    """Let the disk be full after `room` more bytes."""
     write, left = os.write, room
 
     def limited(file: int, data: bytes) -> int:

@@ -31,7 +31,7 @@ def record_results(recorder: RunRecorder, *results: Result) -> RunRecorder:
 
 
 def close_journal(recorder: RunRecorder) -> None:
-    """As if its process were killed: the file stays, and nobody holds it."""
+    """Close the journal as a kill of the process does: the file stays, without a lock."""
     recorder.journal.close()
 
 
@@ -54,7 +54,7 @@ def checkpoints(folder: Path) -> ResumePoint:
 
 
 def leave_results(checkpoints: ResumePoint, *results: Result, run: str = "run_1") -> None:
-    """A run that failed and left these."""
+    """Record a failed run with these results."""
     assert record_results(start_recording(checkpoints, run), *results).end_run(keep=True)
 
 
@@ -212,7 +212,7 @@ def test_an_empty_file_left_by_a_full_disk_is_ignored_silently(checkpoints: Resu
 
 
 def change_format(folder: Path, number: int) -> bytes:
-    """Say that the checkpoint is of this format, and return what its file then holds."""
+    """Set the format of the checkpoint to this number, and return the content of its file."""
     plain = json.loads((folder / "flow.json").read_bytes())
     (folder / "flow.json").write_text(json.dumps({**plain, "format": number}))
     return (folder / "flow.json").read_bytes()
@@ -431,7 +431,7 @@ def test_results_in_the_journal_of_a_dead_run_do_not_expire_while_a_node_waits_f
 
 
 def open_with_success(folder: Path, *succeeded: str) -> ResumePoint:
-    """The checkpoints where these runs are logged as successes."""
+    """Return the resume point with a log in which these runs are successes."""
     return ResumePoint(folder, "flow", has_succeeded=lambda run: run in succeeded)
 
 

@@ -162,7 +162,7 @@ class Lineage:
 
 @pytest.fixture(autouse=True, scope="module")
 def memory_for_a_disk() -> Iterator[None]:
-    """What is forced to the disk is what takes time here, and no process is killed in these tests."""
+    """Replace `fsync`, which takes most of the time: these tests kill no process."""
     with mock.patch("os.fsync"):
         yield
 
@@ -217,7 +217,7 @@ def check_outputs(reference: Home, turn: Turn, result: RunResult, began: set[str
 
 
 def check_done_once(turn: Turn, done: list[dict[str, Any]], lineage: Lineage | None) -> None:
-    """Nothing that had finished, whether with effects or without, ran again for the same."""
+    """Check that no finished step ran again with the same parameters."""
     never = {spec.name for spec in turn.specs.values() if spec.never}
     had = {(_PLACES.sub("", name), given) for name, given in lineage.done} if lineage else set[tuple[str, str]]()
     for line in done:
@@ -228,7 +228,7 @@ def check_done_once(turn: Turn, done: list[dict[str, Any]], lineage: Lineage | N
 
 
 def check_reported(turn: Turn, result: RunResult, lineage: Lineage | None, began: set[str]) -> None:
-    """The reply names what was reused, which did not run, and of all the rest why it did."""
+    """Check that the reply lists the reused nodes, which did not run, and the reasons for all others."""
     reply = result.reply()
     if lineage is None:
         assert reply["reused_nodes"] == []
@@ -249,7 +249,7 @@ def check_reported(turn: Turn, result: RunResult, lineage: Lineage | None, began
 
 
 def check_planned(plan: list[dict[str, Any]], result: RunResult, began: set[str]) -> None:
-    """What was to be reused or skipped was, and what was to run for sure was not reused."""
+    """Check that planned reuse and skips happened, and that nodes planned to run were not reused."""
     for step in plan:
         name, will = step["node"], step["will"]
         ran = {key for key in began if key == name or key.startswith((f"{name}[", f"{name}/"))}

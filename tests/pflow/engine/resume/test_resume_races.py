@@ -23,7 +23,7 @@ MOMENTS = 36
 
 
 def warnings_of(reply: dict[str, Any]) -> list[str]:
-    """But for the one that says that another runs at the same time."""
+    """Return the warnings without the one about a concurrent run."""
     return [report for report in reply["warnings"] if "is under way" not in report]
 
 
@@ -225,7 +225,7 @@ UNFINISHED = chain(node("a", "effect", v=1), node("e", "effect", v="${a.value}")
 
 
 def leave_unfinished(home: Home) -> None:
-    """A run in which `a` finished and `e` did not."""
+    """Leave a run in which `a` finished and `e` did not."""
     home.order("fail-e")
     assert home.run(UNFINISHED).failed_node == "e"
     home.clear_orders()
